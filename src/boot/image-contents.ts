@@ -4,7 +4,8 @@ import type { Inventory } from '../inventory';
 import type { ServedImage } from '../inventory/nodes/image-capabilities';
 import { hashOf } from '../inventory/secrets/boot-tokens';
 import type { Log } from './contents';
-import type { Cached, ImageCache } from './image-cache';
+import type { Cached } from './image-bring';
+import type { ImageCache } from './image-cache';
 import type { Content } from './send';
 
 export type ImageContentDeps = {

@@ -52,3 +52,5 @@ export const createImageFolder = (dir: string) => {
     },
   };
 };
+
+export type ImageFolder = ReturnType<typeof createImageFolder>;

@@ -1,0 +1,110 @@
+/** Brings one image to be served: the file that is in the folder already, or what its origin sends, checked; or why it cannot be. */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { requireOrigin } from '../model/access/origins';
+import { isTemperError } from '../model/errors';
+import type { Log } from './contents';
+import { FetchFault, fetchInto, type Wanted } from './fetch-image';
+import type { ImageFolder } from './image-folder';
+import { type ImageRoom, NoRoom } from './image-room';
+import { digestOf } from './images';
+
+/** Whether an image can be sent now. */
+export type Cached =
+  | { readonly is: 'ready'; readonly file: FileHandle; readonly bytes: number }
+  | { readonly is: 'fetching' }
+  /** `full`: there is no room for it. */
+  | { readonly is: 'refused'; readonly full: boolean; readonly reason: string };
+
+export type Bringing = {
+  readonly folder: ImageFolder;
+  readonly room: ImageRoom;
+  /** Where images may be fetched; anywhere when empty. */
+  readonly origins: readonly string[];
+  readonly log: Log;
+  /** Pause before another try of what failed in passing, in milliseconds. */
+  readonly retryMs: number;
+  /** Ends all fetches. */
+  readonly signal: AbortSignal;
+};
+
+type Fetched = Wanted & { readonly url: string };
+
+const tries = 3;
+const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
+
+const download = async ({ folder, signal }: Bringing, wanted: Fetched): Promise<FileHandle> => {
+  const part = folder.partOf(wanted.sha256, randomUUID());
+  try {
+    const file = await open(part, 'wx');
+    try {
+      await fetchInto(file, wanted, signal);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, folder.pathOf(wanted.sha256));
+    return await open(folder.pathOf(wanted.sha256));
+  } finally {
+    await rm(part, { force: true });
+  }
+};
+
+const fetched = async (bringing: Bringing, wanted: Fetched): Promise<FileHandle> => {
+  const { room, log, retryMs, signal } = bringing;
+  await room.reserve(wanted);
+  log.info('image is fetched', { image: wanted.name, sha256: wanted.sha256, bytes: wanted.bytes });
+  for (let left = tries; ; ) {
+    try {
+      return await download(bringing, wanted);
+    } catch (thrown) {
+      left -= 1;
+      const passing =
+        thrown instanceof FetchFault ? thrown.again : !fullCodes.includes((thrown as { code?: unknown }).code);
+      if (!passing || left === 0 || signal.aborted) throw thrown;
+      await sleep(retryMs, undefined, { signal });
+    }
+  }
+};
+
+/** The file that is in the folder already, checked; undefined where there is none that fits. */
+const stored = async ({ folder, log }: Bringing, { name, sha256, bytes }: Wanted): Promise<FileHandle | undefined> => {
+  const file = await open(folder.pathOf(sha256)).catch(() => undefined);
+  if (!file) return undefined;
+  if ((await file.stat()).size === bytes && (await digestOf(file)) === sha256) return file;
+  await file.close();
+  log.warn('the file does not have the digest that it is named by', { image: name, sha256 });
+  return undefined;
+};
+
+const refusal = ({ log }: Bringing, { name, sha256 }: Wanted, thrown: unknown): Cached => {
+  const { code, message } = thrown as NodeJS.ErrnoException;
+  const full = thrown instanceof NoRoom || fullCodes.includes(code);
+  const plain = thrown instanceof NoRoom || thrown instanceof FetchFault || isTemperError(thrown);
+  const reason = fullCodes.includes(code)
+    ? 'the disk of the boot service is full'
+    : plain
+      ? message
+      : `it could not be fetched: ${message}`;
+  log.warn('image cannot be served', { image: name, sha256, reason });
+  return { is: 'refused', full, reason };
+};
+
+const notAdded = 'its file is not in the folder of the boot service, or is not the one of the record: temper image add';
+
+/** Throws nothing: what keeps an image from being served is its answer. */
+export const bringImage = async (bringing: Bringing, wanted: Wanted): Promise<Cached> => {
+  try {
+    const before = await stored(bringing, wanted);
+    if (before) return { is: 'ready', file: before, bytes: wanted.bytes };
+    const { url } = wanted;
+    if (url === null) throw new FetchFault(false, notAdded);
+    requireOrigin(bringing.origins, url);
+    return { is: 'ready', file: await fetched(bringing, { ...wanted, url }), bytes: wanted.bytes };
+  } catch (thrown) {
+    return refusal(bringing, wanted, thrown);
+  } finally {
+    bringing.room.release(wanted.sha256);
+  }
+};

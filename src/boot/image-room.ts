@@ -1,0 +1,62 @@
+/** Room for images on the disk: what no run keeps makes way for what one wants, the longest unused first. */
+import type { Wanted } from './fetch-image';
+import type { ImageFolder } from './image-folder';
+
+export class NoRoom extends Error {}
+
+export type ImageRoom = {
+  /** Makes room for an image that is going to be fetched. Throws NoRoom. */
+  reserve(wanted: Wanted): Promise<void>;
+  /** The fetch of an image is over, however it ended. */
+  release(sha256: string): void;
+};
+
+type RoomDeps = {
+  readonly folder: ImageFolder;
+  /** Bytes that all images take at most. */
+  readonly mostBytes: number;
+  /** Digests of the images that a run may still read. */
+  kept(): Promise<readonly string[]>;
+  /** Takes an image out of the folder and out of use. */
+  evict(sha256: string): Promise<void>;
+};
+
+const mib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
+
+const setting = 'TEMPER_BOOT_IMAGES_MB';
+
+export const createImageRoom = ({ folder, mostBytes, kept, evict }: RoomDeps): ImageRoom => {
+  /** Bytes that fetches under way are going to write. */
+  const coming = new Map<string, number>();
+  let making: Promise<unknown> = folder.make().then(folder.sweep);
+  making.catch(() => {});
+
+  const makeRoom = async ({ name, sha256, bytes }: Wanted): Promise<void> => {
+    if (bytes > mostBytes)
+      throw new NoRoom(`it has ${mib(bytes)}, and all images may take ${mib(mostBytes)} (${setting})`);
+    const [stored, inUse] = await Promise.all([folder.list(), kept()]);
+    const others = [...coming].reduce((sum, [of, size]) => (of === sha256 ? sum : sum + size), 0);
+    let taken = stored.reduce((sum, one) => sum + one.bytes, 0) + others;
+    const spare = stored.filter((one) => !inUse.includes(one.sha256));
+    for (const one of spare) {
+      if (taken + bytes <= mostBytes) break;
+      await evict(one.sha256);
+      taken -= one.bytes;
+    }
+    if (taken + bytes > mostBytes)
+      throw new NoRoom(
+        `there is no room for the ${mib(bytes)} of ${name}: ${mib(taken)} of ${mib(mostBytes)} (${setting}) are in use`,
+      );
+    coming.set(sha256, bytes);
+  };
+
+  return {
+    /** One at a time: two that count at once would both find the same room. */
+    reserve(wanted) {
+      const made = making.catch(() => {}).then(() => makeRoom(wanted));
+      making = made;
+      return made;
+    },
+    release: (sha256) => void coming.delete(sha256),
+  };
+};
