@@ -1,24 +1,23 @@
 /** One attempt of an act: begun under the fence, in the BMC's lane, its outcome kept before it counts as done. */
-import type { Act, ActContext, AgentContact, BmcNode, Driver } from '../bmc/contract';
+import type { Act, AgentContact, BmcNode, Driver } from '../bmc/contract';
 import type { ActedNode, ActKey } from '../inventory/runs/run-steps';
 import { fetchedBy, requireFetched } from '../model/access/origins';
 import { resolveSecrets, secretTexts } from '../model/access/secrets';
-import { isTemperError, raise } from '../model/errors';
+import { raise } from '../model/errors';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { actRow, nameOf } from '../model/lifecycle/steps';
-import type { ActOutcome, RunObserved } from '../model/runs/runs';
+import type { ActOutcome } from '../model/runs/runs';
 import { type Attempted, announcedIn, type Beating, contextOf } from './act-context';
 import { bootsRamdisk, hiddenError, hiddenOutcome, keepOutcome } from './act-outcome';
 import type { BmcHands } from './bmc-deps';
 import { withImage } from './image-record';
-import { withLease } from './lease';
+import { inLane } from './lease';
+import { lostRamdisk, shutDown } from './lost-ramdisk';
 import { whileOneRamdisk } from './one-ramdisk';
 import { withRamdisk } from './ramdisk-image';
-import { searched, startTalk, type Talk } from './ramdisk-silence';
+import { startTalk } from './ramdisk-silence';
 import { reportAttempt } from './reported-attempts';
 import { openSecrets } from './secrets';
-
-const defaultLeaseMs = 15_000;
 
 /** Who performs an act: the node's ramdisk or its driver. Throws DriverUnsupported. */
 const performerOf = (
@@ -71,11 +70,7 @@ export const attempt = async (
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   reportAttempt(input, hands);
   const { driver, perform, byAgent } = performerOf(found.driver, input, hands);
-  const { node: asked, args: given, texts: hidden } = await unlocked(found, step, hands);
-  requireOrigins(input, asked, given, hands);
-  const { args, secrets } = await withRamdisk(input, key, asked, given, hands);
-  const { node, secrets: imageSecrets } = await withImage(input, asked, hands);
-  const texts = [...hidden, ...secrets, ...imageSecrets];
+  const { node, args, texts } = await prepared(found, input, key, hands);
   const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
   const { context, announced } = announcedIn({
     ...contextOf(input, key, hands, beating, texts),
@@ -91,75 +86,21 @@ export const attempt = async (
           perform(node, args, watched),
         )
       : perform(node, args, context);
-  const outcome = await hands.lanes
-    .run(lane, context.signal, () =>
-      lane === null
-        ? work()
-        : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? defaultLeaseMs, work),
-    )
-    .then(
-      (done) => hiddenOutcome(done, texts),
-      async (thrown: unknown): Promise<ActOutcome> => {
-        if (row.by !== 'agent') throw hiddenError(thrown, texts);
-        const lost = { input, hands, holder, driver, node, context, talk, announced };
-        const off = row.doneWhenOff && (await shutDown(thrown, lost));
-        if (off) return off;
-        throw hiddenError(await lostRamdisk(thrown, lost), texts);
-      },
-    );
+  const outcome = await inLane(hands, { lane, holder, signal: context.signal }, work).then(
+    (done) => hiddenOutcome(done, texts),
+    async (thrown: unknown): Promise<ActOutcome> => {
+      if (row.by !== 'agent') throw hiddenError(thrown, texts);
+      const lost = { input, hands, holder, driver, node, context, talk, announced };
+      const off = row.doneWhenOff && (await shutDown(thrown, lost));
+      if (off) return off;
+      throw hiddenError(await lostRamdisk(thrown, lost), texts);
+    },
+  );
   await keepOutcome(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
   const stepDone = (last && outcome.follows === undefined) || outcome.rest === 'skip';
   if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   return outcome;
-};
-
-type Lost = {
-  readonly input: Attempted;
-  readonly hands: BmcHands;
-  readonly holder: string;
-  readonly driver: Driver;
-  readonly node: BmcNode;
-  readonly context: ActContext;
-  readonly talk: Talk;
-  /** Whether this attempt has announced a command. */
-  readonly announced: () => boolean;
-};
-
-/** A look at power and start through the BMC; undefined where that does not say. */
-const lookAtHost = async ({ hands, holder, driver, node, context }: Lost): Promise<RunObserved | undefined> => {
-  const { inventory, lanes, leaseMs = defaultLeaseMs } = hands;
-  const { story: _, ...rest } = context;
-  const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
-  const lane = driver.laneKey(node);
-  const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
-  const inLane = () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work));
-  return lanes.run(lane, context.signal, inLane).catch((error: unknown) => {
-    context.log.warn('a silent ramdisk could not be looked for', { reason: String(error) });
-    return undefined;
-  });
-};
-
-/** The end of an act that shuts a ramdisk down, where that does not answer any more and its node is off. */
-const shutDown = async (thrown: unknown, lost: Lost): Promise<ActOutcome | undefined> => {
-  if (lost.context.signal.aborted || !isTemperError(thrown, 'AgentUnreachable')) return undefined;
-  const seen = await lookAtHost(lost);
-  return seen?.power_state === 'power off' ? { is: 'done', note: 'the node is off already' } : undefined;
-};
-
-/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
-const lostRamdisk = async (thrown: unknown, lost: Lost) => {
-  const { input, hands, node, context, talk } = lost;
-  if (context.signal.aborted) return thrown;
-  const { inventory } = hands;
-  const look = () => lookAtHost(lost);
-  const { step, act, timing } = input;
-  const mayHaveLeft = async (): Promise<boolean> => {
-    if (context.doubted || lost.announced()) return true;
-    const intent = await context.intents.last();
-    return intent !== undefined && intent.detail.withdrawn !== true;
-  };
-  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look, mayHaveLeft });
 };
 
 /**
@@ -206,4 +147,18 @@ const unlocked = async (
     args: resolveSecrets(step.args, values) as Record<string, unknown>,
     texts: secretTexts(values.values(), [found.name, found.uuid]),
   };
+};
+
+/** The node and arguments of an act with all that they refer to in place, and the texts of it that are never shown. */
+const prepared = async (
+  found: ActedNode,
+  input: Attempted,
+  key: ActKey,
+  hands: BmcHands,
+): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
+  const { node: asked, args: given, texts } = await unlocked(found, input.step, hands);
+  requireOrigins(input, asked, given, hands);
+  const { args, secrets } = await withRamdisk(input, key, asked, given, hands);
+  const { node, secrets: imageSecrets } = await withImage(input, asked, hands);
+  return { node, args, texts: [...texts, ...secrets, ...imageSecrets] };
 };

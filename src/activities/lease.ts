@@ -2,6 +2,7 @@
 import type { Queries } from '../inventory';
 import { shownMessage } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
+import type { BmcHands } from './bmc-deps';
 
 type Leases = Queries['bmcLeases'];
 
@@ -79,3 +80,21 @@ export const withLease = async <T>(
     await leases.release(lane, holder).catch(() => {}); // it expires by itself
   }
 };
+
+const defaultLeaseMs = 15_000;
+
+type Shared = Pick<BmcHands, 'lanes' | 'leaseMs'> & { readonly inventory: Pick<Queries, 'bmcLeases'> };
+
+/** @param lane null where the BMC may be used by any number at once */
+type Turn = { readonly lane: string | null; readonly holder: string; readonly signal: AbortSignal };
+
+/**
+ * Runs `work` in the lane of its BMC: in turn with what else this process does there, and while no other worker has it. Throws
+ * as `withLease` does, and the reason of the signal where that ends the wait.
+ */
+export const inLane = <T>(
+  { inventory, lanes, leaseMs = defaultLeaseMs }: Shared,
+  { lane, holder, signal }: Turn,
+  work: () => Promise<T>,
+): Promise<T> =>
+  lanes.run(lane, signal, () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work)));

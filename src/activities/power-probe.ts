@@ -10,7 +10,7 @@ import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { PowerState } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
-import { withLease } from './lease';
+import { inLane } from './lease';
 import { openSecrets } from './secrets';
 
 export type LookHands = {
@@ -32,7 +32,6 @@ export type Looked = 'same' | 'changed' | 'imposed' | 'unknown' | 'skipped' | 'f
 
 // A look that takes longer than this is a failed one; a silent BMC must not hold its place for minutes.
 const lookMs = 45_000;
-const leaseMs = 15_000;
 const longestReason = 500;
 
 // Another worker is with the BMC, or it is there and asks for a pause: no word on power, and no failure either.
@@ -40,12 +39,12 @@ const noVerdict: readonly ErrorCode[] = ['BmcLeaseHeld', 'BmcBusy'];
 
 class LaneBusy extends Error {}
 
-/** Runs `work` if no act of this process is in the lane; it never waits behind a run, which would hold up every other node. */
-const ifFree = async <T>(lanes: Lanes, lane: string | null, work: () => Promise<T>): Promise<T> => {
+/** Ends the wait for a lane that an act of this process is in: it never waits behind a run, which would hold up every other node. */
+const onlyIfFree = (): AbortSignal => {
   const patience = new AbortController();
   // A free lane is entered before the event loop turns; an act that waits by then leaves it.
   setImmediate(() => patience.abort(new LaneBusy()));
-  return lanes.run(lane, patience.signal, work);
+  return patience.signal;
 };
 
 const timing = { powerTimeoutMs: lookMs, softPowerTimeoutMs: lookMs, settleMs: lookMs, pollMs: 1_000 };
@@ -78,9 +77,8 @@ const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): 
   const within = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
   const work = async () => (await look(open, {}, probeContext(node, within))).seen?.power_state ?? null;
   try {
-    return await ifFree(hands.lanes, lane, () =>
-      lane === null ? work() : withLease(hands.inventory.bmcLeases, lane, hands.holder, leaseMs, work),
-    );
+    const { inventory, lanes, holder } = hands;
+    return await inLane({ inventory, lanes }, { lane, holder, signal: onlyIfFree() }, work);
   } catch (thrown) {
     if (thrown instanceof Error) thrown.message = hideTexts(thrown.message, secretTexts(values.values()));
     throw thrown;

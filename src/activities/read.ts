@@ -11,7 +11,7 @@ import type { LookInput } from '../model/runs/calls';
 import type { ActOutcome } from '../model/runs/runs';
 import type { BmcHands } from './bmc-deps';
 import { guarded } from './failures';
-import { withLease } from './lease';
+import { inLane } from './lease';
 import { openSecrets } from './secrets';
 
 export type LookActivities = ReturnType<typeof lookActivities>;
@@ -19,7 +19,6 @@ export type LookActivities = ReturnType<typeof lookActivities>;
 /** Bytes; an answer stands in the history and goes to the caller as it is. */
 const longestAnswer = 64 * 1024;
 const beatEveryMs = 2_000;
-const defaultLeaseMs = 15_000;
 
 /** @returns the activity of a conductor group's queue that answers calls */
 export const lookActivities = (hands: BmcHands) => {
@@ -51,10 +50,8 @@ const attempt = async (input: LookInput, hands: BmcHands, holder: string): Promi
     entered = true;
     return perform(node, input.args, contextOf(input, signal, hands, texts));
   };
-  const inLane = () =>
-    lane === null ? work() : withLease(hands.inventory.bmcLeases, lane, holder, hands.leaseMs ?? defaultLeaseMs, work);
   try {
-    return hideTexts(await hands.lanes.run(lane, signal, inLane), texts);
+    return hideTexts(await inLane(hands, { lane, holder, signal }, work), texts);
   } catch (thrown) {
     // The lane may be held for minutes; the caller learns that, and not that time was up.
     if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });

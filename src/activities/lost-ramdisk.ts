@@ -1,0 +1,54 @@
+/** What became of an act whose ramdisk fell silent: its host is looked for through the BMC. */
+import type { ActContext, BmcNode, Driver } from '../bmc/contract';
+import { isTemperError } from '../model/errors';
+import type { ActOutcome, RunObserved } from '../model/runs/runs';
+import type { Attempted } from './act-context';
+import type { BmcHands } from './bmc-deps';
+import { inLane } from './lease';
+import { searched, type Talk } from './ramdisk-silence';
+
+export type Lost = {
+  readonly input: Attempted;
+  readonly hands: BmcHands;
+  readonly holder: string;
+  readonly driver: Driver;
+  readonly node: BmcNode;
+  readonly context: ActContext;
+  readonly talk: Talk;
+  /** Whether this attempt has announced a command. */
+  readonly announced: () => boolean;
+};
+
+/** A look at power and start through the BMC; undefined where that does not say. */
+const lookAtHost = async ({ hands, holder, driver, node, context }: Lost): Promise<RunObserved | undefined> => {
+  const { story: _, ...rest } = context;
+  const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
+  const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
+  const turn = { lane: driver.laneKey(node), holder, signal: context.signal };
+  return inLane(hands, turn, work).catch((error: unknown) => {
+    context.log.warn('a silent ramdisk could not be looked for', { reason: String(error) });
+    return undefined;
+  });
+};
+
+/** The end of an act that shuts a ramdisk down, where that does not answer any more and its node is off. */
+export const shutDown = async (thrown: unknown, lost: Lost): Promise<ActOutcome | undefined> => {
+  if (lost.context.signal.aborted || !isTemperError(thrown, 'AgentUnreachable')) return undefined;
+  const seen = await lookAtHost(lost);
+  return seen?.power_state === 'power off' ? { is: 'done', note: 'the node is off already' } : undefined;
+};
+
+/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
+export const lostRamdisk = async (thrown: unknown, lost: Lost) => {
+  const { input, hands, node, context, talk } = lost;
+  if (context.signal.aborted) return thrown;
+  const { inventory } = hands;
+  const look = () => lookAtHost(lost);
+  const { step, act, timing } = input;
+  const mayHaveLeft = async (): Promise<boolean> => {
+    if (context.doubted || lost.announced()) return true;
+    const intent = await context.intents.last();
+    return intent !== undefined && intent.detail.withdrawn !== true;
+  };
+  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look, mayHaveLeft });
+};
