@@ -1,0 +1,79 @@
+/** Targets are begun in the order of the plan, as far as there is room, beyond those that wait. */
+import type { RolloutRow } from '../inventory/rollouts/rollouts';
+import type { TargetRow } from '../inventory/rollouts/targets';
+import { type Began, beginTarget } from './admit';
+import type { RolloutDeps } from './contract';
+import { pause } from './moving';
+import { refusedInARow } from './standstill';
+
+const targetsAtOnce = 50;
+const pageSize = 4 * targetsAtOnce;
+const seenAtOnce = 5 * pageSize;
+
+/** Whether a refusal by rule counts towards the pause, or a target that came through ends the row. */
+const countRefusals = async ({ inventory }: RolloutDeps, rollout: RolloutRow, began: Began): Promise<number> => {
+  const refused =
+    began.is === 'skipped' && began.code === 'rule'
+      ? rollout.refused_in_row + 1
+      : began.is === 'begun'
+        ? 0
+        : rollout.refused_in_row;
+  if (refused !== rollout.refused_in_row) await inventory.rollouts.refusedInRow(rollout.id, refused);
+  return refused;
+};
+
+/** What is to follow: `more` at once, a look in a while because a target `waits` for something, or nothing until something happens. */
+export type Follows = 'more' | 'waits' | 'nothing';
+
+/** Begins what has room, in the order of the plan. */
+export const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<Follows> => {
+  let looked: Looked = { rollout, begun: 0, waiting: 0, progressed: false, follows: 'nothing' };
+  // Behind targets that wait there may be others that do not.
+  for (let seen = 0; seen < seenAtOnce; seen += pageSize) {
+    const due = await deps.inventory.rolloutTargets.due(rollout.id, rollout.wave, pageSize, looked.waiting);
+    looked = await beginPage(deps, looked, due);
+    if (looked.stop) return looked.stop;
+    if (due.length < pageSize || looked.progressed) break;
+  }
+  return looked.progressed ? 'more' : looked.follows;
+};
+
+type Looked = {
+  readonly rollout: RolloutRow;
+  readonly begun: number;
+  /** Those that stay due, and wait for something. */
+  readonly waiting: number;
+  readonly progressed: boolean;
+  readonly follows: Follows;
+  /** Nothing more is to be begun in this look, and what is to follow. */
+  readonly stop?: Follows;
+};
+
+const beginPage = async (deps: RolloutDeps, before: Looked, due: readonly TargetRow[]): Promise<Looked> => {
+  let looked = before;
+  for (const target of due) {
+    looked = await beginNext(deps, looked, target);
+    if (looked.stop) return looked;
+  }
+  return looked;
+};
+
+const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow): Promise<Looked> => {
+  if (before.begun >= targetsAtOnce) return { ...before, stop: 'more' };
+  const began = await beginTarget(deps, before.rollout, target);
+  const rollout = { ...before.rollout, refused_in_row: await countRefusals(deps, before.rollout, began) };
+  const begun = before.begun + Number(began.is === 'begun');
+  const progressed = before.progressed || began.is === 'begun' || began.is === 'skipped';
+  const looked = { ...before, rollout, begun, progressed };
+  if (began.is === 'closed') return { ...looked, stop: 'nothing' };
+  if (rollout.refused_in_row >= refusedInARow) return { ...looked, stop: 'more' }; // which pauses it
+  if (began.is === 'skipped' && began.code === 'withdrawn') {
+    await pause(deps, rollout, 'revision_withdrawn', 'The revision that it runs by was withdrawn.');
+    return { ...looked, stop: 'nothing' };
+  }
+  // Of a domain that is full, others may have room; of the whole or its wave, nothing has.
+  if (began.is === 'full' && ['total', 'wave'].includes(began.scope)) return { ...looked, stop: before.follows };
+  if (began.is === 'waits' || (began.is === 'full' && began.scope === 'disruption_budget'))
+    return { ...looked, waiting: before.waiting + 1, follows: 'waits' };
+  return looked;
+};

@@ -1,0 +1,34 @@
+/** How a running rollout is moved without a person: to another state, or to another reason for which it waits. */
+import type { RolloutChange, RolloutRow } from '../inventory/rollouts/rollouts';
+import type { PauseCode, RolloutState } from '../model/rollouts/states';
+import type { RolloutDeps } from './contract';
+
+/** Moves a rollout by itself, with its event. */
+export const moveByItself = async (
+  { inventory }: Pick<RolloutDeps, 'inventory'>,
+  rollout: RolloutRow,
+  to: RolloutState,
+  change: RolloutChange,
+): Promise<void> => {
+  await inventory.transaction(async (store) => {
+    if (!(await store.rollouts.move(rollout, ['running'], to, change))) return;
+    const { id, project } = rollout;
+    const { code = null, reason = null } = change;
+    await store.events.append({ kind: `rollout.${to}`, project, rollout_id: id, data: { rollout: id, code, reason } });
+  });
+};
+
+/** Pauses it for a reason that a person is to see; it goes on when one resumes it. */
+export const pause = (deps: RolloutDeps, rollout: RolloutRow, code: PauseCode, reason: string): Promise<void> =>
+  moveByItself(deps, rollout, 'paused', { code, reason });
+
+/** A running rollout says what it waits for, and no longer than it does. */
+export const sayWhy = async (
+  { inventory }: RolloutDeps,
+  rollout: RolloutRow,
+  why: { readonly code: PauseCode | null; readonly reason: string } | undefined,
+): Promise<void> => {
+  const { code = null, reason = null } = why ?? {};
+  if (rollout.code === code && rollout.reason === reason) return;
+  await inventory.rollouts.move(rollout, ['running'], 'running', { code, reason });
+};

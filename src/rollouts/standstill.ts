@@ -1,0 +1,71 @@
+/** What keeps a running rollout from beginning anything: what is spent, who may not any more, what does not answer, what guards it. */
+import type { PauseCode } from '../model/rollouts/states';
+import type { RolloutDeps, RolloutSpec } from './contract';
+import { passGuard } from './passing';
+import { sizeOf, targetsIn, totalOf, type View } from './view';
+
+/** So many refusals by rule, one after the other, pause a rollout. */
+export const refusedInARow = 10;
+
+/** How many targets may be skipped; undefined where any number may. */
+const mayBeSkipped = (view: View): number | undefined => {
+  const { max_skipped: most } = view.rollout.spec as Partial<RolloutSpec>;
+  if (most === undefined) return undefined;
+  return typeof most === 'number' ? most : Math.floor((Number.parseFloat(most) * sizeOf(view)) / 100);
+};
+
+/** Why nothing may be begun: until a person has acted, or until it passes. */
+type Standstill = { readonly until: 'acted' | 'passed'; readonly code: PauseCode; readonly reason: string };
+const pausedFor = (code: PauseCode, reason: string): Standstill => ({ until: 'acted', code, reason });
+
+const identityAway = 'The identity service does not answer';
+
+export const gateCodes = { fail: 'gate_failed', inconclusive: 'gate_inconclusive' } as const;
+
+export const askedForTime = (by: string, note: string): Standstill => ({
+  until: 'passed',
+  code: 'gate_inconclusive',
+  reason: `The ${by} asks for time. ${note}`.trim(),
+});
+
+const guarded = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
+  const answer = await passGuard(deps, view);
+  switch (answer.is) {
+    case 'pass':
+      return undefined;
+    case 'later':
+      return askedForTime('guard', answer.note);
+    default:
+      return pausedFor(gateCodes[answer.is], answer.note);
+  }
+};
+
+/** Undefined where something may be begun. */
+export const standstill = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
+  const { rollout, counts } = view;
+  const { parked, budget } = totalOf(view);
+  // What a person has asked to be tried again takes its own place, and no other's.
+  const failed = targetsIn(counts, ['failed']);
+  if (budget !== null && failed + parked >= budget)
+    return pausedFor('budget_spent', `${failed} failed and ${parked} parked: the budget of ${budget} is spent.`);
+  if (rollout.refused_in_row >= refusedInARow)
+    return pausedFor('policy_refuses', `The rules in force have refused ${rollout.refused_in_row} targets in a row.`);
+  const most = mayBeSkipped(view);
+  const skipped = targetsIn(counts, ['skipped']);
+  if (most !== undefined && skipped > most)
+    return pausedFor('too_many_skipped', `${skipped} targets were skipped; ${most} may be.`);
+  const authority = await deps.authority(rollout.granted!, rollout.granted_at!);
+  if (authority === 'lost')
+    return pausedFor(
+      'authority_lost',
+      'The person by whose rights it runs has them no longer, or must show them again; adopt the rollout.',
+    );
+  if (authority === 'silent') return pausedFor('identity_unavailable', `${identityAway}.`);
+  if (authority === 'waits')
+    return {
+      until: 'passed',
+      code: 'identity_unavailable',
+      reason: `${identityAway}; nothing is begun until it does.`,
+    };
+  return guarded(deps, view);
+};
