@@ -1,9 +1,10 @@
 /** `temper image`: the images that the boot service fetches once and sends to ramdisks. */
 import type { Command } from 'commander';
 import { type DiskFormat, diskFormats, formatBytes, formatOf, type ImageValues } from '../model/boot/images';
+import { bootRecords } from './boot-records';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { plainText, table } from './tables';
+import { plainText } from './tables';
 
 type Image = ImageValues & { readonly uuid: string; readonly created_at: string };
 type Added = {
@@ -15,30 +16,20 @@ type Added = {
 };
 type Found = Pick<ImageValues, 'url' | 'sha256' | 'bytes'> & { readonly disk_format?: DiskFormat };
 
-const path = '/temper/v1/images';
-
-const one = (image: Image): string =>
-  `${Object.entries(image)
-    .map(([key, value]) => `${key}: ${plainText(String(value ?? ''))}`)
-    .join('\n')}\n`;
-
-const listImages = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', path)) as { images: Image[] }, ({ images }) =>
-    images.length === 0
-      ? 'No images.\n'
-      : table(
-          ['NAME', 'FORMAT', 'KIND', 'MIB', 'SHA-256', 'URL'],
-          images.map(({ name, disk_format, kind, bytes, sha256, url }) => [
-            name,
-            disk_format,
-            kind,
-            String(Math.ceil(bytes / 2 ** 20)),
-            sha256.slice(0, 16),
-            url ?? '',
-          ]),
-          width,
-        ),
-  );
+const records = bootRecords<Image>({
+  resource: 'image',
+  headings: ['NAME', 'FORMAT', 'KIND', 'MIB', 'SHA-256', 'URL'],
+  cells: ({ name, disk_format, kind, bytes, sha256, url }) => [
+    name,
+    disk_format,
+    kind,
+    String(Math.ceil(bytes / 2 ** 20)),
+    sha256.slice(0, 16),
+    url ?? '',
+  ],
+  removal: 'forget an image that no run writes',
+  removed: (name) => `Image ${name} is removed; its file makes room once others need it.`,
+});
 
 const digestIn = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined;
@@ -105,15 +96,7 @@ const addImage = async (context: Context, name: string, source: string, given: A
     format ?? found.disk_format ?? stop('refused', 'The first bytes show no format; give --format raw or qcow2.');
   const kind = given.partition ? 'partition' : 'whole-disk';
   const body: ImageValues = { name, kind, ...found, disk_format };
-  context.print((await context.api.send('POST', path, body)) as Image, one);
-};
-
-const show = async ({ api, print }: Context, name: string): Promise<void> =>
-  print((await api.send('GET', `${path}/${encodeURIComponent(name)}`)) as Image, one);
-
-const remove = async ({ api, print }: Context, name: string): Promise<void> => {
-  await api.send('DELETE', `${path}/${encodeURIComponent(name)}`);
-  print({ name }, () => `Image ${plainText(name)} is removed; its file makes room once others need it.\n`);
+  await records.create(context, body);
 };
 
 /** Adds the commands about images. */
@@ -130,7 +113,5 @@ export const addImages = (program: Command, acting: Acting): void => {
     .option('--partition', 'it is the file system of one partition, not a whole disk')
     .option('--dir <folder>', 'folder of the boot service, for a file; TEMPER_BOOT_DIR when absent')
     .action(acting(addImage));
-  image.command('list').description('all images').action(acting(listImages));
-  image.command('show').description('one image').argument('<name>').action(acting(show));
-  image.command('remove').description('forget an image that no run writes').argument('<name>').action(acting(remove));
+  records.addTo(image, acting);
 };

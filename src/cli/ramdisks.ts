@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { givenArgumentsFault } from '../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../model/boot/ramdisks';
+import { bootRecords } from './boot-records';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { listing, plainText } from './tables';
 
 type Ramdisk = RamdiskValues & { readonly uuid: string; readonly created_at: string };
 type Added = {
@@ -16,29 +16,19 @@ type Added = {
   readonly dir?: string;
 };
 
-const ramdisksPath = '/temper/v1/ramdisks';
-
-const one = (ramdisk: Ramdisk): string =>
-  `${Object.entries(ramdisk)
-    .map(([key, value]) => `${key}: ${plainText(String(value ?? ''))}`)
-    .join('\n')}\n`;
-
-const ramdiskTable = listing<Ramdisk>(
-  'ramdisks',
-  ['NAME', 'ARCH', 'MIB', 'ISO SHA-256', 'ARGUMENTS'],
-  ({ name, arch, iso_bytes, iso_sha256, args }) => [
+const records = bootRecords<Ramdisk>({
+  resource: 'ramdisk',
+  headings: ['NAME', 'ARCH', 'MIB', 'ISO SHA-256', 'ARGUMENTS'],
+  cells: ({ name, arch, iso_bytes, iso_sha256, args }) => [
     name,
     arch,
     String(Math.ceil(iso_bytes / 2 ** 20)),
     iso_sha256.slice(0, 16),
     args,
   ],
-);
-
-const listRamdisks = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', ramdisksPath)) as { ramdisks: Ramdisk[] }, ({ ramdisks }) =>
-    ramdiskTable(ramdisks, width),
-  );
+  removal: 'forget a ramdisk that no run boots from',
+  removed: (name) => `Ramdisk ${name} is removed; its image stays in the folder of the boot service.`,
+});
 
 /** The files of a ramdisk, given in one of two ways. Throws CliFault (usage). */
 const filesOf = ({ kernel, initrd, iso, arch }: Added) => {
@@ -49,26 +39,13 @@ const filesOf = ({ kernel, initrd, iso, arch }: Added) => {
   return stop('usage', 'Give --kernel and --initrd, or --iso with an image that has room for arguments already.');
 };
 
-const addRamdisk = async ({ api, hands, print }: Context, name: string, given: Added): Promise<void> => {
+const addRamdisk = async (context: Context, name: string, given: Added): Promise<void> => {
   const fault = givenArgumentsFault(given.args);
   if (fault !== undefined) stop('usage', `--args ${fault}.`);
   const files = filesOf(given);
-  const stored = await hands.storeRamdisk({ ...files, ...(given.dir !== undefined && { dir: given.dir }) });
-  const made = (await api.send('POST', ramdisksPath, {
-    name,
-    arch: given.arch,
-    args: given.args,
-    ...stored,
-  })) as Ramdisk;
-  print(made, one);
-};
-
-const showRamdisk = async ({ api, print }: Context, name: string): Promise<void> =>
-  print((await api.send('GET', `${ramdisksPath}/${encodeURIComponent(name)}`)) as Ramdisk, one);
-
-const remove = async ({ api, print }: Context, name: string): Promise<void> => {
-  await api.send('DELETE', `${ramdisksPath}/${encodeURIComponent(name)}`);
-  print({ name }, () => `Ramdisk ${plainText(name)} is removed; its image stays in the folder of the boot service.\n`);
+  const { dir, arch, args } = given;
+  const stored = await context.hands.storeRamdisk({ ...files, ...(dir !== undefined && { dir }) });
+  await records.create(context, { name, arch, args, ...stored });
 };
 
 /** Adds the commands about ramdisks. */
@@ -85,11 +62,5 @@ export const addRamdisks = (program: Command, acting: Acting): void => {
     .option('--args <arguments>', 'kernel arguments of every boot, such as console=ttyS0', '')
     .option('--dir <folder>', 'folder of the boot service; TEMPER_BOOT_DIR when absent')
     .action(acting(addRamdisk));
-  ramdisk.command('list').description('all ramdisks').action(acting(listRamdisks));
-  ramdisk.command('show').description('one ramdisk').argument('<name>').action(acting(showRamdisk));
-  ramdisk
-    .command('remove')
-    .description('forget a ramdisk that no run boots from')
-    .argument('<name>')
-    .action(acting(remove));
+  records.addTo(ramdisk, acting);
 };

@@ -1,6 +1,4 @@
 /** Image records: what a deployment writes to a disk, known by its digest, and how a node names one in place of a URL. */
-import { ramdiskNamePattern } from './ramdisks';
-
 export const diskFormats = ['raw', 'qcow2'] as const;
 export type DiskFormat = (typeof diskFormats)[number];
 
@@ -19,9 +17,6 @@ export type ImageValues = {
 };
 
 const prefix = 'image:';
-
-/** What a name of an image must be like, as that of a ramdisk. */
-export const imageNamePattern = ramdiskNamePattern;
 
 /** The image that a value such as `image:debian-12` names; undefined where it is something else, a URL for instance. */
 export const imageNamed = (value: unknown): string | undefined =>

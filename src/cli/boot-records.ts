@@ -1,0 +1,50 @@
+/** What `temper image` and `temper ramdisk` do alike with the records of what the boot service serves. */
+import type { Command } from 'commander';
+import type { Acting, Context } from './context';
+import { listing, plainText } from './tables';
+
+type Kind<One> = {
+  /** In one word, as its path has it. */
+  readonly resource: string;
+  readonly headings: readonly string[];
+  cells(one: One): readonly unknown[];
+  /** Of the command that removes one. */
+  readonly removal: string;
+  /** What is said of one that was. */
+  removed(name: string): string;
+};
+
+const textOf = (one: object): string =>
+  `${Object.entries(one)
+    .map(([key, value]) => `${key}: ${plainText(String(value ?? ''))}`)
+    .join('\n')}\n`;
+
+export const bootRecords = <One extends object>({ resource, headings, cells, removal, removed }: Kind<One>) => {
+  const things = `${resource}s`;
+  const path = `/temper/v1/${things}`;
+  const pathOf = (name: string): string => `${path}/${encodeURIComponent(name)}`;
+  const tableOf = listing<One>(things, headings, cells);
+
+  const list = async ({ api, print, width }: Context): Promise<void> =>
+    print((await api.send('GET', path)) as Record<string, One[]>, (answer) => tableOf(answer[things]!, width));
+  const show = async ({ api, print }: Context, name: string): Promise<void> =>
+    print((await api.send('GET', pathOf(name))) as One, textOf);
+  const remove = async ({ api, print }: Context, name: string): Promise<void> => {
+    await api.send('DELETE', pathOf(name));
+    print({ name }, () => `${removed(plainText(name))}\n`);
+  };
+
+  return {
+    /** Makes a record, and prints it. */
+    async create({ api, print }: Context, values: object): Promise<void> {
+      print((await api.send('POST', path, values)) as One, textOf);
+    },
+
+    /** Adds the commands that list, show and remove them. */
+    addTo(command: Command, acting: Acting): void {
+      command.command('list').description(`all ${things}`).action(acting(list));
+      command.command('show').description(`one ${resource}`).argument('<name>').action(acting(show));
+      command.command('remove').description(removal).argument('<name>').action(acting(remove));
+    },
+  };
+};

@@ -1,0 +1,40 @@
+/** Queries that records of what the boot service serves have in common: they are made and removed, and never changed. */
+import { asUuid } from '../model/ids';
+import { columnsOf, type Db } from './database';
+
+export type BootRecord<Values> = Values & { readonly uuid: string; readonly created_at: Date };
+
+/** @param given the columns that a new record is made of */
+export const bootRecords = <Values extends { readonly name: string }>(
+  sql: Db,
+  table: 'images' | 'ramdisks',
+  given: readonly (keyof Values & string)[],
+) => {
+  type Row = BootRecord<Values>;
+  const columns = ['uuid', ...given, 'created_at'];
+  return {
+    async list(): Promise<Row[]> {
+      return sql<Row[]>`select ${sql(columns)} from ${sql(table)} order by name`;
+    },
+
+    /** By its name, or its UUID. */
+    async find(ident: string): Promise<Row | undefined> {
+      const [row] = await sql<Row[]>`
+        select ${sql(columns)} from ${sql(table)} where name = ${ident} or uuid = ${asUuid(ident) ?? null}
+        order by name = ${ident} desc`;
+      return row;
+    },
+
+    /** Undefined where the name is taken. */
+    async create(values: Values): Promise<Row | undefined> {
+      const row = Object.fromEntries(given.map((name) => [name, values[name]]));
+      const [made] = await sql<Row[]>`
+        insert into ${sql(table)} ${columnsOf(sql, row)} on conflict (name) do nothing returning ${sql(columns)}`;
+      return made;
+    },
+
+    async delete(uuid: string): Promise<boolean> {
+      return (await sql`delete from ${sql(table)} where uuid = ${uuid} returning 1`).length === 1;
+    },
+  };
+};
