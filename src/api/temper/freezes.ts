@@ -159,13 +159,17 @@ const endFreeze = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: A
   return noContent();
 };
 
+const listing = {
+  method: 'GET',
+  answers: { 200: shapes.freezes },
+  rules: [freezeRules.node, freezeRules.get],
+  query: freezeQuery,
+} as const;
+
 export const freezeRoutes: Route[] = [
   route<OfNode, ListQuery>({
-    method: 'GET',
+    ...listing,
     path: '/temper/v1/nodes/:node/freezes',
-    answers: { 200: shapes.freezes },
-    rules: [freezeRules.node, freezeRules.get],
-    query: freezeQuery,
     handler: listOfNode,
   }),
   route<OfNode, unknown, FreezeBody>({
@@ -177,11 +181,8 @@ export const freezeRoutes: Route[] = [
     handler: createFreeze,
   }),
   route<unknown, ListQuery>({
-    method: 'GET',
+    ...listing,
     path: '/temper/v1/freezes',
-    answers: { 200: shapes.freezes },
-    rules: [freezeRules.node, freezeRules.get],
-    query: freezeQuery,
     handler: (request, ctx) => answerList(ctx, request),
   }),
   route<OfFreeze>({

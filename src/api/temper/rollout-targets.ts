@@ -46,12 +46,16 @@ export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarg
     : raise('NodeNotFound', { node: params.node });
 };
 
-const requireRule = async (
+/** The target, for a caller whom the rule admits to it. Throws what `visibleTarget` throws, PolicyDenied. */
+const admittedTo = async (
+  { who, params }: ApiRequest<OfTarget, unknown, unknown>,
   ctx: ApiContext,
-  who: Caller,
   rule: string,
-  { rollout, target }: FoundTarget,
-): Promise<void> => ctx.policy().require(rule, who, await plannedTargetOf(ctx, rollout, tenantOf(target)));
+): Promise<FoundTarget> => {
+  const found = await visibleTarget(ctx, who, params);
+  ctx.policy().require(rule, who, await plannedTargetOf(ctx, found.rollout, tenantOf(found.target)));
+  return found;
+};
 
 type TargetRequest = {
   readonly rule: string;
@@ -134,8 +138,7 @@ const consent = async (
   request: ApiRequest<OfTarget, unknown, z.output<typeof consentBody>>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const found = await visibleTarget(ctx, request.who, request.params);
-  await requireRule(ctx, request.who, answerRule, found);
+  const found = await admittedTo(request, ctx, answerRule);
   const answer = await targetAnswer(ctx, found.target, request.body);
   return answering(request, ctx, found, { ...answer, reason: request.body.reason ?? null });
 };
@@ -144,17 +147,15 @@ const refuse = async (
   request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const found = await visibleTarget(ctx, request.who, request.params);
-  await requireRule(ctx, request.who, answerRule, found);
+  const found = await admittedTo(request, ctx, answerRule);
   return answering(request, ctx, found, { answer: 'refuse', reason: request.body.reason });
 };
 
 const acting =
   (act: 'skip' | 'retry') =>
   async (request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>, ctx: ApiContext): Promise<Answer> => {
-    const found = await visibleTarget(ctx, request.who, request.params);
     const rule = `temper:rollout:${act}`;
-    await requireRule(ctx, request.who, rule, found);
+    const found = await admittedTo(request, ctx, rule);
     const { rollout, target } = found;
     return recorded(request, ctx, found, { rule, act, kind: act, data: request.body }, async (store) => {
       if (!['running', 'paused'].includes(rollout.state)) return false;
@@ -169,31 +170,24 @@ const acting =
 const targetPath = '/temper/v1/rollouts/:rollout/targets/:node';
 const seen = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
 
+const actRoute = <Body>(
+  act: string,
+  rule: string,
+  body: z.ZodType<Body>,
+  handler: (request: ApiRequest<OfTarget, unknown, Body>, ctx: ApiContext) => Promise<Answer>,
+): Route =>
+  route<OfTarget, unknown, Body>({
+    method: 'POST',
+    path: `${targetPath}/${act}`,
+    answers: { 200: shapes.rolloutTarget },
+    rules: [...seen, rule],
+    body,
+    handler,
+  });
+
 export const rolloutTargetRoutes: Route[] = [
-  route<OfTarget, unknown, z.output<typeof consentBody>>({
-    method: 'POST',
-    path: `${targetPath}/consent`,
-    answers: { 200: shapes.rolloutTarget },
-    rules: [...seen, answerRule],
-    body: consentBody,
-    handler: consent,
-  }),
-  route<OfTarget, unknown, z.output<typeof reasonBody>>({
-    method: 'POST',
-    path: `${targetPath}/refuse`,
-    answers: { 200: shapes.rolloutTarget },
-    rules: [...seen, answerRule],
-    body: reasonBody,
-    handler: refuse,
-  }),
-  ...(['skip', 'retry'] as const).map((act) =>
-    route<OfTarget, unknown, z.output<typeof reasonBody>>({
-      method: 'POST',
-      path: `${targetPath}/${act}`,
-      answers: { 200: shapes.rolloutTarget },
-      rules: [...seen, `temper:rollout:${act}`],
-      body: reasonBody,
-      handler: acting(act),
-    }),
-  ),
+  actRoute('consent', answerRule, consentBody, consent),
+  actRoute('refuse', answerRule, reasonBody, refuse),
+  actRoute('skip', 'temper:rollout:skip', reasonBody, acting('skip')),
+  actRoute('retry', 'temper:rollout:retry', reasonBody, acting('retry')),
 ];

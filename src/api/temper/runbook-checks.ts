@@ -153,21 +153,22 @@ const checkGiven = async (
   ]);
 };
 
+const checkRoute = <Params, Body>(
+  path: string,
+  rule: string,
+  body: z.ZodType<Body>,
+  handler: (request: ApiRequest<Params, unknown, Body>, ctx: ApiContext) => Promise<Answer>,
+): Route =>
+  route<Params, unknown, Body>({
+    method: 'POST',
+    path: `/temper/v1/runbooks${path}`,
+    answers: { 200: shapes.runbookCheck },
+    rules: [rule, ...rulesOfNodes],
+    body,
+    handler,
+  });
+
 export const runbookCheckRoutes: Route[] = [
-  route<unknown, unknown, z.output<typeof ofGiven>>({
-    method: 'POST',
-    path: '/temper/v1/runbooks/check',
-    answers: { 200: shapes.runbookCheck },
-    rules: ['baremetal:runbook:create', ...rulesOfNodes],
-    body: ofGiven,
-    handler: checkGiven,
-  }),
-  route<{ runbook: string }, unknown, Where>({
-    method: 'POST',
-    path: '/temper/v1/runbooks/:runbook/check',
-    answers: { 200: shapes.runbookCheck },
-    rules: ['baremetal:runbook:get', ...rulesOfNodes],
-    body: ofStored,
-    handler: checkStored,
-  }),
+  checkRoute('/check', 'baremetal:runbook:create', ofGiven, checkGiven),
+  checkRoute('/:runbook/check', 'baremetal:runbook:get', ofStored, checkStored),
 ];
