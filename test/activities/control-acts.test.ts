@@ -302,7 +302,7 @@ describe('the run that held the node before', () => {
     expect(calls).toEqual(['cancel', 'terminate']);
   });
 
-  test('is as good as ended where the engine does not know it; another failure is told', async () => {
+  test('is as good as ended where the engine does not know it; another failure is reported', async () => {
     const failing = (thrown: Error) => ending([], { cancel: () => Promise.reject(thrown) }).client;
     await ended(failing(new WorkflowNotFoundError('gone', 'w', undefined)));
     await expect(ended(failing(new Error('away')))).rejects.toThrow('away');

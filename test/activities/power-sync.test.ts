@@ -151,7 +151,7 @@ describe('a look', () => {
   });
 });
 
-describe('nobody looks', () => {
+describe('no worker looks', () => {
   test.each([
     ['while a run holds the node', { reservation: randomUUID() }],
     ['while the node has a target power state', { target_power_state: 'power on' }],
@@ -186,7 +186,7 @@ describe('nobody looks', () => {
     expect(await owner`select failures from power_sync where node_uuid = ${uuid}`).toEqual([{ failures: 0 }]);
   });
 
-  test('at a BMC that a run of this worker is with, and nobody waits in its lane', async () => {
+  test('at a BMC that a run of this worker is with, and no look waits in its lane', async () => {
     const { conductor_group } = await newNode();
     const lane = `bmc-${randomUUID()}`;
     const lanes = createLanes();
@@ -334,7 +334,7 @@ describe('where the recorded state is re-imposed', () => {
 });
 
 describe('the workers of a group', () => {
-  test('look at each node once in an interval, whoever is first', async () => {
+  test('look at each node once in an interval, whichever is first', async () => {
     const conductor_group = randomUUID();
     const nodes = await Promise.all(Array.from({ length: 40 }, () => newNode({ conductor_group })));
     await bmc.powerSync.enlist(conductor_group, 0);
@@ -374,7 +374,7 @@ describe('the workers of a group', () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
-  test('go on until they are told to end, and not at all where the interval is 0', async () => {
+  test('go on until they are asked to end, and not at all where the interval is 0', async () => {
     const { conductor_group } = await newNode();
     const hands = handsWith(driverThat(look('power on')).driver);
     const options = { conductor_group, drivers: ['fake-hardware'], workers: 1, maxFailures: 3 };

@@ -203,7 +203,13 @@ test('the node’s own kernel arguments take the place of the ramdisk’s, or jo
 });
 
 test.each([
-  ['a worker that is not told where the boot service is', {}, { served: false }, 'RamdiskNotServed', /TEMPER_BOOT_URL/],
+  [
+    'a worker that does not know where the boot service is',
+    {},
+    { served: false },
+    'RamdiskNotServed',
+    /TEMPER_BOOT_URL/,
+  ],
   ['a ramdisk that is not on record', {}, { args: { image_url: 'ramdisk:none' } }, 'RamdiskNotFound', /Ramdisk none/],
   [
     'arguments that GRUB would run',
@@ -238,7 +244,7 @@ test.each([
   expect(await owner`select 1 from boot_capabilities where node_uuid = ${node}`).toHaveLength(0);
 });
 
-test('a BMC that quotes the URL in its refusal gives it away to nobody', async () => {
+test('a BMC that quotes the URL in its refusal does not give it away', async () => {
   const seen: string[] = [];
   const { act, input } = await booting(
     {},

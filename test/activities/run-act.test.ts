@@ -309,7 +309,7 @@ describe('where something is fetched from is looked at once more as the act begi
   });
 });
 
-test('a step that an attempt ended and whose answer was lost is told once, and its acts are counted once', async () => {
+test('a step that an attempt ended and whose answer was lost is reported once, and its acts are counted once', async () => {
   const input = await held();
   const { perform } = withDriver({});
   await perform(input, 1);

@@ -37,7 +37,7 @@ test('an allocation may be named from the first version that knows allocations',
 });
 
 test.each(['boot_mode', 'secure_boot'])(
-  'who may not set %s is told so in every version, and who may is told that 1.75 has no such path',
+  'who may not set %s is refused by the rule in every version, and who may is answered that 1.75 has no such path',
   async (name) => {
     const path = `/v1/nodes/${uuid}/states/${name}`;
     const ask = (who: Parameters<TestApi['as']>[0], minor: number) =>

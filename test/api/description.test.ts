@@ -116,7 +116,7 @@ describe('served', () => {
     }
   });
 
-  test('the page may run its own scripts, and be framed by nobody', async () => {
+  test('the page may run its own scripts, and be framed by no other', async () => {
     const { headers } = await api.as(null, 'GET', '/temper/v1/docs');
     const policy = headers.get('content-security-policy');
     expect(policy).toContain("default-src 'none'; script-src 'self'; ");

@@ -1,4 +1,4 @@
-/** ETags: who asks again for one thing is told "as before", and never is where something is otherwise. */
+/** ETags: who asks again for one thing is answered "as before", and never is where something is otherwise. */
 import { randomUUID } from 'node:crypto';
 import { routes } from '../../src/api';
 import { isShow, tagOf } from '../../src/api/http/etag';
@@ -21,7 +21,7 @@ const show = (path: string, { who = 'operator', tag, minor }: { who?: Persona; t
 const tagIn = (reply: Reply): string => reply.headers.get('etag')!;
 
 describe('one thing', () => {
-  test('is told once, and then that it is as before, without a body', async () => {
+  test('is answered once, and then that it is as before, without a body', async () => {
     const first = await show('/v1/nodes/n1');
     const second = await show('/v1/nodes/n1', { tag: tagIn(first) });
     expect([first.status, second.status, second.text]).toEqual([200, 304, '']);

@@ -170,7 +170,7 @@ describe('a freeze ends', () => {
     expect(faultOf(again)).toContain('no longer active');
   });
 
-  test('and the run that waits for it is told', async () => {
+  test('and the run that waits for it is notified', async () => {
     const node = await newNode();
     const { body } = await freeze(node.uuid, { reason: 'x' });
     api.runs.contacts.length = 0;
@@ -190,7 +190,7 @@ describe('a freeze ends', () => {
     expect((await api.as('operator', 'GET', path)).body.active).toBe(true);
   });
 
-  test('which a caller is told who names none', async () => {
+  test('which a caller reads who names none', async () => {
     for (const id of ['nothing', '6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11'])
       expect((await api.as('operator', 'DELETE', `/temper/v1/freezes/${id}`)).status).toBe(404);
   });

@@ -130,7 +130,7 @@ const bodyFor = (method: string, path: string): unknown => {
   return method === 'PATCH' ? (path.includes('inspection_rules') ? describes : changes) : undefined;
 };
 
-// What a ramdisk asks is asked of nobody in particular.
+// What a ramdisk asks is asked of no caller in particular.
 const named = routes.filter(({ path, open, rules }) => path.includes(':') && !open && rules !== 'public');
 
 /** The kind of the object that the first parameter of a path names: what stands before it. */

@@ -1,4 +1,4 @@
-/** A node's history on the wire: what of its events is told, in which form at which version, and to whom. */
+/** A node's history on the wire: what of its events is shown, in which form at which version, and to whom. */
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 import { happened, runningRun, type SeenRun } from '../support/happenings';
 import type { Persona } from '../support/world';

@@ -31,7 +31,7 @@ test('what was made below a node is shown by the one route of its collection tha
   expect(await createdAnswer(routes)).toEqual({ status: 201, headers: { Location }, body: { freeze: 'f1' } });
 });
 
-test('what is shown as a text is repeated as one, and what no route shows is told by its address', async () => {
+test('what is shown as a text is repeated as one, and what no route shows is answered by its address', async () => {
   const text = await createdAnswer([show(async () => ({ text: 'made' }))]);
   expect(text).toEqual({ status: 201, headers: { Location }, text: 'made' });
   expect(await createdAnswer([])).toEqual({ status: 201, headers: { Location } });

@@ -1,4 +1,4 @@
-/** Idempotency-Key: however often something is asked for, and whoever dies meanwhile, its work is done once. */
+/** Idempotency-Key: however often something is asked for, and whichever process dies meanwhile, its work is done once. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
@@ -67,7 +67,7 @@ const again = (reply: Reply) => reply.headers.get('idempotent-replayed');
 /** The process that serves the key counts as dead. */
 const die = () => api.sql`update idempotency set lives_until = now() - interval '1 second'`;
 
-/** Asks until nobody serves the key any more. */
+/** Asks until no process serves the key any more. */
 const insist = async (send: () => Promise<Reply>): Promise<Reply> => {
   for (;;) {
     const reply = await send();
@@ -197,7 +197,7 @@ describe('another request under the same key is refused', () => {
     await create();
     const reply = await send();
     expect(again(reply)).toBeNull();
-    // What is no good request at all is told as such first.
+    // What is no good request at all is refused as such first.
     expect([400, 422]).toContain(reply.status);
     expect(await count('nodes')).toBe(1);
   });
@@ -292,7 +292,7 @@ describe('keys belong to who sends them', () => {
 });
 
 describe('while the first is being served', () => {
-  test('a repeat is told to come again, and is then given its answer', async () => {
+  test('a repeat is asked to come again, and is then given its answer', async () => {
     const { inside, letGo } = held(api.inventory.nodes, 'enrol');
     const first = create();
     await inside;
@@ -367,7 +367,7 @@ describe('a process that died', () => {
     expect([third.status, third.text, again(third), await count('nodes')]).toEqual([201, second.text, 'true', 1]);
   });
 
-  test('after the work: what was made and is gone again is told by its address alone', async () => {
+  test('after the work: what was made and is gone again is answered by its address alone', async () => {
     jest.spyOn(api.inventory.idempotency, 'answered').mockRejectedValueOnce(new Error('died'));
     const first = await create();
     await api.sql`delete from nodes`;
@@ -486,7 +486,7 @@ describe('work that was given up', () => {
 
   test.each([
     ['an answer', new TemperError('BmcUnreachable', { node: 'n1', bmc: '192.0.2.7' }), 502, 'true'],
-    ['no answer of the work, so that the store is asked', new Error('what nobody expected'), 202, null],
+    ['no answer of the work, so that the store is asked', new Error('what was not expected'), 202, null],
   ])('an error after the work is %s, and never a second attempt', async (_, error, status, replayed) => {
     await manageable();
     const real = api.rooms.runs.start;
@@ -499,7 +499,7 @@ describe('work that was given up', () => {
     expect([second.status, again(second), await count('runs')]).toEqual([status, replayed, 1]);
   });
 
-  test('between an act on a run and its record: the act is told again, under the id that keeps it from being done twice', async () => {
+  test('between an act on a run and its record: the act is sent again, under the id that keeps it from being done twice', async () => {
     await manageable();
     await clean();
     const [run] = await api.sql`update runs set state = 'parked' returning id`;

@@ -13,7 +13,7 @@ afterEach(() => api.setPolicy({ set: 'temper' }));
 const args = { image: 'of-the-former-lessee' };
 const step = { interface: 'deploy', step: 'burn_in', args };
 
-/** A run in its first step, waiting for a ramdisk, on a node whose lease then goes to another project, or to nobody. */
+/** A run in its first step, waiting for a ramdisk, on a node whose lease then goes to another project, or to none. */
 const leftBehind = async (next: string | null = stranger): Promise<SeenRun> => {
   const seen = await runningRun(api, { state: 'waiting' });
   await api.sql`
@@ -81,7 +81,7 @@ test('the lessee ends the run while the lease lasts', async () => {
 });
 
 describe('by the verbs of a node', () => {
-  test.each(['abort', 'deleted'])('%s of a new lessee meets a busy node, and the run is not told', async (verb) => {
+  test.each(['abort', 'deleted'])('%s of a new lessee meets a busy node, and the run is not notified', async (verb) => {
     const seen = await leftBehind();
     const [sent, started] = [api.runs.sent.length, api.runs.started.length];
     const state = verb === 'abort' ? 'service wait' : 'wait call-back';

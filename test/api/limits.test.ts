@@ -1,4 +1,4 @@
-/** What a public service has: a rate per caller, ids of requests, what browsers are told, and a door of their own for ramdisks. */
+/** What a public service has: a rate per caller, ids of requests, what browsers are allowed, and a door of their own for ramdisks. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,12 +39,12 @@ describe('requests in a minute', () => {
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(1);
     expect(Number(reply.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     expect(JSON.parse(reply.body.error_message).faultcode).toBe('Client');
-    // The same user: roles make nobody another caller.
+    // The same user: roles do not make it another caller.
     expect((await list('owner-admin')).status).toBe(429);
     expect((await list('lessee-member')).status).toBe(200);
   });
 
-  test('are told in the headers of every answer', async () => {
+  test('are shown in the headers of every answer', async () => {
     const reply = await list('operator');
     expect(reply.headers.get('ratelimit-policy')).toContain('q=3; w=60');
     expect(reply.headers.get('ratelimit')).toMatch(/r=2; t=\d+/);
@@ -270,7 +270,7 @@ describe('ramdisks', () => {
   const statusOf = async (url: string, method: string, path: string): Promise<number> =>
     (await fetch(`${url}${path}`, { method, headers: version, ...(method === 'POST' && { body: '{}' }) })).status;
 
-  test.each(asks)('%s %s is refused where they are not served, whoever asks', async (method, path) => {
+  test.each(asks)('%s %s is refused where they are not served, whichever caller asks', async (method, path) => {
     const url = await serving(withoutRamdisks(routes));
     expect(await statusOf(url, method, path)).toBe(403);
     expect(await statusOf(url, 'GET', '/v1')).toBe(200);
@@ -280,7 +280,7 @@ describe('ramdisks', () => {
 
   test.each(asks)('%s %s is served at their own address', async (method, path) => {
     const url = await serving(onlyRamdisks(routes));
-    // Nobody is known by these, and that is told by the handler and not by the door.
+    // No caller is known by these, and that is said by the handler and not by the door.
     expect([400, 404]).toContain(await statusOf(url, method, path));
     expect(await statusOf(url, method, path)).toBe(await statusOf(api.url, method, path));
   });

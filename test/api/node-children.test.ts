@@ -47,7 +47,7 @@ describe('powering a parent off', () => {
   test.each([
     [{ power_state: 'power off' }],
     [{ driver_info: { redfish_address: 'https://192.0.2.8', has_dedicated_power_supply: true } }],
-  ])('leaves a child alone that is not concerned, whoever has it: %j', async (columns) => {
+  ])('leaves a child alone that is not concerned, whichever project has it: %j', async (columns) => {
     const { driver_info, ...plain } = { driver_info: undefined, ...columns };
     await setChild({
       lessee: stranger,

@@ -1,4 +1,4 @@
-/** Deploying, cleaning by itself and rescuing: what the request may carry, what the node must say, and what the run is told. */
+/** Deploying, cleaning by itself and rescuing: what the request may carry, what the node must say, and what the run is given. */
 import { defaultSettings } from '../../src/api';
 import { faultOf } from '../support/api';
 import { deployable, holder, image, type Provisioning, startProvisioning } from '../support/provisioning';
@@ -312,7 +312,7 @@ describe('where images come from', () => {
     expect((await at.ask(body)).status).toBe(202);
   });
 
-  test('a URL with a password is refused where only some origins are allowed: nobody can see where it points', async () => {
+  test('a URL with a password is refused where only some origins are allowed: where it points cannot be seen', async () => {
     const sealed = { ...image, image_source: 'https://user:hunter2@images.example.org/os.img' };
     await at.fresh('available', { instance_info: sealed });
     await withSettings({ imageOrigins }, async () => {
@@ -552,7 +552,7 @@ describe('a rescue', () => {
     ]);
   });
 
-  test('again takes over from nobody: while a run works it is a conflict', async () => {
+  test('again does not take over: while a run works it is a conflict', async () => {
     await at.set({ provision_state: 'rescue', reservation: holder });
     expect((await at.ask({ target: 'rescue', rescue_password: password })).status).toBe(409);
   });

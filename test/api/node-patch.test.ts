@@ -302,7 +302,7 @@ describe('secrets', () => {
     expect(await stored()).toEqual([]);
   });
 
-  test('nobody can point at a secret, not even at the node’s own elsewhere stored one', async () => {
+  test('no caller can point at a secret, not even at the node’s own elsewhere stored one', async () => {
     const other = '55555555-5555-4555-8555-555555555555';
     for (const value of [{ $secret: other }, '******'])
       expect((await patch([{ op: 'add', path: '/driver_info/other_password', value }])).status).toBe(400);

@@ -1,4 +1,4 @@
-/** The provision request: who may ask which verb in which state and version, by steps and by runbook, and what runs are told. */
+/** The provision request: who may ask which verb in which state and version, by steps and by runbook, and what runs are given. */
 import { type Verb, verbs } from '../../src/model/lifecycle/verbs';
 import { addWorker, faultOf, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, stranger } from '../support/world';
@@ -70,7 +70,7 @@ describe('the answer', () => {
   });
 });
 
-describe('what runs are told', () => {
+describe('what runs are given', () => {
   test('clean with steps: the resolved steps, in order, and who asked by which rule', async () => {
     const reply = await ask(
       clean({
@@ -469,14 +469,14 @@ describe('whether a caller may use a runbook on a node', () => {
     expect(got).toEqual(statuses);
   });
 
-  test('a hidden runbook and a missing one are told apart by nothing but the name asked for', async () => {
+  test('a hidden runbook and a missing one differ in nothing but the name asked for', async () => {
     await addRunbook({ public: false, owner: stranger });
     const hidden = await ask(useRunbook, { who: 'lessee-member' });
     const missing = await ask({ ...useRunbook, runbook: 'CUSTOM_NONE' }, { who: 'lessee-member' });
     expect([hidden.status, hidden.text.replaceAll('CUSTOM_BIOS', 'CUSTOM_NONE')]).toEqual([404, missing.text]);
   });
 
-  test('who sees a runbook and may not use it is told so', async () => {
+  test('who sees a runbook and may not use it is refused by the rule', async () => {
     api.setPolicy({ set: 'temper', overrides: { 'baremetal:runbook:use': 'role:admin and system_scope:all' } });
     await addRunbook();
     const reply = await ask(useRunbook, { who: 'lessee-member' });

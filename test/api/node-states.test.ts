@@ -27,7 +27,7 @@ const set = (columns: Record<string, unknown>) => api.sql`update nodes set ${api
 const uuidOf = async () => String((await api.sql`select uuid from nodes where name = 'n1'`)[0]!.uuid);
 
 describe('states', () => {
-  test('they are shown to whoever sees the node, with the error that clients wait for', async () => {
+  test('they are shown to each caller who sees the node, with the error that clients wait for', async () => {
     await set({ last_error: 'disk full', provision_state: 'clean failed', power_state: 'power on' });
     for (const who of ['operator', 'owner-reader', 'lessee-reader'] as const) {
       const reply = await api.as(who, 'GET', '/v1/nodes/n1/states');

@@ -115,7 +115,7 @@ describe('a step that only the node’s own ramdisk has', () => {
     expect(at.asked()).toBe(1);
   });
 
-  test('is unknown on another node, and before its ramdisk has told', async () => {
+  test('is unknown on another node, and before its ramdisk has reported it', async () => {
     const reply = await at.ask(clean({ profile: 1 }));
     expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('has no step deploy.tune_disks')]);
     expect(at.asked()).toBe(0);

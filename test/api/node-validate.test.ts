@@ -57,7 +57,7 @@ test.each([
   if (name) expect(results[name]!.reason).toMatch(why);
 });
 
-test('an image outside the allowed origins is told before anybody deploys', async () => {
+test('an image outside the allowed origins is reported before a deployment', async () => {
   await at.fresh('manageable', {
     driver_info: { ...deployable.driver_info, deploy_iso: 'https://user:hunter2@elsewhere.example.org/r.iso' },
     instance_info: { ...deployable.instance_info, image_source: 'https://elsewhere.example.org/os.img' },

@@ -128,7 +128,7 @@ describe('conditions', () => {
     }
   });
 
-  test('a deployment in maintenance is told so even while the node is busy', async () => {
+  test('a deployment in maintenance is refused for it even while the node is busy', async () => {
     await at.fresh('active');
     await at.set({ maintenance: true, reservation: holder });
     expect((await at.ask({ target: 'rebuild' })).status).toBe(400);
@@ -155,7 +155,7 @@ describe('conditions', () => {
   });
 });
 
-describe('of several faults the first is told', () => {
+describe('of several faults the first is reported', () => {
   const drive = { configdrive: 'not base64!' };
   const runbook = { runbook: 'CUSTOM_NONE' };
   test.each([

@@ -31,7 +31,7 @@ const redfish = {
 const create = (body: Record<string, unknown>, minor?: number, who: Persona = 'operator') =>
   api.as(who, 'POST', '/v1/nodes', { body: { driver: 'fake-hardware', ...body }, minor });
 
-/** The fixed world: one node with owner and lessee, one of a stranger, one of nobody. */
+/** The fixed world: one node with owner and lessee, one of a stranger, one of no project. */
 const populate = async () => {
   await create({ name: 'leased', owner, lessee, ...redfish, resource_class: 'gold', shard: 's1' });
   await create({ name: 'owned', owner, conductor_group: 'Rack-1' });
@@ -274,7 +274,7 @@ describe('one node', () => {
     ).toEqual(statuses);
   });
 
-  test('a hidden node and a missing one are told apart by nothing but the name asked for', async () => {
+  test('a hidden node and a missing one differ in nothing but the name asked for', async () => {
     for (const [method, below, body] of [
       ['GET', '', undefined],
       ['PATCH', '', [{ op: 'replace', path: '/description', value: 'x' }]],

@@ -1,4 +1,4 @@
-/** Behind a proxy: the caller's true address is in the audit trail and counted, and nobody else's word is taken for it. */
+/** Behind a proxy: the caller's true address is in the audit trail and counted, and no other word is taken for it. */
 import { processes } from '../../src/process/settings/config';
 import { startTestApi, type TestApi } from '../support/api';
 
@@ -25,8 +25,8 @@ describe('the address in the audit trail', () => {
   test.each([
     ['one proxy', '198.51.100.7', '198.51.100.7'],
     ['two proxies', '198.51.100.7, 10.1.2.3', '198.51.100.7'],
-    ['a proxy, told an address by the caller', '192.0.2.1, 198.51.100.7', '198.51.100.7'],
-    ['a proxy, told one of our own by the caller', '10.9.9.9, 198.51.100.7', '198.51.100.7'],
+    ['a proxy, given an address by the caller', '192.0.2.1, 198.51.100.7', '198.51.100.7'],
+    ['a proxy, given one of our own by the caller', '10.9.9.9, 198.51.100.7', '198.51.100.7'],
     ['a proxy of IPv6', '2001:db8::7', '2001:db8::7'],
     ['a proxy that writes no address', 'unknown', '127.0.0.1'],
     ['a proxy that writes what is none', '<script>', '127.0.0.1'],
@@ -37,7 +37,7 @@ describe('the address in the audit trail', () => {
   });
 
   test.each([
-    ['nobody is trusted', undefined],
+    ['no proxy is trusted', undefined],
     ['other networks are', ['10.0.0.0/8']],
   ])('is that of the connection where %s, whatever the caller writes', async (_, networks) => {
     const api = await apiWith(networks);
@@ -58,16 +58,16 @@ test('callers behind a trusted proxy are counted one by one', async () => {
   expect(await strangers(api, ['198.51.100.1', '198.51.100.1', '198.51.100.1', '198.51.100.2'])).toEqual([
     401, 401, 429, 401,
   ]);
-  // What the caller put in front of its own address makes it nobody else.
+  // What the caller put in front of its own address makes it no other caller.
   expect(await strangers(api, ['192.0.2.1, 198.51.100.1', '10.0.0.1, 198.51.100.1'])).toEqual([429, 429]);
 });
 
-test('nobody escapes the count by writing another address every time', async () => {
+test('no caller escapes the count by writing another address every time', async () => {
   const api = await apiWith(undefined, 2);
   expect(await strangers(api, ['198.51.100.1', '198.51.100.2', '198.51.100.3'])).toEqual([401, 401, 429]);
 });
 
-test('links follow the scheme that a trusted proxy was asked by, and nobody else’s word', async () => {
+test('links follow the scheme that a trusted proxy was asked by, and no other word', async () => {
   const [trusting, alone] = [await apiWith(ours), await apiWith()];
   const link = async (api: TestApi): Promise<string> => {
     const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example.org' };

@@ -64,7 +64,7 @@ describe('a project that has as many as it may have is refused with the name of 
   const reboot = (who: Persona, uuid: string) =>
     api.as(who, 'PUT', `/v1/nodes/${uuid}/states/power`, { body: { target: 'rebooting' } });
 
-  test('open runs count for the project that asked, whoever owns the node; those that have ended do not', async () => {
+  test('open runs count for the project that asked, whichever project owns the node; those that have ended do not', async () => {
     const nodes = await Promise.all([node(), node(), node()]);
     expect((await reboot('lessee-member', nodes[0]!)).status).toBe(202);
     expect((await reboot('lessee-member', nodes[1]!)).status).toBe(202);

@@ -1,4 +1,4 @@
-/** What ramdisks ask: which node they run on, that they live, and what they found. Nobody of them has a token of ours. */
+/** What ramdisks ask: which node they run on, that they live, and what they found. None of them has a token of ours. */
 import { createHash } from 'node:crypto';
 import { generate } from 'selfsigned';
 import { createAgents } from '../../emulator/agent';
@@ -184,7 +184,7 @@ describe('lookup', () => {
 });
 
 describe('heartbeat', () => {
-  test('it is written down beside the node, and the run that holds the node is told', async () => {
+  test('it is written down beside the node, and the run that holds the node is notified', async () => {
     const token = await tokenOf();
     const [before] = await api.sql`select xmin::text from nodes where uuid = ${n1}`;
     const reply = await beat(token);
@@ -285,7 +285,7 @@ describe('a heartbeat’s token', () => {
     ['https://nowhere.example.org', 'TEMPER_AGENT_NETWORKS'],
     [7, 'callback_url'],
     [null, 'callback_url'],
-  ])('nobody is called at %p', async (callback_url, says) => {
+  ])('no ramdisk is called at %p', async (callback_url, says) => {
     const reply = await beat(await tokenOf(), { callback_url });
     expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining(says)]);
     expect(await agent()).toMatchObject({ url: null, last_heartbeat_at: null });
@@ -520,7 +520,7 @@ describe('inspection', () => {
     ask('POST', `/v1/continue_inspection${query}`, { body, minor });
   beforeEach(() => set({ provision_state: 'inspect wait' }));
 
-  test('what a ramdisk found is stored, its run is told, and the ramdisk learns its node', async () => {
+  test('what a ramdisk found is stored, its run is notified, and the ramdisk learns its node', async () => {
     const reply = await send();
     expect(reply.status).toBe(202);
     expect(reply.body).toMatchObject({
@@ -589,7 +589,7 @@ describe('inspection', () => {
     [{ provision_state: 'clean wait' }],
     [{ provision_state: 'inspect failed' }],
     [{ inspect_interface: 'redfish' }],
-  ])('with %j nobody waits for it, and the answer is that of an unknown node', async (columns) => {
+  ])('with %j no run waits for it, and the answer is that of an unknown node', async (columns) => {
     await set(columns);
     const reply = await send();
     expect([reply.status, faultOf(reply)]).toEqual([404, `Node ${mac} could not be found.`]);

@@ -20,7 +20,7 @@ const documents: readonly object[] = [
   { [odd]: odd, deep: { deeper: [{ deepest: odd }] } },
   { redfish_address: 'https://bmc.example', redfish_username: 'root', redfish_password: { $secret: randomUUID() } },
   { image_source: 'https://me:mine@images.example/a.iso', note: 'the PassWord = hunter2, more' },
-  { ToKEN: 'shown to nobody', kept: '{"$secret": "not one"}' },
+  { ToKEN: 'not shown', kept: '{"$secret": "not one"}' },
   {
     settings: [
       { name: 'AdminPassword', value: 'x' },

@@ -49,7 +49,7 @@ describe.each(collections)('%s', (collection) => {
   });
 });
 
-test('who may do it on nodes of its own is asked for the node that is named, and told what is missing where none is', async () => {
+test('who may do it on nodes of its own is asked for the node that is named, and reads what is missing where none is', async () => {
   const status = async (body: object) => (await api.as('owner-admin', 'POST', '/v1/ports', { body })).status;
   const [foreign] = await api.sql<
     { uuid: string }[]
@@ -59,7 +59,7 @@ test('who may do it on nodes of its own is asked for the node that is named, and
   expect(await status({ node_uuid: foreign!.uuid, address: 'x' })).toBe(403);
 });
 
-test('such a refusal is told by the trail as what it is', async () => {
+test('such a refusal is in the trail as what it is', async () => {
   await api.as('owner-reader', 'POST', '/v1/nodes', { body: { no_such_field: 2 } });
   await api.as('owner-reader', 'PATCH', `/v1/nodes/${idents.nodes}`, { body: { a: 2 } });
   const rows = await api.sql<{ verdict: string; code: string }[]>`

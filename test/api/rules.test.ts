@@ -1,4 +1,4 @@
-/** Every rule over HTTP: somebody whom it admits is answered, and somebody whom it refuses is told by which rule, or nothing. */
+/** Every rule over HTTP: a caller whom it admits is answered, and one whom it refuses reads by which rule, or nothing. */
 import { routes } from '../../src/api';
 import { ruleNames } from '../../src/policy';
 import { addWorker, faultOf, type Reply, startTestApi, type TestApi } from '../support/api';

@@ -1,4 +1,4 @@
-/** Taking up a failed run, and trying a step again with other arguments: what is asked anew, and what the runs are told. */
+/** Taking up a failed run, and trying a step again with other arguments: what is asked anew, and what the runs are given. */
 import { randomUUID } from 'node:crypto';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';

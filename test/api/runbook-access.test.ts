@@ -64,7 +64,7 @@ const lists = async (who: Persona): Promise<string[]> => {
 
 describe('system: admin, manager and member', () => {
   test.each(['operator', 'system-member'] as const)(
-    '%s makes, sees, changes and deletes runbooks of nobody',
+    '%s makes, sees, changes and deletes runbooks of no project',
     async (who) => {
       const made = await create(who);
       expect([made.status, made.body.owner, made.body.public]).toEqual([201, null, false]);

@@ -155,7 +155,7 @@ describe('a stored runbook', () => {
   const checked = (who: Persona, more: object = {}) =>
     api.as(who, 'POST', '/temper/v1/runbooks/CUSTOM_CHECKED/check', { body: more });
 
-  test('is checked by whoever may see it, and says where it is not approved', async () => {
+  test('is checked by each caller who may see it, and says where it is not approved', async () => {
     await made([bios('Sriov', 'Enabled')]);
     const { body } = await checked('operator', { nodes: [node], verb: 'clean' });
     expect(body.findings).toMatchObject([

@@ -72,7 +72,7 @@ describe('a revision is made', () => {
     expect(await numbers('owner-reader')).toEqual([1]);
   });
 
-  test('by a change of traits, owner and public, by whoever makes it', async () => {
+  test('by a change of traits, owner and public, whichever caller makes it', async () => {
     expect((await api.as('owner-manager', 'PUT', '/v1/runbooks/flash/traits/CUSTOM_FW')).status).toBe(204);
     expect((await patch('operator', '/owner', lessee)).status).toBe(200);
     expect((await revisions('lessee-reader', '/2')).status).toBe(404);

@@ -36,7 +36,7 @@ const stored = (more: { name?: string; owner?: string | null; public?: boolean; 
   });
 
 describe('making a runbook', () => {
-  test('with system scope it belongs to nobody, and the answer is the whole of it', async () => {
+  test('with system scope it belongs to no project, and the answer is the whole of it', async () => {
     const made = await create('system-member', { extra: { a: 1 }, description: 'text' });
     expect(made.status).toBe(201);
     const { uuid } = made.body;
@@ -445,7 +445,7 @@ describe('secrets in steps', () => {
   const secretIds = async (): Promise<string[]> =>
     (await api.sql<{ id: string }[]>`select id from secrets where holder = 'runbook' order by id`).map((row) => row.id);
 
-  test('are shown to nobody and lie in no document', async () => {
+  test('are not shown and lie in no document', async () => {
     const made = await create('operator', { steps: [secretStep('hunter2')] });
     expect(made.body.steps[0].args).toEqual({
       settings: [{ name: 'AdminPassword', value: '******' }],

@@ -214,7 +214,7 @@ describe('what a run shows', () => {
   });
 
   test.each(['reservation', 'last_error', 'maintenance_reason'])(
-    'is not told by an order: sort_key %s',
+    'is not shown by an order: sort_key %s',
     async (key) => {
       expect((await see('lessee-admin', `/v1/nodes?sort_key=${key}`)).status).toBe(403);
       expect((await see('owner-admin', `/v1/nodes?sort_key=${key}`)).status).toBe(403);
@@ -332,7 +332,7 @@ describe('operating a run', () => {
     ['no body', undefined],
     ['no reason', {}],
     ['an empty reason', { reason: '  ' }],
-    ['a key nobody knows', { reason: 'x', force: true }],
+    ['an unknown key', { reason: 'x', force: true }],
   ])('is refused with %s', async (_, body) => {
     const run = await acceptedRun(await leasedNode(), { holds: true });
     expect((await api.as('operator', 'POST', `/temper/v1/runs/${run}/abort`, { body })).status).toBe(400);

@@ -1,4 +1,4 @@
-/** What a schema refuses is told in plain words: the field, what may come, and what came. */
+/** What a schema refuses is said in plain words: the field, what may come, and what came. */
 import { z } from 'zod';
 import { issueText } from '../../src/api/http/schema-texts';
 import { faultOf, startTestApi, type TestApi } from '../support/api';

@@ -159,7 +159,7 @@ describe('errors', () => {
     expect(ids[0]).toMatch(/^req-[0-9a-f-]{36}$/);
   });
 
-  test('what nobody expected is a 500 that names the request and nothing else, and is logged', async () => {
+  test('what was not expected is a 500 that names the request and nothing else, and is logged', async () => {
     const spy = jest
       .spyOn(api.inventory.nodes, 'find')
       .mockRejectedValueOnce(new Error('password=hunter2 in a driver'));
@@ -239,7 +239,7 @@ describe('bodies', () => {
       { 'content-encoding': 'gzip' },
       /could not be read: it is not encoded/,
     ],
-  ])('%s as a body is told in plain words', async (_, raw, headers, says) => {
+  ])('%s as a body is refused in plain words', async (_, raw, headers, says) => {
     const reply = await api.as('operator', 'POST', '/v1/nodes', { raw, headers: headers as Record<string, string> });
     expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringMatching(says)]);
     expect(reply.text).not.toMatch(/hunter2|entity\.|\.unsupported/);

@@ -35,7 +35,7 @@ const made = async (path: string, body: object): Promise<string> => {
   return reply.body.uuid;
 };
 
-/** Somebody whose projects nobody could say. */
+/** A caller whose projects are not known. */
 const adrift: Caller = { ...nobody, user_id: 'adrift', roles: ['admin', 'member', 'reader'], project_id: home };
 
 const identity = async (): Promise<Pick<Identity, 'identify'>> => {
@@ -177,7 +177,7 @@ test('under the built-in rules a token is for one project, whatever its holder i
   }
 });
 
-test('where nobody can say which projects they are, no list is shorter for it: it is refused as an outage', async () => {
+test('where it is not known which projects they are, no list is shorter for it: it is refused as an outage', async () => {
   for (const path of ['/v1/nodes', '/v1/ports', '/v1/allocations', '/v1/nodes/one'])
     expect([path, (await ask('adrift', 'GET', path)).status]).toEqual([path, 503]);
   // What the token's own project admits needs no more.

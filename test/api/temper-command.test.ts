@@ -46,7 +46,7 @@ const newRun = async (node: { uuid: NodeUuid; name: string }, state = 'running')
 };
 
 describe('runs', () => {
-  test('that are going on are listed to those who may see them, and to nobody else', async () => {
+  test('that are going on are listed to those who may see them, and to no other caller', async () => {
     const [mine, foreign] = [await newNode(), await newNode({ owner: 'project-x', lessee: null })];
     const [one, two, ended] = [await newRun(mine), await newRun(foreign), await newRun(mine, 'failed')];
     const seen = async (who: Persona, more = '') =>

@@ -202,7 +202,7 @@ describe('of a driver', () => {
       expect((await ask('POST', `${driver}/vendor_passthru${rest}`, 'operator', {})).status).toBe(400);
   });
 
-  test('an unknown driver has no methods, and whoever may not ask does not learn so', async () => {
+  test('an unknown driver has no methods, and a caller who may not ask does not learn so', async () => {
     expect((await ask('GET', 'none/vendor_passthru/methods')).status).toBe(404);
     expect((await ask('GET', 'none/vendor_passthru/methods', 'owner-admin')).status).toBe(403);
     expect((await ask('POST', 'redfish/vendor_passthru/x', 'owner-admin')).status).toBe(403);

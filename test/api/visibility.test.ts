@@ -75,7 +75,7 @@ describe('a list is there', () => {
     );
   });
 
-  test('for nobody whose rule admits to no row', () => {
+  test('for no caller whose rule admits to no row', () => {
     expect(codeOf(() => requireList(policyOf([]), caller('p'), listing))).toBe('PolicyDenied');
   });
 });

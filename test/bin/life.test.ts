@@ -1,4 +1,4 @@
-/** Processes with good settings start, say so, and end cleanly when they are told to. */
+/** Processes with good settings start, say so, and end cleanly when they are asked to. */
 import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** Loads of the policy on their way into the audit trail: told by the holder, kept while the store is away. */
+/** Loads of the policy on their way into the audit trail: reported by the holder, kept while the store is away. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => jest.useRealTimers());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('every load is told with its author and text, the refused one with its reason', () => {
+test('every load is reported with its author and text, the refused one with its reason', () => {
   const loads: PolicyLoad[] = [];
   const record = (load: PolicyLoad) => void loads.push(load);
   const holder = holdPolicy('temper', file, { log, onLoad: say, record });

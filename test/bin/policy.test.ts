@@ -186,7 +186,7 @@ describe('a remote check', () => {
     await worker.terminate();
   });
 
-  test('that is refused, or answered with a long text, admits nobody', async () => {
+  test('that is refused, or answered with a long text, admits no caller', async () => {
     const { worker, origin } = await serve(`response.end('False' + 'x'.repeat(100000));`);
     const remote = openRemote({ origins: [origin], timeoutMs: 20_000 });
     expect(remote.ask(question(`${origin}/x`))).toMatch(/^Falsex/);

@@ -51,7 +51,7 @@ test('while requests of ramdisks hold their listener, callers of the API are ans
   expect(await held).toBe(400);
 }, 60_000);
 
-test('an API that is told to end waits for what the listener of ramdisks is answering', async () => {
+test('an API that is asked to end waits for what the listener of ramdisks is answering', async () => {
   const { api, theirs } = await started();
   const held = lookup(theirs, '&node_uuid=hold').catch(() => 'cut off');
   await api.says('held');

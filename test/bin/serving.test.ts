@@ -79,7 +79,7 @@ describe('a client that', () => {
   });
 });
 
-describe('a server that is told to end', () => {
+describe('a server that is asked to end', () => {
   test('goes on answering while it drains, each connection to its end, and then closes', async () => {
     const server = patientServer(patient, answering);
     const end = gentleEnd(server, aMinute, 3_000);
@@ -120,7 +120,7 @@ describe('ramdisks', () => {
         headers: { 'x-openstack-ironic-api-version': '1.22' },
       })
     ).status;
-  // The store is away in these tests: 503 is told by the handler.
+  // The store is away in these tests: 503 is answered by the handler.
   const [served, refused] = [503, 403];
 
   test.each([

@@ -23,7 +23,7 @@ test.each(Object.keys(processes) as (keyof typeof processes)[])('the settings of
 const key = Buffer.alloc(32, 9).toString('base64');
 
 test.each([
-  // setting                  value                         the bad part, as the operator is told it
+  // setting                  value                         the bad part, as the operator reads it
   ['TEMPER_BMC_NETWORKS', 'foo', 'has "foo", which is no network'],
   ['TEMPER_BMC_NETWORKS', '10.0.0.0/33,x', 'has "10.0.0.0/33", "x", which is no network'],
   ['TEMPER_BMC_NETWORKS', '10.0.0.0/8,fd00::/129', 'has "fd00::/129", which is no network'],
@@ -87,7 +87,7 @@ test.each(['control', 'bmc', 'migrate'] as const)('%s, too, refuses what cannot 
   ]);
 });
 
-test('an unset setting is told as such, and an empty one counts as unset', () => {
+test('an unset setting is reported as such, and an empty one counts as unset', () => {
   expect(faultsOf('bmc', { TEMPER_BMC_NETWORKS: '', TEMPER_SECRETS_PRIVATE_KEYS: undefined })).toEqual([
     expect.stringContaining('TEMPER_SECRETS_PRIVATE_KEYS is not set'),
     expect.stringContaining('TEMPER_BMC_NETWORKS is not set'),
@@ -104,7 +104,7 @@ describe('a setting that is misspelled', () => {
     expect(faultsOf('api', { [name]: value })).toEqual([`${name} is no setting. Did you mean ${near}?`]);
   });
 
-  test('is told beside all other faults', () => {
+  test('is reported beside all other faults', () => {
     expect(faultsOf('api', { TEMPER_API_PROT: '1', TEMPER_API_PORT: 'http' })).toHaveLength(2);
   });
 

@@ -131,7 +131,7 @@ test.concurrent.each(cases)('the api names %s', async (_, env, texts) => {
   expectPlain(await run('api', { ...good.api, ...env() }), texts);
 });
 
-test.concurrent('noauth beside keystone is the only thing told of then', async () => {
+test.concurrent('noauth beside keystone is the only thing reported then', async () => {
   const { err } = await run('api', { ...good.api, TEMPER_AUTH_STRATEGY: 'noauth,keystone' });
   expect(err).not.toContain('TEMPER_IDENTITY');
 });

@@ -1,4 +1,4 @@
-/** Webhooks that are allowed but cannot be signed are a fault of the settings, told before anything is served. */
+/** Webhooks that are allowed but cannot be signed are a fault of the settings, reported before anything is served. */
 import { good, run } from './support/entries';
 
 test.concurrent.each(['api', 'worker control'] as const)(

@@ -1,4 +1,4 @@
-/** Who the ramdisk is and who we are to it: certificate, token, networks, redirects, and answers that nobody could use. */
+/** Who the ramdisk is and who we are to it: certificate, token, networks, redirects, and answers of no use. */
 import { makeCertificate } from '../../emulator/agent/certificate';
 import type { TemperError } from '../../src/model/errors';
 import { intentsOf, quickTiming } from './support/context';

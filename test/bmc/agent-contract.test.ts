@@ -1,4 +1,4 @@
-/** The driver contract for what a node's ramdisk does: reach the goal, send once, survive a kill, believe no nonsense, stop when told. */
+/** The driver contract for what a node's ramdisk does: reach the goal, send once, survive a kill, believe no nonsense, stop when asked. */
 import { searched, startTalk } from '../../src/activities/ramdisk-silence';
 import type { NodeUuid } from '../../src/model/ids';
 import { type ActName, actRow, acts } from '../../src/model/lifecycle/steps';

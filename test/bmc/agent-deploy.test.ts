@@ -1,4 +1,4 @@
-/** Deploying and rescuing by the ramdisk: what it is told of image and config drive, and that a repeat is harmless. */
+/** Deploying and rescuing by the ramdisk: what it is sent of image and config drive, and that a repeat is harmless. */
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const nodeOf = (instance_info: Record<string, unknown>, more: Partial<BmcNode> =
 });
 
 describe('the image', () => {
-  test('of a whole disk is told with its address, checksum and format', () => {
+  test('of a whole disk is sent with its address, checksum and format', () => {
     const node = nodeOf(whole);
     expect(imageInfo(node)).toEqual({
       id: 'debian.qcow2',
@@ -56,7 +56,7 @@ describe('the image', () => {
     expect(told).not.toHaveProperty('no_proxy');
   });
 
-  test('of one partition is told with the sizes of all, in MiB', () => {
+  test('of one partition is sent with the sizes of all, in MiB', () => {
     expect(imageInfo(nodeOf(partition, { boot_mode: 'bios' }))).toMatchObject({
       image_type: 'partition',
       root_mb: 10_240,
@@ -287,7 +287,7 @@ describe('going down', () => {
     expect(journal()).toHaveLength(2);
   });
 
-  test('is not done when nobody could be asked', async () => {
+  test('is not done when no ramdisk could be asked', async () => {
     const { failure, node } = await ramdisks.bench();
     ramdisks.agents.powerLost(node.ports![0]!.address);
     expect(await failure('agent_power_off')).toMatchObject({ code: 'AgentUnreachable', retry: true });

@@ -1,4 +1,4 @@
-/** What every driver promises, whatever is behind it: reach the goal, send once, survive a kill, stop when told. */
+/** What every driver promises, whatever is behind it: reach the goal, send once, survive a kill, stop when asked. */
 import type { ActContext, BmcNode, Driver } from '../../src/bmc/contract';
 import { isTemperError } from '../../src/model/errors';
 import { type ActName, actRow, acts } from '../../src/model/lifecycle/steps';
@@ -28,7 +28,7 @@ type Case = {
   readonly before?: readonly (readonly [ActName, (bench: Bench) => Args])[];
   /** How many commands a kill may lead to at most; default 1. */
   readonly commands?: number;
-  /** Cannot always be told from outside whether it was carried out; then it must say so instead of repeating it. */
+  /** Cannot always be seen from outside whether it was carried out; then it must say so instead of repeating it. */
   readonly mayBeUnknown?: true;
 };
 
@@ -105,7 +105,7 @@ export const driverContract = (
 
     testAct('every act of the table is there, or named as lacking', async () => {
       const bench = await setUp();
-      // What the ramdisk does is nobody's driver's.
+      // What the ramdisk does is no driver's.
       const wanted = (Object.keys(acts) as ActName[]).filter((act) => actRow(act).by !== 'agent' && !lacks[act]);
       const missing = wanted.filter((act) => !bench.driver.acts[act]);
       await bench.close();

@@ -1,4 +1,4 @@
-/** The format of an image, by its first bytes: what the ramdisk is told, and of which servers a worker asks it. */
+/** The format of an image, by its first bytes: what the ramdisk is sent, and of which servers a worker asks it. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -93,8 +93,8 @@ describe('the ramdisk', () => {
   afterAll(() => ramdisks.close());
 
   test.each([
-    ['is told what the first bytes are', {}, 'raw'],
-    ['is told what instance_info says, where it says it', { image_disk_format: 'qcow2' }, 'qcow2'],
+    ['is sent what the first bytes are', {}, 'raw'],
+    ['is sent what instance_info says, where it says it', { image_disk_format: 'qcow2' }, 'qcow2'],
   ])('%s', async (_, more, format) => {
     serve = answering(bootable);
     const info = { image_source: `${origin}/debian.img`, image_checksum: 'ab'.repeat(32), ...more };

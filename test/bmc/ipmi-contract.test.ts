@@ -39,7 +39,7 @@ const setUp = async () => {
     driver: drivers.get('ipmi'),
     node: nodeWith('ipmi', sim.driver_info),
     proxy: sim.proxy,
-    // It does not tell whether its light is on, so that being told again is the same statement again.
+    // It does not say whether its light is on, so that being asked again is the same statement again.
     commands: { set_indicator: 2 },
     settings: [],
     image: '',

@@ -52,7 +52,7 @@ const bench = async (
 const words = (args: readonly string[], flag: string): string | undefined =>
   args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined;
 
-describe('what ipmitool is told', () => {
+describe('what ipmitool is given', () => {
   const look = { 'power status': [off], 'mc info': [maker] };
 
   test('the password goes by a file, and nothing of the worker’s environment is passed on', async () => {
@@ -66,7 +66,7 @@ describe('what ipmitool is told', () => {
     expect(Object.keys(first!.env).sort()).toEqual(['LC_ALL', 'PATH']);
   });
 
-  test('an empty password is a NUL byte, for which ipmitool asks nobody', async () => {
+  test('an empty password is a NUL byte, for which ipmitool does not ask', async () => {
     const { tool, run } = await bench(look, { ipmi_password: '' });
     await run('verify');
     expect(tool.heard()[0]!.secret).toBe('\0');

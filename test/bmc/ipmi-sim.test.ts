@@ -110,7 +110,7 @@ suite(`ipmi on ipmi_sim${ipmiMissing ? ` (${ipmiMissing})` : ''}`, () => {
     expect(await failure('verify')).toMatchObject({ code: 'BmcUnreachable', retry: true });
   });
 
-  test('while ipmitool runs nobody sees the password or the key, and no file of them is left', async () => {
+  test('while ipmitool runs no process sees the password or the key, and no file of them is left', async () => {
     const { sim, failure } = await bench({ ipmi_hex_kg_key: '7365637265742d6b6579' });
     const worker = new AbortController();
     sim.silence(true);
@@ -146,7 +146,7 @@ suite(`ipmi on ipmi_sim${ipmiMissing ? ` (${ipmiMissing})` : ''}`, () => {
     expect(sim.journal()).toEqual(['set power 1']);
   });
 
-  test('a node that ignores the polite request is not forced, and the run is told so', async () => {
+  test('a node that ignores the polite request is not forced, and the run says so', async () => {
     const { sim, run, failure } = await bench(
       {},
       { first: 'if [ "$1 $2" = "set shutdown" ]; then echo "$*" >> journal; exit 0; fi' },

@@ -3,7 +3,7 @@ import { createLanes } from '../../src/bmc';
 
 const never = new AbortController().signal;
 
-/** A piece of work that ends when told. */
+/** A piece of work that ends when asked. */
 const work = () => {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -34,7 +34,7 @@ test('without a key there is no lane', async () => {
   await one;
 });
 
-test('whoever stops waiting leaves the lane, and the rest goes on', async () => {
+test('an act that stops waiting leaves the lane, and the rest goes on', async () => {
   const lanes = createLanes();
   const first = work();
   const one = lanes.run('bmc', never, first.run);

@@ -152,7 +152,7 @@ describe('links and redirects', () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  test('a BMC with several systems wants to be told which', async () => {
+  test('a BMC with several systems wants one to be named', async () => {
     const Members = ['1', '2'].map((id) => ({ '@odata.id': `/redfish/v1/Systems/${id}` }));
     const double = await doubled(plainBmc({ 'GET /redfish/v1/Systems': { status: 200, body: { Members } } }));
     const error = await verifyAt({ redfish_address: double.url });
@@ -207,7 +207,7 @@ describe('certificates', () => {
     });
   };
 
-  test('one that nobody vouches for is refused, and trying again is no use', async () => {
+  test('one without an authority is refused, and trying again is no use', async () => {
     expect(await secure({})).toMatchObject({ code: 'BmcTlsFailed', retry: false });
   });
 
@@ -219,7 +219,7 @@ describe('certificates', () => {
     expect(await secure({ redfish_verify_ca })).toBeUndefined();
   });
 
-  test('an authority that this worker cannot read is the field’s fault, and its content is not told', async () => {
+  test('an authority that this worker cannot read is the field’s fault, and its content is not shown', async () => {
     for (const path of [__filename, '/no/such/file']) {
       const error = await secure({ redfish_verify_ca: path });
       expect(error).toMatchObject({ code: 'DriverInfoInvalid', facts: { field: 'redfish_verify_ca' } });
@@ -296,7 +296,7 @@ describe('sessions', () => {
 });
 
 describe('passwords', () => {
-  test.each(['auto', 'session', 'basic'])('a wrong one is told as such, without telling it (%s)', async (kind) => {
+  test.each(['auto', 'session', 'basic'])('a wrong one is reported as such, without showing it (%s)', async (kind) => {
     const { failure } = racks.bench('openbmc', { redfish_auth_type: kind, redfish_password: 'not-the-password' });
     const error = await failure('power_on');
     expect(error).toMatchObject({ code: 'BmcAuthFailed', retry: false });

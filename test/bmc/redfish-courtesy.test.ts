@@ -18,7 +18,7 @@ afterAll(() => racks.close());
 const never = new AbortController().signal;
 const none: Courtesy = { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0, reads: 2 };
 
-/** A request that ends when told. */
+/** A request that ends when asked. */
 const request = () => {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -89,7 +89,7 @@ describe('at the same time', () => {
     expect(after.work).toHaveBeenCalled();
   });
 
-  test('whoever stops waiting leaves the queue, and a request that fails frees its place', async () => {
+  test('a request that stops waiting leaves the queue, and a request that fails frees its place', async () => {
     const pace = createPace(none);
     const first = request();
     const one = pace.turn('write', never, first.work);
@@ -221,7 +221,7 @@ describe('on the wire', () => {
 describe('a BMC that asks to be left alone', () => {
   const busy = { status: 503, headers: { 'retry-after': '120' } };
 
-  test('hears nothing until the time is over, whoever asks', async () => {
+  test('gets nothing until the time is over, whichever node asks', async () => {
     const host = await startHost({ [system]: busy });
     closing.push(host);
     expect(await host.failure('verify')).toMatchObject({ code: 'BmcBusy', facts: { retryAfterMs: 120_000 } });

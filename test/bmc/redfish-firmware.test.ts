@@ -200,7 +200,7 @@ describe('a worker killed in the middle of an update', () => {
   });
 });
 
-test('the address of an image is not kept in intents, shown to operators or told in errors', async () => {
+test('the address of an image is not kept in intents, shown to operators or named in errors', async () => {
   const { run, failure, fault } = benchOf('ami');
   const settings = [{ component: 'bios', url: 'https://images.example.org/bios-1.2.3.bin?token=not-for-logs' }];
   const shown: unknown[] = [];
@@ -217,7 +217,7 @@ test.each([
   ['GET https://me:not-for-logs@h.example.org/x.bin failed', 'GET https://h.example.org/x.bin failed'],
   ["cannot read 'http://h/x.bin?token=not-for-logs'", "cannot read 'http://h/x.bin"],
   ['http://h/x.bin#not-for-logs and http://h/y', 'http://h/x.bin and http://h/y'],
-])('what a BMC says of an address is told without its secrets: %s', (said, told) => {
+])('what a BMC says of an address is repeated without its secrets: %s', (said, told) => {
   expect(plainUrls(said)).toBe(told);
 });
 
@@ -307,7 +307,7 @@ describe('a non-maskable interrupt', () => {
     expect(interrupts(bench)).toHaveLength(1);
   });
 
-  test.concurrent('whose answer was lost is not sent again: nobody can know', async () => {
+  test.concurrent('whose answer was lost is not sent again: its effect is unknown', async () => {
     const bench = benchOf('openbmc');
     await bench.run('power_on');
     const intents = intentsOf('inject_nmi');

@@ -145,7 +145,7 @@ describe('what is missing', () => {
   test.each([
     ['memory_mb', noMemory],
     ['cpu_arch', noCpus],
-  ])('a node whose %s is not told fails inspection, which says so', async (name, resources) => {
+  ])('a node whose %s is not given fails inspection, which says so', async (name, resources) => {
     const { failure } = await host({ ...resources, [`${system}/Storage`]: members() });
     expect(await failure('inspect')).toMatchObject({
       code: 'StepRejected',
@@ -180,7 +180,7 @@ describe('what is missing', () => {
     expect(await run('inspect', { properties })).toMatchObject({ is: 'done' });
   });
 
-  test('inspection is not tried again for one part while another will never be told', async () => {
+  test('inspection is not tried again for one part while another will never be given', async () => {
     const { failure } = await host({ ...noMemory, [`${system}/Processors`]: { status: 500 } });
     expect(await failure('inspect')).toMatchObject({
       code: 'StepRejected',
@@ -199,7 +199,7 @@ describe('what is missing', () => {
 });
 
 describe('a BMC that lies', () => {
-  test('values of other types count as not told, and nothing crashes', async () => {
+  test('values of other types count as not given, and nothing crashes', async () => {
     const { failure } = await host(
       told(system, {
         Manufacturer: 17,
@@ -217,7 +217,7 @@ describe('a BMC that lies', () => {
     });
   });
 
-  test('negative sizes and counts count as not told', async () => {
+  test('negative sizes and counts count as not given', async () => {
     const seen = await inspected({
       ...told(`${system}/Processors/CPU0`, { TotalThreads: -5 }),
       [`${system}/SimpleStorage/virtio`]: {

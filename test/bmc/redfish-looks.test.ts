@@ -31,7 +31,7 @@ describe('boot device', () => {
     });
   });
 
-  test('a persistent device is told as such', async () => {
+  test('a persistent device is reported as such', async () => {
     const { run } = racks.bench('openbmc');
     await run('set_boot_device', { boot_device: 'pxe', persistent: true });
     expect((await run('read_boot_device')).value).toEqual({ boot_device: 'pxe', persistent: true });
@@ -45,7 +45,7 @@ describe('boot device', () => {
     ['a device that has no name on the wire', { BootSourceOverrideTarget: 'Diags' }],
     ['no device at all', { BootSourceOverrideTarget: null }],
     ['nonsense', { BootSourceOverrideTarget: 7, BootSourceOverrideEnabled: {} }],
-  ])('%s is told as none', async (_, more) => {
+  ])('%s is reported as none', async (_, more) => {
     const { run } = await host(boot(more));
     expect((await run('read_boot_device')).value).toEqual({ boot_device: null, persistent: null });
   });
@@ -225,7 +225,7 @@ describe('lights', () => {
   const lights = async (run: (act: 'read_indicators') => Promise<{ value?: unknown }>) =>
     (await run('read_indicators')).value as Shown[];
 
-  test('chassis, system and drives are told, with the states they can have', async () => {
+  test('chassis, system and drives are reported, with the states they can have', async () => {
     const { run, bmc } = racks.bench('ilo5');
     await run('set_indicator', { state: 'blinking' });
     const found = await lights(run);
@@ -253,7 +253,7 @@ describe('lights', () => {
     expect((await lights(run)).find(isSystem)).toMatchObject({ state: 'on' });
   });
 
-  test('a word that is none of the known is told as unknown', async () => {
+  test('a word that is none of the known is reported as unknown', async () => {
     const { run } = await host(told(system, { IndicatorLED: 'Disco' }));
     expect((await run('read_indicators')).value).toContainEqual(
       expect.objectContaining({ component: 'system', name: 'host', state: 'unknown' }),

@@ -140,7 +140,7 @@ describe('boot', () => {
     },
   );
 
-  test('UEFI HTTP boot is told where to fetch from, once', async () => {
+  test('UEFI HTTP boot is given where to fetch from, once', async () => {
     const { run, accepted, state } = racks.bench('idrac9');
     const image_url = 'http://images.example.org/ramdisk.iso';
     const args = { boot_device: 'uefihttp', image_url };

@@ -61,7 +61,7 @@ test('types that the BMC does not have are refused, with those it has', async ()
   expect(accepted()).toEqual([]);
 });
 
-test('what the BMC refuses is told', async () => {
+test('what the BMC refuses is reported', async () => {
   const { failure } = racks.bench('idrac9');
   const error = await failure('create_subscription', { ...wanted, destination: 'nowhere' });
   expect([error.code, error.message]).toEqual(['BmcRejected', expect.stringContaining('is no URI')]);

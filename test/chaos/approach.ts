@@ -77,7 +77,7 @@ export const start = async (system: System, runner: Runner): Promise<void> => {
   }
 };
 
-/** Nobody is held for longer than need be: those with a short way begin when the others have no longer one before them. */
+/** No worker is held for longer than need be: those with a short way begin when the others have no longer one before them. */
 const startDue = (system: System, runners: readonly Runner[], gates: readonly GateLook[]): void => {
   const waiting = runners.filter(({ place }) => place === 'waits').sort((a, b) => b.point.depth - a.point.depth);
   const left = runners

@@ -1,4 +1,4 @@
-/** What a BMC and its ramdisks were told during a run: the commands that must not come twice, and how often each came. */
+/** What a BMC and its ramdisks were sent during a run: the commands that must not come twice, and how often each came. */
 import type { RackBmc } from '../../demo/system';
 import type { Ordered, Written } from './rack';
 import type { System } from './system';

@@ -107,7 +107,7 @@ export const killsFor = (
 export const secondsOf = (references: References, verb: ChaosVerb): number =>
   Math.min(...ofVerb(references, verb).map(({ seconds }) => seconds));
 
-/** Every verb, kill point and victim; verbs that take as long side by side, so that a kill waits for nobody long. */
+/** Every verb, kill point and victim; verbs that take as long side by side, so that a kill waits for no other long. */
 export const everyCell = (verbs: readonly ChaosVerb[], references: References, victims: readonly Victim[]): Cell[] =>
   victims.flatMap((victim) =>
     [...verbs]

@@ -1,4 +1,4 @@
-/** Kill points: made of what was seen of a run that nobody disturbed. Pure. */
+/** Kill points: made of what was seen of a run that was not disturbed. Pure. */
 
 import type { GateLook, GateOrder } from '../../emulator/agent/gate';
 import { type ActName, actRow, acts } from '../../src/model/lifecycle/acts';

@@ -1,4 +1,4 @@
-/** Runs that nobody disturbs, taken through the gate one exchange at a time: where kills can fall, and what is usual. */
+/** Runs that are not disturbed, taken through the gate one exchange at a time: where kills can fall, and what is usual. */
 import type { RackBmc } from '../../demo/system';
 import { type Heard, heardSince, markOf } from './journals';
 import { begin, prepare, wrongWith } from './nodes';

@@ -1,4 +1,4 @@
-/** Where the command goes and as whom, and how it ends when it is refused or nobody answers. */
+/** Where the command goes and as whom, and how it ends when it is refused or no service answers. */
 import { demoApplicationCredentials, startDemoIdentity } from '../../emulator/identity/index';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, nowhere, startDouble } from './support/double';
@@ -68,7 +68,7 @@ describe('the API is found', () => {
       { env: { OS_AUTH_TYPE: 'v3kerberos', OS_AUTH_URL: nobody } },
       'v3kerberos is not known',
     ],
-  ])('or not, %s: that is wrong usage and nobody is asked', async (_, world, says) => {
+  ])('or not, %s: that is wrong usage and no service is asked', async (_, world, says) => {
     const { status, err } = await temper('runs list', world);
     expect(status).toBe(2);
     expect(err).toContain(says);
@@ -157,7 +157,7 @@ describe('at Keystone', () => {
     });
   });
 
-  test('nobody there means not reachable', async () => {
+  test('no listener means not reachable', async () => {
     const { status, err } = await temper('runs list', { env: { ...operator(), OS_AUTH_URL: await nowhere() } });
     expect(status).toBe(3);
     expect(err).toContain('did not answer: ECONNREFUSED');
@@ -176,7 +176,7 @@ describe('the command ends', () => {
     });
   });
 
-  test('with 3 where nobody answers, or something that is no API', async () => {
+  test('with 3 where no service answers, or something that is no API', async () => {
     const silent = await temper('runs list', { env: { TEMPER_URL: await nowhere() } });
     expect(silent.status).toBe(3);
     expect(silent.err).toContain('did not answer: ECONNREFUSED');

@@ -192,7 +192,7 @@ describe('a folder', () => {
   const hash = async (name: string): Promise<string> =>
     JSON.parse((await there(`--json policy lint ${name}`)).out).hash;
 
-  test('is read as the API reads it: sorted, the later text counts, other files are passed over and told of', async () => {
+  test('is read as the API reads it: sorted, the later text counts, other files are passed over and named', async () => {
     const ordered = 'policy.d/10-wide.yml,policy.d/20-shut.yaml,policy.d/30-more.json';
     expect(await hash('policy.d')).toBe(await hash(ordered));
     expect(await hash('policy.d/')).toBe(await hash('policy.d'));

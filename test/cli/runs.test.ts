@@ -1,4 +1,4 @@
-/** `temper runs`: what is shown, what is asked of the API, and that nobody aborts without knowing what it means. */
+/** `temper runs`: what is shown, what is asked of the API, and that no user aborts without knowing what it means. */
 import { abortWill, type Run, runSheet } from '../../src/cli/run-texts';
 import { sinceOf } from '../../src/cli/runs';
 import { temper } from './support/command';
@@ -189,7 +189,7 @@ describe('an act on a run', () => {
     expect(api.asked).toEqual([]);
   });
 
-  test('is told as refused where the run has moved on', async () => {
+  test('is reported as refused where the run has moved on', async () => {
     answer = (asked) =>
       asked.method === 'GET' ? known(asked, undefined as never) : fault(409, 'The run has moved on.');
     expect(await does(['runs', 'skip', uuid, '--reason', 'x'])).toMatchObject({
@@ -226,7 +226,7 @@ describe('an abort', () => {
     expect(posted()).toEqual([]);
   });
 
-  test('needs --yes where nobody can be asked', async () => {
+  test('needs --yes where no user can be asked', async () => {
     expect(await does(line)).toMatchObject({ status: 2, err: expect.stringContaining('give --yes') });
     expect(posted()).toEqual([]);
     expect((await does([...line, '--yes'])).status).toBe(0);

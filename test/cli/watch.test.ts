@@ -27,7 +27,7 @@ const event = (seq: number, kind: string, data: object = {}) =>
   `id: ${seq}\nevent: ${kind}\ndata: ${JSON.stringify({ seq, at: `T${seq}`, kind, data })}\n\n`;
 const begin = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' });
 
-test('events are told as they come, and the end says how the run ended', async () => {
+test('events are printed as they come, and the end says how the run ended', async () => {
   stream = (_, response) => {
     state = 'succeeded';
     begin(response).end(
@@ -51,7 +51,7 @@ test('a run that fails makes the command fail', async () => {
   expect((await watch()).status).toBe(1);
 });
 
-test('a connection that is cut is taken up again where it was left, and nothing is told twice', async () => {
+test('a connection that is cut is taken up again where it was left, and nothing is printed twice', async () => {
   const resumed: (string | undefined)[] = [];
   stream = (lastId, response) => {
     resumed.push(lastId);
@@ -74,7 +74,7 @@ test('a connection that is cut is taken up again where it was left, and nothing 
   expect(resumed).toEqual([undefined, '7']);
 });
 
-test('a server without a stream is asked from time to time, and each change is told once', async () => {
+test('a server without a stream is asked from time to time, and each change is printed once', async () => {
   stream = () => fault(404, 'The resource could not be found.');
   let looks = 0;
   const slow = await startDouble(({ path }) => {
@@ -109,7 +109,7 @@ test('a refusal ends it', async () => {
   expect(await watch()).toMatchObject({ status: 1, err: 'temper: Access was denied. (HTTP 403)\n' });
 });
 
-test('it ends when it is told to, whatever it waits for', async () => {
+test('it ends when it is asked to, whatever it waits for', async () => {
   const ending = new AbortController();
   stream = (_, response) => {
     begin(response).write(event(1, 'step.begun'));

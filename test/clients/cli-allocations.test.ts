@@ -41,7 +41,7 @@ test('a member of a project asks for a node with a trait, waits, and has one of 
   });
 });
 
-test('a project that has none left is told so, and never gets another’s', async () => {
+test('a project that has none left is refused for it, and never gets another’s', async () => {
   const none = await cli('owner', 'allocation', 'create', '--resource-class', 'gold', '--name', 'more', ...wait);
   expect(none.status).not.toBe(0);
   expect(none.err).toContain('no available nodes match the resource class gold');

@@ -80,7 +80,7 @@ test('the runs of it are recorded, without what the receiver knows the BMC by', 
   expect(runs.body.runs.length).toBeGreaterThan(0);
 });
 
-test('nobody else may, not even the owner', async () => {
+test('no other caller may, not even the owner', async () => {
   await lease(operator, node, { owner: projects['owner-project'] });
   expect(await cli('owner-manager', 'node', 'passthru', 'list', node)).toEqual(
     refusal(403, 'baremetal:node:vendor_passthru'),

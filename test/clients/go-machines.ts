@@ -1,4 +1,4 @@
-/** Machines of a system's rack as the Go clients are told of them, and what is said of a walk. */
+/** Machines of a system's rack as the Go clients are given them, and what is said of a walk. */
 import { bmcOf } from '../e2e/support/nodes';
 import type { System } from '../e2e/support/system';
 import type { Machine, Walked } from '../support/go';

@@ -120,7 +120,7 @@ describe('the multi-tenancy guide', () => {
   test('a restricted allocation is its project’s, and takes that project’s nodes only', () =>
     walk(opened, allocationLines));
 
-  test('an owner with exactly the overrides for it deploys by metalsmith, and nobody else does', async () => {
+  test('an owner with exactly the overrides for it deploys by metalsmith, and no other caller does', async () => {
     const api = await personaApi(system, { set: 'closed', file: metalsmithFile });
     const metalsmith = (who: string, words: string) =>
       runClient(api.system, clientCommand('metalsmith'), ['--quiet', '--os-cloud', who, ...words.split(' ')]);

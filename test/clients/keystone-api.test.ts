@@ -167,7 +167,7 @@ whenThere('the API with a real Keystone', () => {
     },
   );
 
-  test('two tokens in one request are nobody’s, whichever comes first', async () => {
+  test('two tokens in one request are no caller’s, whichever comes first', async () => {
     const [good, bad] = [await keystone.login(secretOf('root'), system), 'gAAAA-none'];
     const agent = new Agent();
     const status = (...tokens: string[]) =>
@@ -201,7 +201,7 @@ whenThere('the API with a real Keystone', () => {
   });
 
   // Last: there is no Keystone after it.
-  test('when Keystone goes, who was seen goes on and who was not is told 503', async () => {
+  test('when Keystone goes, who was seen goes on and who was not is answered 503', async () => {
     const [seen, unseen] = [
       await keystone.login(secretOf('root'), system),
       await keystone.login(secretOf('root'), system),

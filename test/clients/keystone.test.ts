@@ -293,13 +293,13 @@ whenThere('tokens of a real Keystone', () => {
       expect(await projects({ self: watcher })).toEqual(supported);
     });
 
-    test('are unknown where our own user may not list role assignments, and nobody is kept out by it', async () => {
+    test('are unknown where our own user may not list role assignments, and no caller is kept out by it', async () => {
       const told: string[] = [];
       expect(await projects({ onUnknownProjects: (reason) => told.push(reason) })).toBeNull();
       expect(told).toEqual([expect.stringMatching(/does not let our service user list role assignments/)]);
     });
 
-    test('are nobody’s by an application credential, which is for one project', async () => {
+    test('are no caller’s by an application credential, which is for one project', async () => {
       const body = { application_credential: { name: 'one-project' } };
       const own = await tokenOf('sue', inProject(home));
       const made = await keystone.as(own, 'POST', `/users/${sue}/application_credentials`, body);
@@ -311,7 +311,7 @@ whenThere('tokens of a real Keystone', () => {
       expect(await projects({ self: watcher }, token)).toEqual([]);
     });
 
-    test('are nobody’s where the operator did not ask for them', async () => {
+    test('are no caller’s where the operator did not ask for them', async () => {
       expect(await projects({ self: watcher, adminProjects: false })).toEqual([]);
     });
   });
@@ -415,7 +415,7 @@ whenThere('tokens of a real Keystone', () => {
   });
 
   describe('hostile tokens', () => {
-    test('anything that is not a whole token as Keystone gave it is nobody’s', async () => {
+    test('anything that is not a whole token as Keystone gave it is no caller’s', async () => {
       const real = await annToken();
       const strategy = start();
       const at = fc.nat(real.length - 1);
@@ -449,7 +449,7 @@ whenThere('tokens of a real Keystone', () => {
 
   // Last: there is no Keystone after it.
   describe('when it goes away', () => {
-    test('who was seen goes on, who was not is told 503, and who shows nothing 401 and where to go', async () => {
+    test('who was seen goes on, who was not is answered 503, and who shows nothing 401 and where to go', async () => {
       const identity = createIdentity([start({ publicUrl: 'https://keystone.example.org/v3' })]);
       const [seen, unseen] = [await annToken(), await annToken()];
       expect((await identity.identify(presenting({ token: seen }))).user_name).toBe('ann');

@@ -39,7 +39,7 @@ whenThere("openstacksdk's functional tests", () => {
   let file: string;
 
   beforeAll(async () => {
-    // The suite enrols nodes as the admin of a project, which Ironic allows unless it is told otherwise.
+    // The suite enrols nodes as the admin of a project, which Ironic allows unless it is set otherwise.
     system = await startSystem(0, { TEMPER_PROJECTS_MAY_ENROL: 'true' });
     file = join(dirname(system.data), 'clouds.yaml');
     // JSON is YAML.

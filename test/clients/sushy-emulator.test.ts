@@ -43,7 +43,7 @@ const freePort = () =>
     });
   });
 
-/** Serves an image, because the emulator really downloads what it is told to insert. */
+/** Serves an image, because the emulator really downloads what it is asked to insert. */
 const startImages = async () => {
   const server = http.createServer((_, res) => {
     res.writeHead(200, {

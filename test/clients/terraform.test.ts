@@ -17,7 +17,7 @@ jest.setTimeout(300_000);
 
 const whenThere = suiteOf("Terraform's requests", goMissing);
 
-/** The provider's program, for whoever has it: its module is in no public proxy of Go modules (docs/clients.md). */
+/** The provider's program, for users who have it: its module is in no public proxy of Go modules (docs/clients.md). */
 const plugin = process.env.TEMPER_TERRAFORM_PROVIDER_IRONIC;
 const withPlugin = plugin ? test : test.skip;
 

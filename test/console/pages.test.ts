@@ -212,7 +212,7 @@ test('a node has its ports, its firmware and its BIOS settings, and a part that 
   expect(again).not.toContain('BootMode');
 });
 
-test('an open page is told of a change within a second, and by the events of its own run only', async () => {
+test('an open page shows a change within a second, and by the events of its own run only', async () => {
   const browser = await pages.as('owner-member');
   const leaving = new AbortController();
   const reply = await fetch(`${pages.url}/live`, { headers: { cookie: browser.cookie }, signal: leaving.signal });

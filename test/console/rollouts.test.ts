@@ -148,7 +148,7 @@ test('an act that the rules refuse is off and says by which rule; the API refuse
   expect(refused.text).toContain('temper:rollout:pause');
 });
 
-test('an open page is told of a pause and of a vote, which are events of no node', async () => {
+test('an open page shows a pause and of a vote, which are events of no node', async () => {
   const id = await made('running');
   const { cookie } = await pages.as('owner-manager');
   const leaving = new AbortController();

@@ -35,7 +35,7 @@ test.each([
   '/\\evil.example.org',
   'javascript:alert(1)',
   '/sign-out',
-])('nobody is sent on to %s after signing in', async (next) => {
+])('no user is sent on to %s after signing in', async (next) => {
   const browser = pages.browser();
   expect((await browser.get(`/sign-in?next=${encodeURIComponent(next)}`)).text).toContain('name="next" value="/"');
   expect((await browser.post('/sign-in', { kind: 'token', token: 'operator', next })).to).toBe('/');

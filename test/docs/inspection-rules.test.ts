@@ -5,7 +5,7 @@ import { actionArgs, conditionArgs, type RuleStep, settable, stepFault } from '.
 
 const page = readFileSync(join(__dirname, '../../docs/inspection-rules.md'), 'utf8');
 
-test('every operation and its arguments are told', () => {
+test('every operation and its arguments are documented', () => {
   const rows: Readonly<Record<string, { required: readonly string[]; optional?: readonly string[] }>> = {
     ...conditionArgs,
     ...actionArgs,
@@ -17,7 +17,7 @@ test('every operation and its arguments are told', () => {
   }
 });
 
-test('every attribute that a rule can set is told', () => {
+test('every attribute that a rule can set is documented', () => {
   for (const { names } of Object.values(settable)) for (const name of names) expect(page).toContain(`\`${name}\``);
 });
 

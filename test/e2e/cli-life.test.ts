@@ -16,7 +16,7 @@ const bmcName = 'bmc-3';
 const wait = ['--wait', '240'];
 const secret = (of: string): string => `${of}-${randomBytes(9).toString('hex')}`;
 
-/** What nobody may find afterwards. */
+/** What may not be found afterwards. */
 const secrets: Record<string, string> = {
   'user data': secret('user'),
   'rescue password': secret('rescue'),
@@ -47,7 +47,7 @@ const isState = async (provision_state: string) =>
     last_error: null,
   });
 
-/** Does the work and answers with what the node's ramdisks were told meanwhile; the questions which steps they have aside. */
+/** Does the work and answers with what the node's ramdisks were sent meanwhile; the questions which steps they have aside. */
 const told = async (work: () => Promise<unknown>): Promise<string[]> => {
   const since = (await system.rack.ramdiskCommands()).at(-1)?.seq ?? 0;
   await work();
@@ -137,7 +137,7 @@ test('its owner deploys an image with a config drive of its own for a lessee, wh
   expect(await names()).toContain(node);
 });
 
-test('the lessee restarts it by the public runbook; its reader may not, and nobody else sees it', async () => {
+test('the lessee restarts it by the public runbook; its reader may not, and no other caller sees it', async () => {
   const service = ['node', 'service', node, '--runbook', 'CUSTOM_RESTART'];
   expect(await cli('stranger', ...service)).toEqual(refusal(404, `Node ${node} could not be found`));
   expect(await cli('lessee-reader', ...service)).toEqual(refusal(403, 'node:run_runbook'));

@@ -1,4 +1,4 @@
-/** Every process is killed with -9 in the middle of runs: each run ends, and no BMC is told anything twice. */
+/** Every process is killed with -9 in the middle of runs: each run ends, and no BMC is sent anything twice. */
 import { ask, powerOn, rests, until } from '../../demo/nodes';
 import type { Json, Person } from '../../demo/system';
 import {

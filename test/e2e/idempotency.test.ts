@@ -51,7 +51,7 @@ const cleaning = (node: string): Work =>
     ],
   });
 
-/** Asks again as long as nobody answers, or the answer is to come again. */
+/** Asks again as long as no process answers, or the answer is to come again. */
 const insisted = ({ key, send }: Work): Promise<Reply> =>
   until(`an answer under key ${key}`, withinMs, async () => {
     const reply = await send().catch(() => undefined);
@@ -102,7 +102,7 @@ test('every node is enrolled once, and every run started once', async () => {
       expect(repeated((await acceptedSince(system, node, since[at]!)).map(commandOf))).toEqual([]);
     }),
   );
-  // And once more: each is told what it was told.
+  // And once more: each is answered what it was answered.
   const again = await Promise.all([...enrolments, ...cleanings].map(insisted));
   expect(again.map(({ status }) => status)).toEqual([...enrolments.map(() => 201), ...cleanings.map(() => 202)]);
   expect(again.slice(0, 12).map(({ body }) => body.uuid)).toEqual(replies.map(({ body }) => body.uuid));

@@ -11,7 +11,7 @@ jest.setTimeout(300_000);
 let system: System;
 let operator: Person;
 
-/** A node each; whoever operates on a run may try only that. */
+/** A node each; a caller who operates on a run may try only that. */
 const indexes = [0, 1, 2, 4, 5, 6] as const;
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const parked = async (index: number): Promise<Parked> => {
   return { run, node, index, since };
 };
 
-/** The firmware images that the node's BMC was told to install, and whether its light was changed. */
+/** The firmware images that the node's BMC was asked to install, and whether its light was changed. */
 const heard = async ({ node, since }: Parked) => {
   const commands = (await acceptedSince(system, node, since)).map(commandOf);
   return {

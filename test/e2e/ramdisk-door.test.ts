@@ -1,4 +1,4 @@
-/** Ramdisks that have an address of their own work through it, and nobody else is served there. */
+/** Ramdisks that have an address of their own work through it, and no other caller is served there. */
 import { powerOn, rests } from '../../demo/nodes';
 import type { Person } from '../../demo/system';
 import { ended, manageable, newestOf, patient, withinMs } from './support/nodes';

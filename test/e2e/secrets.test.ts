@@ -15,7 +15,7 @@ let system: System;
 let operator: Person;
 let cli: Cli;
 
-/** What nobody may find; the first is the rack's own, and right. */
+/** What may not be found; the first is the rack's own, and right. */
 const secrets: Record<string, string> = {
   'image password': `image-${randomBytes(9).toString('hex')}`,
   'BIOS password': `bios-${randomBytes(9).toString('hex')}`,

@@ -133,7 +133,7 @@ test('the stream of a run loses and repeats nothing when the API is killed while
   expect(again).toEqual(told);
 });
 
-test('a webhook was told how runs began and ended, signed', async () => {
+test('a webhook was sent how runs began and ended, signed', async () => {
   const ends = () => delivered.filter(({ body }) => JSON.parse(body).kind === 'run.succeeded');
   await until('the deliveries', withinMs, async () => (ends().length >= 3 ? true : undefined));
   for (const { signature, timestamp, body } of delivered)

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-/** Deploys a node whose ramdisks fall silent so many times when they are told to write the image. @returns its run, ended */
+/** Deploys a node whose ramdisks fall silent so many times when they are asked to write the image. @returns its run, ended */
 const deployed = async (index: number, remaining: number) => {
   await system.rack.ramdiskFault(index, { kind: 'gone', match: 'prepare_image', remaining });
   await ask(operator, nodes[index]!, 'active');

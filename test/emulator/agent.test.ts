@@ -57,7 +57,7 @@ describe('lookup', () => {
     expect(agents.list()).toMatchObject([{ state: 'serving', node_uuid: uuid }]);
   });
 
-  test('that is told no token leaves the ramdisk locked: it neither beats nor serves', async () => {
+  test('that is given no token leaves the ramdisk locked: it neither beats nor serves', async () => {
     const uuid = api.know(mac);
     const agents = await start();
     agents.boot({ macs: [mac] });
@@ -145,7 +145,7 @@ describe('commands', () => {
     expect(agents.journal()).toEqual([]);
   });
 
-  test('run one at a time; another one is told that the ramdisk is busy', async () => {
+  test('run one at a time; another one is answered that the ramdisk is busy', async () => {
     // Long enough that the second command meets the first on a busy machine too.
     const { send, agents } = await served({ timing: { stepMs: 5_000 } });
     const first = await send('clean.execute_clean_step', erase);
@@ -243,7 +243,7 @@ describe('inspection', () => {
     ]);
   });
 
-  test('that nobody waits for does not keep it from its work', async () => {
+  test('that no caller waits for does not keep it from its work', async () => {
     const uuid = api.know(mac);
     const agents = await start({ inspects: true });
     agents.boot({ macs: [mac] });

@@ -103,7 +103,7 @@ test('truncated-json sends half of a document', async () => {
   expect(typeof reply.body).toBe('string');
 });
 
-test('power-stuck leaves the host at PoweringOn until it is told again', async () => {
+test('power-stuck leaves the host at PoweringOn until it is asked again', async () => {
   rack.fault(0, { kind: 'power-stuck', remaining: 1 });
   await client.reset('On');
   await client.powerReaches('PoweringOn');

@@ -83,7 +83,7 @@ test('a restart from disk ends the ramdisk that ran', async () => {
   await until(() => states().length === 0);
 });
 
-test('a ramdisk that is told to shut down takes the power of its host away', async () => {
+test('a ramdisk that is asked to shut down takes the power of its host away', async () => {
   await start({ tls: false });
   const uuid = api.know(mac());
   await bootFrom('Pxe');

@@ -15,7 +15,7 @@ test('requests count as under way until they are answered', () => {
   expect(counter.look()).toMatchObject({ requests: 3, most_at_once: 2, most_beside_a_write: 0 });
 });
 
-test('a read that comes while a write is under way is told from two reads', () => {
+test('a read that comes while a write is under way is distinguished from two reads', () => {
   const counter = countTraffic();
   const written = counter.arrives(patch(0));
   written();

@@ -67,7 +67,7 @@ describe('from Keystone', () => {
     expect(asked()[0]!.headers['x-auth-token']).toBe('own-token');
   });
 
-  test('nobody asks unless the operator says so', async () => {
+  test('no service is asked unless the operator says so', async () => {
     const { ask, asked } = await started({}, { adminProjects: undefined });
     expect(await ask()).toEqual([]);
     expect(asked()).toEqual([]);
@@ -79,7 +79,7 @@ describe('from Keystone', () => {
     ['with an application credential', { application_credential: { id: 'a', name: 'a', restricted: true } }],
     ['with a trust', { 'OS-TRUST:trust': { id: 't' } }],
     ['with an OAuth grant', { 'OS-OAUTH1': { access_token_id: 'x' } }],
-  ])('somebody %s has none, and nobody is asked', async (_, token) => {
+  ])('a caller %s has none, and no service is asked', async (_, token) => {
     const { ask, asked } = await started(token);
     expect(await ask()).toEqual([]);
     expect(asked()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Hostile credentials, headers and files, by the thousand: nobody gets in, nothing breaks, and no secret is told. */
+/** Hostile credentials, headers and files, by the thousand: no caller gets in, nothing breaks, and no secret is shown. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -127,7 +127,7 @@ describe('over HTTP', () => {
 
   beforeAll(async () => {
     const settings = { ...defaultSettings, lookup: async () => [] };
-    const inventory = {}; // nobody gets as far as the store
+    const inventory = {}; // no caller gets as far as the store
     const rooms = { identity, inventory, settings, log: { info: log, warn: log, error: log } } as unknown as Rooms;
     const server = createServer(createApi(rooms, [open])).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -297,7 +297,7 @@ test.each([
   );
 });
 
-test('a map where a name belongs is not told to standard error', () => {
+test('a map where a name belongs is not written to standard error', () => {
   const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   try {
     parseUsers('users: { {token: hunter2}: { roles: [a], system: all } }', 'the file');

@@ -11,7 +11,7 @@ afterEach(async () => {
 
 type Scripted = Parameters<typeof startScriptedKeystone>[0];
 
-/** A strategy before a service that logs us in, and answers validations as told. */
+/** A strategy before a service that logs us in, and answers validations as set. */
 const started = async (
   validation: Scripted,
   more: Partial<KeystoneOptions> = {},
@@ -89,7 +89,7 @@ test('when our own token is no longer accepted, a new one is fetched and the que
   expect([service.count('POST'), service.count('GET')]).toEqual([2, 2]);
 });
 
-test('when no token of ours is ever accepted, nobody can say; it is not the caller who is refused', async () => {
+test('when no token of ours is ever accepted, it is an outage; it is not the caller who is refused', async () => {
   const { strategy, service } = await started(() => ({ status: 401 }));
   expect((await ask(strategy)).is).toBe('unavailable');
   expect(service.count('GET')).toBe(2);

@@ -56,7 +56,7 @@ test('the operator may say how long beyond the cache time it goes on, or that it
   expect(await some.ask('known')).toBe('unavailable');
 });
 
-test('where tokens are not cached at all, nobody goes on', async () => {
+test('where tokens are not cached at all, no caller goes on', async () => {
   const { state, service, ask } = await started({ cacheMs: 0 });
   expect([await ask('known'), await ask('known')]).toEqual(['known', 'known']);
   expect(service.count('GET')).toBe(2);
@@ -75,7 +75,7 @@ test('a token that was refused does not come back when the service goes', async 
   expect(await ask('revoked')).toBe('unavailable');
 });
 
-test('a revocation that nobody could tell us of counts as soon as the service is back', async () => {
+test('a revocation that could not be read counts as soon as the service is back', async () => {
   const { now, state, ask } = await started();
   await ask('revoked');
   state.down = true;

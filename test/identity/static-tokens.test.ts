@@ -87,7 +87,7 @@ describe('a users file beside it', () => {
   test.each([
     ['it does not name the user', 'other-token-0123456789', users],
     ['there is none', 'clear-token-0123456789', undefined],
-  ])('lets nobody in when %s', async (_, token, given) => {
+  ])('lets no caller in when %s', async (_, token, given) => {
     const file = given === undefined ? undefined : textSource(given);
     const strategy = await createStaticTokens({ tokens: textSource(bare), users: file });
     expect(await strategy.identify(presenting({ token }))).toMatchObject({
@@ -99,7 +99,7 @@ describe('a users file beside it', () => {
 
 test.each([
   ['is a list', '- hunter2hunter2hunter2', /the file: /],
-  ['names nobody', 'tokens: []', /name at least one token/],
+  ['names no user', 'tokens: []', /name at least one token/],
   [
     'has a short token',
     'tokens:\n  - { user: a, token: hunter2, roles: [r], project: p }',

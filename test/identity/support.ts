@@ -1,4 +1,4 @@
-/** What the identity tests share: requests, a clock that is set by hand, an identity service that answers as told. */
+/** What the identity tests share: requests, a clock that is set by hand, an identity service that answers as set. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The months of the audit trail: made ahead, dropped when they are old, changed by nobody, and filled from the table before. */
+/** The months of the audit trail: made ahead, dropped when they are old, never changed, and filled from the table before. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { audit } from '../../src/inventory/audit';
@@ -126,7 +126,7 @@ test.each(['apiUrl', 'controlUrl', 'bmcUrl'] as const)('the role of %s writes ro
   ),
 );
 
-test('rows are changed by nobody, in the months as little as in the whole', async () => {
+test('rows are never changed, in the months as little as in the whole', async () => {
   for (const table of ['audit', monthOf(ago(0))])
     for (const change of [`update ${table} set action = 'x'`, `delete from ${table}`, `truncate ${table}`])
       await expect(sql.unsafe(change)).rejects.toThrow('append-only');

@@ -1,5 +1,5 @@
 /**
- * A dump goes into a second, new cluster, as docs/production.md says: events are told on, once each, roles may what they might, and
+ * A dump goes into a second, new cluster, as docs/production.md says: events are sent on, once each, roles may what they might, and
  * the restore is noticed. By pg_dump and pg_restore where the system has them beside a server of the same version (the embedded
  * PostgreSQL brings neither); by a copy of each table everywhere.
  */
@@ -137,7 +137,7 @@ const story = async (bin: string | undefined, move: (from: string, to: string) =
 };
 
 test(
-  'tables that are copied into another cluster: what was told stays told, and what comes follows',
+  'tables that are copied into another cluster: what was sent stays sent, and what comes follows',
   () => story(undefined, copyTables),
   60_000,
 );

@@ -103,7 +103,7 @@ const ofActs: Record<string, Statement> = {
     } as never),
 };
 
-/** Statements of the control worker: one repeat of them is told from another by their counter. */
+/** Statements of the control worker: one repeat of them is distinguished from another by their counter. */
 const ofRuns: Record<string, Statement> = {
   'runs.claim': (store, lock) => store.runs.claim(lock, randomUUID(), execution),
   'runs.advance': (store, { token: _, ...lock }) => store.runs.advance(lock, 5, 'waiting', 'something'),

@@ -1,4 +1,4 @@
-/** A dump of another cluster: its events lie in the future of this one, and what comes next is told all the same. */
+/** A dump of another cluster: its events lie in the future of this one, and what comes next is sent all the same. */
 import { createInventory } from '../../src/inventory';
 import { placeRestored } from '../../src/inventory/runs/restored';
 import { startTestApi, type TestApi } from '../support/api';
@@ -25,7 +25,7 @@ const takenUntil = async (kind: string): Promise<string[]> => {
 
 const placed = (): Promise<number> => api.sql.begin((tx) => placeRestored(tx)) as Promise<number>;
 
-test('events that were told stay told, those that were not and those of today follow, once each', async () => {
+test('events that were sent stay sent, those that were not and those of today follow, once each', async () => {
   const run = await runningRun(api);
   await happened(api, run, 'step.begun');
   await takenUntil('step.begun');

@@ -1,4 +1,4 @@
-/** Which side of database and engine was restored, told from their marks. */
+/** Which side of database and engine was restored, read from their marks. */
 import { markIn, noteOf, restorable, restored, type StoreMark, suspicionOf } from '../../src/model/runs/recovery';
 
 const [a, b, c] = ['a', 'b', 'c'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`) as [

@@ -75,7 +75,7 @@ test('references put back give the document as it was', () => {
   expect(resolveSecrets(clean, values)).toEqual(document);
 });
 
-test('a reference that nobody knows is an error, not an empty password', () => {
+test('a reference that is unknown is an error, not an empty password', () => {
   expect(() => resolveSecrets({ redfish_password: { $secret: 'gone' } }, new Map())).toThrow(
     expect.objectContaining({ code: 'SecretMissing', facts: { secret: 'gone' } }),
   );

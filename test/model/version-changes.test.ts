@@ -29,7 +29,7 @@ test('every version says what it changed, and no two say the same', () => {
   expect(new Set(versionChanges.map(({ says }) => says)).size).toBe(maxMinor);
 });
 
-test('what virtual switches are told is out of scope, and nothing else', () => {
+test('what virtual switches are sent is out of scope, and nothing else', () => {
   const out = versionChanges.filter(({ outOfScope }) => outOfScope !== undefined);
   expect(out.map(({ minor }) => minor)).toEqual([90, 105]);
 });
@@ -73,7 +73,7 @@ test('verbs have the versions that their table says', () => {
 });
 
 test('routes have the versions, and refuse older ones in the way, that their tables say', () => {
-  // A route without answers is there to refuse whoever looks for one at the wrong path.
+  // A route without answers is there to refuse a caller who looks for one at the wrong path.
   const known = routes.filter(
     ({ path, since, answers = { 200: null } }) =>
       path.startsWith('/v1/') && (since ?? 1) > 1 && Object.keys(answers).length > 0,

@@ -1,4 +1,4 @@
-/** What is counted, under which labels, and that nobody notices being counted. */
+/** What is counted, under which labels, and that no caller notices being counted. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -51,7 +51,7 @@ test.each(named.filter(([, { alert }]) => alert))('%s waits a while, and says wh
   expect(rule.annotations?.description?.length).toBeGreaterThan(10);
 });
 
-test('levels are of this moment: what is there no more is not told at its last number', async () => {
+test('levels are of this moment: what is there no more is not shown at its last number', async () => {
   const metrics = createMetrics('test');
   const node = { state: 'active', fault: 'none', maintenance: false, count: 3 };
   await readLevels(

@@ -54,7 +54,7 @@ test.each(cases.filter((row) => row.canonical !== undefined).map((row) => [row.i
 );
 
 describe('strict mode', () => {
-  test('passes nobody whom compat mode would refuse', () => {
+  test('passes no caller whom compat mode would refuse', () => {
     const opened = cases.filter(
       (row) => runCase(row, 'strict').outcome === true && runCase(row, 'compat').outcome !== true,
     );

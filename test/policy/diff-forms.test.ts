@@ -1,4 +1,4 @@
-/** How a difference, a sample file and the roles of an operator's own are told. */
+/** How a difference, a sample file and the roles of an operator's own are printed. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPolicy, createShadow, membersWith, nodeTarget, personas, renderDifference } from '../../src/policy';
@@ -28,11 +28,11 @@ test.each([
   [{ system: ['night_shift'] }, 'system role night_shift'],
   [{ stranger: ['admin who is admin of the owner too'] }, 'stranger admin who is admin of the owner too'],
   [{ system: ['admin'], lessee: ['member'] }, 'system admin; lessee member'],
-])('callers %j are told as "%s"', (who, text) => {
+])('callers %j are printed as "%s"', (who, text) => {
   expect(whoIn(who)).toBe(text);
 });
 
-test('gains are told before losses, each under its callers and objects, and the cells are counted', () => {
+test('gains are printed before losses, each under its callers and objects, and the cells are counted', () => {
   const changes = [change({ does: 'loses', on: ['A public runbook', 'any node'] }), change({ rules: ['a', 'b'] })];
   expect(renderDifference({ cells: 9, changed: 3, changes })).toBe(
     `May now, could not before
@@ -51,7 +51,7 @@ May no longer
   );
 });
 
-test('one cell changes, two change, and a side without a change is not told', () => {
+test('one cell changes, two change, and a side without a change is not printed', () => {
   const text = (changed: number) => renderDifference({ cells: 9, changed, changes: [change({})] });
   expect(text(1)).toMatch(/\n1 cell changes\.\n$/);
   expect(text(2)).toMatch(/\n2 cells change\.\n$/);

@@ -32,7 +32,7 @@ test('equal policies do not differ', () => {
   expect(renderDifference(difference)).toBe('No cell changes.\n');
 });
 
-test('rules that change alike are told together, from the lowest role upward', () => {
+test('rules that change alike are printed together, from the lowest role upward', () => {
   const overrides = {
     'baremetal:node:set_power_state': 'role:reader and project_id:%(node.lessee)s',
     'baremetal:node:set_boot_mode': 'role:reader and project_id:%(node.lessee)s',

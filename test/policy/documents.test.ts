@@ -46,7 +46,7 @@ describe.each(['temper', 'ironic', 'closed'] as const)('in set %s', (set) => {
     expect(policy.allows('baremetal:node:list', personas['stranger-reader'])).toBe(true);
   });
 
-  test('its is_admin is every project’s admin, and the operator is told so with the place and a scoped text', () => {
+  test('its is_admin is every project’s admin, and the operator reads it with the place and a scoped text', () => {
     expect(policy.allows('baremetal:node:set_power_state', personas['stranger-admin'], node)).toBe(true);
     expect(policy.warnings).toContainEqual(
       'guide.yaml:4: rule "baremetal:node:set_power_state": rule:is_admin asks for no scope, so it admits the admins of every project, to the objects of all others too; write (role:admin and system_scope:all) in its place, or project_id:%(node.owner)s beside the role',

@@ -14,7 +14,7 @@ test('a refusal names the rule', () => {
   expect(() => policy.require('baremetal:node:delete', personas['system-admin'], node)).not.toThrow();
 });
 
-test('a rule that nobody defined refuses everyone', () => {
+test('a rule without a definition refuses everyone', () => {
   expect(policy.allows('baremetal:node:dance', personas['system-admin'], node)).toBe(false);
   expect(policy.filter('baremetal:node:dance', personas['system-admin'], {})).toEqual({ is: 'false' });
   expect(policy.has('baremetal:node:dance')).toBe(false);
@@ -42,7 +42,7 @@ test('the all-powerful caller passes every rule but those that show secrets', ()
   expect(policy.filter('baremetal:node:get', all, {})).toEqual({ is: 'true' });
 });
 
-test('a rule without an older text admits nobody by one, whichever defaults are asked for', () => {
+test('a rule without an older text admits no caller by one, whichever defaults are asked for', () => {
   const deprecated = { name: 'old', check: 'role:x' };
   const registered = ['a', 'b'].map((name) => ({ name, check: '@', scopes: null }));
   const { rules } = createRuleSet({
@@ -79,7 +79,7 @@ test('service users of the named project count as system members, when that is s
   expect(elevated.allows('baremetal:node:set_provision_state', inProject('other', 'service'), node)).toBe(false);
 });
 
-test('a remote check is false until a hand for it is given, and a failing hand admits nobody', () => {
+test('a remote check is false until a hand for it is given, and a failing hand admits no caller', () => {
   const overrides = { 'baremetal:node:get': 'http://pdp.example/%(node.owner)s' };
   const ask = (remote?: () => string) =>
     createPolicy({ set: 'temper', overrides, remote }).allows('baremetal:node:get', personas['owner-reader'], node);

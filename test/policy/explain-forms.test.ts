@@ -73,7 +73,7 @@ test('a remote check is asked once where it decides, and never where it does not
 test.each([
   [new Error('timed out'), 'timed out'],
   ['no answer', 'no answer'],
-])('what a remote check failed with is told (%s)', (thrown, fault) => {
+])('what a remote check failed with is shown (%s)', (thrown, fault) => {
   const failing = () => {
     throw thrown;
   };

@@ -8,7 +8,7 @@ const provision = 'baremetal:node:set_provision_state';
 
 const leaves = (part: Part): Part[] => (part.parts ? part.parts.flatMap(leaves) : [part]);
 
-test('a refused lessee is told the check that failed, what it compared, and where the rule comes from', () => {
+test('a refused lessee reads the check that failed, what it compared, and where the rule comes from', () => {
   const told = policy.explain(provision, personas['lessee-member'], node);
   expect(told).toMatchObject({
     rule: provision,
@@ -38,7 +38,7 @@ test('a wrong scope refuses whatever the text says', () => {
   expect(told).toMatchObject({ verdict: 'refused', why: 'scope', scope: { caller: 'project', admitted: ['system'] } });
 });
 
-test('a rule that nobody defined is said to be unknown', () => {
+test('a rule without a definition is said to be unknown', () => {
   expect(policy.explain('baremetal:node:dance', personas['system-admin'])).toMatchObject({
     verdict: 'refused',
     why: 'unknown',
@@ -56,7 +56,7 @@ test('a rule of a file comes from its line, through references too', () => {
   expect(told.tree).toMatchObject({ is: 'rule', verdict: 'true', to: { origin: { file: 'p.yaml', line: 2 } } });
 });
 
-test('a text from an old name, and one that is admitted beside the new, are told as such', () => {
+test('a text from an old name, and one that is admitted beside the new, are shown as such', () => {
   const old = readPolicy('"baremetal:node:update": "role:member"', 'p.yaml');
   const told = createPolicy({ set: 'ironic', ...old }).explain('baremetal:node:update:name', personas['owner-member']);
   expect(told.from).toMatchObject({ from: 'deprecated', oldName: 'baremetal:node:update', origin: { line: 1 } });

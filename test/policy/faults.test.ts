@@ -54,7 +54,7 @@ test.each([
   expect(faults[0]!.fix).toContain(fix);
 });
 
-test('a check may have several faults, each of which is told', () => {
+test('a check may have several faults, each of which is reported', () => {
   expect(faultsOf("projct_id:'%(node.ownr)s'").map(({ text }) => text)).toEqual([
     expect.stringContaining('quotes'),
     expect.stringContaining('"node.ownr"'),

@@ -168,7 +168,7 @@ test('any text loads as a file or is refused with the file’s name', () => {
 });
 
 test('in strict mode no text opens a rule to a stranger, unless it says so', () => {
-  // Whoever says "everyone", "not", "null" or what every caller has, means it.
+  // An author who says "everyone", "not", "null" or what every caller has, means it.
   const outspoken = /@|\bnot\b|None|is_admin_project|is_public_api/i;
   fc.assert(
     fc.property(nearlyRule, row, (text, given) => {

@@ -56,7 +56,7 @@ describe.each(['safe-operator', 'project-manager', 'support-admin'])('profile %s
     expect(policy.warnings).toEqual([]);
   });
 
-  test('gives nobody a right over whose node it is, where it is or how it is deployed', () => {
+  test('gives no caller a right over whose node it is, where it is or how it is deployed', () => {
     const { changes } = diffPolicies(createPolicy({ set: 'ironic' }), policy, [...membersWith(roles), ...supporters]);
     const gained = changes.filter(({ does }) => does === 'gains').flatMap(({ rules }) => rules);
     const grave =
@@ -76,7 +76,7 @@ describe('the administrator limited to non-destructive acts', () => {
       expect(policy.allows(`baremetal:node:${rule}`, operator, node)).toBe(false);
   });
 
-  test('is nobody without system scope', () => {
+  test('has no right without system scope', () => {
     const inProject = { ...operator, system_scope: null, project_id: 'project-stranger' };
     expect(policy.allows('baremetal:node:set_maintenance', inProject, node)).toBe(false);
   });
@@ -147,7 +147,7 @@ describe('the system administrator who cannot touch projects’ hardware', () =>
     expect(reads).toEqual(committed);
   });
 
-  test('reading, the service itself, and what nobody owns stay open', () => {
+  test('reading, the service itself, and what no project owns stay open', () => {
     const admin = personas['system-admin'];
     expect(policy.allows('baremetal:node:get', admin, node)).toBe(true);
     expect(policy.allows('baremetal:node:create', admin)).toBe(true);
@@ -226,7 +226,7 @@ describe('the support administrator of several projects', () => {
     },
   );
 
-  test('what nobody owns is nobody’s to support', () => {
+  test('what no project owns is no supporter’s', () => {
     for (const rule of ['baremetal:node:get', 'baremetal:node:set_power_state', 'baremetal:node:disable_cleaning'])
       expect(policy.allows(rule, supporter('None', 'project-owner'), unowned)).toBe(false);
   });
@@ -240,7 +240,7 @@ describe('the support administrator of several projects', () => {
     expect(text.match(/"is"/g)!.length).toBeLessThan(12);
   });
 
-  test('where nobody can say which projects they are, what needs them is not decided, and everything else is', () => {
+  test('where it is not known which projects they are, what needs them is not decided, and everything else is', () => {
     const adrift: Caller = { ...supporting('project-owner'), admin_projects: null };
     const elsewhere: Caller = { ...adrift, project_id: 'project-stranger' };
     expect(policy.allows('baremetal:node:get', adrift, node)).toBe(true);

@@ -1,4 +1,4 @@
-/** What an operator is told of a file's own lines: who is admitted in vain, and who changes nodes by reading alone. */
+/** What an operator reads of a file's own lines: who is admitted in vain, and who changes nodes by reading alone. */
 import { createPolicy, membersWith, readPolicy, reviewOf } from '../../src/policy';
 
 const members = membersWith([]);
@@ -16,7 +16,7 @@ describe('a reader of the node’s project who changes it', () => {
     ['project_id:%(node.lessee)s', 'project_id:%(node.lessee)s'],
     ['role:admin or project_id:%(node.owner)s', 'project_id:%(node.owner)s'],
     ['rule:is_node_owner', 'rule:is_node_owner'],
-  ])('by %s is told of, with the place, the part and the text to write', (text, part) => {
+  ])('by %s is reported, with the place, the part and the text to write', (text, part) => {
     expect(told(change, text).filter(asksForNone)).toEqual([
       `own.yaml:1: rule "${change}": ${part} asks for no role, so that readers of that project change things by it; write (role:member and ${part}) in its place`,
     ]);
@@ -29,7 +29,7 @@ describe('a reader of the node’s project who changes it', () => {
     'project_id:another',
     '@',
     '!',
-  ])('is not told of where the rule is %s', (text) => {
+  ])('is not reported where the rule is %s', (text) => {
     expect(told(change, text).filter(asksForNone)).toEqual([]);
   });
 
@@ -40,11 +40,11 @@ describe('a reader of the node’s project who changes it', () => {
     'baremetal:node:get:last_error',
     'baremetal:runbook:update',
     'baremetal:allocation:update',
-  ])('is not told of by %s, which reads or is about no node', (rule) => {
+  ])('is not reported by %s, which reads or is about no node', (rule) => {
     expect(told(rule, 'project_id:project-owner').filter(asksForNone)).toEqual([]);
   });
 
-  test('is told of without a place where the rules came from no file', () => {
+  test('is reported without a place where the rules came from no file', () => {
     const policy = createPolicy({ set: 'temper', overrides: { [change]: 'project_id:%(node.owner)s' } });
     expect(reviewOf(policy, members)).toEqual([expect.stringMatching(/^rule "baremetal:node:set_power_state": /)]);
   });
@@ -56,7 +56,7 @@ describe('callers who are admitted and do not see the object', () => {
     names.map((name) => line(`baremetal:node:${name}`, 'role:member and project_id:%(node.owner)s')).join('');
   const gap = /^own\.yaml:\d+: (.+): admits callers to whom baremetal:node:get does not show the object/;
 
-  test('are told of once, with the rules and the line that is missing', () => {
+  test('are reported once, with the rules and the line that is missing', () => {
     const [told, ...more] = review(file(rules), 'closed');
     expect(more).toEqual([]);
     expect(gap.exec(told!)![1]!.split(', ').sort()).toEqual(rules.map((name) => `baremetal:node:${name}`).sort());
@@ -79,7 +79,7 @@ describe('callers who are admitted and do not see the object', () => {
     expect(told).toContain('add "baremetal:node:get": "(role:member and project_id:%(node.owner)s)"');
   });
 
-  test('by rules that came from no file are told of without a place', () => {
+  test('by rules that came from no file are reported without a place', () => {
     const overrides = { 'baremetal:node:set_power_state': 'role:member and project_id:%(node.owner)s' };
     const [told] = reviewOf(createPolicy({ set: 'closed', overrides }), members);
     expect(told).toMatch(/^baremetal:node:set_power_state: admits callers/);

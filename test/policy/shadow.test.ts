@@ -33,7 +33,7 @@ test('the first policy decides, whatever the second says', () => {
   policy.require(rule, personas['system-member'], node);
 });
 
-test('differences are counted by rule, direction and kind of caller, with nobody’s id', () => {
+test('differences are counted by rule, direction and kind of caller, without an id', () => {
   const { beside, report, told } = shadowed();
   const policy = beside(first);
   policy.allows(rule, personas['owner-reader'], node);
@@ -63,7 +63,7 @@ test('callers with ever other roles do not fill the memory', () => {
   expect(report().left_out).toBe(200);
 });
 
-test('a second policy that needs what nobody could say holds no request up, and counts nothing', () => {
+test('a second policy that needs what is not known holds no request up, and counts nothing', () => {
   const asking = createPolicy({ set: 'temper', overrides: { [rule]: 'role:admin and admin_projects:%(node.owner)s' } });
   const { beside, report } = createShadow(asking, { now: () => new Date(0) });
   const adrift = { ...personas['owner-admin'], admin_projects: null };

@@ -108,7 +108,7 @@ test('compat mode loads what the reference loads, and says what is odd', () => {
   expect(warnings.join('\n')).toContain('"baremetal:node:updat"');
 });
 
-test.each(['show_password', 'show_instance_secrets'])('who opens %s is told that it has no effect', (name) => {
+test.each(['show_password', 'show_instance_secrets'])('who opens %s reads that it has no effect', (name) => {
   const { warnings } = createPolicy({ set: 'temper', overrides: { [name]: 'role:admin' } });
   expect(warnings).toEqual([
     expect.stringMatching(`"${name}": it is opened, which has no effect: secrets are never shown`),

@@ -136,7 +136,7 @@ describe('a run', () => {
 describe('null', () => {
   const unscoped = { ...inProject('any', 'admin'), project_id: null, project_name: null };
 
-  test('never matches null: nobody without a project owns what nobody owns', () => {
+  test('never matches null: no caller without a project owns what no project owns', () => {
     const bare = nodeTarget({ owner: null, lessee: null });
     const compat = createPolicy({ set: 'temper', mode: 'compat' });
     expect(compat.allows('baremetal:node:get', unscoped, bare)).toBe(true);
@@ -178,7 +178,7 @@ test('chassis and drivers answer to system scope alone', () => {
   }
 });
 
-test('every rule but the helpers and those nobody may pass admits somebody and refuses somebody', () => {
+test('every rule but the helpers and those no caller may pass admits a caller and refuses one', () => {
   const targets = [
     node,
     runbookTarget({ owner, public: false }),

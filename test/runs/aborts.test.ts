@@ -182,7 +182,7 @@ describe('a run that is cancelled in the engine', () => {
     expect(last_error).toMatch(/^The run was cancelled.*management\.set_boot_mode.*sent.*not known/);
   });
 
-  test('asks nobody any more about a step that is parked', async () => {
+  test('asks no BMC any more about a step that is parked', async () => {
     await withActs({ reset_bmc: async () => raise('StepOutcomeUnknown', { step: 'reset_bmc', reason: 'no record' }) });
     const { node, run } = await begin([step('management.reset_bmc')]);
     await world.reaches(run, 'parked');

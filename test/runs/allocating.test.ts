@@ -99,7 +99,7 @@ test('a node is given, and says to whom', async () => {
   });
 });
 
-test('what was given is told with the allocation, its node and its project', async () => {
+test('what was given is reported with the allocation, its node and its project', async () => {
   const uuid = await node({ owner: 'p1' });
   const { uuid: allocation } = await passed({ owner: 'p1', name: 'web' });
   const [event] =
@@ -306,7 +306,7 @@ test('a thousand at once over a thousand nodes, several passes at a time: every 
   for (;;) {
     const [row] = await owner`select count(*)::int as open from allocations where state = 'allocating'`;
     if (row!.open === 0) break;
-    await due(); // nobody holds a node for long here
+    await due(); // no process holds a node for long here
   }
   passing.abort();
   await Promise.all(passes);
@@ -318,7 +318,7 @@ test('a thousand at once over a thousand nodes, several passes at a time: every 
     where n.allocation_uuid = a.uuid and n.instance_uuid = a.uuid and (a.owner is null or n.owner = a.owner)`;
   expect(sums!.active).toBe(sums!.nodes);
   expect(agreed!.agreed).toBe(sums!.active);
-  // Ownerless ones may have taken nodes of p1 before p1 came: those are short, and nobody else.
+  // Ownerless ones may have taken nodes of p1 before p1 came: those are short, and no other.
   const short = await owner`select owner from allocations where state = 'error'`;
   expect(short.filter((row) => row.owner !== 'p1')).toEqual([]);
   const [told] = await owner`
@@ -328,7 +328,7 @@ test('a thousand at once over a thousand nodes, several passes at a time: every 
   expect(warned).toEqual([]);
 }, 120_000);
 
-test('a ring wakes the passes, and what nobody rang for is found at the interval', async () => {
+test('a ring wakes the passes, and what no ring announced is found at the interval', async () => {
   await node();
   await node();
   const passing = new AbortController();

@@ -186,7 +186,7 @@ describe('a look that fails', () => {
     expect(error).toMatchObject({ code: 'BmcLeaseHeld', status: 409 });
   });
 
-  test('where no worker answers, the caller is told so in time', async () => {
+  test('where no worker answers, the caller is answered so in time', async () => {
     await stop();
     const node = await world.node();
     // A start that a busy engine does not take in time is another answer; it is asked for again.

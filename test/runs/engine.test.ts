@@ -300,11 +300,11 @@ describe('a refusal', () => {
     [refused(14), false],
     [away, false],
     [new Error('x'), false],
-  ])('%#: is told from an engine that is away', (thrown, is) => {
+  ])('%#: is distinguished from an engine that is away', (thrown, is) => {
     expect(isRefusal(thrown)).toBe(is);
   });
 
-  test('is told in the words of the engine, as far as they are of use', () => {
+  test('is reported in the words of the engine, as far as they are of use', () => {
     expect(refusalOf(refused(3, 'no such attribute'))).toBe('no such attribute');
     expect(refusalOf(new Error('x'))).toBe('Error: x');
     expect(refusalOf(refused(3, 'y'.repeat(400)))).toHaveLength(300);

@@ -116,7 +116,7 @@ describe('an abort', () => {
     expect(store.of('runs.messageSent')).toEqual([[7]]);
   });
 
-  test('of one that began is not ended in the store while its workflow can be told', async () => {
+  test('of one that began is not ended in the store while its workflow can be reached', async () => {
     const { runs, store, engine } = runsOf({ 'runs.find': run, 'runs.lockAccepted': true, 'runs.input': input });
     expect(await runs.operate(abort)).toBe('taken');
     expect([engine.calls, store.of('runs.lockAccepted')]).toEqual([['signal'], []]);

@@ -1,4 +1,4 @@
-/** Passes that go on until a signal: a store or engine that is away is told once, and tried again. */
+/** Passes that go on until a signal: a store or engine that is away is reported once, and tried again. */
 import { reservePauseMs, reserveTries } from '../../src/model/resources/allocations';
 import { allocateOnce, runAllocating } from '../../src/runs/allocating';
 import { pause, runRelay } from '../../src/runs/relay';
@@ -43,15 +43,15 @@ const loops: Readonly<Record<string, (passes: Passes) => Promise<void>>> = {
 
 describe.each(Object.entries(loops))('%s', (name, loop) => {
   test.each([
-    ['is told of a row of failures once', [true, true, true, false], 1],
-    ['is told again after a pass that went well', [true, false, true, false], 2],
-    ['is told nothing where all goes well', [false, false], 0],
-    ['is told nothing of what fails at the end', [false, true], 0],
+    ['reports a row of failures once', [true, true, true, false], 1],
+    ['reports again after a pass that went well', [true, false, true, false], 2],
+    ['reports nothing where all goes well', [false, false], 0],
+    ['reports nothing of what fails at the end', [false, true], 0],
   ])('the log %s', async (what, fails, times) => {
     const passes = passesOf(...fails);
     await loop(passes);
     expect(passes.passes()).toBe(fails.length);
-    // The relay has work of others in it, whose failure is told even then.
+    // The relay has work of others in it, whose failure is reported even then.
     const told = name === 'runRelay' && what.endsWith('at the end') ? 1 : times;
     expect(passes.warnings).toHaveLength(told);
   });

@@ -116,7 +116,7 @@ test('a backup that is younger than the marks is held back where the operator sa
   });
 }, 60_000);
 
-test('an engine that is older than the database is noticed, and one that has lost everything needs nobody', async () => {
+test('an engine that is older than the database is noticed, and one that has lost everything needs no operator', async () => {
   const prefix = `test-${randomUUID().slice(0, 8)}`;
   const database = await made();
   const twice = (hands: Hands) => lookAtMarks(hands, true).then(() => lookAtMarks(hands, true));

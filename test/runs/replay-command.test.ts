@@ -29,7 +29,7 @@ test('a history that this build can tell again is replayed from Temporal', async
   expect(JSON.parse(out).events).toBeGreaterThan(5);
 });
 
-test('a run that Temporal does not know is told as such', async () => {
+test('a run that Temporal does not know is reported as such', async () => {
   const { status, err } = await run(`temper replay node.${randomUUID()}`, env());
   expect(status).toBe(1);
   expect(err).toContain('has no history of');

@@ -165,7 +165,7 @@ test.each([
   expect(await nodeOf(node)).toMatchObject({ provision_state: 'active', ...after });
 });
 
-test('secrets of a step reach the driver and nobody else', async () => {
+test('secrets of a step reach the driver and no other process', async () => {
   let seen: unknown;
   await withActs({
     insert_media: async (_node, args) => {
@@ -459,7 +459,7 @@ describe('what falls between store and engine', () => {
     expect(await nodeOf(node)).toMatchObject({ provision_state: 'clean failed', reservation: null });
   });
 
-  test('a workflow that nobody accepted does nothing', async () => {
+  test('a workflow that was not accepted does nothing', async () => {
     const calls = await withActs();
     const node = await world.node();
     const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_on')]));
@@ -516,7 +516,7 @@ describe('a person who operates a run', () => {
     await world.ended(run);
   });
 
-  test('is told by the run itself that there is no step to give arguments to', async () => {
+  test('is answered by the run itself that there is no step to give arguments to', async () => {
     const { node, run } = await waiting();
     const asked = await fresh(node);
     const refused = world.runs.operate({ run, act: 'retry', cursor: 99, reason: 'x', args: { a: 1 }, asked });
@@ -563,7 +563,7 @@ describe('a run that the engine will never take', () => {
     return { node, run, runs, hands: { inventory: world.inventory, client, log: quiet } };
   };
 
-  test('is ended after some tries with the engine’s words, and keeps nobody else waiting', async () => {
+  test('is ended after some tries with the engine’s words, and keeps no other waiting', async () => {
     const { node, run, hands } = await stuck(8);
     for (let pass = 0; pass < 5; pass++) await relayOnce(hands, 0);
     expect(await world.inventory.runs.find(run)).toMatchObject({
@@ -625,7 +625,7 @@ describe('a run that the engine will never take', () => {
 });
 
 describe('what changed between decision and acceptance', () => {
-  test('a node that was written meanwhile is a conflict: nobody runs on yesterday’s permission', async () => {
+  test('a node that was written meanwhile is a conflict: no run goes by yesterday’s permission', async () => {
     const node = await world.node();
     const order = await world.order(node, 'clean', [step('power.power_on')]);
     const [{ revision }] =

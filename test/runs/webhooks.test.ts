@@ -111,7 +111,7 @@ const log = (uuid: string) => owner<Logged[]>`
 /** Makes everything due now. */
 const hurry = () => owner`update webhook_deliveries set next_at = now() where state = 'pending'`;
 
-test('an event goes, signed and without secrets, to those who want its kind and to nobody else', async () => {
+test('an event goes, signed and without secrets, to those who want its kind and to no other', async () => {
   const [runs, moves] = [await webhook(['run.*']), await webhook(['node.moved'], `${origin}/moves`)];
   const seq = await happened('run.failed', { error: 'It broke: password=geheim' });
   await happened('runbook.created');
@@ -259,7 +259,7 @@ test('a receiver that never answers is given up on in time, and another one is n
   expect((await log(quick)).filter(({ state }) => state === 'delivered')).toHaveLength(4);
 });
 
-test('a webhook that is switched off is told nothing', async () => {
+test('a webhook that is switched off is sent nothing', async () => {
   const uuid = await webhook(['*']);
   await owner`update webhooks set enabled = false where uuid = ${uuid}`;
   await happened('run.failed');

@@ -151,7 +151,7 @@ describe('a step that the node does not offer', () => {
       /which deploy interface noop does not boot/,
     ],
     ['by its driver', 'bios.factory_reset', { driver: 'ipmi' }, 'InvalidSteps', /Driver ipmi has no step/],
-    ['by a driver that nobody has', 'power.sing', { driver: 'gone' }, 'InvalidSteps', /Driver gone has no step/],
+    ['by a driver that no worker has', 'power.sing', { driver: 'gone' }, 'InvalidSteps', /Driver gone has no step/],
   ] as const)('%s is refused with what would help', (_, step, node, code, says) => {
     const refused = refusal(() => planSteps([given(step)], 'clean', node));
     expect(refused.code).toBe(code);
@@ -159,7 +159,7 @@ describe('a step that the node does not offer', () => {
   });
 });
 
-describe('steps that a ramdisk told of', () => {
+describe('steps that a ramdisk reported', () => {
   const reported_steps: readonly ReportedStep[] = [
     { interface: 'deploy', step: 'tune', priority: 5, argsinfo: { profile: { required: true } } },
     { interface: 'deploy', step: 'erase_devices', priority: 5, argsinfo: { everything: { required: true } } },

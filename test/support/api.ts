@@ -191,7 +191,7 @@ const ask = async (
   const [text, type] = [await reply.text(), reply.headers.get('content-type')];
   const shown = text === '' ? undefined : type?.startsWith('application/json') ? JSON.parse(text) : text;
   const fault = undescribed({ method, path: new URL(url).pathname, status: reply.status, type, body: shown });
-  // What was made and is gone again is told by its address alone to who asks once more.
+  // What was made and is gone again is answered by its address alone to who asks once more.
   const keyed = Object.keys(headers ?? {}).some((name) => name.toLowerCase() === 'idempotency-key');
   if (fault && !(keyed && shown === undefined)) throw new Error(fault);
   return { status: reply.status, headers: reply.headers, text, body: shown };
@@ -202,7 +202,7 @@ export const addWorker = async (
   sql: Sql,
   { hostname = 'worker-1', group = '', drivers = ['redfish', 'fake-hardware'] } = {},
 ): Promise<void> => {
-  // Nobody beats for it: heard of ahead of time, it does not fall silent while a busy machine takes its time over a file.
+  // No ramdisk beats for it: with a heartbeat ahead of time, it does not fall silent while a busy machine takes its time over a file.
   await sql`
     insert into workers (hostname, conductor_group, drivers, role, updated_at)
     values (${hostname}, ${group}, ${drivers}, 'bmc', now() + interval '1 hour')`;

@@ -1,4 +1,4 @@
-/** The clients that are written in Go: one program, told by JSON what to do and answering in JSON what came of it. */
+/** The clients that are written in Go: one program, asked by JSON what to do and answering in JSON what came of it. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A program that tests put in ipmitool's place, to hear what it is told and to say what no simulator says. */
+/** A program that tests put in ipmitool's place, to see what it is asked and to say what no simulator says. */
 
 import { readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ export type Line = {
   readonly flood?: true;
 };
 
-/** What one call was told. `secret` is what it read at the path after -f. */
+/** What one call was given. `secret` is what it read at the path after -f. */
 export type Heard = {
   readonly args: string[];
   readonly input: string;

@@ -1,4 +1,4 @@
-/** The stories of a node's whole life in the ways they can end, with a ramdisk that calls back when it is told to. */
+/** The stories of a node's whole life in the ways they can end, with a ramdisk that calls back when it is asked to. */
 
 import type { WorkflowHandle } from '../../node_modules/@temporalio/client/lib/index.d';
 import { raise } from '../../src/model/errors';
@@ -22,7 +22,7 @@ export const withRamdisk = {
 export const callBack = async (world: World, node: NodeUuid): Promise<void> => {
   const token_hash = 'of a token';
   const { secrets } = world.vault.seal(
-    { token: 'a token that nobody asks for here' },
+    { token: 'a token that is not asked for' },
     { holder: 'agent', holder_id: node, field: 'agent', groups: [''] },
   );
   await world.inventory.agents.meet(node, token_hash, secrets[0]!);

@@ -18,7 +18,7 @@ export type RuleRow = {
   readonly has?: string;
   /** Columns of its node that differ. */
   readonly node?: NodeColumns;
-  /** Whoever is refused is told that there is no such thing. */
+  /** A caller who is refused reads that there is no such thing. */
   readonly hidden?: true;
   /** Both are answered, and only the admitted is shown this. */
   readonly shows?: (body: Body, node: string) => boolean;
@@ -28,7 +28,7 @@ export type RuleRow = {
   readonly refused?: 400 | 409;
   /** Texts of other rules that would refuse first, opened for this row. */
   readonly opens?: Readonly<Record<string, string>>;
-  /** Texts under which the row's refusal is asked: for rules that by default admit whoever comes. */
+  /** Texts under which the row's refusal is asked: for rules that by default admit every caller. */
   readonly shuts?: Readonly<Record<string, string>>;
   /** Name of the project whose service users act as system members. */
   readonly elevated?: string;
@@ -102,7 +102,7 @@ const nodeFields: readonly (readonly [
   ['disable_cleaning', 'automated_clean', false, 'operator', 'owner-admin'],
 ];
 
-/** Keys of a node with a rule of their own: whoever may change the field is refused all the same. */
+/** Keys of a node with a rule of their own: a caller who may change the field is refused all the same. */
 const keyRows: readonly (readonly [what: string, path: string, value: unknown, mayNot: Persona, options?: Options])[] =
   [
     ['bmc_address', 'driver_info/redfish_address', 'https://192.0.2.8', 'owner-member'],

@@ -14,7 +14,7 @@ export type TestDatabase = {
   drop(): Promise<void>;
 };
 
-/** A migrated, empty database that nobody else uses; a copy of the run's template, so it takes about 50 ms. */
+/** A migrated, empty database that no other test uses; a copy of the run's template, so it takes about 50 ms. */
 export const testDatabase = async (): Promise<TestDatabase> => {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const template = fromSetup('TEMPER_TEST_TEMPLATE');

@@ -12,7 +12,7 @@ export const doorPersonas = [
 ] as const satisfies readonly Persona[];
 
 /**
- * One letter a persona: Y gets through, - is refused (403), . is told that there is no such thing (404), x is refused for
+ * One letter a persona: Y gets through, - is refused (403), . reads that there is no such thing (404), x is refused for
  * another reason than who it is (400).
  */
 type Verdicts = { readonly temper: string; readonly ironic: string; readonly closed: string };

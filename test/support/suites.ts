@@ -121,7 +121,7 @@ export const callsAnswered = async (healthUrl: string): Promise<number> => {
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
 };
 
-/** One line for whoever reads the run's output. */
+/** One line for readers of the run's output. */
 export const summary = (name: string, verdicts: Verdicts, calls: number, ms: number): string => {
   const skipped = namesOf(verdicts, 'skip').length;
   const passed = namesOf(verdicts, 'success', 'xfail').length;

@@ -23,7 +23,7 @@ test.each(core)('a core suite that did not run fails the whole run: %s', (folder
   });
 });
 
-test('one skipped test of a core suite fails the whole run, of another suite it is only told', () => {
+test('one skipped test of a core suite fails the whole run, of another suite it is only reported', () => {
   const withSkips = [...green.slice(1), suite(core[0]!, 'passed', 'pending'), suite('clients', 'pending')];
   const { problems, notes, skipped } = tally([{ testResults: withSkips }], []);
   expect(skipped).toBe(2);

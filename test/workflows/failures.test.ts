@@ -57,7 +57,7 @@ test('what the engine gave up says how often and until when it was tried', () =>
   );
 });
 
-test('a failure within a timeout is told before the last sign of life', () => {
+test('a failure within a timeout is reported before the last sign of life', () => {
   const refused = ApplicationFailure.retryable('The BMC did not answer.', 'BmcUnreachable');
   const timeout = new TimeoutFailure('Not enough time', { what: 'power on' }, TimeoutType.SCHEDULE_TO_CLOSE);
   Object.assign(timeout, { cause: refused });
@@ -87,7 +87,7 @@ describe('how often and until when', () => {
     [[{ attempt: '3' }], 900_000, 'Tried in 15 min'],
     [[null], 900_000, 'Tried in 15 min'],
     [undefined, 900_000, 'Tried in 15 min'],
-  ])('is told to the second (%j, %i ms)', (details, limitMs, says) => {
+  ])('is reported to the second (%j, %i ms)', (details, limitMs, says) => {
     expect(text(details, limitMs)).toMatch(
       new RegExp(`^It did not answer\\. ${says}, until \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ\\.$`),
     );
@@ -99,7 +99,7 @@ describe('how often and until when', () => {
       'which ended before its time was up',
       new ActivityFailure('failed', 'runAct', '1', RetryState.NON_RETRYABLE_FAILURE, 'worker', refused()),
     ],
-  ])('is not told of an act %s', (_, thrown) => {
+  ])('is not reported of an act %s', (_, thrown) => {
     expect(messageOf(thrown, trying)).toBe('It did not answer.');
   });
 });

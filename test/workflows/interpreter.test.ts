@@ -94,7 +94,7 @@ describe('a step whose effect cannot be known', () => {
           const outcome = await act(step, index);
           if (first && step.step !== 'power_on') {
             first = false;
-            throw new Unknown('nobody knows');
+            throw new Unknown('not known');
           }
           return outcome;
         },

@@ -1,4 +1,4 @@
-/** Retries by class of act: what the engine is told, in numbers, so that a changed one is a changed line here. */
+/** Retries by class of act: what the engine is given, in numbers, so that a changed one is a changed line here. */
 import { toFailure } from '../../src/activities/failures';
 import { type ErrorCode, errors, TemperError } from '../../src/model/errors';
 import { onBmc } from '../../src/workflows/profiles';

@@ -18,7 +18,7 @@ test('a step goes on behind the acts that had ended, and the next one begins at 
   ]);
 });
 
-test('a run goes on at the step that it is told to, and a node at work is not moved', async () => {
+test('a run goes on at the step that it is given, and a node at work is not moved', async () => {
   const { told, effects } = recording();
   await runSteps([off, on], effects, 1);
   expect(told).toEqual(['at 1 running', 'act set_boot_device', 'act power_on']);

@@ -5,7 +5,7 @@ import { type ActName, planActs } from '../../src/model/lifecycle/steps';
 import type { ActOutcome } from '../../src/model/runs/runs';
 import type { Effects } from '../../src/workflows/interpreter';
 
-/** A failure after which nobody can know what a step did. */
+/** A failure after which it is unknown what a step did. */
 export class Unknown extends Error {}
 /** A failure for a known reason. */
 export class Failed extends Error {}
@@ -68,7 +68,7 @@ export const stepAt = (index: number, acts: readonly ActName[], more: Partial<Pl
 /** The step that boots the ramdisk, first in its plan. */
 export const boot = stepAt(0, ['power_off', 'power_on'], { step: 'boot_ramdisk', awaits: 'heartbeat' });
 
-/** Acting that throws each of these in turn, or ends well where there is none, then does as it is told. */
+/** Acting that throws each of these in turn, or ends well where there is none, then does as it is asked. */
 export const throwingFirst = (
   { effects }: { effects: Effects },
   ...failures: readonly (Error | undefined)[]

@@ -19,7 +19,7 @@ test('a step that fails is shown as failed with its reason, and does not keep th
   expect(fault).toBe('deploy.step_3: it stays on');
 });
 
-test('of several faults the first is told', async () => {
+test('of several faults the first is reported', async () => {
   const made = recording();
   const fault = await tidy(steps, throwingFirst(made, new Failed('it stays on'), new Failed('no such device')));
   expect(fault).toBe('deploy.step_3: it stays on');

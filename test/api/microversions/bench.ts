@@ -1,4 +1,4 @@
-/** What every test of a minor version works on: an API, objects of one's own, and requests whose version is always told back. */
+/** What every test of a minor version works on: an API, objects of one's own, and requests whose version is always answered. */
 import { addWorker, faultOf, type Reply, startTestApi, type TestApi } from '../../support/api';
 import { type Fill, type NodeColumns, worldOf } from '../../support/rule-world';
 
@@ -29,7 +29,7 @@ export const freshMac = (): string => `52:55:${(fresh() + 0x1000_0000).toString(
 
 /**
  * Asks as the operator, `METHOD /path`. Whatever the answer is, it must name the version that was asked for and the request.
- * @param who another persona, or nobody at all
+ * @param who another persona, or none at all
  */
 export const ask = async (
   { api }: Bench,

@@ -86,7 +86,7 @@ const givenTo = async (bench: Bench, minor: number, name: string): Promise<strin
 export const namesakeComesFirst: Show = async (bench, minor) => {
   const { before, from } = sidesOf(minor);
   expect(await givenTo(bench, from, `wanted-${fresh()}`)).toBe('its namesake');
-  // Nodes are given later, and not by the version of whoever asked.
+  // Nodes are given later, and not by the version of the caller who asked.
   expect(await givenTo(bench, before, `wanted-${fresh()}`)).toBe('its namesake');
 };
 

@@ -87,7 +87,7 @@ export const start = (command: string, env: Env, { mounting, stdout, uid }: Surr
 export const run = (command: string, env: Env, surroundings?: Surroundings): Promise<Ending> =>
   start(command, env, surroundings).ended;
 
-/** Ports at which nobody listens are not needed: these addresses are never asked in these tests. */
+/** Ports without a listener are not needed: these addresses are never asked in these tests. */
 const store: Env = { TEMPER_DATABASE_URL: 'postgres://temper:hunter2@127.0.0.1:9/temper' };
 const engine: Env = { TEMPER_TEMPORAL_ADDRESS: '127.0.0.1:9' };
 const pair = newPair();

@@ -16,7 +16,7 @@ const up = { State: 'Enabled', Health: 'OK' };
 export const root = '/redfish/v1';
 export const system = `${root}/Systems/host`;
 
-/** openstack/sushy-tools, templates of the libvirt driver; its Storage answers 500 where nobody configured it. */
+/** openstack/sushy-tools, templates of the libvirt driver; its Storage answers 500 where it is not configured. */
 export const emulated: Readonly<Record<string, Doc | Answer>> = {
   [`${root}/`]: { Id: 'RootService', Systems: link(`${root}/Systems`), Managers: link(`${root}/Managers`) },
   [`${root}/Systems`]: members(system),
@@ -71,7 +71,7 @@ export function nic(MACAddress: unknown, more: Doc = {}): Doc {
   return { Id: 'nic1', MACAddress, PermanentMACAddress: MACAddress, SpeedMbps: 1000, Status: up, ...more };
 }
 
-/** Some resources of it told otherwise. */
+/** Some resources of it with other values. */
 export const told = (path: string, more: Doc): Resources => ({ [path]: { ...(emulated[path] as Doc), ...more } });
 
 const isAnswer = (given: Doc | Answer): given is Answer => typeof given.status === 'number';

@@ -56,7 +56,7 @@ export const startDouble = async (handler: Handler): Promise<Double> => {
   };
 };
 
-/** An address at which nobody listens any more. */
+/** An address without a listener any more. */
 export const nowhere = async (): Promise<string> => {
   const gone = await startDouble(() => ({}));
   await gone.close();

@@ -51,7 +51,7 @@ export const journalNow = async (system: System, node: string): Promise<number> 
 export const acceptedSince = async (system: System, node: string, since: number): Promise<RackEntry[]> =>
   system.rack.accepted((await bmcOf(system, node)).index, since);
 
-/** What the ramdisks on a node were told since, in words: the command, and the step it runs. */
+/** What the ramdisks on a node were sent since, in words: the command, and the step it runs. */
 export const ramdiskCommandsSince = async (system: System, uuid: string, since: number): Promise<string[]> =>
   (await system.rack.ramdiskCommands())
     .filter(({ seq, node_uuid }) => seq > since && node_uuid === uuid)
@@ -64,7 +64,7 @@ export const commandOf = ({ method, path, content }: RackEntry): string =>
 export const repeated = (commands: readonly string[]): string[] =>
   commands.filter((command, index) => commands.indexOf(command) !== index);
 
-/** Somebody who asks again when told 503, as the OpenStack clients do. */
+/** A caller that asks again when answered 503, as the OpenStack clients do. */
 export const patient = (person: Person): Person => {
   const ask: Person['ask'] = (method, path, body) =>
     until(`an answer to ${method} ${path}`, withinMs, async () => {

@@ -50,7 +50,7 @@ export const environmentsOf = (system: System): Record<'api' | 'control' | 'migr
   });
 };
 
-/** What the system's own API is told, without the port and the people that are ours. */
+/** What the system's own API is sent, without the port and the people that are ours. */
 const settingsOf = (system: System): Record<string, string> => {
   const others = /^TEMPER_(?:IDENTITY_|SUPERVISED$|PUBLIC_ENDPOINT$)/;
   const kept = Object.entries(environmentsOf(system).api).filter(([name]) => !others.test(name));
