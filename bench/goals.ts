@@ -34,6 +34,8 @@ export const goals = {
   rollout_events_per_1000_at_most: 500,
   rollout_control_mib_at_most: 300,
   power_beside_rollout_at_most: 1.25,
+  console_page_ms_at_most: 100,
+  change_on_screen_ms_at_most: 1_000,
 } as const;
 
 /** One goal beside what was measured. */
@@ -118,6 +120,12 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
       found.power_ms / found.power_idle_ms,
       goals.power_beside_rollout_at_most,
     ),
+  ],
+  console: ({ pages, changes }) => [
+    ...pages.map(({ page, as, p95 }) =>
+      atMost(`the page ${page} for the ${as}, p95 ms`, p95, goals.console_page_ms_at_most),
+    ),
+    atMost('a change on the page Now, p95 ms', changes.shown, goals.change_on_screen_ms_at_most),
   ],
 };
 

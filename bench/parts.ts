@@ -2,6 +2,7 @@
 
 import { measureAllocations } from './allocations';
 import { measureBoot } from './boot';
+import { measureConsole } from './console';
 import { measureCycles } from './cycles';
 import { connections, measureHttp } from './http';
 import { measureIdentity } from './identity';
@@ -32,6 +33,7 @@ export const efforts = {
     waiting: { waiting: 100, runs: 5, watch_s: 10 },
     boot: { nodes: 100, requests: 2_000 },
     rollouts: { planned: 2_000, rolled: 200, requests: 20 },
+    console: { nodes: 20_000, looks: 20, changes: 10 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -46,6 +48,7 @@ export const efforts = {
     waiting: { waiting: 500, runs: 20, watch_s: 30 },
     boot: { nodes: 1_000, requests: 20_000 },
     rollouts: { planned: 10_000, rolled: 1_000, requests: 100 },
+    console: { nodes: 100_000, looks: 60, changes: 30 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -60,6 +63,7 @@ export const efforts = {
     waiting: { waiting: 5_000, runs: 20, watch_s: 120 },
     boot: { nodes: 1_000, requests: 60_000 },
     rollouts: { planned: 100_000, rolled: 10_000, requests: 100 },
+    console: { nodes: 100_000, looks: 300, changes: 100 },
   },
 } as const;
 
@@ -93,6 +97,7 @@ const parts = {
   waiting: ({ system, effort, say }: Here) => measureWaiting(system, effort.waiting, say),
   boot: ({ effort, say }: Here) => measureBoot(effort.boot, say),
   rollouts: ({ system, effort, say }: Here) => measureRollouts(system, effort.rollouts, say),
+  console: ({ system, effort, say }: Here) => measureConsole(system, effort.console, say),
 } as const;
 
 export type PartName = keyof typeof parts;

@@ -1,5 +1,6 @@
 /** The bench's result as people read it: tables, and a line for every goal that was missed. */
 import { bootTables } from './boot';
+import { consoleTables } from './console';
 import { type goals, verdicts } from './goals';
 import { identityTable } from './identity';
 import { listsTables } from './lists';
@@ -93,6 +94,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   waiting: waitingTables,
   boot: bootTables,
   rollouts: rolloutTables,
+  console: consoleTables,
 };
 
 /** Everything, ready to be printed. */

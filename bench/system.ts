@@ -6,6 +6,7 @@ import { maxVersion } from '../src/model/resources/microversions';
 
 export type System = {
   readonly api: string;
+  readonly console: string;
   readonly temporal: string;
   readonly postgresUrl: string;
   /** As the owner of the database, for what no client can ask. */
@@ -21,7 +22,7 @@ export type System = {
 export type Signed = { readonly headers: Readonly<Record<string, string>>; readonly project: string | null };
 
 type Record_ = {
-  addresses: { api: string; identity: string; temporal: string; postgresUrl: string; clouds: string };
+  addresses: { api: string; console: string; identity: string; temporal: string; postgresUrl: string; clouds: string };
   processes: { name: string; pid: number }[];
 };
 
@@ -32,6 +33,7 @@ export const openSystem = async (file: string): Promise<System> => {
   const signIn = (cloud: string): Promise<Signed> => signedIn(addresses.identity, clouds[cloud].auth);
   return {
     api: addresses.api,
+    console: addresses.console,
     temporal: addresses.temporal,
     postgresUrl: addresses.postgresUrl,
     sql: postgres(addresses.postgresUrl, { max: 2 }),

@@ -41,7 +41,7 @@ export const measureWaiting = async (
     const client = new Client({ connection, namespace });
     const node = await restingNode(system, client, true);
     const deployed = () => deployTimes(system, client, node, runs);
-    const herd = await availableHerd(system, count);
+    const herd = await availableHerd(system, 'bench-waiting', count);
     const [run_before, control_before] = [await deployed(), residentOf(system, 'worker-control')];
     const filled_s = await fill(system, herd);
     say(`${count} nodes wait for their ramdisk after ${filled_s.toFixed(0)} s`);
@@ -67,8 +67,8 @@ export const measureWaiting = async (
 };
 
 /** Enrolled as a caller does it, made available by hand: what is measured begins after that. */
-const availableHerd = async (system: System, count: number): Promise<Herd> => {
-  const herd = await enrol(system, 'bench-waiting', count, () => ({
+const availableHerd = async (system: System, resource_class: string, count: number): Promise<Herd> => {
+  const herd = await enrol(system, resource_class, count, () => ({
     driver: 'fake-hardware',
     deploy_interface: 'direct',
     automated_clean: false,
@@ -93,6 +93,13 @@ const fill = async (system: System, herd: Herd): Promise<number> => {
   const other = nodes.find(({ provision_state }) => provision_state !== 'wait call-back');
   if (other) throw new Error(`node ${other.uuid} is ${other.provision_state}: ${other.last_error}`);
   return (performance.now() - began) / 1_000;
+};
+
+/** Nodes of this class whose deployments wait for their ramdisk. */
+export const waitingHerd = async (system: System, resource_class: string, count: number): Promise<Herd> => {
+  const herd = await availableHerd(system, resource_class, count);
+  await fill(system, herd);
+  return herd;
 };
 
 /** Median time of a deployment in ms, one at a time; the node is undeployed after each. */
