@@ -1,21 +1,16 @@
 /** Counts of nodes and of runs that go on, as far as a caller may see them: one statement, few rows. */
-import type { Fault, PowerState, ProvisionState } from '../model/lifecycle/states';
 import { implied, type Predicate } from '../model/predicates';
 import type { Db } from './database';
 import { conditionOf } from './predicates';
 import { runNodeColumns } from './runs/list';
 
-export type NodeCount = {
-  readonly provision_state: ProvisionState;
-  readonly power_state: PowerState | null;
-  readonly fault: Fault | null;
-  readonly maintenance: boolean;
-  readonly count: number;
-};
+/** Nodes by the values of each of these columns; those without a power state count as `unknown`. */
+const counted = ['provision_state', 'power_state', 'fault', 'maintenance'] as const;
+type NodeCounts = Readonly<Record<(typeof counted)[number], Readonly<Record<string, number>>>>;
 /** `retrying` are those that run, and whose step has failed and is tried again. */
 export type RunCount = { readonly state: string; readonly retrying: boolean; readonly count: number };
 
-type Row = NodeCount & { readonly run_state: string | null; readonly retrying: boolean | null };
+type Row = { readonly by: string; readonly value: string; readonly retrying: boolean; readonly count: number };
 
 export type SummarySelection = {
   /** Over the columns of nodes. */
@@ -24,14 +19,34 @@ export type SummarySelection = {
   readonly runs: Predicate;
 };
 
+const countsOf = (rows: readonly Row[]): NodeCounts => {
+  const counts: Record<string, Record<string, number>> = Object.fromEntries(counted.map((column) => [column, {}]));
+  for (const { by, value, count } of rows) counts[by]![value] = count;
+  return counts as NodeCounts;
+};
+
+/**
+ * Counts column by column: rows of nodes are wide, and where all of them are visible each count is read from the index of its
+ * column alone. The few that a tenant sees are found once.
+ */
+const nodesCounted = (sql: Db, nodes: Predicate) => {
+  const found = nodes.is === 'true' ? sql`not materialized` : sql`materialized`;
+  const rows = sql`with visible as ${found} (
+    select provision_state, power_state, fault, maintenance from nodes n where ${conditionOf(sql, nodes, 'n')})`;
+  return sql`${rows}
+    select 'provision_state' as by, provision_state as value, false as retrying, count(*)::float8 as count from visible group by provision_state
+    union all select 'power_state', coalesce(power_state, 'unknown'), false, count(*)::float8 from visible group by power_state
+    union all select 'fault', fault, false, count(*)::float8 from visible where fault is not null group by fault
+    union all select 'maintenance', 'true', false, count(*)::float8 from visible where maintenance having count(*) > 0`;
+};
+
 export const summary = (sql: Db) => ({
-  async of({ nodes, runs }: SummarySelection): Promise<{ nodes: readonly NodeCount[]; runs: readonly RunCount[] }> {
+  async of({ nodes, runs }: SummarySelection): Promise<{ nodes: NodeCounts; runs: readonly RunCount[] }> {
     const behind = implied(runs, runNodeColumns);
     const rows = await sql<Row[]>`
-      select provision_state, power_state, fault, maintenance, null as run_state, null::boolean as retrying, count(*)::float8 as count
-      from nodes n where ${conditionOf(sql, nodes, 'n')} group by 1, 2, 3, 4
+      ${nodesCounted(sql, nodes)}
       union all
-      select null, null, null, null, seen.state, coalesce(s.state = 'running' and s.last_error is not null, false), count(*)::float8
+      select 'run', seen.state, coalesce(s.state = 'running' and s.last_error is not null, false) as retrying, count(*)::float8
       from (
         select r.id, r.state, r.cursor, nodes.owner as now_owner, nodes.lessee as now_lessee,
           case when r.lease_id = nodes.lease_id then r.lessee end as tenant
@@ -39,12 +54,11 @@ export const summary = (sql: Db) => ({
         where r.finished_at is null
           and ${behind.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, behind, 'n')})`}
       ) seen left join run_steps s on s.run_id = seen.id and s.index = seen.cursor and seen.state = 'running'
-      where ${conditionOf(sql, runs, 'seen')} group by 5, 6`;
+      where ${conditionOf(sql, runs, 'seen')} group by 2, 3`;
+    const isRun = ({ by }: Row): boolean => by === 'run';
     return {
-      nodes: rows.filter(({ run_state }) => run_state === null),
-      runs: rows.flatMap(({ run_state, retrying, count }) =>
-        run_state === null ? [] : [{ state: run_state, retrying: retrying === true, count }],
-      ),
+      nodes: countsOf(rows.filter((row) => !isRun(row))),
+      runs: rows.filter(isRun).map(({ value, retrying, count }) => ({ state: value, retrying, count })),
     };
   },
 });

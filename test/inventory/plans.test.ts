@@ -4,6 +4,7 @@ import { faultsOf, isSortedWhole } from '../../bench/plans/expected';
 import { planForAny, planWith } from '../../bench/plans/explain';
 import { allFaults, type Looked, lookAtPlans } from '../../bench/plans/look';
 import { seed } from '../../bench/plans/seed';
+import { statementsOf } from '../../bench/plans/statements';
 import { connect, type Sql } from '../../src/inventory/database';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
@@ -51,6 +52,15 @@ test('a page at the end of the list looks at no more than the first', async () =
   const most = (of: readonly Looked[]): number => Math.max(...of.map(({ withValues }) => withValues.rowsRead));
   const unfiltered = page(false).filter(({ asked: { path } }) => /sort_(key|dir)=/.test(path));
   expect(most(page(true))).toBeLessThan(2 * most(unfiltered));
+});
+
+test('all nodes are counted in the indexes of what they are counted by, and a tenant’s are found by theirs', async () => {
+  const path = '/temper/v1/summary';
+  for (const as of ['operator', 'lessee'] as const) {
+    const [statement] = await statementsOf(database.apiUrl, [{ as, path }]);
+    const { shape, wholeTables } = await planWith(api, statement!);
+    expect({ as, shape, wholeTables }).toEqual({ as, shape: expect.stringContaining(' nodes_by_'), wholeTables: [] });
+  }
 });
 
 test('a statement without an index for it would be noticed', async () => {

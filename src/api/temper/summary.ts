@@ -1,5 +1,5 @@
 /** Counts of what a caller may see: nodes by state, power, fault and maintenance; runs that go on by phase. */
-import type { NodeCount } from '../../inventory/summary';
+import type { RunCount } from '../../inventory/summary';
 import { never } from '../../model/predicates';
 import type { RunState } from '../../model/runs/runs';
 import { ok, route } from '../http/route';
@@ -10,19 +10,16 @@ import * as shapes from './shapes';
 
 type Counts = Readonly<Record<string, number>>;
 
-const countsBy = <Row extends { readonly count: number }>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string | null,
-): Counts => {
+const total = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+const phasesOf = (runs: readonly RunCount[]): Counts => {
   const counts: Record<string, number> = {};
-  for (const row of rows) {
-    const key = keyOf(row);
-    if (key !== null) counts[key] = (counts[key] ?? 0) + row.count;
+  for (const { state, retrying, count } of runs) {
+    const key = phase(state, retrying);
+    counts[key] = (counts[key] ?? 0) + count;
   }
   return counts;
 };
-
-const total = (rows: readonly NodeCount[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
 /** A run in a list says less than one alone: its steps are not read. */
 const phase = (state: string, retrying: boolean): string =>
@@ -41,15 +38,16 @@ const summary = route({
       nodes: visibleNodes(policy, who),
       runs: policy.filter(runListRule, who, runTenantColumns) ?? never,
     });
+    const { provision_state, power_state, fault, maintenance } = found.nodes;
     return ok({
       nodes: {
-        count: total(found.nodes),
-        provision_state: countsBy(found.nodes, ({ provision_state }) => provision_state),
-        power_state: countsBy(found.nodes, ({ power_state }) => power_state ?? 'unknown'),
-        fault: countsBy(found.nodes, ({ fault }) => fault),
-        maintenance: total(found.nodes.filter(({ maintenance }) => maintenance)),
+        count: total(provision_state),
+        provision_state,
+        power_state,
+        fault,
+        maintenance: total(maintenance),
       },
-      runs: { phase: countsBy(found.runs, ({ state, retrying }) => phase(state, retrying)) },
+      runs: { phase: phasesOf(found.runs) },
     });
   },
 });
