@@ -47,6 +47,28 @@
     if (focused !== null && document.activeElement === document.body)
       document.querySelector(`main a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   });
+  // A stream that ends is opened again at once; one that stays away longer makes the page old, and the page says so.
+  let away = null;
+  let sinceLost;
+  const sayAway = () => {
+    away = document.createElement('p');
+    away.className = 'notice wait';
+    away.setAttribute('role', 'status');
+    away.textContent = 'Not connected: what is shown may be old. The page connects again by itself.';
+    document.querySelector('main').prepend(away);
+  };
+  document.addEventListener('htmx:sseError', () => {
+    sinceLost ??= setTimeout(sayAway, 4_000);
+  });
+  document.addEventListener('htmx:sseOpen', () => {
+    if (sinceLost === undefined) return;
+    clearTimeout(sinceLost);
+    sinceLost = undefined;
+    away?.remove();
+    away = null;
+    // What happened meanwhile is not always sent again.
+    for (const part of document.querySelectorAll('[hx-trigger="sse:change"]')) htmx.trigger(part, 'sse:change');
+  });
   setInterval(tick, 1_000);
   prepare();
 })();
