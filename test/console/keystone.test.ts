@@ -7,7 +7,11 @@ import { startTestConsole, type TestConsole } from '../support/console';
 import { runningRun } from '../support/happenings';
 import { lessee, owner } from '../support/world';
 
-const projects = { lab: { id: owner, role: 'manager' }, shop: { id: lessee, role: 'member' } } as const;
+/** With the roles that a role implies, as Keystone lists them. */
+const projects = {
+  lab: { id: owner, roles: ['manager', 'member', 'reader'] },
+  shop: { id: lessee, roles: ['member', 'reader'] },
+} as const;
 type ProjectName = keyof typeof projects;
 type Login = {
   readonly auth: {
@@ -32,7 +36,7 @@ const startPeople = async () => {
     tokenBody({
       expires_at: new Date(Date.now() + 600_000).toISOString(),
       project: { id: projects[project].id, name: project, domain: { id: 'default', name: 'Default' } },
-      roles: [{ id: 'r', name: projects[project].role }],
+      roles: projects[project].roles.map((name) => ({ id: `role-${name}`, name })),
     });
   const login = ({ auth: { identity, scope } }: Login) => {
     const { password, token } = identity;
