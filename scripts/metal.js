@@ -12,44 +12,42 @@ const { acceleratorOf, ensureImage, ensureTools } = require('./lib/metal');
 const { metalGiven } = require('./lib/metal-given');
 const { ensureClients } = require('./lib/python');
 const { ensureRamdisk } = require('./lib/ramdisk');
+const { networkTools, pathWith, ramdiskTools } = require('./lib/ramdisk-tools');
 const { identify } = require('./lib/processes');
 const { main, say } = require('./lib/say');
 const { cacheDir, modules, root, temporaryDir, writeFile } = require('./lib/paths');
 const { recordOf, sweepTemporary } = require('./lib/orphans');
 const { run } = require('./lib/run');
 const { setUp } = require('./lib/setup');
+const { overlayRefused, Unfetched } = require('../tools/offline/debian');
 
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
 /** What we start is killed as we end, however we end. */
 const endsWithUs = ['setpriv', '--pdeathsig', 'KILL'];
 
-/** What the ramdisk and its boot image are made with, and what brings it. */
-const made = {
-  cpio: 'cpio',
-  zstd: 'zstd',
-  'grub-mkrescue': 'grub-common',
-  xorriso: 'xorriso',
-  mformat: 'mtools',
-  '/usr/lib/grub/x86_64-efi': 'grub-efi-amd64-bin',
-  '/usr/lib/grub/i386-pc': 'grub-pc-bin',
-};
-
-const missingPackages = () => {
-  const folders = (process.env.PATH ?? '').split(path.delimiter);
-  const isThere = (name) => folders.some((folder) => fs.existsSync(path.resolve(folder, name)));
-  return Object.entries(made).flatMap(([name, brings]) => (isThere(name) ? [] : [brings]));
-};
+/** Puts programs on the PATH of all that is started from now on. @returns why they cannot be had; undefined where they are there */
+async function lackingTools(tools) {
+  try {
+    process.env.PATH = await pathWith(tools, process.env.PATH ?? '');
+    return undefined;
+  } catch (failure) {
+    if (!(failure instanceof Unfetched)) throw failure;
+    return `needs ${failure.message}`;
+  }
+}
 
 /** Why this machine cannot have virtual machines on a network of their own; undefined where it can. */
 async function lacking() {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'needs Linux on x86_64';
   if (process.getuid?.() !== 0) return 'needs root: it makes a bridge in a network namespace';
   if (!fs.existsSync('/dev/net/tun')) return 'needs /dev/net/tun';
-  const packages = missingPackages();
-  if (packages.length > 0) return `needs Debian's packages ${packages.join(', ')}`;
+  const network = await lackingTools(networkTools);
+  if (network) return network;
   const bridge = await run('unshare', [...namespaces, 'ip', 'link', 'add', 'name', 'metal0', 'type', 'bridge']);
-  return bridge.ok ? undefined : `a bridge cannot be made: ${bridge.reason}`;
+  if (!bridge.ok) return `a bridge cannot be made: ${bridge.reason}`;
+  const refused = await overlayRefused();
+  return refused ? `needs overlay mounts: ${refused}` : lackingTools(ramdiskTools);
 }
 
 /** @returns {Promise<Record<string, string>>} what the tests are given, or why they are skipped; a failure where it cannot be made */
@@ -98,8 +96,9 @@ main(async () => {
   await setUp();
   await sweepTemporary();
   const short = args.includes('--short') ? { TEMPER_TEST_METAL_SHORT: '1' } : {};
+  const given = await prepared(args.includes('--update-lock'));
   /** @type {NodeJS.ProcessEnv} */
-  const env = { ...process.env, ...short, ...(await prepared(args.includes('--update-lock'))) };
+  const env = { ...process.env, ...short, ...given };
   const words = args.filter((word) => word !== '--update-lock' && word !== '--short');
   const projects = ['--selectProjects', 'metal', '--runInBand'];
   const files = args.includes('--short') ? ['--testPathPatterns', 'test/metal/one-machine'] : [];

@@ -5,9 +5,11 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 const { ensureRamdisk, kernels } = require('./lib/ramdisk');
+const { pathWith, ramdiskTools } = require('./lib/ramdisk-tools');
 const { dist, workDir } = require('./lib/paths');
 const { main, say, Stop, timed } = require('./lib/say');
 const { setUp } = require('./lib/setup');
+const { Unfetched } = require('../tools/offline/debian');
 
 const usage = `npm run ramdisk -- [--kernel ${kernels.join('|')}] [--out DIR] [--again] [--update]
   --kernel   amd64 has the drivers of every machine (the default), cloud-amd64 those of virtual ones
@@ -53,6 +55,9 @@ main(async () => {
   const chosen = options(process.argv.slice(2));
   if (!chosen) return void process.stdout.write(`${usage}\n`);
   await setUp();
+  process.env.PATH = await pathWith(ramdiskTools, process.env.PATH ?? '').catch((failure) => {
+    throw failure instanceof Unfetched ? new Stop(`A ramdisk needs ${failure.message}.`) : failure;
+  });
   const made = await ensureRamdisk(chosen);
   const stored = await timed('making the boot image', () => deliver(made, chosen.out));
   const lines = [

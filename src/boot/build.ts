@@ -19,15 +19,18 @@ const programs: Readonly<Record<string, string>> = {
   mformat: 'mtools',
 };
 
-const isInstalled = (program: string, searched: string): boolean =>
-  searched.split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)));
+/** The folder that a program is in. */
+const folderOf = (program: string, searched: string): string | undefined =>
+  searched.split(delimiter).find((folder) => folder !== '' && existsSync(join(folder, program)));
 
 /**
  * Throws BuildFault naming the packages of every program that is missing, and of firmware that GRUB has no modules for.
  * @param searched folders of programs, as PATH has them
  */
 const requirePrograms = (arch: string, searched: string): void => {
-  const packages = Object.entries(programs).flatMap(([name, brings]) => (isInstalled(name, searched) ? [] : [brings]));
+  const packages = Object.entries(programs).flatMap(([name, brings]) => (folderOf(name, searched) ? [] : [brings]));
+  // GRUB's own place for them, beside the folder of its programs.
+  const grub = join(folderOf('grub-mkrescue', searched) ?? '/usr/bin', '../lib/grub');
   const modules = arch === 'aarch64' ? ['arm64-efi'] : ['x86_64-efi', 'i386-pc'];
   const packagesOf: Readonly<Record<string, string>> = {
     'arm64-efi': 'grub-efi-arm64-bin',
@@ -36,7 +39,7 @@ const requirePrograms = (arch: string, searched: string): void => {
   };
   const missing = [
     ...packages,
-    ...modules.filter((name) => !existsSync(join('/usr/lib/grub', name))).map((name) => packagesOf[name]!),
+    ...modules.filter((name) => !existsSync(join(grub, name))).map((name) => packagesOf[name]!),
   ];
   if (missing.length > 0)
     throw new BuildFault(
@@ -81,9 +84,11 @@ const layOut = async (tree: string, { kernel, initrd }: Pick<RamdiskParts, 'kern
   await writeFile(join(tree, 'boot/grub/grub.cfg'), grubConfig());
 };
 
-const runProgram = (program: string, args: readonly string[]): Promise<void> =>
+type Environment = { readonly PATH: string; readonly TMPDIR: string };
+
+const runProgram = (program: string, args: readonly string[], env: Environment): Promise<void> =>
   new Promise((done, fail) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env });
     let said = '';
     child.stderr.on('data', (text: Buffer) => {
       said = (said + text.toString()).slice(-2_000);
@@ -100,7 +105,8 @@ const buildImage = async (work: string, image: string, given: RamdiskParts, sear
   const tree = join(work, 'tree');
   await layOut(tree, given);
   const options = ['--compress=xz', '--locales=', '--themes=', '--fonts=', `--install-modules=${grubModules}`];
-  await runProgram('grub-mkrescue', [...options, '-o', image, tree, '--', '-volid', 'VMEDIA_BOOT_ISO']);
+  const args = [...options, '-o', image, tree, '--', '-volid', 'VMEDIA_BOOT_ISO'];
+  await runProgram('grub-mkrescue', args, { PATH: searched, TMPDIR: work });
 };
 
 const scanBytes = 1 << 20;

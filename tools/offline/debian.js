@@ -7,14 +7,20 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { withLock } = require('../../scripts/lib/lock');
-const { cacheDir } = require('../../scripts/lib/paths');
+const { cacheDir, temporaryDir } = require('../../scripts/lib/paths');
 const { run } = require('../../scripts/lib/run');
 const { timed } = require('../../scripts/lib/say');
 
+/** The packages cannot be fetched, which nothing on this machine mends: no mirror, no apt-get, or a mirror that lacks them. */
+class Unfetched extends Error {}
+
 /**
  * Which programs belong together. `any`: one of them is enough. `check` is given to the first one, to see it start. `folder` is
- * where the packages have them, where that is not usr/bin.
- * @typedef {{cache: string, packages: string[], names: string[], any?: boolean, check: string, folder?: string}} Wanted
+ * where the packages have them, where that is neither usr/bin nor bin. `data` are folders that they read and that have to be on the
+ * system too, such as usr/lib/grub/i386-pc; where they are not, the programs see the packages' usr/lib over the system's.
+ * @typedef {{
+ *   cache: string, packages: string[], names: string[], any?: boolean, check: string, folder?: string, data?: string[],
+ * }} Wanted
  */
 
 /**
@@ -62,8 +68,18 @@ function unpackedBefore(wanted) {
  * @throws Error that says why they cannot be had
  */
 async function ensurePrograms(wanted) {
-  const onSystem = programsIn(wanted, systemFolders());
-  if (onSystem) return onSystem;
+  const isWhole = (wanted.data ?? []).every((folder) => fs.existsSync(path.join('/', folder)));
+  const onSystem = isWhole && programsIn(wanted, systemFolders());
+  return onSystem || unpackedPrograms(wanted);
+}
+
+/**
+ * The programs from their packages, whatever the system has.
+ * @param {Wanted} wanted
+ * @returns {Promise<Record<string, string>>} their paths
+ * @throws Unfetched where the packages cannot be had, Error where what is in them does not start
+ */
+async function unpackedPrograms(wanted) {
   const dir = dirOf(wanted);
   const ready = () => {
     const bin = unpackedBefore(wanted);
@@ -79,38 +95,64 @@ async function ensurePrograms(wanted) {
   );
 }
 
-async function unpack(dir, { packages, names, check, folder = path.join('usr', 'bin') }) {
+async function unpack(dir, wanted) {
   fs.rmSync(dir, { recursive: true, force: true });
   const [debs, files, bin] = ['debs', 'root', 'bin'].map((name) => path.join(dir, name));
   for (const one of [debs, files, bin]) fs.mkdirSync(one, { recursive: true });
-  await must('apt-get', ['download', '-qq', ...(await missingPackages(packages))], { cwd: debs });
+  await download(wanted.packages, debs);
   for (const deb of fs.readdirSync(debs)) await must('dpkg-deb', ['-x', path.join(debs, deb), files]);
   fs.rmSync(debs, { recursive: true });
-  const there = names.filter((name) => fs.existsSync(path.join(files, folder, name)));
-  for (const name of there) wrap(path.join(bin, name), path.join(files, folder, name), libraries(files));
-  await must(path.join(bin, names[0]), [check]);
+  for (const [name, program] of programsOf(wanted, files))
+    wrap(path.join(bin, name), program, libraries(files), wanted.data ? path.join(files, 'usr', 'lib') : undefined);
+  // As on the system, a program's data are in ../lib.
+  if (wanted.data) fs.symlinkSync(path.join('root', 'usr', 'lib'), path.join(dir, 'lib'));
+  await must(path.join(bin, wanted.names[0]), [wanted.check]);
   fs.writeFileSync(path.join(dir, '.complete'), '');
 }
 
-/** The packages and those they need that the system does not have. A list of packages that is not there yet is fetched by root only. */
-async function missingPackages(packages) {
-  const ask = [
-    'install',
-    '--print-uris',
-    '-y',
-    '-qq',
-    '--no-install-recommends',
-    '-o',
-    'Debug::NoLocking=1',
-    ...packages,
-  ];
-  let answer = await run('apt-get', ask, { timeoutMs: 60_000 });
-  if (!answer.ok && process.getuid?.() === 0) {
-    await must('apt-get', ['update', '-qq']);
-    answer = await run('apt-get', ask, { timeoutMs: 60_000 });
+/** Pairs of name and path of the programs that an unpacked root has. */
+const programsOf = ({ names, folder }, files) =>
+  names.flatMap((name) => {
+    const found = (folder ? [folder] : [path.join('usr', 'bin'), 'bin'])
+      .map((dir) => path.join(files, dir, name))
+      .find((file) => fs.existsSync(file));
+    return found ? [[name, found]] : [];
+  });
+
+/**
+ * Downloads the packages, and those they need that the system does not have. A list of packages that is not there yet, or whose
+ * versions the mirror no longer has, is fetched by root only.
+ * @throws Unfetched
+ */
+async function download(packages, folder) {
+  const attempt = async () => {
+    const all = new Set([...packages, ...(await missingPackages(packages))]);
+    await apt(['download', '-qq', ...all], { cwd: folder });
+  };
+  const updated = async () => {
+    await apt(['update', '-qq']);
+    await attempt();
+  };
+  try {
+    await attempt();
+  } catch (failure) {
+    if (process.getuid?.() !== 0) throw failure;
+    // apt-get lets one update at a time, and refuses the others.
+    await withLock(cacheDir('apt.lock'), 'fetching the lists of packages', () => attempt().catch(updated));
   }
-  if (!answer.ok) throw new Error(`apt-get does not know ${packages.join(' and ')}: ${answer.reason}`);
-  return [...answer.output.matchAll(/^'[^']+' ([a-z0-9][a-z0-9+.-]*)_\S+\.deb /gm)].map(([, name]) => name);
+}
+
+/** The packages that these need, and the system does not have. */
+async function missingPackages(packages) {
+  const ask = ['--print-uris', '-y', '-qq', '--no-install-recommends', '-o', 'Debug::NoLocking=1'];
+  const { output } = await apt(['install', ...ask, ...packages]);
+  return [...output.matchAll(/^'[^']+' ([a-z0-9][a-z0-9+.-]*)_\S+\.deb /gm)].map(([, name]) => name);
+}
+
+async function apt(args, options = {}) {
+  const answer = await run('apt-get', args, { timeoutMs: 300_000, ...options });
+  if (!answer.ok) throw new Unfetched(`apt-get ${args[0]}: ${answer.reason}`);
+  return answer;
 }
 
 /** Folders of shared libraries below an unpacked root. */
@@ -134,10 +176,30 @@ const privateLibraries = (dir) =>
     .map(({ name }) => path.join(dir, name))
     .filter((inner) => fs.readdirSync(inner).some((name) => /^lib.*\.so(\.|$)/.test(name)));
 
-/** `exec`, so that whoever ends the program ends it and not a shell in front of it. */
-function wrap(file, program, folders) {
-  const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
-  const text = `#!/bin/sh\nLD_LIBRARY_PATH=${quoted(folders.join(':'))} exec ${quoted(program)} "$@"\n`;
+const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * Lays a folder over the system's usr/lib for one program, as root or as a user who is root of a namespace: some programs read
+ * their data from no other place. Begins a line of a shell script.
+ */
+const over = (lib) =>
+  `unshare --mount $([ "$(id -u)" = 0 ] || echo --map-root-user) sh -c 'mount -t overlay overlay -o "ro,lowerdir=$0:/usr/lib" /usr/lib && exec "$@"' ${quoted(lib)} `;
+
+/** @returns {Promise<string | undefined>} why this machine does not let a folder be laid over another */
+async function overlayRefused() {
+  const folder = temporaryDir('overlay');
+  try {
+    const answer = await run('sh', ['-c', `${over(folder)}true`], { timeoutMs: 30_000 });
+    return answer.ok ? undefined : answer.reason;
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** `exec`, so that a signal ends the program and not a shell in front of it. */
+function wrap(file, program, folders, lib) {
+  const before = lib ? over(lib) : '';
+  const text = `#!/bin/sh\nexec ${before}env LD_LIBRARY_PATH=${quoted(folders.join(':'))} ${quoted(program)} "$@"\n`;
   fs.writeFileSync(file, text, { mode: 0o755 });
 }
 
@@ -146,4 +208,4 @@ async function must(command, args, options = {}) {
   if (!answer.ok) throw new Error(`${path.basename(command)} ${args[0]}: ${answer.reason}`);
 }
 
-module.exports = { ensurePrograms, unpackedBefore };
+module.exports = { ensurePrograms, overlayRefused, Unfetched, unpackedBefore, unpackedPrograms };
