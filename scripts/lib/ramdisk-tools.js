@@ -16,6 +16,7 @@ const ramdiskTools = [
   onePackage('cpio', 'cpio'),
   onePackage('zstd', 'zstd'),
   onePackage('xorriso', 'xorriso'),
+  onePackage('xz-utils', 'xz'),
   onePackage('mtools', 'mformat', 'mcopy'),
   {
     cache: 'grub',

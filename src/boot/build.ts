@@ -12,11 +12,12 @@ export class BuildFault extends Error {}
 const argumentsRoom = 2_048;
 const filesRoom = 64 * 1024;
 
-/** What is started, and the Debian packages that bring it; grub-mkrescue starts the other two itself. */
+/** What is started, and the Debian packages that bring it; grub-mkrescue starts the others itself. */
 const programs: Readonly<Record<string, string>> = {
   'grub-mkrescue': 'grub-common',
   xorriso: 'xorriso',
   mformat: 'mtools',
+  xz: 'xz-utils',
 };
 
 /** The folder that a program is in. */

@@ -56,7 +56,7 @@ suiteOf('the tools of a ramdisk, from their packages', missing)('the tools of a 
   it('all start, with no folder of the system on the PATH', () => {
     expect(broken).toBeUndefined();
     expect(Object.keys(programs).sort()).toEqual(
-      ['cpio', 'grub-mkrescue', 'ip', 'mcopy', 'mformat', 'mmdebstrap', 'xorriso', 'zstd'].sort(),
+      ['cpio', 'grub-mkrescue', 'ip', 'mcopy', 'mformat', 'mmdebstrap', 'xorriso', 'xz', 'zstd'].sort(),
     );
     const said = Object.entries(programs).map(([name, file]) => {
       // mmdebstrap is a script, whose interpreter is the system's.

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Given } from './given';
-import { beside, must, until } from './shell';
+import { beside, must, started, until } from './shell';
 
 export type ToolsRoot = {
   readonly path: string;
@@ -12,22 +12,26 @@ export type ToolsRoot = {
   start(log: string, command: string, ...args: string[]): ReturnType<typeof beside>;
 };
 
+/** Mounts the root at `path`, with a layer for what is written. */
+const layered = async (tools: string, work: string, path: string): Promise<void> => {
+  const layer = join(work, 'layer');
+  const [upper, scratch] = [join(layer, 'upper'), join(layer, 'scratch')];
+  const options = `lowerdir=${tools},upperdir=${upper},workdir=${scratch}`;
+  const laid = async (): Promise<boolean> => {
+    for (const folder of [upper, scratch]) mkdirSync(folder, { recursive: true });
+    return (await started('mount', ['-t', 'overlay', 'overlay', '-o', options, path])).status === 0;
+  };
+  if (await laid()) return;
+  // The file system of a container is an overlay itself, and those are no layer to write to.
+  await must('mount', ['-t', 'tmpfs', 'tmpfs', layer]);
+  if (!(await laid())) throw new Error(`${tools} cannot be mounted with a layer over it`);
+};
+
 /** Lays the root out below `work`. The mounts end with the namespace of the tests. */
 export const layOutTools = async ({ tools, accelerator }: Given, work: string): Promise<ToolsRoot> => {
-  const [upper, scratch, path] = ['upper', 'scratch', 'root'].map((name) => join(work, name)) as [
-    string,
-    string,
-    string,
-  ];
-  for (const folder of [upper, scratch, path]) mkdirSync(folder);
-  await must('mount', [
-    '-t',
-    'overlay',
-    'overlay',
-    '-o',
-    `lowerdir=${tools},upperdir=${upper},workdir=${scratch}`,
-    path,
-  ]);
+  const path = join(work, 'root');
+  mkdirSync(path);
+  await layered(tools, work, path);
   await must('mount', ['--rbind', '/dev', join(path, 'dev')]);
   // libvirt starts QEMU with KVM to see what it can, and waits for one that never answers where KVM cannot start firmware.
   if (accelerator === 'tcg' && existsSync('/dev/kvm'))
