@@ -17,7 +17,7 @@ class Unfetched extends Error {}
 /**
  * Which programs belong together. `any`: one of them is enough. `check` is given to the first one, to see it start. `folder` is
  * where the packages have them, where that is neither usr/bin nor bin. `data` are folders that they read and that have to be on the
- * system too, such as usr/lib/grub/i386-pc; where they are not, the programs see the packages' usr/lib over the system's.
+ * system too, such as usr/lib/grub/i386-pc; where they are not, the programs see the packages' /usr over the system's.
  * @typedef {{
  *   cache: string, packages: string[], names: string[], any?: boolean, check: string, folder?: string, data?: string[],
  * }} Wanted
@@ -103,7 +103,7 @@ async function unpack(dir, wanted) {
   for (const deb of fs.readdirSync(debs)) await must('dpkg-deb', ['-x', path.join(debs, deb), files]);
   fs.rmSync(debs, { recursive: true });
   for (const [name, program] of programsOf(wanted, files))
-    wrap(path.join(bin, name), program, libraries(files), wanted.data ? path.join(files, 'usr', 'lib') : undefined);
+    wrap(path.join(bin, name), program, libraries(files), wanted.data ? path.join(files, 'usr') : undefined);
   // As on the system, a program's data are in ../lib.
   if (wanted.data) fs.symlinkSync(path.join('root', 'usr', 'lib'), path.join(dir, 'lib'));
   await must(path.join(bin, wanted.names[0]), [wanted.check]);
@@ -179,11 +179,11 @@ const privateLibraries = (dir) =>
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Lays a folder over the system's usr/lib for one program, as root or as a user who is root of a namespace: some programs read
+ * Lays a folder over the system's /usr for one program, as root or as a user who is root of a namespace: some programs read
  * their data from no other place. Begins a line of a shell script.
  */
-const over = (lib) =>
-  `unshare --mount $([ "$(id -u)" = 0 ] || echo --map-root-user) sh -c 'mount -t overlay overlay -o "ro,lowerdir=$0:/usr/lib" /usr/lib && exec "$@"' ${quoted(lib)} `;
+const over = (usr) =>
+  `unshare --mount $([ "$(id -u)" = 0 ] || echo --map-root-user) sh -c 'mount -t overlay overlay -o "ro,lowerdir=$0:/usr" /usr && exec "$@"' ${quoted(usr)} `;
 
 /** @returns {Promise<string | undefined>} why this machine does not let a folder be laid over another */
 async function overlayRefused() {
@@ -197,8 +197,8 @@ async function overlayRefused() {
 }
 
 /** `exec`, so that a signal ends the program and not a shell in front of it. */
-function wrap(file, program, folders, lib) {
-  const before = lib ? over(lib) : '';
+function wrap(file, program, folders, usr) {
+  const before = usr ? over(usr) : '';
   const text = `#!/bin/sh\nexec ${before}env LD_LIBRARY_PATH=${quoted(folders.join(':'))} ${quoted(program)} "$@"\n`;
   fs.writeFileSync(file, text, { mode: 0o755 });
 }
