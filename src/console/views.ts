@@ -1,5 +1,6 @@
 /** What the API answers, as far as pages show it. */
 import type { ProvisionState } from '../model/lifecycle/states';
+import type { GateRecord } from '../model/rollouts/gates';
 import type { RolloutState, TargetState } from '../model/rollouts/states';
 
 export type Fields<Name extends string, Value> = { readonly [name in Name]: Value };
@@ -94,7 +95,11 @@ export type CounterView = Fields<'scope' | 'value', string> &
   Fields<'budget' | 'most', number | null>;
 
 export type WaveView = Fields<'wave' | 'size' | 'soak_ms', number> &
-  Fields<'opened_at' | 'closed_at', string | null> & { readonly advance: string; readonly states: Counts };
+  Fields<'opened_at' | 'closed_at', string | null> & {
+    readonly advance: string;
+    readonly gate: GateRecord | null;
+    readonly states: Counts;
+  };
 
 type RefusedNodes = Fields<'code' | 'reason', string> & { readonly nodes: number };
 

@@ -1,6 +1,13 @@
 /** What gates say of a rollout: at the end of a wave, and before its nodes are begun. */
 import type { RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
-import { type Gate, type GateAnswer, type GateRecord, inconclusive, laterAtMostMs } from '../model/rollouts/gates';
+import {
+  type Gate,
+  type GateAnswer,
+  type GateRecord,
+  inconclusive,
+  isGateRecord,
+  laterAtMostMs,
+} from '../model/rollouts/gates';
 import type { TargetState } from '../model/rollouts/states';
 import type { RolloutDeps, RolloutSpec } from './contract';
 import type { GateFacts } from './gates';
@@ -37,26 +44,24 @@ const none = (): Promise<GateAnswer> => Promise.resolve(inconclusive('This contr
 /** What is answered now, and what of it is kept. */
 type Passing = { readonly answer: GateAnswer; readonly record: GateRecord };
 
-const isRecord = (value: unknown): value is GateRecord =>
-  typeof value === 'object' && value !== null && 'since' in value;
-
 type Later = Extract<GateAnswer, { is: 'later' }>;
 
 /** A gate that has asked for time is not asked before that is over. */
 const stillLater = (before: unknown, now: number): Later | undefined => {
-  if (!isRecord(before) || before.answer !== 'later' || before.until === null) return undefined;
+  if (!isGateRecord(before) || before.answer !== 'later' || before.until === null) return undefined;
   const ms = Date.parse(before.until) - now;
   return ms > 0 ? { is: 'later', ms, note: before.note } : undefined;
 };
 
-/** Asks the gate of the wave that is over; undefined where it has none. `later` for too long is inconclusive. */
+/** Asks the gate of the wave that is over; undefined where it has none, or a person has passed it. `later` for too long is inconclusive. */
 export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<Passing | undefined> => {
   const { rollout, waves } = seen;
   const gate: Gate | undefined = specOf(rollout).waves?.[rollout.wave]?.gate;
   if (!gate) return undefined;
-  const now = await inventory.clock();
   const before = waves[rollout.wave]!.gate;
-  const since = isRecord(before) && before.answer === 'later' ? Date.parse(before.since) : now;
+  if (isGateRecord(before) && before.passed) return undefined;
+  const now = await inventory.clock();
+  const since = isGateRecord(before) && before.answer === 'later' ? Date.parse(before.since) : now;
   const said = stillLater(before, now) ?? (await (gates?.ask(gate, factsOf(seen)) ?? none()));
   const answer =
     said.is === 'later' && now + said.ms - since > laterAtMostMs

@@ -1,4 +1,5 @@
 /** What keeps a running rollout from beginning anything: what is spent, who may not any more, what does not answer, what guards it. */
+import { gateCodes } from '../model/rollouts/gates';
 import type { PauseCode } from '../model/rollouts/states';
 import type { RolloutDeps, RolloutSpec } from './contract';
 import { passGuard } from './passing';
@@ -19,8 +20,6 @@ type Standstill = { readonly until: 'acted' | 'passed'; readonly code: PauseCode
 const pausedFor = (code: PauseCode, reason: string): Standstill => ({ until: 'acted', code, reason });
 
 const identityAway = 'The identity service does not answer';
-
-export const gateCodes = { fail: 'gate_failed', inconclusive: 'gate_inconclusive' } as const;
 
 export const askedForTime = (by: string, note: string): Standstill => ({
   until: 'passed',

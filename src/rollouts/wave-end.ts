@@ -1,9 +1,9 @@
 /** The end of a wave: its gate is asked, and the next one is opened, by itself or by a person. */
-import type { GateAnswer } from '../model/rollouts/gates';
+import { type GateAnswer, gateCodes } from '../model/rollouts/gates';
 import type { RolloutDeps } from './contract';
 import { moveByItself, pause, sayWhy } from './moving';
 import { passGate } from './passing';
-import { askedForTime, gateCodes } from './standstill';
+import { askedForTime } from './standstill';
 import type { View } from './view';
 
 const unsaid = { code: null, reason: null } as const;

@@ -53,6 +53,26 @@ test('a rollout is shown with its reason, its waves, its budget and why a node h
   expect(text).toContain('hx-trigger="sse:change"');
 });
 
+test('what a gate has answered is shown, and it is passed there', async () => {
+  const id = await made('paused');
+  const gate = {
+    answer: 'fail',
+    note: hostile,
+    at: '2026-11-22T10:00:00Z',
+    since: '2026-11-22T10:00:00Z',
+    until: null,
+  };
+  await api.sql`update rollouts set code = 'gate_failed' where id = ${id}`;
+  await api.sql`update rollout_waves set gate = ${api.sql.json(gate)} where rollout = ${id} and wave = 0`;
+  const browser = await pages.as('owner-manager');
+  const { text } = await browser.get(`/rollouts/${id}`);
+  expect(text).toContain('Gate: fail; &lt;img src=x');
+  expect(text).toContain(`action="/rollouts/${id}/advance"`);
+  const done = await browser.post(`/rollouts/${id}/advance`, { reason: 'a false alarm', wave: '1' });
+  expect(done.status).toBe(303);
+  expect((await browser.get(`/rollouts/${id}`)).text).toContain('a false alarm');
+});
+
 test('a stranger sees no rollout, a tenant its own node and nothing of the others', async () => {
   const id = await made('running');
   const stranger = await pages.as('stranger-admin');

@@ -29,6 +29,24 @@ test('at the end of a wave a rollout is advanced, at every other pause it is res
   expect(rolloutStateSays('advance', stop)).toBe('The rollout does not wait at the end of a wave.');
 });
 
+test('the answer of a gate at the end of a wave is passed by advance, that of a guard is not', () => {
+  const gate = { answer: 'fail', note: '', at: 'a', since: 'a', until: null };
+  const failed = { state: 'paused', code: 'gate_failed', wave: 2 } as const;
+  const advance = (kept: object | null, code = 'gate_failed') =>
+    rolloutStateSays('advance', { ...failed, code, waves: [{ gate: null }, { gate: kept }] });
+  expect(advance(gate)).toBeUndefined();
+  expect(advance({ ...gate, answer: 'inconclusive' }, 'gate_inconclusive')).toBeUndefined();
+  for (const kept of [
+    null,
+    { ...gate, answer: 'pass' },
+    { ...gate, answer: 'later' },
+    { ...gate, answer: 'inconclusive' },
+  ])
+    expect(advance(kept)).toBe('The rollout does not wait at the end of a wave.');
+  expect(advance({ ...gate, passed: { by: 'ana', reason: 'seen', at: 'b' } })).toBeDefined();
+  expect(rolloutStateSays('resume', { ...failed, waves: [{}, { gate }] })).toBeUndefined();
+});
+
 test('a node is answered for until it has begun, and tried again when it has failed', () => {
   const possible = (state: (typeof targetStates)[number], rollout: (typeof rolloutStates)[number]) =>
     targetActs.filter((act) => targetStateSays(act, { state }, { state: rollout }) === undefined);

@@ -1,5 +1,9 @@
 /** Rollouts from the plan to the end: asked for over HTTP, begun by a control worker, their runs on a real engine. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { Worker } from '@temporalio/worker';
@@ -7,12 +11,13 @@ import { keptHistory } from '../../scripts/lib/history';
 import { defaultSettings } from '../../src/api/context';
 import { createPrepare } from '../../src/api/orders/rollout-orders';
 import { createInventory } from '../../src/inventory';
+import { createVault } from '../../src/inventory/secrets/vault';
 import { raise } from '../../src/model/errors';
 import type { GateAnswer } from '../../src/model/rollouts/gates';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
 import { beginTarget } from '../../src/rollouts/admit';
 import type { Authority, RolloutDeps } from '../../src/rollouts/contract';
-import type { Gates } from '../../src/rollouts/gates';
+import { createGates, type Gates } from '../../src/rollouts/gates';
 import { runWaking, wakeOnce, wakeSilent } from '../../src/rollouts/waking';
 import { createRuns } from '../../src/runs';
 import { createEngine } from '../../src/runs/engine';
@@ -31,6 +36,7 @@ let policy = createPolicy({ set: 'temper' });
 let authority: Authority = async () => 'holds';
 let gates: Gates | undefined;
 let stopWaking: () => Promise<void>;
+const gateVault = createVault(new Map([['gates', randomBytes(32)]]));
 const { withActs } = bmcWorker(() => world);
 
 const setPolicy = (options: PolicyOptions): void => {
@@ -308,6 +314,59 @@ test('a gate is asked when a wave is over: only its pass opens the next, and a p
   await act(rollout, 'resume', {}, 'operator');
   expect(await pausedBy('none')).toMatchObject({ states: { done: 2 } });
   expect(asked[0]).toMatchObject({ rollout: rollout.uuid, wave: 1, waves: 2, states: { done: 1 } });
+});
+
+test('webhook and metrics are asked by the worker over their connections, and the rollout goes on to its end by their answers', async () => {
+  await withActs();
+  setPolicy(unasked);
+  const alarms = ['3', '0'];
+  const asked: { readonly path: string; readonly body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const { pathname } = new URL(request.url!, 'http://gate');
+    asked.push({ path: pathname, body });
+    const value = [1, pathname === '/api/v1/query' ? alarms.shift() : undefined];
+    const metrics = { status: 'success', data: { resultType: 'scalar', result: value } };
+    response.end(JSON.stringify(pathname === '/gate' ? { answer: 'pass' } : metrics));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const store = createInventory(world.sql);
+    const { uuid } = await store.webhooks.create({
+      url: `${url}/gate`,
+      kinds: ['window.deleted'],
+      enabled: true,
+      description: null,
+    });
+    await store.webhooks.setSecret(uuid, gateVault.seal({ secret: 'sixteen letters.' }).secrets[0]!);
+    gates = createGates({ inventory: deps.inventory, vault: gateVault, origins: [url], metricsUrl: url });
+    const waves = [
+      { size: 1, advance: 'auto', gate: { metric: { query: 'sum(alarms)', at_most: 0 } } },
+      { rest: true, gate: { webhook: uuid } },
+    ];
+    const rollout = await plan({ select: { nodes: await nodes(['r1', 'r1']) }, waves }, 'operator');
+    await act(rollout, 'start', { plan_hash: rollout.plan_hash }, 'operator');
+    const shown = async () => (await api.as('operator', 'GET', `/temper/v1/rollouts/${rollout.uuid}`)).body;
+    const until = (state: string) =>
+      world.until(async () => {
+        const now = await shown();
+        return now.state === state ? now : undefined;
+      });
+    expect(await until('paused')).toMatchObject({ code: 'gate_failed', reason: 'The value is 3.' });
+    await act(rollout, 'resume', {}, 'operator');
+    expect(await until('succeeded')).toMatchObject({
+      states: { done: 2 },
+      waves: [{ gate: { answer: 'pass' } }, { gate: { answer: 'pass' } }],
+    });
+    expect(asked.map(({ path }) => path)).toEqual(['/api/v1/query', '/api/v1/query', '/gate']);
+    expect(JSON.parse(asked[2]!.body)).toMatchObject({ rollout: rollout.uuid, wave: 2, states: { done: 1 } });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 test('a guard begins nothing unless it passes, nor does a worker that asks no gates', async () => {

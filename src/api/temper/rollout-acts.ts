@@ -8,6 +8,7 @@ import { type RolloutState, rolloutActs } from '../../model/rollouts/states';
 import { auditAndEvent } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { hasNextWave, openNext } from './rollout-advance';
 import { requireApproved, startAloneRule } from './rollout-approvals';
 import { type RollbackBody, rollbackBody, specOf } from './rollout-body';
 import * as shapes from './rollout-shapes';
@@ -42,7 +43,8 @@ type Act = Exclude<keyof typeof rolloutActs, 'replan' | 'rollback'>;
 type ActRow = {
   readonly to: (row: RolloutRow, request: ActRequest) => RolloutState;
   readonly change: (row: RolloutRow, request: ActRequest) => RolloutChange;
-  readonly more?: (store: Queries, row: RolloutRow, request: ActRequest) => Promise<void>;
+  /** In the transaction of the act. @returns what the audit trail says of it beside the rest */
+  readonly more?: (store: Queries, row: RolloutRow, request: ActRequest) => Promise<object | undefined>;
   readonly done: string;
 };
 
@@ -52,12 +54,6 @@ const regrant = ({ granted }: RolloutRow, { who }: ActRequest): RolloutChange =>
 
 const clear = { code: null, reason: null } as const;
 
-const requireGate = ({ id, code }: RolloutRow): void => {
-  if (code !== 'wave_gate')
-    raise('Conflict', {
-      reason: `Rollout ${id} does not wait at the end of a wave (${code ?? 'no reason'}); resume it instead.`,
-    });
-};
 const refuseGate = ({ id, code }: RolloutRow): void => {
   if (code === 'wave_gate') raise('Conflict', { reason: `Rollout ${id} waits at the end of a wave; advance it.` });
 };
@@ -72,6 +68,7 @@ const acts: Readonly<Record<Act, ActRow>> = {
         : { ...clear, granted: who, start_at: null, started_at: new Date() },
     more: async (store, { id }, { body }) => {
       if (!body.start_at) await store.rollouts.openWave(id, 0);
+      return undefined;
     },
     done: 'started',
   },
@@ -86,11 +83,12 @@ const acts: Readonly<Record<Act, ActRow>> = {
   },
   advance: {
     to: () => 'running',
-    change: (row, request) => {
-      requireGate(row);
-      return { ...clear, wave: row.wave + 1, ...regrant(row, request) };
-    },
-    more: (store, { id, wave }) => store.rollouts.openWave(id, wave + 1),
+    change: (row, request) => ({
+      ...clear,
+      ...(hasNextWave(row) && { wave: row.wave + 1 }),
+      ...regrant(row, request),
+    }),
+    more: (store, row, { who, body: { reason } }) => openNext(store, row, { who, reason }),
     done: 'advanced',
   },
   abort: {
@@ -140,7 +138,7 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
   const to = acts[act].to(row, request);
   const changes = change(row, request);
   return ctx.inventory.transaction(async (store) => {
-    await more?.(store, row, request);
+    const facts = await more?.(store, row, request);
     if (!(await store.rollouts.move(row, [row.state], to, changes)))
       raise('Conflict', { reason: `Rollout ${row.id} has changed meanwhile; look at it and ask again.` });
     await auditAndEvent(store, policy, request, {
@@ -156,6 +154,7 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
         from: row.state,
         to,
         ...(start_at && { start_at }),
+        ...facts,
         reason,
       },
     });

@@ -91,6 +91,10 @@ const gateOf = ({ advance, soak_ms, wave }: WaveView, last: boolean): string => 
   return last ? soak : `${soak}; ${advance === 'manual' ? 'a person opens' : 'its end opens'} wave ${wave + 1}`;
 };
 
+/** What a gate has answered last, and who passed it. */
+const answerOf = ({ answer, note, passed }: NonNullable<WaveView['gate']>): string =>
+  [`Gate: ${answer}`, note, passed && `passed by ${passed.by}: ${passed.reason}`].filter(Boolean).join('; ');
+
 const Waves = ({ waves, address }: { waves: readonly WaveView[]; address: string }) => (
   <ol class="timeline">
     {waves.map((one, index) => {
@@ -104,6 +108,7 @@ const Waves = ({ waves, address }: { waves: readonly WaveView[]; address: string
           <span class="muted">{ended} of {size} ended</span>
           <p>{Object.entries(states).map(([state, many]) => <span key={state}><State is={state} /> {many} </span>)}</p>
           <p class="muted">{gateOf(one, index === waves.length - 1)}</p>
+          {one.gate && <p>{answerOf(one.gate)}</p>}
         </li>
       );
     })}

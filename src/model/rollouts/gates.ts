@@ -19,7 +19,25 @@ export type GateRecord = {
   readonly since: string;
   /** Not asked again before, where it has asked for time. */
   readonly until: string | null;
+  /** Who opened the next wave in spite of this answer, and why. */
+  readonly passed?: { readonly by: string; readonly reason: string; readonly at: string };
 };
+
+export const isGateRecord = (value: unknown): value is GateRecord =>
+  typeof value === 'object' && value !== null && 'since' in value;
+
+/** By which code a rollout is paused where a gate, or a guard, answers so. */
+export const gateCodes = { fail: 'gate_failed', inconclusive: 'gate_inconclusive' } as const;
+
+/**
+ * Whether it is this answer at the wave's end for which a rollout is paused, and it was not passed: guards pause by the same codes,
+ * and keep no answer.
+ */
+export const isKeptByGate = (gate: unknown, code: string | null | undefined): gate is GateRecord =>
+  isGateRecord(gate) &&
+  gate.passed === undefined &&
+  (gate.answer === 'fail' || gate.answer === 'inconclusive') &&
+  gateCodes[gate.answer] === code;
 
 /** How long `later` is taken for an answer; ms. */
 export const laterAtMostMs = 3_600_000;

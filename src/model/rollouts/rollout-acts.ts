@@ -1,4 +1,5 @@
 /** What callers do to rollouts and their targets: in which states each act is possible, what will follow, and why a target has not begun. */
+import { isKeptByGate } from './gates';
 import { endedRollouts, type RolloutState, rolloutActs, type TargetState } from './states';
 
 const possibleIn = {
@@ -18,13 +19,21 @@ export type RolloutAct = keyof typeof possibleIn;
 export const offeredRolloutActs = Object.keys(possibleIn) as RolloutAct[];
 
 /** What of a rollout decides; `state` and `code` are the wire's words. */
-type RolloutStanding = { readonly state: RolloutState; readonly code?: string | null };
+type RolloutStanding = {
+  readonly state: RolloutState;
+  readonly code?: string | null;
+  /** The open wave, counted from 1; absent where the caller sees its own nodes alone. */
+  readonly wave?: number;
+  readonly waves?: readonly { readonly gate?: unknown }[];
+};
 
 /** Why an act is not possible in a rollout's state; undefined where it is. */
-export const rolloutStateSays = (act: RolloutAct, { state, code }: RolloutStanding): string | undefined => {
+export const rolloutStateSays = (act: RolloutAct, standing: RolloutStanding): string | undefined => {
+  const { state, code, wave = 1, waves = [] } = standing;
   const from: readonly RolloutState[] = possibleIn[act];
   if (!from.includes(state)) return `The rollout is ${state}; this is possible while it is ${from.join(', ')}.`;
-  if (act === 'advance' && code !== 'wave_gate') return 'The rollout does not wait at the end of a wave.';
+  if (act === 'advance' && code !== 'wave_gate' && !isKeptByGate(waves[wave - 1]?.gate, code))
+    return 'The rollout does not wait at the end of a wave.';
   if (act === 'resume' && code === 'wave_gate') return 'The rollout waits at the end of a wave; advance it.';
   return undefined;
 };
@@ -85,8 +94,6 @@ type BeginningRollout = RolloutStanding & {
   readonly reason?: string | null;
   /** ISO 8601; when a scheduled one begins by itself. */
   readonly start_at?: string | null;
-  /** The open wave, counted from 1; absent where the caller sees its own nodes alone. */
-  readonly wave?: number;
   readonly counters?: readonly ScopeCounter[];
 };
 
