@@ -1,5 +1,7 @@
 /** What is said of a rollout: its plan for a person who decides on it, and its progress as lines. */
+import type { GateRecord } from '../model/rollouts/gates';
 import type { ScopeCounter } from '../model/rollouts/rollout-acts';
+import { type GatedRollout, gateLines } from './rollout-gate-texts';
 import { clock } from './spans';
 import { cut, listing, plainText } from './tables';
 
@@ -8,6 +10,7 @@ type Wave = {
   readonly size: number;
   readonly opened_at: string | null;
   readonly closed_at: string | null;
+  readonly gate?: GateRecord | null;
   readonly states: Readonly<Record<string, number>>;
 };
 type Counter = ScopeCounter & { readonly done: number };
@@ -29,6 +32,7 @@ export type Rollout = {
   readonly reason?: string | null;
   readonly wave?: number;
   readonly waves_total?: number;
+  readonly spec?: GatedRollout['spec'];
   readonly plan_hash?: string;
   readonly created_at: string;
   readonly started_at?: string | null;
@@ -91,6 +95,7 @@ export const planText = (rollout: Rollout): string => {
     ...reasons,
     `  power     ${count(summary.restarts, 'node')} restarted; ${count(summary.erased, 'node is', 'nodes are')} erased`,
     `  waves     ${summary.waves.join(' + ')}; worst case ${summary.harmed_at_most ?? summary.will_run} harmed; ${time}`,
+    ...gateLines(rollout),
     `  rollout   ${rollout.uuid}  ${plainText(rollout.state)}${whyText(rollout)}  ${plainText(workText(rollout))}`,
     `  plan      ${plainText(plan_hash)}`,
   ].join('\n')}\n`;

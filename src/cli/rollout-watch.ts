@@ -112,18 +112,21 @@ const changesOf = (context: Context, path: string): Changes => {
   };
 };
 
-/** Shows a rollout until it ends; a paused one waits for a person and is shown on. The exit status says whether it succeeded. */
-export const watchRollout = async (context: Context, uuid: string): Promise<void> => {
+/**
+ * Shows a rollout until it ends; a paused one waits for a person and is shown on, unless it is watched `untilPaused`. The exit status
+ * says whether it succeeded.
+ */
+export const watchRollout = async (context: Context, uuid: string, untilPaused = false): Promise<void> => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(uuid)}`;
   const changes = changesOf(context, path);
   try {
-    await showToEnd(context, path, changes);
+    await showToEnd(context, path, changes, untilPaused ? [...endedStates, 'paused'] : endedStates);
   } finally {
     changes.close();
   }
 };
 
-const showToEnd = async (context: Context, path: string, changes: Changes): Promise<void> => {
+const showToEnd = async (context: Context, path: string, changes: Changes, last: readonly string[]): Promise<void> => {
   const { hands, json, width } = context;
   const paint = hands.terminal && !json ? painter(hands.terminal) : undefined;
   for (let known = ''; ; ) {
@@ -138,8 +141,7 @@ const showToEnd = async (context: Context, path: string, changes: Changes): Prom
       if (paint) paint(progressLines(rollout, targets, width));
       else if (line !== known) hands.out(`${line}\n`);
       known = line;
-      if (endedStates.includes(rollout.state))
-        return context.end(rollout.state === 'succeeded' ? exits.ok : exits.refused);
+      if (last.includes(rollout.state)) return context.end(rollout.state === 'succeeded' ? exits.ok : exits.refused);
     }
     await changes.next();
   }

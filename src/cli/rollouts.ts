@@ -161,8 +161,8 @@ const rollback = async (
   context.print((await context.api.send('POST', `${path}/${uuid}/rollback`, body)) as Rollout, planText);
 };
 
-const watchCommand = async (context: Context, ident: string): Promise<void> =>
-  watchRollout(context, await findRollout(context, ident));
+const watchCommand = async (context: Context, ident: string, given: { untilPaused?: boolean }): Promise<void> =>
+  watchRollout(context, await findRollout(context, ident), given.untilPaused);
 
 const rolloutCommands: readonly (readonly [act: string, says: string, hashed: boolean])[] = [
   ['submit', 'ask others to approve its plan', true],
@@ -229,7 +229,12 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .option('--limit <number>', 'at most so many, 1 to 1000')
     .action(run(listRollouts));
   rollouts.command('show').description('the plan of one').argument('<rollout>').action(run(showRollout));
-  rollouts.command('watch').description('follow one until it ends').argument('<rollout>').action(run(watchCommand));
+  rollouts
+    .command('watch')
+    .description('follow one until it ends')
+    .argument('<rollout>')
+    .option('--until-paused', 'or is paused, and waits for a person')
+    .action(run(watchCommand));
   rollouts
     .command('targets')
     .description('its nodes, each with its state and why')

@@ -59,6 +59,42 @@ afterAll(() => api.close());
 const world = () => ({ env: { TEMPER_URL: api.url, TEMPER_TOKEN: 't' } });
 const does = (line: readonly string[], more: object = {}) => temper(['rollouts', ...line], { ...world(), ...more });
 
+const gate = { metric: { query: 'sum(alarms)', at_most: 0 } };
+const answered = {
+  answer: 'fail',
+  note: 'The value is 3.',
+  at: '2026-11-22T10:01:00Z',
+  since: '2026-11-22T10:01:00Z',
+  until: null,
+};
+const shownGates = async (answers_: readonly (object | null)[], code: string | null = null): Promise<string> => {
+  const spec = { waves: answers_.map(() => ({ gate })), guard: { webhook: uuid } };
+  const waves = answers_.map((one, index) => ({ wave: index + 1, size: 1, states: {}, gate: one }));
+  answers = () => ({ json: { ...rollout, state: 'paused', code, spec, waves } });
+  const { status, out } = await does(['show', uuid]);
+  expect(status).toBe(0);
+  return out;
+};
+
+describe('gates are shown with what they ask', () => {
+  test('before they are asked', async () => {
+    const text = await shownGates([null]);
+    expect(text).toContain(
+      '  gate      after wave 1: metric sum(alarms), at most 0\n            not asked yet\n' +
+        `  guard     webhook ${uuid}\n            asked before nodes are begun\n`,
+    );
+  });
+
+  test.each([
+    ['a failure', answered, 'gate_failed', 'fail at 2026-11-22T10:01:00Z: The value is 3.\n            resume has it asked again, advance passes it'],
+    ['a failure of a guard beside it', answered, 'gate_inconclusive', 'fail at 2026-11-22T10:01:00Z: The value is 3.\n  guard'],
+    ['time that it wants', { ...answered, answer: 'later', note: '', until: '2026-11-22T10:02:00Z' }, null, 'later at 2026-11-22T10:01:00Z\n            asked again at 2026-11-22T10:02:00Z'],
+    ['what was passed', { ...answered, passed: { by: 'ana', reason: 'a false\u001b[31m alarm', at: '2026-11-22T10:03:00Z' } }, 'gate_failed', 'passed by ana at 2026-11-22T10:03:00Z: a false [31m alarm\n'],
+  ])('and %s', async (_, answer, code, shown) => {
+    expect(await shownGates([answer], code)).toContain(`            ${shown}`);
+  }); // biome-ignore format: one row each
+});
+
 describe('a plan', () => {
   const file = 'runbook: CUSTOM_BIOS\nselect:\n  query:\n    resource_class: gold\nbudget:\n  total: 1%\n  wave: 2\n';
 
@@ -263,6 +299,17 @@ describe('watching', () => {
     );
     story('aborted');
     expect((await does(['watch', uuid])).status).toBe(1);
+  });
+
+  test('ends with a pause where that is asked for, as not succeeded', async () => {
+    story('paused');
+    const { status, out } = await does(['watch', uuid, '--until-paused']);
+    expect({ status, lines: out.split('\n').map((line) => line.split(' ')[0]) }).toEqual({
+      status: 1,
+      lines: ['running', 'paused', ''],
+    });
+    story('succeeded');
+    expect((await does(['watch', uuid, '--until-paused'])).status).toBe(0);
   });
 
   test('reads again when an event comes, and goes on with the stream where it was cut off', async () => {
