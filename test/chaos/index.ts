@@ -132,11 +132,11 @@ const misbehaved = async (system: System, file: string, seed: number, say: Say):
 };
 
 const aboutRollouts =
-  "Rollouts of 50 to 200 nodes stand side by side on a rack, with waves, error budgets, limits of racks and a tenant's disruption budget as chance has them, while up to a seventh of the BMCs fails for good and a tenth for a moment. Every other system has two workers of each kind, the others one; one process after the other is killed with -9 or stopped (SIGSTOP) for 10 or 25 s, `all` at once. A person decides what parks, mends nodes and has them tried again where a budget is spent, pauses, and aborts. Judged by the rack's own journal of the commands that its BMCs took: of no rollout, wave or rack more nodes between their first command and their last than its budget, nor at once than its limit; of the tenant's nodes no more than its disruption budget; no wave before the end of the one before it; no node begun twice, none lost. The seconds are from the moment at which all processes run again to the next admission, where a target had room.";
+  "Rollouts of 50 to 200 nodes stand side by side on a rack, with waves, error budgets, limits of racks and a tenant's disruption budget as chance has them, while up to a seventh of the BMCs fails for good and a tenth for a moment. Every other system has two workers of each kind, the others one; one process after the other is killed with -9 or stopped (SIGSTOP) for 10 or 25 s, `all` at once. A person decides what parks, mends nodes and has them tried again where a budget is spent, pauses, and aborts. Judged by the rack's own journal of the commands that its BMCs took: of no rollout, wave or rack more nodes between their first command and their last than its budget, nor at once than its limit; of the tenant's nodes no more than its disruption budget; no wave before the end of the one before it; no node begun twice, none lost. Where that is not so it is an oddity, and listed; so is a rollout that stands still for a minute with nothing under way, or pauses for a reason of its own. The seconds are from the moment at which all processes run again to the next admission, where a target had room.";
 
 const writeRollouts = (turns: readonly TurnResult[], head: string): void => {
   const wrong = rolloutReport.wrongList(turns).map((one) => `- ${one}`);
-  const tables = [...rolloutReport.tableOf(turns), ...(wrong.length > 0 ? ['', 'Broken:', '', ...wrong] : [])];
+  const tables = [...rolloutReport.tableOf(turns), ...(wrong.length > 0 ? ['', 'Oddities:', '', ...wrong] : [])];
   writeSection(docsFile, 'rollouts', [head, '', rolloutReport.summaryOf(turns), '', aboutRollouts, '', ...tables]);
 };
 

@@ -35,7 +35,7 @@ test.each([
   [
     'a second one after one that was left in the middle',
     '+1 +2 -2',
-    ['total: 2 harmed or in danger, budget 1', 'n1: done, and its BMC was never told the last command'],
+    ['total: 2 harmed or in danger, budget 1', 'n1: done, and its BMC was never given the last command'],
   ],
 ])('a budget of one: %s', (_, text, wrong) => {
   const targets = [target(1), target(2)];
@@ -66,9 +66,9 @@ test('a wave that begins before the end of the one before it is found, a retry o
 
 test.each([
   [{ runs: 2 }, '+1 -1', 'n1: begun 2 times, tried again 0 times'],
-  [{}, '!1 !1 -1', 'n1: its BMC was told 2 times what may be told once'],
+  [{}, '!1 !1 -1', 'n1: its BMC was given 2 times what may be given once'],
   [{ state: 'admitted' }, '+1', 'n1: lost: it is admitted after the end'],
-  [{ state: 'pending', runs: 0 }, '+1', 'n1: pending, and its BMC was told something'],
+  [{ state: 'pending', runs: 0 }, '+1', 'n1: pending, and its BMC was given something'],
 ])('a target %j with the journal %s is wrong', (over, text, wrong) => {
   expect(judgeRollout({ targets: [target(1, over)], bounds: [] }, journal(text))).toEqual([wrong]);
 });

@@ -111,10 +111,10 @@ const wrongTarget = (target: JudgedTarget, work: Work | undefined): string[] => 
   const { node, state, runs, retries } = target;
   const says = [
     [runs > 1 + retries, `begun ${runs} times, tried again ${retries} times`],
-    [(work?.once ?? 0) > 1 + retries, `its BMC was told ${work?.once} times what may be told once`],
+    [(work?.once ?? 0) > 1 + retries, `its BMC was given ${work?.once} times what may be given once`],
     [unended.includes(state), `lost: it is ${state} after the end`],
-    [state === 'done' && work?.completed == null, 'done, and its BMC was never told the last command'],
-    [untouched.includes(state) && work !== undefined, `${state}, and its BMC was told something`],
+    [state === 'done' && work?.completed == null, 'done, and its BMC was never given the last command'],
+    [untouched.includes(state) && work !== undefined, `${state}, and its BMC was given something`],
   ] as const;
   return says.flatMap(([wrong, what]) => (wrong ? [`${node}: ${what}`] : []));
 };

@@ -6,8 +6,12 @@ import { rolloutVictims } from './blows';
 /** How soon targets are begun again after a blow, at the latest. */
 const againWithinS = 15;
 
+/** All that should not be, each with the seed that leads to it. */
 const wrongOf = (turns: readonly TurnResult[]): string[] =>
-  turns.flatMap(({ rollouts, wrong }) => [...rollouts.flatMap((one) => one.wrong), ...wrong]);
+  turns.flatMap(({ rollouts, wrong }) => {
+    const [seed] = rollouts.map((one) => one.seed);
+    return [...rollouts.flatMap((one) => one.wrong), ...wrong].map((what) => `seed ${seed}: ${what}`);
+  });
 
 const lateOf = (turns: readonly TurnResult[]): Blown[] =>
   turns.flatMap(({ blows }) => blows.filter(({ seconds }) => seconds !== null && seconds > againWithinS));
@@ -33,7 +37,7 @@ export const summaryOf = (turns: readonly TurnResult[]): string => {
   const retries = sum(rollouts.map((one) => one.retries));
   return (
     `${rollouts.length} rollouts (${listed(ended)}) of ${nodes} nodes: ${listed(statesOf(rollouts))}; ${retries} tried again. ` +
-    `${sum(turns.map(({ blows }) => blows.length))} blows. ${wrongOf(turns).length} promises broken by the rack's journal; ` +
+    `${sum(turns.map(({ blows }) => blows.length))} blows. ${wrongOf(turns).length} oddities; ` +
     `${lateOf(turns).length} blows after which nothing was begun within ${againWithinS} s.`
   );
 };
