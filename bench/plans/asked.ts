@@ -211,18 +211,44 @@ const ours: readonly string[] = [
   `/temper/v1/webhooks/${seededUuid('webhook', 1)}/deliveries`,
 ];
 
+/** One rollout is of every node, half done. */
+const manyNodes = `/temper/v1/rollouts/${seededUuid('rollout', 1)}`;
+const fewNodes = `/temper/v1/rollouts/${seededUuid('rollout', 42)}`;
+const rollouts = '/temper/v1/rollouts';
+const rolloutsAsked = (nodes: number): string[] => [
+  rollouts,
+  `${rollouts}?marker=${seededUuid('rollout', 500)}`,
+  `${rollouts}?state=running`,
+  `${rollouts}?state=succeeded`,
+  `${rollouts}?project=owner-3`,
+  manyNodes,
+  fewNodes,
+  ...['', `?marker=${nodes / 2}`, '?state=pending', '?state=failed', '?state=done', '?state=done&marker=12000', '?state=refused',
+    '?wave=3', `?wave=3&marker=${nodes / 2}`, '?wave=2&state=failed', '?wave=3&state=pending', '?reason=run_failed']
+    .map((query) => `${manyNodes}/targets${query}`), // biome-ignore format: one row of queries
+  `${fewNodes}/targets`,
+];
+const tenantsRollouts: readonly string[] = [
+  rollouts,
+  `${rollouts}?state=running`,
+  manyNodes,
+  `${manyNodes}/targets`,
+  `${manyNodes}/targets?state=done`,
+];
+
 /** Every request, for a fleet of so many nodes. */
 export const allAsked = (nodes: number): Asked[] => {
   const by = (as: Asker, paths: readonly string[]): Asked[] => paths.map((path) => ({ as, path }));
   return [
     ...collections.flatMap((one) => [...by('operator', listsOf(one, nodes)), ...by('lessee', tenantsLists(one))]),
-    ...by('operator', [...lookups, ...ours]),
+    ...by('operator', [...lookups, ...ours, ...rolloutsAsked(nodes)]),
     ...by('lessee', [
       ...below(leased),
       '/temper/v1/runs',
       '/temper/v1/runs?state=ended',
       '/temper/v1/freezes',
       `/temper/v1/nodes/${leased}/runs`,
+      ...tenantsRollouts,
     ]),
   ];
 };

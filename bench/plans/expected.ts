@@ -56,6 +56,16 @@ export const exceptions: readonly Exception[] = [
     is: ({ path }) => /^\/v1\/(ports|portgroups)\?(shard|conductor_groups)=/.test(path),
     why: 'their order is their own and the condition is about their nodes: the store looks at the fewer of both',
   },
+  {
+    what: 'A rollout, shown as a whole',
+    is: ({ as, path }) => as === 'operator' && /^\/temper\/v1\/rollouts\/[^/?]+$/.test(path),
+    why: 'its targets are counted by wave and state: those of no other rollout, and at most 100,000',
+  },
+  {
+    what: 'Targets of a rollout by `reason`',
+    is: ({ path }) => /\/targets\?reason=/.test(path),
+    why: 'looked for in the order of the plan, until the page is full',
+  },
   { what: '`/v1/shards`', is: ({ path }) => path === '/v1/shards', why: 'counts all nodes, in an index' },
 ];
 

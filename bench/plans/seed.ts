@@ -76,6 +76,25 @@ type Seed = {
   readonly where?: string;
 };
 
+// Rollout 1 is of every node, in three waves and half done; the others are of 20 nodes each. A target of an even number is the first's.
+const rolloutOfMany = `md5('rollout 1')::uuid`;
+const targetsNode = '((n + 1) / 2)';
+const plannedOf = (column: string): string => node[column]!.replaceAll(/\bn\b/g, targetsNode);
+const target: Readonly<Record<string, string>> = {
+  rollout: `case when n % 2 = 0 then ${rolloutOfMany} else md5('rollout ' || n / 40 + 2)::uuid end`,
+  position: 'case when n % 2 = 0 then n / 2 - 1 else n / 2 % 20 end',
+  node_uuid: `md5('node ' || ${targetsNode})::uuid`,
+  node_name: plannedOf('name'),
+  owner: plannedOf('owner'),
+  lessee: plannedOf('lessee'),
+  lease_id: plannedOf('lease_id'),
+  wave: 'case when n % 2 = 1 or n <= 2000 then 0 when n <= 20000 then 1 else 2 end',
+  counters: `case when n % 2 = 0 then array[1, n / 2 % 500 + 2] else '{1}' end`,
+  state: `case when n % 2 = 1 then 'done' when n > 30000 then 'pending' when n / 2 % 100 = 7 then 'failed' else 'done' end`,
+  code: `case when n % 2 = 0 and n <= 30000 and n / 2 % 100 = 7 then 'run_failed' end`,
+};
+const rolloutsOf = (nodes: number): number => nodes / 20 + 2;
+
 const mac = `regexp_replace(lpad(to_hex(n), 12, '0'), '(..)(..)(..)(..)(..)(..)', '\\1:\\2:\\3:\\4:\\5:\\6')`;
 const requester = `'{"user_id": "u", "user_name": "user", "project_id": "p", "system_scope": null, "strategy": "keystone", "request_id": "req-1"}'::jsonb`;
 const began = `timestamptz '2026-03-01' + n * interval '10 seconds'`;
@@ -237,6 +256,44 @@ const seeds: readonly Seed[] = [
     },
     where: 'n % 5 = 1',
   },
+  {
+    table: 'rollouts',
+    columns: {
+      id: uuid('rollout'),
+      project: `case when n % 10 > 0 then 'owner-' || n % 400 end`,
+      state: `case when n = 1 or n % 200 = 0 then 'running' when n % 10 = 9 then 'aborted' else 'succeeded' end`,
+      verb: `'service'`,
+      spec: `'{}'`,
+      summary: `'{"waves": [20]}'`,
+      plan_hash: 'md5(n::text)',
+      seed: `'seed'`,
+      requester,
+      rule_set: `'temper'`,
+      created_at: began,
+    },
+    rows: rolloutsOf,
+  },
+  {
+    table: 'rollout_waves',
+    columns: { rollout: uuid('rollout'), wave: '0', size: 'case when n = 1 then 1000 else 20 end', advance: `'auto'` },
+    rows: rolloutsOf,
+  },
+  {
+    table: 'rollout_waves',
+    columns: { rollout: rolloutOfMany, wave: 'n', size: 'case when n = 1 then 9000 else 90000 end', advance: `'auto'` },
+    rows: () => 2,
+  },
+  {
+    table: 'rollout_counters',
+    columns: { rollout: uuid('rollout'), number: '1', scope: `'total'`, value: `''`, most: '10' },
+    rows: rolloutsOf,
+  },
+  {
+    table: 'rollout_counters',
+    columns: { rollout: rolloutOfMany, number: 'n + 1', scope: `'properties.rack'`, value: `'r' || n`, most: '4' },
+    rows: (nodes) => nodes / 40,
+  },
+  { table: 'rollout_targets', columns: target, rows: (nodes) => 2 * nodes },
   {
     table: 'agents',
     columns: { node_uuid: uuid('node'), token_hash: `md5(n::text)`, token_secret: uuid('secret') },

@@ -38,7 +38,15 @@ test('every list and lookup finds what it shows by an index, with its values and
 test('every request that was looked at has asked the store', () => {
   // One that asks what another has asked before is not counted again.
   const silent = (path: string) => looked.every(({ asked }) => asked.path !== path);
-  const lists = ['/v1/nodes', '/v1/ports', '/v1/portgroups', '/v1/allocations', '/v1/runbooks', '/temper/v1/runs'];
+  const lists = [
+    '/v1/nodes',
+    '/v1/ports',
+    '/v1/portgroups',
+    '/v1/allocations',
+    '/v1/runbooks',
+    '/temper/v1/runs',
+    '/temper/v1/rollouts',
+  ];
   expect(lists.filter(silent)).toEqual([]);
   expect(looked.length).toBeGreaterThan(requests.length / 2);
 });

@@ -146,11 +146,14 @@ export const rollouts = (sql: Db) => ({
     readonly after?: RolloutUuid;
   }): Promise<RolloutRow[]> {
     const place = sql`(select m.created_at from rollouts m where m.id = ${of.after ?? null})`;
+    // By way of the caller's nodes: asked of each rollout, whether one is among its targets would read the targets of all.
+    const seen = sql`
+      select w.id from rollouts w where ${conditionOf(sql, of.visible, 'w')}
+      union select t.rollout from nodes n join rollout_targets t on t.node_uuid = n.uuid
+      where ${conditionOf(sql, of.nodes, 'n')} and ${conditionOf(sql, of.own, 't')}`;
     return sql<RolloutRow[]>`
       select ${sql(rolloutRowColumns.map((name) => `r.${name}`))} from rollouts r
-      where (${conditionOf(sql, of.visible, 'r')} or exists (
-          select from rollout_targets t join nodes n on n.uuid = t.node_uuid where t.rollout = r.id
-            and ${conditionOf(sql, of.nodes, 'n')} and ${conditionOf(sql, of.own, 't')}))
+      where ${of.visible.is === 'true' ? sql`true` : sql`r.id = any (array(${seen}))`}
         ${of.state === undefined ? sql`` : sql`and r.state = ${of.state}`}
         ${of.project === undefined ? sql`` : sql`and r.project = ${of.project}`}
         ${of.after ? sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${of.after}))` : sql``}

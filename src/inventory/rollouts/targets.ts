@@ -68,9 +68,30 @@ const targetsAtOnce = 5_000;
 
 /** Counters whose nodes were begun as often in the last minute as their power supply bears. */
 const hurried = (sql: Db, rollout: RolloutUuid) => sql`
-  select number from rollout_counters c where c.rollout = ${rollout} and c.per_minute <= (
+  select number from rollout_counters c where c.rollout = ${rollout} and c.per_minute is not null and c.per_minute <= (
     select count(*) from rollout_targets b where b.rollout = c.rollout and b.power_cycles > 0
       and b.admitted_at > now() - interval '1 minute' and b.counters @> array[c.number])`;
+
+/**
+ * Which page of all targets, and its order: that of the plan, in which waves follow each other, so that targets of one state are found
+ * in their index from the place where the page begins.
+ */
+const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSelection) => {
+  if (state !== undefined && wave === undefined) {
+    const waveOf = sql`(select m.wave from rollout_targets m where m.rollout = ${rollout} and m.position = ${after ?? null})`;
+    const follows =
+      state === 'refused'
+        ? sql`t.position > ${after ?? null}`
+        : sql`(t.wave, t.position) > (${waveOf}, ${after ?? null}::int)`;
+    return sql`
+      ${state === 'refused' ? sql`and t.wave is null` : sql``} ${after === undefined ? sql`` : sql`and ${follows}`}
+      order by t.wave, t.position`;
+  }
+  const begins = sql`(select coalesce(sum(w.size), 0)::int from rollout_waves w where w.rollout = ${rollout} and w.wave < ${wave ?? null})`;
+  return sql`
+    ${wave === undefined || state !== undefined ? sql`` : sql`and t.position >= ${begins}`}
+    ${after === undefined ? sql`` : sql`and t.position > ${after}`} order by t.position`;
+};
 
 export const rolloutTargets = (sql: Db) => ({
   /** Writes what a plan lays down. In the transaction that stores the plan. */
@@ -109,10 +130,8 @@ export const rolloutTargets = (sql: Db) => ({
    * A page in the order of the plan; of nodes that are gone those alone are shown to whom every node is. Where not all rows are the
    * caller's, `position` numbers those that are: the place in the plan would say how many others there are.
    */
-  list: (
-    rollout: RolloutUuid,
-    { visible, own = always, state, wave, code, node, limit, after }: TargetSelection,
-  ): Promise<TargetRow[]> => {
+  list: (rollout: RolloutUuid, selection: TargetSelection): Promise<TargetRow[]> => {
+    const { visible, own = always, state, wave, code, node, limit, after } = selection;
     const whole = visible.is === 'true' && own.is === 'true';
     const position = whole ? sql`t.position` : sql`(row_number() over (order by t.position))::int - 1`;
     return sql<TargetRow[]>`
@@ -122,8 +141,8 @@ export const rolloutTargets = (sql: Db) => ({
         where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 't')}) t
       where true ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
         ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${node === undefined ? sql`` : sql`and t.node_uuid = ${node}`}
-        ${after === undefined ? sql`` : sql`and t.position > ${after}`}
-      order by t.position limit ${limit}`;
+        ${whole ? pageOf(sql, rollout, selection) : sql`${after === undefined ? sql`` : sql`and t.position > ${after}`} order by t.position`}
+      limit ${limit}`;
   },
 
   /** By its position the domains of each target that a bound of the plan is formed by: the bound's name, and the domain's. */
