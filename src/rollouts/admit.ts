@@ -5,7 +5,7 @@ import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import { isTemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
-import type { RolloutDeps, RolloutSpec, Work } from './contract';
+import type { Prepare, RolloutDeps, RolloutSpec, Work } from './contract';
 import { type Overriding, overridingOf, passSilence, recordOverridden } from './overriding';
 import { workFor } from './plan';
 
@@ -119,9 +119,17 @@ export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promi
     if (!(await passSilence(deps, rollout, target))) await skip(deps, rollout, target, why);
 };
 
-/** Begins one target in the name of the rollout's grant. Throws what says nothing of the node: a store that is away, a fault of ours. */
-export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow): Promise<Began> => {
-  const { inventory, runs, prepare, log } = deps;
+/**
+ * Begins one target in the name of the rollout's grant. Throws what says nothing of the node: a store that is away, a fault of ours.
+ * @param prepare the checks of this node and others, where they are begun together; the node, freezes and consent are read here
+ */
+export const beginTarget = async (
+  deps: RolloutDeps,
+  rollout: RolloutRow,
+  target: TargetRow,
+  prepare?: Prepare,
+): Promise<Began> => {
+  const { inventory, runs, prepareFor, log } = deps;
   const node = await inventory.nodes.find({ uuid: target.node_uuid });
   if (!node) return skip(deps, rollout, target, { code: 'gone', reason: 'The node is no longer enrolled.' });
   if (!sameHands(target, node)) return skip(deps, rollout, target, changedHands);
@@ -129,7 +137,8 @@ export const beginTarget = async (deps: RolloutDeps, rollout: RolloutRow, target
   if (held) return held;
   const frozen = await inventory.freezes.active(target.node_uuid);
   if (frozen) return { is: 'waits', code: 'frozen' };
-  const { refusals, prepared } = await prepare({
+  const checks = prepare ?? (await prepareFor([node]));
+  const { refusals, prepared } = await checks({
     who: rollout.granted!,
     requester: rollout.requester,
     work: workOf(rollout),

@@ -2,13 +2,15 @@
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import { type Began, beginTarget } from './admit';
-import type { RolloutDeps } from './contract';
+import type { Prepare, RolloutDeps } from './contract';
 import { pause } from './moving';
 import { refusedInARow } from './standstill';
 
 const targetsAtOnce = 50;
 const pageSize = 4 * targetsAtOnce;
 const seenAtOnce = 5 * pageSize;
+// What the checks of these ask is read at once: of so many, because the last of them is checked by what was read before the first.
+const preparedAtOnce = 25;
 
 /** Whether a refusal by rule counts towards the pause, or a target that came through ends the row. */
 const countRefusals = async ({ inventory }: RolloutDeps, rollout: RolloutRow, began: Began): Promise<number> => {
@@ -51,16 +53,20 @@ type Looked = {
 
 const beginPage = async (deps: RolloutDeps, before: Looked, due: readonly TargetRow[]): Promise<Looked> => {
   let looked = before;
-  for (const target of due) {
-    looked = await beginNext(deps, looked, target);
-    if (looked.stop) return looked;
+  for (let from = 0; from < due.length; from += preparedAtOnce) {
+    const together = due.slice(from, from + preparedAtOnce);
+    const prepare = await deps.prepareFor(together.map(({ node_uuid: uuid }) => ({ uuid })));
+    for (const target of together) {
+      looked = await beginNext(deps, looked, target, prepare);
+      if (looked.stop) return looked;
+    }
   }
   return looked;
 };
 
-const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow): Promise<Looked> => {
+const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow, prepare: Prepare): Promise<Looked> => {
   if (before.begun >= targetsAtOnce) return { ...before, stop: 'more' };
-  const began = await beginTarget(deps, before.rollout, target);
+  const began = await beginTarget(deps, before.rollout, target, prepare);
   const rollout = { ...before.rollout, refused_in_row: await countRefusals(deps, before.rollout, began) };
   const begun = before.begun + Number(began.is === 'begun');
   const progressed = before.progressed || began.is === 'begun' || began.is === 'skipped';
@@ -68,7 +74,7 @@ const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow): 
   if (began.is === 'closed') return { ...looked, stop: 'nothing' };
   if (rollout.refused_in_row >= refusedInARow) return { ...looked, stop: 'more' }; // which pauses it
   if (began.is === 'skipped' && began.code === 'withdrawn') {
-    await pause(deps, rollout, 'revision_withdrawn', 'The revision that it runs by was withdrawn.');
+    await pause(deps, rollout, 'revision_withdrawn', 'The revision that it runs by was withdrawn, or is gone.');
     return { ...looked, stop: 'nothing' };
   }
   // Of a domain that is full, others may have room; of the whole or its wave, nothing has.

@@ -3,6 +3,7 @@ import type { Inventory } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { Caller } from '../model/access/callers';
+import type { NodeUuid } from '../model/ids';
 import type { PowerTarget } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
 import type { FirmwareBaseline } from '../model/resources/firmware-baselines';
@@ -52,6 +53,9 @@ export type Prepare = (asked: {
   readonly want: 'first' | 'every';
 }) => Promise<{ readonly refusals: readonly Refused[]; readonly prepared?: Prepared }>;
 
+/** The checks of these nodes together: what each asks is read for all at once, as it is now. Of use for as long as a few of them take. */
+export type PrepareFor = (nodes: readonly { readonly uuid: NodeUuid }[]) => Promise<Prepare>;
+
 /**
  * Whether a person still has the rights in whose name targets are begun: `lost` where a role or the person is gone, or where nothing
  * can be asked and the last act of a person is too long ago; `waits` where what knows does not answer now, `silent` where it has not for
@@ -62,7 +66,7 @@ export type Authority = (granted: Caller, granted_at: Date) => Promise<'holds' |
 export type RolloutDeps = {
   readonly inventory: Inventory;
   readonly runs: Pick<Runs, 'start' | 'operate'>;
-  readonly prepare: Prepare;
+  readonly prepareFor: PrepareFor;
   readonly authority: Authority;
   /** Whether votes for the plan of a rollout that begins by itself count now; absent, none does. */
   readonly approved?: (rollout: RolloutRow) => Promise<boolean>;

@@ -11,7 +11,7 @@ import { layOut, worstWaves } from '../model/rollouts/layout';
 import { planHash } from '../model/rollouts/plan-hash';
 import type { WaveSpec } from '../model/rollouts/waves';
 import type { Requester } from '../model/runs/runs';
-import type { PinnedRunbook, Prepare, Prepared, Refused, RolloutSpec, Work } from './contract';
+import type { PinnedRunbook, Prepared, PrepareFor, Refused, RolloutSpec, Work } from './contract';
 
 export type PlanOrder = {
   readonly who: Caller;
@@ -56,8 +56,7 @@ const judgedAtOnce = 250;
 /** What plans are made with. */
 type PlanDeps = {
   readonly inventory: Inventory;
-  /** The checks of a single run's admission, for these nodes together. */
-  readonly prepareFor: (nodes: readonly NodeRow[]) => Promise<Prepare>;
+  readonly prepareFor: PrepareFor;
 };
 
 const judgeSome = async (

@@ -3,8 +3,7 @@
  * them, or as many as TEMPER_PLAN_WORLDS says.
  */
 
-import { prefetched } from '../../src/api/orders/prefetched';
-import { createPrepare } from '../../src/api/orders/rollout-orders';
+import { createPrepare, createPrepareFor } from '../../src/api/orders/rollout-orders';
 import type { NodeRow } from '../../src/inventory/nodes/nodes';
 import type { NodeUuid } from '../../src/model/ids';
 import type { PinnedRunbook, Refused } from '../../src/rollouts/contract';
@@ -123,9 +122,12 @@ test('the plan of many nodes and the admission of each say the same on random wo
     const choose = chooser(seed);
     api.setPolicy({ set: choose(['temper', 'temper', 'closed', 'ironic']) });
     const nodes = await placed(choose, atOnce);
-    const plan = createPrepare(await prefetched(api.rooms, nodes));
-    const admission = createPrepare(api.rooms);
-    for (const node of nodes) {
+    const prepareFor = createPrepareFor(api.rooms);
+    const plan = await prepareFor(nodes);
+    // A coordinator's look asks for some nodes together, which is to be what each says alone.
+    const admissions = [createPrepare(api.rooms), await prepareFor(nodes.slice(0, 25))];
+    for (const [at, node] of nodes.entries()) {
+      const admission = admissions[at % 2]!;
       const asked = { ...askedOf(choose), node };
       const planned = await plan({ ...asked, want: 'every' });
       const admitted = await admission({ ...asked, want: 'first' });

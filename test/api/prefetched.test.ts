@@ -2,11 +2,11 @@
 
 import { planProvision } from '../../src/api/orders/plan';
 import { prefetched } from '../../src/api/orders/prefetched';
-import type { Inventory } from '../../src/inventory';
 import type { NodeRow } from '../../src/inventory/nodes/nodes';
 import type { NodeUuid } from '../../src/model/ids';
 import { maxMinor } from '../../src/model/resources/microversions';
 import { startTestApi, type TestApi } from '../support/api';
+import { counting } from '../support/counting';
 import { owner, personas } from '../support/world';
 
 let api: TestApi;
@@ -35,29 +35,6 @@ beforeAll(async () => {
     ).toBe(201);
 });
 afterAll(() => api?.close());
-
-const counting = (inventory: Inventory) => {
-  const calls: string[] = [];
-  const counted = Object.fromEntries(
-    Object.entries(inventory).map(([room, queries]) => [
-      room,
-      typeof queries !== 'object' || queries === null
-        ? queries
-        : Object.fromEntries(
-            Object.entries(queries).map(([name, query]) => [
-              name,
-              typeof query !== 'function'
-                ? query
-                : (...args: unknown[]) => {
-                    calls.push(`${room}.${name}`);
-                    return (query as (...given: unknown[]) => unknown).apply(counted[room], args);
-                  },
-            ]),
-          ),
-    ]),
-  ) as Record<string, unknown>;
-  return { inventory: counted as unknown as Inventory, calls };
-};
 
 test('as one by one, with a number of queries that does not grow with the nodes', async () => {
   const asked = {

@@ -138,10 +138,10 @@ test.each([
   if (name.includes('gone')) await stores.api.projectWindows.delete(later!.uuid);
   await stores.api.rolloutConsents.retry(rollout.id, 0);
   const [due] = await stores.control.rolloutTargets.due(rollout.id, 0, 10);
-  const prepare = () => {
+  const prepareFor = () => {
     throw new Error('was begun');
   };
-  const deps = { inventory: stores.control, prepare } as unknown as RolloutDeps;
+  const deps = { inventory: stores.control, prepareFor } as unknown as RolloutDeps;
   expect(await beginTarget(deps, rollout, due!)).toEqual(wanted);
   expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toEqual([]);
   expect((await target()).state).toBe('failed');

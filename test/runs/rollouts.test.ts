@@ -9,7 +9,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { Worker } from '@temporalio/worker';
 import { keptHistory } from '../../scripts/lib/history';
 import { defaultSettings } from '../../src/api/context';
-import { createPrepare } from '../../src/api/orders/rollout-orders';
+import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { createInventory } from '../../src/inventory';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { raise } from '../../src/model/errors';
@@ -58,7 +58,7 @@ beforeAll(async () => {
       log: quiet,
       queuePrefix: world.prefix,
     }),
-    prepare: createPrepare({ policy: () => policy, inventory, settings: defaultSettings }),
+    prepareFor: createPrepareFor({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: (...asked) => authority(...asked),
     get gates() {
       return gates;

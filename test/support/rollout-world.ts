@@ -1,6 +1,6 @@
 /** Rollouts over HTTP with a coordinator that the test calls itself: its store and its acceptance are real, and no engine is there. */
 import { defaultSettings } from '../../src/api/context';
-import { createPrepare } from '../../src/api/orders/rollout-orders';
+import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { requireApproved } from '../../src/api/temper/rollout-approvals';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
@@ -43,7 +43,7 @@ export const startRolloutWorld = async (settings: Parameters<typeof startTestApi
       },
       operate: async () => 'taken',
     },
-    prepare: createPrepare({ policy: () => policy, inventory, settings: defaultSettings }),
+    prepareFor: createPrepareFor({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: async () => 'holds',
     approved: (rollout) =>
       requireApproved(

@@ -121,10 +121,12 @@ export const tendingDeps = (inventory: Inventory, over: Partial<RolloutDeps> = {
     },
     operate: async () => 'taken',
   },
-  prepare: async ({ node }) => ({
-    refusals: [],
-    prepared: { order: orderOf(node.uuid), power_cycles: 0, erases: false, expected_ms: null, p95_ms: null },
-  }),
+  prepareFor:
+    async () =>
+    async ({ node }) => ({
+      refusals: [],
+      prepared: { order: orderOf(node.uuid), power_cycles: 0, erases: false, expected_ms: null, p95_ms: null },
+    }),
   authority: async () => 'holds',
   log: { info() {}, warn() {} },
   ...over,

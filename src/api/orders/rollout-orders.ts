@@ -8,7 +8,7 @@ import { maxMinor } from '../../model/resources/microversions';
 import type { Runbook } from '../../model/resources/runbooks';
 import { refusalOf } from '../../model/runs/verdicts';
 import { nodeTarget } from '../../policy';
-import type { PinnedRunbook, Prepare, Prepared, Refused, Work } from '../../rollouts/contract';
+import type { PinnedRunbook, Prepare, Prepared, PrepareFor, Refused, Work } from '../../rollouts/contract';
 import type { RunOrder } from '../../runs/contract';
 import type { AuditContext } from '../audit/record';
 import { admitProvision } from './admit';
@@ -16,7 +16,7 @@ import { type Checks, everyRefusal, firstRefusal } from './checks';
 import type { OrderContext } from './context';
 import { kindOfNode, kindOfStep } from './plan';
 import { powerOrder, setPower } from './power';
-import { once } from './prefetched';
+import { once, prefetched } from './prefetched';
 
 /** The runbook as it was at a revision, whatever it is by now. Throws RevisionNotFound, RevisionWithdrawn. */
 const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
@@ -58,9 +58,13 @@ const orderPower = async (
   return checks.ask(() => powerOrder(ctx, request, node, identOf(node), wish));
 };
 
-/** A runbook that the rules in force hide from the person by now: thrown, it would stop every look at the rollout. */
-const hiddenRunbook = ({ code, message }: TemperError): Refused | undefined =>
-  code === 'RunbookNotFound' ? { code: 'rule', rule: 'baremetal:runbook:get', reason: message } : undefined;
+/** What keeps a runbook from every node: thrown, it would stop every look at the rollout. */
+const refusedRunbook = ({ code, message: reason }: TemperError): Refused | undefined => {
+  // The rules in force hide it from the person by now.
+  if (code === 'RunbookNotFound') return { code: 'rule', rule: 'baremetal:runbook:get', reason };
+  // Only a person who writes to the store itself takes a revision away; nothing is run by it, as by one that was withdrawn.
+  return code === 'RevisionNotFound' ? { code: 'withdrawn', reason } : undefined;
+};
 
 /** @returns the function that plan and admission share */
 export const createPrepare = (ctx: OrderContext): Prepare => {
@@ -95,11 +99,17 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
       }
       return raise('InvalidInput', { field: 'verb', reason: `${work.verb} is no work of its own` });
     } catch (thrown) {
-      const refusal = isTemperError(thrown) ? (refusalOf(thrown) ?? hiddenRunbook(thrown)) : undefined;
+      const refusal = isTemperError(thrown) ? (refusalOf(thrown) ?? refusedRunbook(thrown)) : undefined;
       if (!refusal) throw thrown;
       return { refusals: [...(checks?.refusals ?? []), refusal] };
     }
   };
 };
+
+/** The same for nodes together. @returns the function that plans and looks of a coordinator share */
+export const createPrepareFor =
+  (ctx: OrderContext): PrepareFor =>
+  async (nodes) =>
+    createPrepare(await prefetched(ctx, nodes));
 
 const identOf = ({ name, uuid }: NodeRow): string => name ?? uuid;

@@ -18,8 +18,7 @@ import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, created, ok, type Route, route } from '../http/route';
 import { provisionRules } from '../orders/admit';
 import { setPower } from '../orders/power';
-import { prefetched } from '../orders/prefetched';
-import { createPrepare } from '../orders/rollout-orders';
+import { createPrepareFor } from '../orders/rollout-orders';
 import { seesBmcRule } from '../resource/bmc-texts';
 import { pageLimit, uuid } from '../resource/validation';
 import { identOf, nodeColumns } from '../resource/visibility';
@@ -109,7 +108,7 @@ const planRollout = async (
   // Each admission asks the starter's rights again; the plan says early that they are missing.
   if (spec.override_budgets) for (const node of nodes) policy.require(overrideBudget, who, nodeTarget(node));
   return makePlan(
-    { inventory: ctx.inventory, prepareFor: async (nodes) => createPrepare(await prefetched(ctx, nodes)) },
+    { inventory: ctx.inventory, prepareFor: createPrepareFor(ctx) },
     {
       who,
       requester: requesterOf(request),

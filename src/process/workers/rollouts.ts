@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { defaultSettings } from '../../api/context';
 import type { OrderContext } from '../../api/orders/context';
-import { createPrepare } from '../../api/orders/rollout-orders';
+import { createPrepareFor } from '../../api/orders/rollout-orders';
 import { requireApproved, type VoteContext } from '../../api/temper/rollout-approvals';
 import { createRoleLookup, type RoleLookup } from '../../identity';
 import type { Inventory } from '../../inventory';
@@ -92,7 +92,7 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
   return {
     inventory,
     runs: createRuns({ inventory, vault, client, timing: timingOf(config), log, queuePrefix, quota }),
-    prepare: createPrepare({ policy: policy.now, inventory, settings: orderSettings(config) }),
+    prepareFor: createPrepareFor({ policy: policy.now, inventory, settings: orderSettings(config) }),
     gates: createGates({
       inventory,
       origins: config.TEMPER_WEBHOOK_ORIGINS,

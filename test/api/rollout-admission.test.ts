@@ -1,0 +1,50 @@
+/** What one look of a coordinator asks of the store for the checks of its targets, and what it makes of a revision that is gone. */
+import { defaultSettings } from '../../src/api/context';
+import { createPrepareFor } from '../../src/api/orders/rollout-orders';
+import { createPolicy } from '../../src/policy';
+import { counting } from '../support/counting';
+import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+
+let world: RolloutWorld;
+beforeAll(async () => {
+  world = await startRolloutWorld();
+  await world.runbook('CUSTOM_RESTART');
+});
+afterAll(() => world?.close());
+
+const racks = (nodes: number): string[] => Array.from({ length: nodes }, () => 'r1');
+
+/** How many queries the checks of so many nodes ask in one look, which begins them all. */
+const queriesOf = async (nodes: number): Promise<number> => {
+  const rollout = await world.plan({ select: { nodes: await world.nodes(racks(nodes)) } });
+  await world.start(rollout);
+  const { inventory, calls } = counting(world.deps.inventory);
+  const policy = createPolicy({ set: 'temper' });
+  await world.tend(rollout, {
+    prepareFor: createPrepareFor({ policy: () => policy, inventory, settings: defaultSettings }),
+  });
+  expect((await world.show(rollout)).states).toEqual({ admitted: nodes });
+  return calls.length;
+};
+
+test('the checks of twenty targets ask the store no more often than those of two', async () => {
+  const two = await queriesOf(2);
+  expect(two).toBeGreaterThan(0);
+  expect(await queriesOf(20)).toBe(two);
+});
+
+test('a revision that is gone pauses its rollout, and passes over none of its nodes', async () => {
+  const { uuid } = await world.runbook('CUSTOM_GONE');
+  const nodes = await world.nodes(racks(2), { traits: ['CUSTOM_GONE'] });
+  const rollout = await world.plan({ select: { nodes }, runbook: 'CUSTOM_GONE' });
+  await world.start(rollout);
+  await world.api.sql`delete from runbook_steps where runbook_uuid = ${uuid}`;
+  await world.api.sql`delete from runbook_revisions where runbook_uuid = ${uuid}`;
+  await world.tend(rollout);
+  expect(await world.show(rollout)).toMatchObject({
+    state: 'paused',
+    code: 'revision_withdrawn',
+    reason: 'The revision that it runs by was withdrawn, or is gone.',
+    states: { pending: 2 },
+  });
+});
