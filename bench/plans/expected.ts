@@ -59,12 +59,12 @@ export const exceptions: readonly Exception[] = [
   {
     what: 'A rollout, shown as a whole',
     is: ({ as, path }) => as === 'operator' && /^\/temper\/v1\/rollouts\/[^/?]+$/.test(path),
-    why: 'its targets are counted by wave and state: those of no other rollout, and at most 100,000',
+    why: 'its targets are counted by wave and state, at most 100,000; where they are half of all targets, as in what was seeded, all are read',
   },
   {
     what: 'Targets of a rollout by `reason`',
     is: ({ path }) => /\/targets\?reason=/.test(path),
-    why: 'looked for in the order of the plan, until the page is full',
+    why: 'looked for in the order of the plan until the page is full, or among all targets where they are half of them',
   },
   { what: '`/v1/shards`', is: ({ path }) => path === '/v1/shards', why: 'counts all nodes, in an index' },
 ];
