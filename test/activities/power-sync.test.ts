@@ -333,6 +333,32 @@ describe('where the recorded state is re-imposed', () => {
   });
 });
 
+describe('what is re-imposed', () => {
+  const imposed = async (node: Parameters<typeof newNode>[0], seen: PowerState) => {
+    const { uuid, conductor_group } = await newNode(node);
+    const hands = handsWith(driverThat(look(seen)).driver, {
+      impose: createImpose({ inventory: bmc, vault, timing: quickTiming }),
+    });
+    await round(conductor_group, hands);
+    const rows =
+      await owner`select n.target_power_state as target from runs r join nodes n on n.uuid = r.node_uuid where n.uuid = ${uuid}`;
+    return rows.map(({ target }) => target);
+  };
+
+  test.each([
+    ['a node is powered off again', { power_state: 'power off' }, 'power on', ['power off']],
+    [
+      'one that must not be powered off is powered on',
+      { power_state: 'power on', disable_power_off: true },
+      'power off',
+      ['power on'],
+    ],
+    ['an error on record is not', { power_state: 'error' }, 'power on', []],
+  ] as const)('%s', async (_, node, seen, targets) => {
+    expect(await imposed(node, seen)).toEqual(targets);
+  });
+});
+
 describe('the workers of a group', () => {
   test('look at each node once in an interval, whichever is first', async () => {
     const conductor_group = randomUUID();
