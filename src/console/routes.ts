@@ -21,23 +21,20 @@ import type { ConsoleSettings } from './server/context';
 import { streamOf } from './server/live';
 import { type ConsoleRoute, createConsole } from './server/server';
 
+const eventsOf = (about: 'node' | 'run') =>
+  streamOf(({ params }) => `/temper/v1/events?${about}=${encodeURIComponent(params[about]!)}`);
+
 const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/', page: nowPage },
   { stream: '/live', run: streamOf(() => '/temper/v1/events') },
   { get: '/nodes', page: nodesPage },
   { get: '/nodes/:node', page: nodePage },
-  {
-    stream: '/nodes/:node/live',
-    run: streamOf(({ params }) => `/temper/v1/events?node=${encodeURIComponent(params.node!)}`),
-  },
+  { stream: '/nodes/:node/live', run: eventsOf('node') },
   { post: '/nodes/:node/acts', form: actOnNode },
   { get: '/nodes/:node/plan', page: nodePlanPage },
   { get: '/runs', page: runsPage },
   { get: '/runs/:run', page: runPage },
-  {
-    stream: '/runs/:run/live',
-    run: streamOf(({ params }) => `/temper/v1/events?run=${encodeURIComponent(params.run!)}`),
-  },
+  { stream: '/runs/:run/live', run: eventsOf('run') },
   { post: '/runs/:run/:act', form: actOnRun },
   { get: '/rollouts', page: rolloutsPage },
   { get: '/rollouts/new', page: rolloutPlanPage },

@@ -63,8 +63,6 @@ export type RunView = RunCommon & {
   readonly phase: string;
   readonly waiting_since?: string | null;
   readonly resumes?: string | null;
-  readonly owner: string | null;
-  readonly lessee: string | null;
   readonly abort: { readonly by: string; readonly at: string } | null;
   readonly steps: readonly StepView[];
   readonly links?: { readonly temporal_ui?: string };

@@ -1,4 +1,4 @@
-/** What pages do beyond their HTML: times that go on, ids that are copied, choices that send their form. All works without it. */
+/** What pages do beyond their HTML: times that go on, ids that are copied, a stream that is lost. All works without it. */
 (() => {
   const units = [
     ['d', 86_400],
@@ -33,9 +33,6 @@
     setTimeout(() => {
       button.textContent = 'copy';
     }, 1_500);
-  });
-  document.addEventListener('change', (event) => {
-    if (event.target.matches?.('select[data-sends]')) event.target.form.requestSubmit();
   });
   // A link that has the focus keeps it when its part of the page is fetched again.
   let focused = null;

@@ -8,15 +8,15 @@ type Allocation = Fields<'uuid' | 'state' | 'created_at', string> &
   Fields<'name' | 'owner' | 'resource_class' | 'node_uuid' | 'last_error', string | null>;
 
 export const allocationsPage = async ({ api, query }: PageContext): Promise<PageAnswer> => {
-  const [listed, leased] = await Promise.all([
-    api.find<{ allocations: readonly Allocation[] }>('/v1/allocations', { limit: pageSize + 1, marker: query.marker }),
-    api.find<{ nodes: readonly NodeView[] }>('/v1/nodes', {
+  const [listed = [], leased = []] = await Promise.all([
+    api.findList<Allocation>('/v1/allocations', { limit: pageSize + 1, marker: query.marker }),
+    api.findList<NodeView>('/v1/nodes', {
       provision_state: 'active',
       fields: 'uuid,name,provision_state,owner,lessee,provision_updated_at',
       limit: 200,
     }),
   ]);
-  const { shown, next } = pageOf(listed?.allocations ?? [], ({ uuid }) => uuid);
+  const { shown, next } = pageOf(listed, ({ uuid }) => uuid);
   const title = 'Allocations and leases';
   const body = (
     <>
@@ -40,7 +40,7 @@ export const allocationsPage = async ({ api, query }: PageContext): Promise<Page
       <Table
         heading
         caption="Nodes in use under lease"
-        rows={(leased?.nodes ?? []).filter(({ lessee }) => lessee)}
+        rows={leased.filter(({ lessee }) => lessee)}
         columns={[
           { title: 'Node', of: NodeLink },
           { title: 'Owner', of: ({ owner }) => owner },

@@ -15,7 +15,6 @@ const trail: List<Entry> = {
   title: 'Audit',
   path: '/audit',
   from: '/temper/v1/audit',
-  holds: 'audit',
   filters: [
     { name: 'user', label: 'Person' },
     { name: 'node', label: 'Node id' },

@@ -24,9 +24,7 @@ export const refusalPage = (status: number, says: string): VNode => {
   return (
     <>
       <h1>{titleOf(status)}</h1>
-      <Notice tone="bad" role="alert">
-        {says}
-      </Notice>
+      <Notice tone="bad" role="alert" says={says} />
       {rule && (
         <p>
           The rule <code>{rule}</code> does not admit you as you are signed in.{' '}
@@ -44,9 +42,7 @@ export const refusalPage = (status: number, says: string): VNode => {
 export const awayPage = (says: string): VNode => (
   <>
     <h1>The API is away</h1>
-    <Notice tone="bad" role="alert">
-      {says}
-    </Notice>
+    <Notice tone="bad" role="alert" says={says} />
     <p>
       The console shows what the API answers, and can show nothing now. Runs that are under way go on without it. Load
       this page again in a moment.

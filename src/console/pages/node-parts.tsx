@@ -15,33 +15,31 @@ type Component = Fields<'component', string> &
 export const nodeParts = async (api: Api, node: string) => {
   const path = `/v1/nodes/${node}`;
   const [ports, bios, firmware] = await Promise.all([
-    api.find<{ ports: readonly Port[] }>(`${path}/ports`, { fields: 'uuid,name,address,pxe_enabled,physical_network' }),
-    api.find<{ bios: readonly Setting[] }>(`${path}/bios`, { fields: 'name,value,updated_at' }),
-    api.find<{ firmware: readonly Component[] }>(`${path}/firmware`),
+    api.findList<Port>(`${path}/ports`, { fields: 'uuid,name,address,pxe_enabled,physical_network' }),
+    api.findList<Setting>(`${path}/bios`, { fields: 'name,value,updated_at' }),
+    api.findList<Component>(`${path}/firmware`),
   ]);
-  return { ports: ports?.ports, bios: bios?.bios, firmware: firmware?.firmware };
+  return { ports, bios, firmware };
 };
-
-const hidden = 'The rules do not show it to you.';
 
 export const NodeParts = ({ ports, bios, firmware }: Awaited<ReturnType<typeof nodeParts>>) => (
   <>
     <Table
       heading
       caption="Ports"
-      rows={ports ?? []}
+      rows={ports}
       columns={[
         { title: 'Address', of: ({ address }) => <code>{address}</code> },
         { title: 'Name', of: ({ name }) => name },
         { title: 'Boots from the network', of: ({ pxe_enabled }) => (pxe_enabled ? 'yes' : 'no') },
         { title: 'Physical network', of: (port) => port.physical_network },
       ]}
-      empty={ports ? 'No port is enrolled; an inspection finds them.' : hidden}
+      empty="No port is enrolled; an inspection finds them."
     />
     <Table
       heading
       caption="Firmware"
-      rows={firmware ?? []}
+      rows={firmware}
       columns={[
         { title: 'Component', of: ({ component }) => component },
         { title: 'Version', of: (one) => one.current_version },
@@ -49,19 +47,19 @@ export const NodeParts = ({ ports, bios, firmware }: Awaited<ReturnType<typeof n
         { title: 'Last flashed', of: (one) => one.last_version_flashed },
         { title: 'Seen', of: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
-      empty={firmware ? 'No version has been read from its BMC so far.' : hidden}
+      empty="No version has been read from its BMC so far."
     />
     <details>
       <summary>BIOS settings ({bios?.length ?? 'not shown'})</summary>
       <Table
         caption="BIOS settings"
-        rows={bios ?? []}
+        rows={bios}
         columns={[
           { title: 'Setting', of: ({ name }) => name },
           { title: 'Value', of: ({ value }) => <code>{value ?? '–'}</code> },
           { title: 'Seen', of: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
-        empty={bios ? 'No setting has been read from its BMC so far.' : hidden}
+        empty="No setting has been read from its BMC so far."
       />
     </details>
   </>

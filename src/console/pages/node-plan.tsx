@@ -1,5 +1,5 @@
 /** What would run on a node by a runbook, and everything that refuses it. Nothing is touched. */
-import { ActForm } from '../parts/forms';
+import { ActForm, Send } from '../parts/forms';
 import { Code, Facts, Notice, spanOf } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { RunListed, StepView } from '../views';
@@ -27,9 +27,10 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
       <h1>
         {plan.verb} with {runbook} on <a href={`/nodes/${node}`}>{name}</a>
       </h1>
-      <Notice tone={plan.would_run ? 'good' : 'bad'}>
-        {plan.would_run ? 'This would run.' : 'This would be refused.'} Nothing was touched.
-      </Notice>
+      <Notice
+        tone={plan.would_run ? 'good' : 'bad'}
+        says={`This would ${plan.would_run ? 'run' : 'be refused'}. Nothing was touched.`}
+      />
       {[...plan.refusals, ...plan.concerns].map(({ code, rule, reason }) => (
         <p key={code + reason} class={plan.would_run ? 'wait' : 'bad'}>
           {code}: {reason} {rule && <a href={`/policy?rule=${encodeURIComponent(rule)}`}>{rule}</a>}
@@ -54,14 +55,8 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
         ))}
       </ol>
       {plan.would_run && (
-        <ActForm
-          session={session}
-          action={`/nodes/${node}/acts`}
-          fields={{ what: 'runbook', verb: plan.verb, runbook }}
-        >
-          <button type="submit" class="primary">
-            Run it
-          </button>
+        <ActForm session={session} action={`/nodes/${node}/acts`} fields={{ what: 'verb', verb: plan.verb, runbook }}>
+          <Send tone="primary" label="Run it" />
         </ActForm>
       )}
     </>

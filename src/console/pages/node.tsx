@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { next, powerRefusedIn, powerTargets } from '../../model/lifecycle/states';
 import { insteadOf, type Verb, verbRow } from '../../model/lifecycle/verbs';
 import { Acts, askedRules, type Offer } from '../parts/acts';
-import { ActForm, Choice } from '../parts/forms';
+import { ActForm, Choice, Send } from '../parts/forms';
 import { Live } from '../parts/live';
 import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
@@ -16,7 +16,7 @@ const provisionRule = 'baremetal:node:set_provision_state';
 const powerRule = 'baremetal:node:set_power_state';
 const runbookRule = 'temper:node:run_runbook';
 const maintenanceRules = { on: 'baremetal:node:set_maintenance', off: 'baremetal:node:clear_maintenance' } as const;
-const freezeRules = { on: 'temper:freeze:create', off: 'temper:freeze:delete' } as const;
+const freezeRule = 'temper:freeze:create';
 
 // Those that need more than their name (steps, a password, an image) are asked by other means.
 const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
@@ -79,7 +79,7 @@ const maintenanceOffer = (node: NodeView): Offer =>
 const freezeOffer = (freezes: readonly FreezeView[]): Offer => ({
   name: 'freeze',
   label: 'Freeze',
-  rule: freezeRules.on,
+  rule: freezeRule,
   stateSays: freezes.length > 0 ? 'The node is frozen already.' : undefined,
   will: 'Nothing is written to the BMC of the node until the freeze ends; runs wait.',
   danger: true,
@@ -93,14 +93,12 @@ const nodeOffers = (node: NodeView, freezes: readonly FreezeView[]): Offer[] => 
   freezeOffer(freezes),
 ];
 
-type RunbookFormProps = {
+type RunbookFormProps = Pick<PageContext, 'session'> & {
   readonly node: NodeView;
   readonly runbooks: readonly RunbookView[];
-  readonly session: PageContext['session'];
-  readonly answer: CanAnswer | undefined;
 };
 
-const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps) => {
+const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps & { answer: CanAnswer | undefined }) => {
   const verb = (['service', 'clean'] as const).find((one) => verbStateSays(one, node) === undefined);
   if (answer && !answer.allowed) return <p class="muted">{answer.reason}</p>;
   if (!verb)
@@ -112,49 +110,37 @@ const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps) => {
   if (runbooks.length === 0)
     return <p class="muted">There is no runbook that you may see. <a href="/runbooks">Write one.</a></p>; // biome-ignore format: one sentence
   return (
-    <ActForm session={session} action={`${nodeAddress(node)}/acts`} fields={{ what: 'runbook', verb }} class="row">
+    <ActForm session={session} action={`${nodeAddress(node)}/acts`} fields={{ what: 'verb', verb }} class="row">
       <Choice label={`Runbook for ${verb}`} name="runbook" options={runbooks.map(({ name }) => name)} />
-      <button type="submit" class="primary">
-        Run it
-      </button>
-      <button type="submit" name="preview" value="yes">
-        What would run
-      </button>
+      <Send tone="primary" label="Run it" />
+      <Send name="preview" value="yes" label="What would run" />
     </ActForm>
   );
 };
 
 type Moment = { readonly at: string; readonly key: string; readonly bad: boolean; readonly body: ComponentChildren };
 
-const runMoment = (run: RunListed): Moment => ({
-  at: run.started_at ?? run.created_at,
-  key: run.uuid,
-  bad: toneOf(run.state) === 'bad',
-  body: (
-    <>
-      <p>
-        <a href={runAddress(run)}>{runWork(run)}</a> <State is={runState(run)} />{' '}
-        <span class="muted">asked by {personOf(run.requester)}</span>
-      </p>
-      {run.waiting_for && <p class="wait">Waits for {run.waiting_for}</p>}
-      {run.last_error && <p class="bad">{run.last_error}</p>}
-    </>
-  ),
-});
+const RunMoment = ({ run }: { run: RunListed }) => (
+  <>
+    <p>
+      <a href={runAddress(run)}>{runWork(run)}</a> <State is={runState(run)} />{' '}
+      <span class="muted">asked by {personOf(run.requester)}</span>
+    </p>
+    {run.waiting_for && <p class="wait">Waits for {run.waiting_for}</p>}
+    {run.last_error && <p class="bad">{run.last_error}</p>}
+  </>
+);
 
-const historyMoment = (event: HistoryView): Moment => ({
-  at: event.created_at,
-  key: event.uuid,
-  bad: event.severity === 'ERROR',
-  body: <p class={event.severity === 'ERROR' ? 'bad' : undefined}>{event.event}</p>,
-});
+const ofRun = (run: RunListed): Moment =>
+  ({ at: run.started_at ?? run.created_at, key: run.uuid, bad: toneOf(run.state) === 'bad', body: <RunMoment run={run} /> }); // biome-ignore format: one row
 
-const freezeMoment = (freeze: FreezeView): Moment => ({
-  at: freeze.created_at,
-  key: freeze.uuid,
-  bad: false,
-  body: <p class="wait">Frozen: {freeze.reason}</p>,
-});
+const ofHistory = ({ created_at: at, uuid: key, event, severity }: HistoryView): Moment => {
+  const bad = severity === 'ERROR';
+  return { at, key, bad, body: <p class={bad ? 'bad' : undefined}>{event}</p> };
+};
+
+const ofFreeze = ({ created_at: at, uuid: key, reason }: FreezeView): Moment =>
+  ({ at, key, bad: false, body: <p class="wait">Frozen: {reason}</p> }); // biome-ignore format: one row
 
 const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
   moments.length === 0 ? (
@@ -193,28 +179,20 @@ const NodeFacts = ({ node }: { node: NodeView }) => (
   />
 );
 
-const asked = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRules.on];
+const asked = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRule];
 
 const nodeData = async ({ api, params, partial }: PageContext) => {
   const node = await api.get<NodeView>(`/v1/nodes/${encodeURIComponent(params.node!)}`);
-  const [runs, history, freezes, runbooks, answers, parts] = await Promise.all([
-    api.find<{ runs: readonly RunListed[] }>('/temper/v1/runs', { node: node.uuid, state: 'any', limit: 30 }),
-    api.find<{ history: readonly HistoryView[] }>(`/v1/nodes/${node.uuid}/history`, { detail: 'true' }),
-    api.find<{ freezes: readonly FreezeView[] }>(`/temper/v1/nodes/${node.uuid}/freezes`),
-    api.find<{ runbooks: readonly RunbookView[] }>('/v1/runbooks', { limit: 200 }),
+  const [runs = [], history = [], freezes = [], runbooks = [], answers, parts] = await Promise.all([
+    api.findList<RunListed>('/temper/v1/runs', { node: node.uuid, state: 'any', limit: 30 }),
+    api.findList<HistoryView>(`/v1/nodes/${node.uuid}/history`, { detail: 'true' }),
+    api.findList<FreezeView>(`/temper/v1/nodes/${node.uuid}/freezes`),
+    api.findList<RunbookView>('/v1/runbooks', { limit: 200 }),
     askedRules(api, asked.map((rule) => ({ rule, node: node.uuid }))),
     // They lie beside the part that is fetched again.
     partial ? undefined : nodeParts(api, node.uuid),
   ]); // biome-ignore format: short requests
-  return {
-    node,
-    answers,
-    parts,
-    runs: runs?.runs ?? [],
-    history: history?.history ?? [],
-    freezes: freezes?.freezes ?? [],
-    runbooks: runbooks?.runbooks ?? [],
-  };
+  return { node, runs, history, freezes, runbooks, answers, parts };
 };
 
 const longestTimeline = 100;
@@ -222,74 +200,62 @@ const longestTimeline = 100;
 export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
   const { node, runs, history, freezes, runbooks, answers, parts } = await nodeData(context);
   const address = nodeAddress(node);
-  const moments = [...runs.map(runMoment), ...history.map(historyMoment), ...freezes.map(freezeMoment)]
+  const moments = [...runs.map(ofRun), ...history.map(ofHistory), ...freezes.map(ofFreeze)]
     .sort((one, other) => other.at.localeCompare(one.at))
     .slice(0, longestTimeline);
   // An act that has become another one is a form of its own; what is typed into the others stays.
   const standing = [node.provision_state, node.reservation ? 'held' : 'free', node.maintenance, node.power_state, freezes.length]; // biome-ignore format: one row
-  const live = (
-    <Live id="node" events={`${address}/live`} path={address}>
-      <Title text={node.name ?? node.uuid}>
-        <State is={node.provision_state} />
-        <NodeTrouble node={node} />
-      </Title>
-      {node.maintenance && node.maintenance_reason && (
-        <Notice tone="wait">In maintenance: {node.maintenance_reason}</Notice>
-      )}
-      {freezes.map(({ uuid, reason }) => (
-        <Notice key={uuid} tone="wait">
-          Frozen: {reason}
-        </Notice>
-      ))}
-      {node.last_error && <Notice tone="bad">{node.last_error}</Notice>}
-      <NodeFacts node={node} />
-      <h2>What you can do</h2>
-      <Acts
-        id={`acts-${node.uuid}-${standing.join('-').replaceAll(' ', '-')}`}
-        offers={nodeOffers(node, freezes)}
-        answers={answers}
-        session={context.session}
-        actionOf={() => `${address}/acts`}
-      />
-      <h3>Runbooks</h3>
-      <div id={`runbooks-${node.uuid}-${standing.slice(0, 2).join('-').replaceAll(' ', '-')}`} hx-preserve="true">
-        <RunbookForm node={node} runbooks={runbooks} session={context.session} answer={answers.get(runbookRule)} />
-      </div>
-      <h2>What happened</h2>
-      <Timeline moments={moments} />
-    </Live>
-  );
   const body = (
     <>
-      {live}
+      <Live id="node" events={`${address}/live`} path={address}>
+        <Title text={node.name ?? node.uuid}>
+          <State is={node.provision_state} />
+          <NodeTrouble node={node} />
+        </Title>
+        {node.maintenance && node.maintenance_reason && (
+          <Notice tone="wait" says={`In maintenance: ${node.maintenance_reason}`} />
+        )}
+        {freezes.map(({ uuid, reason }) => (
+          <Notice key={uuid} tone="wait" says={`Frozen: ${reason}`} />
+        ))}
+        {node.last_error && <Notice tone="bad" says={node.last_error} />}
+        <NodeFacts node={node} />
+        <h2>What you can do</h2>
+        <Acts
+          id={`acts-${node.uuid}-${standing.join('-').replaceAll(' ', '-')}`}
+          offers={nodeOffers(node, freezes)}
+          answers={answers}
+          session={context.session}
+          actionOf={() => `${address}/acts`}
+        />
+        <h3>Runbooks</h3>
+        <div id={`runbooks-${node.uuid}-${standing.slice(0, 2).join('-').replaceAll(' ', '-')}`} hx-preserve="true">
+          <RunbookForm node={node} runbooks={runbooks} session={context.session} answer={answers.get(runbookRule)} />
+        </div>
+        <h2>What happened</h2>
+        <Timeline moments={moments} />
+      </Live>
       {parts && <NodeParts {...parts} />}
     </>
   );
   return { title: node.name ?? node.uuid, body };
 };
 
-type Order = { readonly method: 'PUT' | 'POST' | 'DELETE'; readonly path: string; readonly body?: unknown };
+type Order = readonly [method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown];
 
-const orderOf = (base: string, form: FormContext['form']): Order | undefined => {
-  const reason = fieldOf(form, 'reason');
-  const verb = fieldOf(form, 'verb');
+const orderOf = (node: string, form: FormContext['form']): Order | undefined => {
+  const [reason, target, verb, runbook] = ['reason', 'target', 'verb', 'runbook'].map((name) => fieldOf(form, name));
   switch (fieldOf(form, 'what')) {
     case 'verb':
-      return { method: 'PUT', path: `/v1/nodes/${base}/states/provision`, body: { target: verb } };
-    case 'runbook':
-      return {
-        method: 'PUT',
-        path: `/v1/nodes/${base}/states/provision`,
-        body: { target: verb, runbook: fieldOf(form, 'runbook') },
-      };
+      return ['PUT', `/v1/nodes/${node}/states/provision`, { target: verb, ...(runbook && { runbook }) }];
     case 'power':
-      return { method: 'PUT', path: `/v1/nodes/${base}/states/power`, body: { target: fieldOf(form, 'target') } };
+      return ['PUT', `/v1/nodes/${node}/states/power`, { target }];
     case 'maintenance-on':
-      return { method: 'PUT', path: `/v1/nodes/${base}/maintenance`, body: { reason } };
+      return ['PUT', `/v1/nodes/${node}/maintenance`, { reason }];
     case 'maintenance-off':
-      return { method: 'DELETE', path: `/v1/nodes/${base}/maintenance` };
+      return ['DELETE', `/v1/nodes/${node}/maintenance`];
     case 'freeze':
-      return { method: 'POST', path: `/temper/v1/nodes/${base}/freezes`, body: { reason } };
+      return ['POST', `/temper/v1/nodes/${node}/freezes`, { reason }];
     default:
       return undefined;
   }
@@ -302,9 +268,9 @@ export const actOnNode = async ({ api, params, form }: FormContext): Promise<Pag
     return { to: `/nodes/${ident}/plan?${new URLSearchParams({ runbook: fieldOf(form, 'runbook'), verb: fieldOf(form, 'verb') })}` }; // biome-ignore format: one address
   const order = orderOf(ident, form);
   if (!order) return { to: `/nodes/${ident}` };
-  await api.send(order.method, order.path, order.body, fieldOf(form, 'key') || undefined);
-  const { runs } = order.path.includes('/states/')
-    ? await api.get<{ runs: readonly RunListed[] }>('/temper/v1/runs', { node: params.node, state: 'open', limit: 1 })
-    : { runs: [] };
-  return { to: runs[0] ? runAddress(runs[0]) : `/nodes/${ident}` };
+  const [method, path, body] = order;
+  await api.send(method, path, body, fieldOf(form, 'key') || undefined);
+  if (!path.includes('/states/')) return { to: `/nodes/${ident}` };
+  const [run] = await api.list<RunListed>('/temper/v1/runs', { node: params.node, state: 'open', limit: 1 });
+  return { to: run ? runAddress(run) : `/nodes/${ident}` };
 };

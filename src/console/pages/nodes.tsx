@@ -63,7 +63,6 @@ const nodes: List<NodeView> = {
   title: 'Nodes',
   path: '/nodes',
   from: '/v1/nodes',
-  holds: 'nodes',
   filters: [
     { name: 'provision_state', label: 'State', options: Object.keys(states) },
     { name: 'maintenance', label: 'Maintenance', options: [['true', 'in maintenance'], ['false', 'not in maintenance']] }, // biome-ignore format: one row

@@ -9,7 +9,7 @@ import type { PageAnswer, PageContext } from '../server/context';
 import type { NodeView, RunListed, RunView, SummaryView, WorkerView } from '../views';
 import { NodeTrouble } from './nodes';
 import { RunActs, runAsks } from './run';
-import { runAddress, runColumns } from './runs';
+import { runAddress, runColumns, runTitle } from './runs';
 import { WaitingRollouts, waitingRollouts } from './waiting';
 
 const mostListed = 50;
@@ -19,9 +19,6 @@ const waitingPhases = ['parked', 'paused', 'waiting', 'retrying'] as const;
 
 const oldestFirst = (one: RunListed, other: RunListed): number => one.updated_at.localeCompare(other.updated_at);
 const isFailure = (state: string): boolean => state === 'error' || states[state as keyof typeof states]?.kind === 'failure'; // biome-ignore format: one question
-
-const runsIn = async ({ api }: PageContext, state: string): Promise<readonly RunListed[]> =>
-  (await api.get<{ runs: readonly RunListed[] }>('/temper/v1/runs', { state, limit: mostListed })).runs;
 
 /** The lists of nodes in which one in trouble stands: those alone of which the summary counts any. */
 const troubleFilters = ({ nodes }: SummaryView): Record<string, string>[] => [
@@ -33,10 +30,10 @@ const troubleFilters = ({ nodes }: SummaryView): Record<string, string>[] => [
 const trouble = async ({ api }: PageContext, summary: SummaryView): Promise<readonly NodeView[]> => {
   const lists = await Promise.all(
     troubleFilters(summary).map((filter) =>
-      api.find<{ nodes: readonly NodeView[] }>('/v1/nodes', { ...filter, fields: nodeFields, limit: mostListed }),
+      api.findList<NodeView>('/v1/nodes', { ...filter, fields: nodeFields, limit: mostListed }),
     ),
   );
-  const byId = new Map(lists.flatMap((list) => list?.nodes ?? []).map((node) => [node.uuid, node]));
+  const byId = new Map(lists.flatMap((list) => list ?? []).map((node) => [node.uuid, node]));
   const since = (node: NodeView): string => node.provision_updated_at ?? '';
   return [...byId.values()].sort((one, other) => since(one).localeCompare(since(other))).slice(0, mostListed);
 };
@@ -71,10 +68,7 @@ const DecisionCard = ({ run, answers, session }: DecisionProps) => {
   return (
     <li class="card">
       <h3>
-        <a href={runAddress(run)}>
-          {run.verb} on {run.node_name ?? run.node_uuid}
-        </a>{' '}
-        <State is={run.state} />
+        <a href={runAddress(run)}>{runTitle(run)}</a> <State is={run.state} />
       </h3>
       <p class="muted">
         {step && `${step.interface}.${step.step}, `}since <Time at={run.waiting_since ?? run.updated_at} />
@@ -103,21 +97,19 @@ const nowData = async (context: PageContext) => {
   const { api } = context;
   const [summary, workers, rollouts] = await Promise.all([
     api.get<SummaryView>('/temper/v1/summary'),
-    api.find<{ conductors: readonly WorkerView[] }>('/v1/conductors', { detail: 'true' }),
+    api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
     waitingRollouts(context),
   ]);
-  const phases = waitingPhases.map((phase) => (summary.runs.phase[phase] ? runsIn(context, phase) : []));
-  const [[parked, paused, waiting, retrying], nodes] = await Promise.all([
-    Promise.all(phases),
-    trouble(context, summary),
-  ]);
+  const runsIn = (state: string) => api.list<RunListed>('/temper/v1/runs', { state, limit: mostListed });
+  const phases = waitingPhases.map((phase) => (summary.runs.phase[phase] ? runsIn(phase) : []));
+  const [nodes, parked, paused, waiting, retrying] = await Promise.all([trouble(context, summary), ...phases]);
   return {
     rollouts,
     decisions: await decisionsOf(context, [...parked!, ...paused!].sort(oldestFirst)),
     decided: parked!.length + paused!.length,
     busy: [...waiting!, ...retrying!].sort(oldestFirst),
     nodes,
-    away: (workers?.conductors ?? []).filter(({ alive }) => !alive),
+    away: (workers ?? []).filter(({ alive }) => !alive),
   };
 };
 
@@ -145,15 +137,9 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
         <Section id="rolling" title="Rollouts that wait" many={rolling}>
           <WaitingRollouts waiting={rollouts} session={context.session} />
         </Section>
-        <Section id="trouble" title="Nodes in trouble" many={nodes.length}>
-          <Table caption="Nodes in trouble" rows={nodes} columns={nodeColumns} />
-        </Section>
-        <Section id="busy" title="Waiting or trying again" many={busy.length}>
-          <Table caption="Runs that wait or try again" rows={busy} columns={runColumns} />
-        </Section>
-        <Section id="away" title="Workers that are away" many={away.length}>
-          <Table caption="Workers that are away" rows={away} columns={workerColumns} />
-        </Section>
+        <Table heading caption={`Nodes in trouble (${nodes.length})`} rows={nodes} columns={nodeColumns} />
+        <Table heading caption={`Runs that wait or try again (${busy.length})`} rows={busy} columns={runColumns} />
+        <Table heading caption={`Workers that are away (${away.length})`} rows={away} columns={workerColumns} />
       </Live>
     </>
   );

@@ -1,6 +1,6 @@
 /** Who can do this, and why not me: a rule and an object, answered by the API. */
 import { askedRules } from '../parts/acts';
-import { Choice, Field } from '../parts/forms';
+import { Choice, Field, Send } from '../parts/forms';
 import { Table } from '../parts/tables';
 import { Code, State, Time } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
@@ -11,18 +11,11 @@ const objectKinds = ['node', 'run', 'runbook', 'allocation'] as const;
 /** The API explains about these; of runs it says whether, and whom the rule admits. */
 const explained: readonly string[] = ['node', 'runbook', 'allocation'];
 
-type Part = {
-  readonly text: string;
-  readonly verdict: string;
+type Part = Fields<'text' | 'verdict', string> & {
   readonly parts?: readonly Part[];
   readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
 };
-type Explanation = {
-  readonly verdict: string;
-  readonly answer: string;
-  readonly why?: string;
-  readonly tree?: Part | null;
-};
+type Explanation = Fields<'verdict' | 'answer', string> & { readonly why?: string; readonly tree?: Part | null };
 
 const Tree = ({ part }: { part: Part }) => (
   <li>
@@ -51,9 +44,7 @@ const Form = ({ query, kind }: { query: PageQuery; kind: string }) => (
     <Field label="Its name or id" name="object" value={query.object} />
     <Field label="As a caller with these roles" name="roles" value={query.roles} hint="readers of the system only" />
     <Field label="of the project" name="project" value={query.project} />
-    <button type="submit" class="primary">
-      Ask
-    </button>
+    <Send tone="primary" label="Ask" />
   </form>
 );
 
@@ -72,11 +63,7 @@ const Answer = ({ answer, explanation, refused }: Why & { answer: CanAnswer | un
         <p>
           The caller asked about: <State is={explanation.answer} /> {explanation.why && `by its ${explanation.why}`}
         </p>
-        {explanation.tree && (
-          <ul>
-            <Tree part={explanation.tree} />
-          </ul>
-        )}
+        <ul>{explanation.tree && <Tree part={explanation.tree} />}</ul>
       </>
     )}
     {refused && <p class="muted">The parts of the rule are not shown: {refused}</p>}

@@ -1,5 +1,5 @@
 /** The form in which a rollout is planned: nothing begins by it, and a refusal of the API leaves what was typed. */
-import { ActForm, Choice, Field, Lines } from '../parts/forms';
+import { ActForm, Choice, Field, Lines, Send } from '../parts/forms';
 import { Notice } from '../parts/texts';
 import { type Api, ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
@@ -49,7 +49,7 @@ const PlanForm = ({ draft, runbooks, session, says }: FormProps) => (
   <>
     <h1>Plan a rollout</h1>
     <p>One runbook or verb on many nodes, in waves, within a budget of failures. A plan touches nothing.</p>
-    {says && <Notice tone="bad" role="alert">{says}</Notice>}
+    {says && <Notice tone="bad" role="alert" says={says} />}
     <ActForm session={session} action="/rollouts/new">
       <div class="row">
         <Choice label="Verb" name="verb" value={draft.verb} options={verbs} />
@@ -69,14 +69,14 @@ const PlanForm = ({ draft, runbooks, session, says }: FormProps) => (
         <Field label="Spread over" name="by" value={draft.by} hint="such as properties.rack" />
         <Field label="of each at once" name="by_most" value={draft.by_most} />
       </div>
-      <button type="submit" class="primary">Plan it</button>
+      <Send tone="primary" label="Plan it" />
     </ActForm>
   </>
 ); // biome-ignore format: one field a row
 
 const formPage = async (api: Api, props: Omit<FormProps, 'runbooks'>, status = 200): Promise<PageAnswer> => {
-  const found = await api.find<{ runbooks: readonly RunbookView[] }>('/v1/runbooks', { limit: 200 });
-  return { title: 'Plan a rollout', status, body: <PlanForm {...props} runbooks={found?.runbooks ?? []} /> };
+  const runbooks = (await api.findList<RunbookView>('/v1/runbooks', { limit: 200 })) ?? [];
+  return { title: 'Plan a rollout', status, body: <PlanForm {...props} runbooks={runbooks} /> };
 };
 
 export const rolloutPlanPage = ({ api, session, path }: PageContext): Promise<PageAnswer> =>

@@ -233,8 +233,8 @@ export const rolloutEvents = ({ state }: RolloutView) => (endedRollouts.includes
 const rolloutData = async ({ api, params }: PageContext, wanted: PageQuery) => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
   const { by: _, marker, ...filter } = wanted;
-  const targetsAt = async (from: string | undefined, limit: number) =>
-    (await api.get<{ targets: readonly TargetView[] }>(`${path}/targets`, { ...filter, marker: from, limit })).targets;
+  const targetsAt = (from: string | undefined, limit: number) =>
+    api.list<TargetView>(`${path}/targets`, { ...filter, marker: from, limit });
   const [rollout, cells, page] = await Promise.all([
     api.get<RolloutView>(path),
     targetsAt(undefined, mostCells),
@@ -252,10 +252,10 @@ export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => 
   const did = query.did && isAct(query.did) && query.proof === proofOf(session, rollout.uuid + query.did) && query.did;
   const body = (
     <>
-      {did && <Notice tone="good" role="status">{rolloutWill[did]}</Notice>}
+      {did && <Notice tone="good" role="status" says={rolloutWill[did]} />}
       <Live id="rollout" path={address} query={wanted} events={rolloutEvents(rollout)}>
         <Title text={title}><State is={rollout.state} /></Title>
-        {rollout.reason && <Notice tone="wait">{rollout.code && `${rollout.code}: `}{rollout.reason}</Notice>}
+        {rollout.reason && <Notice tone="wait" says={`${rollout.code ? `${rollout.code}: ` : ''}${rollout.reason}`} />}
         <PlanFacts rollout={rollout} />
         {answers && <Whole rollout={rollout} answers={answers} session={session} />}
         <h2>Nodes</h2>

@@ -14,7 +14,6 @@ const rollouts: List<RolloutView> = {
   title: 'Rollouts',
   path: '/rollouts',
   from: '/temper/v1/rollouts',
-  holds: 'rollouts',
   filters: [{ name: 'state', label: 'State', options: rolloutStates }],
   markerOf: ({ uuid }) => uuid,
   columns: [

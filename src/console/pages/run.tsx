@@ -7,6 +7,7 @@ import { Code, Facts, Id, Notice, personOf, State, spanOf, Time, Title, toneOf }
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
 import type { RunView, StepView } from '../views';
+import { runAddress, runTitle } from './runs';
 
 const stepNow = (run: RunView): StepView | undefined => run.steps.find(({ index }) => index === run.cursor);
 
@@ -29,33 +30,21 @@ const Expected = ({ step }: { step: StepView }) => {
 };
 
 const Step = ({ step, run }: { step: StepView; run: RunView }) => {
+  const { state, started_at: begun, finished_at: ended, attempts = step.attempt } = step;
   const now = step.index === run.cursor && run.finished_at === null;
-  const word = now && run.phase === 'retrying' ? 'retrying' : step.state;
+  const lines = [
+    ['muted', step.act && `Doing: ${step.act}`],
+    ['wait', step.waiting_for && `Waits for ${step.waiting_for}`],
+    ['bad', step.last_error && `${state === 'done' ? 'Before: ' : ''}${step.last_error}`],
+    ['wait', step.next_retry_at && <>Next try <Time at={step.next_retry_at} /></>],
+    ['muted', step.note],
+  ] as const; // biome-ignore format: one line a row
   return (
-    <li
-      class={now ? 'now' : toneOf(step.state) === 'bad' ? 'trouble' : undefined}
-      aria-current={now ? 'step' : undefined}
-    >
-      <b>{nameOf(step)}</b> <State is={word} />{' '}
-      {(step.attempts ?? step.attempt) > 1 && <span class="muted">{step.attempts ?? step.attempt} attempts</span>}{' '}
-      {step.started_at && <Time at={step.started_at} />}
-      {step.started_at && step.finished_at && (
-        <span class="muted"> took {spanOf(Date.parse(step.finished_at) - Date.parse(step.started_at))}</span>
-      )}
-      {step.act && <p class="muted">Doing: {step.act}</p>}
-      {step.waiting_for && <p class="wait">Waits for {step.waiting_for}</p>}
-      {step.last_error && (
-        <p class="bad">
-          {step.state === 'done' ? 'Before: ' : ''}
-          {step.last_error}
-        </p>
-      )}
-      {step.next_retry_at && (
-        <p>
-          Next try <Time at={step.next_retry_at} />
-        </p>
-      )}
-      {step.note && <p class="muted">{step.note}</p>}
+    <li class={now ? 'now' : toneOf(state) === 'bad' ? 'trouble' : undefined} aria-current={now ? 'step' : undefined}>
+      <b>{nameOf(step)}</b> <State is={now && run.phase === 'retrying' ? 'retrying' : state} />{' '}
+      {attempts > 1 && <span class="muted">{attempts} attempts</span>} {begun && <Time at={begun} />}
+      {begun && ended && <span class="muted"> took {spanOf(Date.parse(ended) - Date.parse(begun))}</span>}
+      {lines.map(([tone, says], at) => says && <p key={at} class={tone}>{says}</p>)}
       <Expected step={step} />
       {hasArgs(step.args) && (
         <details>
@@ -65,7 +54,7 @@ const Step = ({ step, run }: { step: StepView; run: RunView }) => {
       )}
     </li>
   );
-};
+}; // biome-ignore format: short parts
 
 /** Those that decide about a parked step come first. */
 const runLabels: Readonly<Record<RunAct, string>> = {
@@ -92,10 +81,7 @@ const runOffers = (run: RunView): Offer[] => {
     name: 'rerun',
     label: 'Take up in a new run',
     rule: 'temper:run:rerun',
-    stateSays:
-      run.finished_at === null || run.state === 'succeeded'
-        ? 'Only a run that failed or was aborted is taken up.'
-        : undefined,
+    stateSays: toneOf(run.state) === 'bad' ? undefined : 'Only a run that failed or was aborted is taken up.',
     will: 'A new run begins with the step in which this one stopped; the rules of its steps are asked anew.',
   };
   return run.finished_at === null ? [...acts, rerun] : [rerun, ...acts];
@@ -121,13 +107,11 @@ const Outcome = ({ run }: { run: RunView }) => {
   const says = run.waiting_for ?? run.last_error ?? (run.state === 'parked' ? stepNow(run)?.last_error : null);
   if (!says) return null;
   const waits = run.waiting_for !== null && run.finished_at === null;
-  return (
-    <Notice tone={waits ? 'wait' : 'bad'}>
-      {waits ? 'Waits for ' : ''}
-      {says}
-    </Notice>
-  );
+  return <Notice tone={waits ? 'wait' : 'bad'} says={waits ? `Waits for ${says}` : says} />;
 };
+
+const runbookOf = ({ name, uuid, revision }: NonNullable<RunView['runbook']>): string =>
+  `${name ?? uuid}${revision ? `, revision ${revision}` : ''}`;
 
 const RunFacts = ({ run }: { run: RunView }) => (
   <Facts
@@ -136,15 +120,7 @@ const RunFacts = ({ run }: { run: RunView }) => (
       ['Node', <a href={`/nodes/${encodeURIComponent(run.node_uuid)}`}>{run.node_name ?? run.node_uuid}</a>],
       ['Phase', run.phase],
       ['Waits since', run.waiting_since && <Time at={run.waiting_since} />],
-      [
-        'Runbook',
-        run.runbook && (
-          <a href={`/runbooks/${run.runbook.uuid}`}>
-            {run.runbook.name ?? run.runbook.uuid}
-            {run.runbook.revision ? `, revision ${run.runbook.revision}` : ''}
-          </a>
-        ),
-      ],
+      ['Runbook', run.runbook && <a href={`/runbooks/${run.runbook.uuid}`}>{runbookOf(run.runbook)}</a>],
       ['Asked by', personOf(run.requester)],
       ['Takes up', run.resumes && <Id id={run.resumes} href={`/runs/${run.resumes}`} />],
       ['Accepted', <Time at={run.created_at} />],
@@ -160,19 +136,13 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
   const id = encodeURIComponent(params.run!);
   const run = await api.get<RunView>(`/temper/v1/runs/${id}`);
   const answers = await askedRules(api, runAsks(run.uuid));
-  const title = `${run.verb} on ${run.node_name ?? run.node_uuid}`;
+  const title = runTitle(run);
   const body = (
     <>
       {query.will && query.proof === proofOf(session, query.will) && (
-        <Notice tone="good" role="status">
-          {query.will}
-        </Notice>
+        <Notice tone="good" role="status" says={query.will} />
       )}
-      <Live
-        id="run"
-        events={run.finished_at === null ? `/runs/${run.uuid}/live` : undefined}
-        path={`/runs/${run.uuid}`}
-      >
+      <Live id="run" events={run.finished_at === null ? `${runAddress(run)}/live` : undefined} path={runAddress(run)}>
         <Title text={title}>
           <State is={run.phase === 'retrying' ? 'retrying' : run.state} />
         </Title>

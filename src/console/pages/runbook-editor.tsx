@@ -1,23 +1,15 @@
 /** The editor of runbooks, made of the steps' schemas: it checks before it saves, and works as a plain form. */
 import type { ArgRow } from '../../model/lifecycle/step-types';
-import { ActForm, Choice, Field, Hidden } from '../parts/forms';
+import { ActForm, Choice, Field, Hidden, Send } from '../parts/forms';
 import { Notice } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { Session } from '../server/session';
-import type { RunbookView } from '../views';
+import type { Fields, RunbookView } from '../views';
 import { type Draft, type DraftStep, draftIn, draftOf, givenSteps, stepSchemas } from './runbook-form';
 
-type Findings = {
-  readonly errors: number;
-  readonly warnings: number;
-  readonly findings: readonly {
-    readonly severity: string;
-    readonly index: number | null;
-    readonly step: string | null;
-    readonly says: string;
-  }[];
-};
+type Finding = Fields<'severity' | 'says', string> & { readonly index: number | null; readonly step: string | null };
+type Findings = Fields<'errors' | 'warnings', number> & { readonly findings: readonly Finding[] };
 
 type EditorProps = {
   readonly draft: Draft;
@@ -68,21 +60,18 @@ const StepRow = ({ at, step }: { at: number; step: DraftStep | undefined }) => {
 const Found = ({ faults = [], found }: Pick<EditorProps, 'faults' | 'found'>) => (
   <>
     {faults.map((says) => (
-      <Notice key={says} tone="bad" role="alert">
-        {says}
-      </Notice>
+      <Notice key={says} tone="bad" role="alert" says={says} />
     ))}
     {found && (
       <div role="status">
-        <Notice tone={found.errors > 0 ? 'bad' : 'good'}>
-          The check found {found.errors} errors and {found.warnings} warnings.
-        </Notice>
+        <Notice
+          tone={found.errors > 0 ? 'bad' : 'good'}
+          says={`The check found ${found.errors} errors and ${found.warnings} warnings.`}
+        />
         <ul>
           {found.findings.map(({ severity, index, step, says }) => (
             <li key={`${index}${says}`} class={severity === 'error' ? 'bad' : 'wait'}>
-              {severity}
-              {index !== null ? `, step ${index + 1}` : ''}
-              {step ? ` (${step})` : ''}: {says}
+              {`${severity}${index !== null ? `, step ${index + 1}` : ''}${step ? ` (${step})` : ''}: ${says}`}
             </li>
           ))}
         </ul>
@@ -104,15 +93,9 @@ const Editor = ({ draft, action, session, faults, found }: EditorProps) => (
         <StepRow key={at} at={at} step={step} />
       ))}
       <div class="row">
-        <button type="submit" name="do" value="more">
-          Show its arguments, and one step more
-        </button>
-        <button type="submit" name="do" value="check">
-          Check
-        </button>
-        <button type="submit" name="do" value="save" class="primary">
-          Save
-        </button>
+        <Send name="do" value="more" label="Show its arguments, and one step more" />
+        <Send name="do" value="check" label="Check" />
+        <Send name="do" value="save" tone="primary" label="Save" />
       </div>
     </ActForm>
   </>
@@ -132,13 +115,8 @@ export const editRunbookPage = async ({ api, params, session }: PageContext): Pr
   };
 };
 
-const saved = async (
-  { api, params, form }: FormContext,
-  draft: Draft,
-  steps: readonly object[],
-): Promise<PageAnswer> => {
+const saved = async ({ api, params, form }: FormContext, { name, description }: Draft, steps: readonly object[]) => {
   const key = fieldOf(form, 'key') || undefined;
-  const { name, description } = draft;
   if (params.runbook === undefined)
     await api.send('POST', '/v1/runbooks', { name, steps, ...(description && { description }) }, key);
   else {

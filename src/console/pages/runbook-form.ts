@@ -3,13 +3,9 @@ import type { ArgRow } from '../../model/lifecycle/step-types';
 import { steps as catalogue, nameOf, reservedSteps } from '../../model/lifecycle/steps';
 import { ownValue } from '../../model/own';
 import { type FormBody, fieldOf } from '../server/context';
-import type { RunbookView } from '../views';
+import type { Fields, RunbookView } from '../views';
 
-export type StepSchema = {
-  readonly name: string;
-  readonly says: string;
-  readonly args: Readonly<Record<string, ArgRow>>;
-};
+type StepSchema = { readonly name: string; readonly says: string; readonly args: Readonly<Record<string, ArgRow>> };
 
 const reserved: readonly StepSchema[] = Object.entries(reservedSteps).map(([step, row]) => ({
   name: `power.${step}`,
@@ -25,11 +21,7 @@ export const stepSchemas: ReadonlyMap<string, StepSchema> = new Map(
 );
 
 /** A step of the form. `args` are texts as they were typed; `temper` is carried through unread. */
-export type DraftStep = {
-  readonly name: string;
-  readonly args: Readonly<Record<string, string>>;
-  readonly temper: string;
-};
+export type DraftStep = Fields<'name' | 'temper', string> & { readonly args: Readonly<Record<string, string>> };
 
 export type Draft = { readonly name: string; readonly description: string; readonly steps: readonly DraftStep[] };
 
@@ -77,11 +69,8 @@ export const draftIn = (form: FormBody): Draft => {
   };
 };
 
-export type GivenSteps = {
-  readonly steps: readonly object[];
-  /** What could not be read, in the words of the form. */
-  readonly faults: readonly string[];
-};
+/** `faults` is what could not be read, in the words of the form. */
+type GivenSteps = { readonly steps: readonly object[]; readonly faults: readonly string[] };
 
 const plain: readonly string[] = ['string', 'any'];
 

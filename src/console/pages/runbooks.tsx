@@ -4,13 +4,12 @@ import { type List, listPage } from '../parts/list';
 import { Table } from '../parts/tables';
 import { Code, Facts, Id, personOf, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { Person, RunbookView, RunListed } from '../views';
+import type { Fields, Person, RunbookView, RunListed } from '../views';
 import { runColumns } from './runs';
 
-type Revision = {
+type Revision = Fields<'created_at', string> & {
   readonly revision: number;
   readonly newest: boolean;
-  readonly created_at: string;
   readonly author: Person | null;
   readonly withdrawn: { readonly at: string; readonly reason: string } | null;
   readonly steps?: RunbookView['steps'];
@@ -29,7 +28,6 @@ const runbooks: List<RunbookView> = {
   title: 'Runbooks',
   path: '/runbooks',
   from: '/v1/runbooks',
-  holds: 'runbooks',
   fixed: { detail: 'true' },
   markerOf: ({ uuid }) => uuid,
   columns: [
@@ -70,7 +68,7 @@ const Steps = ({ steps }: { steps: RunbookView['steps'] }) => (
   </ol>
 );
 
-const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: readonly Revision[] }) => (
+const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: readonly Revision[] | undefined }) => (
   <Table
     heading
     caption="Revisions"
@@ -93,8 +91,8 @@ const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: re
 export const runbookPage = async ({ api, params }: PageContext): Promise<PageAnswer> => {
   const runbook = await api.get<RunbookView>(`/v1/runbooks/${encodeURIComponent(params.runbook!)}`);
   const [revisions, runs, answers] = await Promise.all([
-    api.find<{ revisions: readonly Revision[] }>(`/temper/v1/runbooks/${runbook.uuid}/revisions`, { limit: 50 }),
-    api.find<{ runs: readonly RunListed[] }>('/temper/v1/runs', { runbook: runbook.uuid, state: 'any', limit: 20 }),
+    api.findList<Revision>(`/temper/v1/runbooks/${runbook.uuid}/revisions`, { limit: 50 }),
+    api.findList<RunListed>('/temper/v1/runs', { runbook: runbook.uuid, state: 'any', limit: 20 }),
     askedRules(api, [{ rule: updateRule, runbook: runbook.uuid }]),
   ]);
   const body = (
@@ -113,11 +111,11 @@ export const runbookPage = async ({ api, params }: PageContext): Promise<PageAns
       />
       <h2>Steps</h2>
       <Steps steps={runbook.steps} />
-      <Revisions runbook={runbook} revisions={revisions?.revisions ?? []} />
+      <Revisions runbook={runbook} revisions={revisions} />
       <Table
         heading
         caption="Where it ran"
-        rows={runs?.runs ?? []}
+        rows={runs}
         columns={runColumns}
         empty="It has not run on a node that you may see."
       />

@@ -11,6 +11,8 @@ const states = ['open', 'retrying', 'parked', 'paused', 'waiting', 'running', 'e
 export const runAddress = ({ uuid }: { uuid: string }): string => `/runs/${uuid}`;
 export const runState = ({ retrying, state }: { retrying?: boolean; state: string }): string =>
   retrying ? 'retrying' : state;
+export const runTitle = ({ verb, node_name, node_uuid }: Pick<RunListed, 'verb' | 'node_name' | 'node_uuid'>): string =>
+  `${verb} on ${node_name ?? node_uuid}`;
 export const runWork = ({ verb, runbook }: RunListed): string => (runbook ? `${verb}: ${runbook}` : verb);
 
 export const runColumns: readonly Column<RunListed>[] = [
@@ -28,7 +30,6 @@ const runs: List<RunListed> = {
   title: 'Runs',
   path: '/runs',
   from: '/temper/v1/runs',
-  holds: 'runs',
   filters: [
     { name: 'state', label: 'State', options: states, unset: 'open' },
     { name: 'verb', label: 'Verb', options: Object.keys(verbs) },

@@ -1,5 +1,5 @@
 /** Another project, or the system, for the same person. */
-import { ActForm } from '../parts/forms';
+import { ActForm, Send } from '../parts/forms';
 import type { PageAnswer, PageContext } from '../server/context';
 
 export const scopePage = async ({ keystone, session }: PageContext): Promise<PageAnswer> => {
@@ -17,13 +17,9 @@ export const scopePage = async ({ keystone, session }: PageContext): Promise<Pag
       ) : (
         <ActForm session={session} action="/scope" class="row">
           {projects.map(({ id, name }) => (
-            <button key={id} type="submit" name="project" value={id}>
-              {name}
-            </button>
+            <Send key={id} name="project" value={id} label={name} />
           ))}
-          <button type="submit" name="project" value="">
-            The system
-          </button>
+          <Send name="project" value="" label="The system" />
         </ActForm>
       )}
     </>

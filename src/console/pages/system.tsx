@@ -9,7 +9,6 @@ type Webhook = { readonly url: string; readonly kinds: readonly string[]; readon
 type Ramdisk = Fields<'name' | 'arch', string>;
 type Version = { readonly default_version?: { readonly version?: string } };
 
-const hidden = 'Not for you to see: it is shown to readers of the system.';
 const workerColumns = [
   { title: 'Worker', of: ({ hostname }: WorkerView) => hostname },
   { title: 'State', of: ({ alive }: WorkerView) => <State is={alive ? 'alive' : 'away'} tone={alive ? 'good' : 'bad'} /> }, // biome-ignore format: one cell
@@ -35,10 +34,10 @@ const ramdiskColumns = [
 export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
   const [root, workers, recovery, webhooks, ramdisks, summary] = await Promise.all([
     api.find<Version>('/'),
-    api.find<{ conductors: readonly WorkerView[] }>('/v1/conductors', { detail: 'true' }),
+    api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
     api.find<Recovery>('/temper/v1/recovery'),
-    api.find<{ webhooks: readonly Webhook[] }>('/temper/v1/webhooks'),
-    api.find<{ ramdisks: readonly Ramdisk[] }>('/temper/v1/ramdisks'),
+    api.findList<Webhook>('/temper/v1/webhooks'),
+    api.findList<Ramdisk>('/temper/v1/ramdisks'),
     api.find<SummaryView>('/temper/v1/summary'),
   ]);
   const held = recovery?.recovery;
@@ -47,41 +46,34 @@ export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
     ['Nodes that you may see', summary?.nodes.count],
     ['of them in maintenance', summary?.nodes.maintenance],
     ['Runs that go on', summary && Object.values(summary.runs.phase).reduce((sum, one) => sum + one, 0)],
+    ['Held back since', held && <Time at={held.since} />],
     ['After a restore', recovery && (held ? held.side : 'nothing is held back')],
   ] as const;
   const body = (
     <>
       <h1>System</h1>
-      {held && (
-        <Notice tone="bad" role="alert">
-          Everything is held back since <Time at={held.since} />: {held.reason}
-        </Notice>
-      )}
+      {held && <Notice tone="bad" role="alert" says={`Everything is held back: ${held.reason}`} />}
       <Facts rows={facts} />
       <Table
         heading
         caption="Workers"
-        rows={workers?.conductors ?? []}
+        rows={workers}
         columns={workerColumns}
-        empty={workers ? 'No worker has ever reported: start one.' : hidden}
+        empty="No worker has ever reported: start one."
       />
       <Table
         heading
         caption="Webhooks"
-        rows={webhooks?.webhooks ?? []}
+        rows={webhooks}
         columns={webhookColumns}
-        empty={
-          webhooks
-            ? 'There is no webhook. One has events sent to an address: temper webhooks, or POST /temper/v1/webhooks.'
-            : hidden
-        }
+        empty="There is no webhook. One has events sent to an address: temper webhooks, or POST /temper/v1/webhooks."
       />
       <Table
         heading
         caption="Ramdisks"
-        rows={ramdisks?.ramdisks ?? []}
+        rows={ramdisks}
         columns={ramdiskColumns}
-        empty={ramdisks ? 'There is no ramdisk record: temper ramdisk add.' : hidden}
+        empty="There is no ramdisk record: temper ramdisk add."
       />
     </>
   );

@@ -59,16 +59,13 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
   const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
   const position = Number(params.position);
   const rollout = await api.get<RolloutView>(path);
-  const { targets } = await api.get<{ targets: readonly TargetView[] }>(`${path}/targets`, {
-    limit: 1,
-    marker: position > 0 ? position - 1 : undefined,
-  });
-  const target = targets.find((one) => one.position === position);
-  if (!target) throw new ApiRefusal(404, 'The rollout has no such node.');
+  const marker = position > 0 ? position - 1 : undefined;
+  const [target] = await api.list<TargetView>(`${path}/targets`, { limit: 1, marker });
+  if (target?.position !== position) throw new ApiRefusal(404, 'The rollout has no such node.');
   const asks = ['answer', 'skip', 'retry'].map((act) => ({ rule: `temper:rollout:${act}`, rollout: rollout.uuid, node: target.node_uuid })); // biome-ignore format: one list
-  const [answers, listed] = await Promise.all([
+  const [answers, windows = []] = await Promise.all([
     askedRules(api, asks),
-    api.find<{ windows: readonly Window[] }>('/temper/v1/windows'),
+    api.findList<Window>('/temper/v1/windows'),
   ]);
   const [address, name] = [targetAddress(rollout, target), target.node_name ?? target.node_uuid];
   const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;
@@ -77,12 +74,12 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
       <Title text={`${name} in a rollout`}>
         <State is={target.state} />
       </Title>
-      {why && <Notice tone="wait">{why}</Notice>}
+      {why && <Notice tone="wait" says={why} />}
       <TargetFacts target={target} rollout={rollout} />
       <h2>What you can do</h2>
       <Acts
         id={`acts-${rollout.uuid}-${position}-${target.state}-${rollout.state}`}
-        offers={targetOffers(rollout, target, listed?.windows ?? [])}
+        offers={targetOffers(rollout, target, windows)}
         answers={answers}
         session={session}
         actionOf={(offer) => `${address}/${offer.name}`}

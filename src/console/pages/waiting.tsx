@@ -10,13 +10,12 @@ import { rolloutAddress, rolloutTitle } from './rollouts';
 const mostAsked = 10;
 
 const rolloutsIn = async (api: Api, state: string): Promise<readonly RolloutView[]> =>
-  (await api.find<{ rollouts: readonly RolloutView[] }>('/temper/v1/rollouts', { state, limit: mostAsked }))
-    ?.rollouts ?? [];
+  (await api.findList<RolloutView>('/temper/v1/rollouts', { state, limit: mostAsked })) ?? [];
 
 const askedIn = async (api: Api, rollout: RolloutView) => {
   const path = `/temper/v1${rolloutAddress(rollout)}/targets`;
-  const found = await api.find<{ targets: readonly TargetView[] }>(path, { state: 'asked', limit: mostAsked });
-  return (found?.targets ?? []).map((target) => ({ rollout, target }));
+  const found = await api.findList<TargetView>(path, { state: 'asked', limit: mostAsked });
+  return (found ?? []).map((target) => ({ rollout, target }));
 };
 
 const answerRule = 'temper:rollout:answer';

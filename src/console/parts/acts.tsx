@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact';
 import type { Api } from '../server/api';
 import type { Session } from '../server/session';
 import type { CanAnswer } from '../views';
-import { ActForm, Reason } from './forms';
+import { ActForm, Reason, Send } from './forms';
+import { Facts } from './texts';
 
 /** At most one object; a node beside a rollout is its target. */
 export type Ask = { readonly rule: string } & Readonly<Partial<Record<'node' | 'run' | 'runbook' | 'rollout', string>>>;
@@ -56,9 +57,7 @@ const OfferedAct = ({ offer, session, action }: { offer: Offer; session: Session
     <ActForm session={session} action={action} fields={offer.fields} class="row">
       {offer.more}
       {!offer.withoutReason && <Reason />}
-      <button type="submit" class={offer.danger ? 'danger' : 'primary'}>
-        {offer.label}
-      </button>
+      <Send tone={offer.danger ? 'danger' : 'primary'} label={offer.label} />
     </ActForm>
   </details>
 );
@@ -78,28 +77,21 @@ type ActsProps = {
 
 /** @param id names what is offered: the same id keeps what was typed while the page goes on */
 export const Acts = ({ id, offers, answers, session, actionOf }: ActsProps) => {
-  const rows = offers.map((offer) => ({ offer, off: whyOff(offer, answers.get(offer.rule)) }));
-  const off = rows.filter((row) => row.off !== undefined);
+  const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers.get(offer.rule)) }));
+  const off = rows.flatMap(({ offer, why }) => (why === undefined ? [] : [[offer.label, why] as const]));
   return (
     <div id={id} hx-preserve="true">
       <div class="acts">
         {rows
-          .filter((row) => row.off === undefined)
+          .filter(({ why }) => why === undefined)
           .map(({ offer }) => (
             <OfferedAct key={offer.name} offer={offer} session={session} action={actionOf(offer)} />
           ))}
       </div>
       {off.length > 0 && (
-        <details class="off-acts">
+        <details>
           <summary>What is not possible, and why ({off.length})</summary>
-          <dl class="facts">
-            {off.map((row) => (
-              <div key={row.offer.name}>
-                <dt>{row.offer.label}</dt>
-                <dd>{row.off}</dd>
-              </div>
-            ))}
-          </dl>
+          <Facts rows={off} />
         </details>
       )}
     </div>

@@ -16,27 +16,31 @@ export const Hidden = ({ fields }: { fields: Readonly<Record<string, string>> })
   </>
 );
 
-/** A form that changes something: with the session's token, and a key by which the API does it once however often it is sent. */
-export const ActForm = ({
-  session,
-  action,
-  fields,
-  children,
-  ...rest
-}: {
-  session: Session;
-  action: string;
+type ActFormProps = {
+  readonly session: Session;
+  readonly action: string;
   /** Sent along, unseen. */
-  fields?: Readonly<Record<string, string>>;
-  class?: string;
-  id?: string;
-  children?: ComponentChildren;
-}) => (
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly class?: string;
+  readonly children?: ComponentChildren;
+};
+
+/** A form that changes something: with the session's token, and a key by which the API does it once however often it is sent. */
+export const ActForm = ({ session, action, fields, children, ...rest }: ActFormProps) => (
   <form method="post" action={action} {...rest}>
     <CsrfField session={session} />
     <Hidden fields={{ key: randomUUID(), ...fields }} />
     {children}
   </form>
+);
+
+type SendProps = { readonly label: string; readonly tone?: 'primary' | 'danger'; readonly name?: string; readonly value?: string }; // biome-ignore format: one row
+
+/** The button that sends its form. */
+export const Send = ({ label, tone, ...rest }: SendProps) => (
+  <button type="submit" class={tone} {...rest}>
+    {label}
+  </button>
 );
 
 export type FieldProps = {
@@ -47,18 +51,12 @@ export type FieldProps = {
   readonly required?: boolean;
   readonly autocomplete?: string;
   readonly hint?: string;
-  readonly maxLength?: number;
 };
 
 export const Field = ({ label, hint, autocomplete = 'off', secret = false, ...input }: FieldProps) => (
-  // biome-ignore lint/a11y/noLabelWithoutControl: its input is within, one of two
   <label class="field">
     <span>{label}</span>
-    {secret ? (
-      <input {...input} type="password" autocomplete={autocomplete} />
-    ) : (
-      <input {...input} type="text" autocomplete={autocomplete} />
-    )}
+    <input {...input} type={secret ? 'password' : 'text'} autocomplete={autocomplete} />
     {hint && <small>{hint}</small>}
   </label>
 );
@@ -66,9 +64,7 @@ export const Field = ({ label, hint, autocomplete = 'off', secret = false, ...in
 /** A value, with its label where that is another. */
 export type Option = string | readonly [value: string, label: string];
 
-type ChoiceProps = {
-  readonly label: string;
-  readonly name: string;
+type ChoiceProps = Pick<FieldProps, 'label' | 'name'> & {
   readonly value?: string;
   readonly options: readonly Option[];
 };

@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { assetPath } from '../server/assets';
 import type { Session } from '../server/session';
-import { CsrfField } from './forms';
+import { CsrfField, Send } from './forms';
 
 // Without `eval`, without styles of its own, and without content of other origins.
 const htmxSettings = JSON.stringify({
@@ -31,7 +31,7 @@ const isWithin = (path: string, section: string): boolean =>
 
 const Navigation = ({ path }: { path: string }) => (
   <nav aria-label="Sections">
-    <ul>
+    <ul class="sections">
       {sections.map(([href, label]) => (
         <li key={href}>
           <a href={href} aria-current={isWithin(path, href) ? 'page' : undefined}>
@@ -52,20 +52,13 @@ const Account = ({ session }: { session: Session }) => (
         {session.scope}
       </a>
     </span>
-    <button type="submit" class="quiet">
-      Sign out
-    </button>
+    <Send label="Sign out" />
   </form>
 );
 
-type FrameProps = {
-  readonly title: string;
-  readonly path: string;
-  readonly session: Session | undefined;
-  readonly children?: ComponentChildren;
-};
+type FrameProps = { readonly title: string; readonly path: string; readonly session: Session | undefined };
 
-const Frame = ({ title, path, session, children }: FrameProps) => (
+const Frame = ({ title, path, session, children }: FrameProps & { readonly children?: ComponentChildren }) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />

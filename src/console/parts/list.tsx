@@ -1,7 +1,7 @@
 /** Lists as pages: filters and place are the address, and the rows are fetched again when something has happened. */
 import type { ComponentChildren } from 'preact';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
-import { Choice, Field, type Option } from './forms';
+import { Choice, Field, type Option, Send } from './forms';
 import { Live } from './live';
 import { type Column, Pager, pageOf, pageSize, Table } from './tables';
 import { Title } from './texts';
@@ -32,7 +32,7 @@ export const Filters = ({ path, query, filters }: FiltersProps) => (
         <Field key={field.name} {...field} value={query[field.name]} />
       ),
     )}
-    <button type="submit">Filter</button>
+    <Send label="Filter" />
     <a href={path}>Without filters</a>
   </form>
 );
@@ -48,9 +48,8 @@ export type List<Row> = {
   readonly title: string;
   /** Address of the page. */
   readonly path: string;
-  /** Address of the list at the API, and the name of the rows in its answer. */
+  /** Address of the list at the API. */
   readonly from: string;
-  readonly holds: string;
   readonly filters?: readonly Filter[];
   /** Further parameters that the page passes on. */
   readonly also?: readonly string[];
@@ -68,16 +67,12 @@ export const listPage = async <Row,>({ api, query }: PageContext, list: List<Row
   const { title, path, filters = [], also = [], columns } = list;
   const wanted = wantedOf(query, [...filters.map(({ name }) => name), ...also]);
   const [found, around] = await Promise.all([
-    api.get<Readonly<Record<string, readonly Row[]>>>(list.from, { ...wanted, ...list.fixed, limit: pageSize + 1 }),
+    api.list<Row>(list.from, { ...wanted, ...list.fixed, limit: pageSize + 1 }),
     list.around?.(),
   ]);
-  const { shown, next } = pageOf(found[list.holds] ?? [], list.markerOf);
+  const { shown, next } = pageOf(found, list.markerOf);
   const filtered = filters.some(({ name }) => wanted[name] !== undefined);
-  const none = (
-    <>
-      Nothing that you may see is so. <a href={path}>Show all without filters.</a>
-    </>
-  );
+  const none = <>Nothing that you may see is so. <a href={path}>Show all without filters.</a></>; // biome-ignore format: one sentence
   const body = (
     <>
       <Title text={title}>{around?.aside}</Title>

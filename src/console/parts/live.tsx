@@ -1,7 +1,7 @@
 /** A part of a page that is fetched again when something has happened; without a script it stays as it was sent. */
 import type { ComponentChildren } from 'preact';
+import { addressWith } from '../server/api';
 import type { PageQuery } from '../server/context';
-import { addressWith } from './tables';
 
 type LiveProps = {
   readonly id: string;
@@ -17,7 +17,7 @@ export const Live = ({ id, events, path, query = {}, children }: LiveProps) => (
   <div {...(events !== undefined && { 'hx-ext': 'sse', 'sse-connect': events })}>
     <div
       id={id}
-      hx-get={addressWith(path, query, {})}
+      hx-get={addressWith(path, query)}
       hx-select={`#${id}`}
       hx-trigger="sse:change"
       hx-swap="outerHTML"

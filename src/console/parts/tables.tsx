@@ -1,5 +1,6 @@
 /** Tables whose filters, order and place are the address of the page. */
 import type { ComponentChildren } from 'preact';
+import { addressWith } from '../server/api';
 import type { PageQuery } from '../server/context';
 
 export type Column<Row> = {
@@ -7,14 +8,6 @@ export type Column<Row> = {
   readonly of: (row: Row) => ComponentChildren;
   /** Name by which the API orders it; it cannot be ordered by when absent. */
   readonly sort?: string;
-};
-
-/** The address of the same page with some parameters changed; undefined takes one out. */
-export const addressWith = (path: string, query: PageQuery, changes: PageQuery): string => {
-  const pairs = Object.entries({ ...query, ...changes }).filter(
-    (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
-  );
-  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 };
 
 const Head = <Row,>({ column, path, query }: { column: Column<Row>; path: string; query: PageQuery }) => {
@@ -37,46 +30,48 @@ export type TableProps<Row> = {
   readonly caption: string;
   /** Whether the caption is a heading of the page as well; else it is for those alone who do not see the table. */
   readonly heading?: boolean;
-  readonly rows: readonly Row[];
+  /** Undefined where the caller may not read them. */
+  readonly rows: readonly Row[] | undefined;
   readonly columns: readonly Column<Row>[];
   readonly path?: string;
   readonly query?: PageQuery;
-  /** In place of a table without rows: what to do. */
+  /** In place of a table without rows: what to do. Nothing when absent. */
   readonly empty?: ComponentChildren;
 };
 
 /** A cell without a value holds a dash. */
-export const Table = <Row,>({ caption, heading, rows, columns, path = '', query = {}, empty }: TableProps<Row>) => (
-  <>
-    {heading && <h2>{caption}</h2>}
-    {rows.length === 0 ? (
-      <p class="empty">{empty}</p>
-    ) : (
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by the keyboard
-      <section class="scroll" tabIndex={0} aria-label={caption}>
-        <table>
-          <caption class="hidden">{caption}</caption>
-          <thead>
-            <tr>
-              {columns.map((column) => (
-                <Head key={column.title} column={column} path={path} query={query} />
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, at) => (
-              <tr key={at}>
-                {columns.map(({ title, of }) => (
-                  <td key={title}>{of(row) ?? '–'}</td>
+export const Table = <Row,>({ caption, heading, rows, columns, path = '', query = {}, empty }: TableProps<Row>) =>
+  rows?.length === 0 && !empty ? null : (
+    <>
+      {heading && <h2>{caption}</h2>}
+      {!rows?.length ? (
+        <p class="empty">{rows ? empty : 'The rules do not show it to you.'}</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways must be reached by the keyboard
+        <section class="scroll" tabIndex={0} aria-label={caption}>
+          <table>
+            <caption class="hidden">{caption}</caption>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <Head key={column.title} column={column} path={path} query={query} />
                 ))}
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-    )}
-  </>
-);
+            </thead>
+            <tbody>
+              {rows.map((row, at) => (
+                <tr key={at}>
+                  {columns.map(({ title, of }) => (
+                    <td key={title}>{of(row) ?? '–'}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </>
+  );
 
 /** Links to the first page and to the one after this. @param next marker of the next page, if there is one */
 export const Pager = ({ path, query, next }: { path: string; query: PageQuery; next: string | undefined }) =>

@@ -1,5 +1,6 @@
 /** How single things are shown: times, ids, states, facts. */
 import type { ComponentChildren } from 'preact';
+import type { Person } from '../views';
 
 const spanUnits = [
   ['d', 86_400],
@@ -70,18 +71,12 @@ export const Code = ({ value }: { value: unknown }) => (
   <code>{typeof value === 'string' ? value : JSON.stringify(value)}</code>
 );
 
+type NoticeProps = { readonly tone: Tone; readonly role?: 'alert' | 'status'; readonly says: ComponentChildren };
+
 /** A notice of the page. @param role `alert` for what went wrong, `status` for what was done */
-export const Notice = ({
-  tone,
-  role,
-  children,
-}: {
-  tone: Tone;
-  role?: 'alert' | 'status';
-  children?: ComponentChildren;
-}) => (
+export const Notice = ({ tone, role, says }: NoticeProps) => (
   <p role={role} class={`notice ${tone}`}>
-    {children}
+    {says}
   </p>
 );
 
@@ -99,8 +94,6 @@ export const nodeAddress = ({ uuid, name }: { uuid: string; name: string | null 
 export const NodeLink = ({ uuid, name, to }: { uuid: string; name: string | null; to?: string }) => (
   <a href={to ?? nodeAddress({ uuid, name })}>{name ?? uuid.slice(0, 8)}</a>
 );
-
-type Person = { readonly user_name?: string | null; readonly user_id?: string | null };
 
 export const personOf = (who: Person | null | undefined): string => who?.user_name ?? who?.user_id ?? '–';
 

@@ -28,6 +28,10 @@ export type Api = {
   get<Body>(path: string, query?: Query): Promise<Body>;
   /** Undefined where the caller may not read it, or it is not there. Throws ApiRefusal (401, 5xx), ApiAway. */
   find<Body>(path: string, query?: Query): Promise<Body | undefined>;
+  /** The rows of a list, which the API's answer has under the last name of the path. Throws as get does. */
+  list<Row>(path: string, query?: Query): Promise<readonly Row[]>;
+  /** The same, as find does it. */
+  findList<Row>(path: string, query?: Query): Promise<readonly Row[] | undefined>;
   /** @param key Idempotency-Key: the form's, so that a form sent twice is done once */
   send<Body>(method: Method, path: string, body: unknown, key?: string): Promise<Body>;
   /** A stream, without a limit of time. */
@@ -36,27 +40,25 @@ export type Api = {
 
 const requestLimitMs = 60_000;
 
-const credentialHeaders = (credentials: Credentials): Record<string, string> => {
-  switch (credentials.is) {
-    case 'token':
-      return { 'x-auth-token': credentials.token };
-    case 'basic':
-      return {
-        authorization: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
-      };
-  }
-};
+const basicOf = (name: string, password: string): string =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+
+const credentialHeaders = (given: Credentials): Record<string, string> =>
+  given.is === 'token' ? { 'x-auth-token': given.token } : { authorization: basicOf(given.username, given.password) };
 
 const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
   const text = await reply.text().catch(() => '');
   return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
 
-const queryOf = (query: Query = {}): string => {
-  const pairs = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
-  return pairs.length === 0
-    ? ''
-    : `?${new URLSearchParams(pairs.map(([key, value]) => [key, String(value)] as [string, string]))}`;
+/** An address with its parameters, and with some of them changed; those that are undefined or empty are left out. */
+export const addressWith = (path: string, query: Query = {}, changes: Query = {}): string => {
+  const given = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== undefined && value !== '');
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([key, value]) => [key, `${value}`]))}`;
+};
+
+const unlessHidden = (thrown: unknown): undefined => {
+  if (!(thrown instanceof ApiRefusal && (thrown.status === 403 || thrown.status === 404))) throw thrown;
 };
 
 /** For the API's audit trail and its counts by address, which believe the console where TEMPER_TRUSTED_PROXIES names it. */
@@ -94,14 +96,14 @@ export const apiOf = (base: string, credentials: Credentials, browser: IncomingM
     return body as Body;
   };
   const get = async <Body>(path: string, query?: Query): Promise<Body> =>
-    parsed<Body>(await exchange(`${path}${queryOf(query)}`, { signal: AbortSignal.timeout(requestLimitMs) }));
+    parsed<Body>(await exchange(addressWith(path, query), { signal: AbortSignal.timeout(requestLimitMs) }));
+  const list = async <Row>(path: string, query?: Query): Promise<readonly Row[]> =>
+    (await get<Readonly<Record<string, readonly Row[]>>>(path, query))[path.slice(path.lastIndexOf('/') + 1)] ?? [];
   return {
     get,
-    find: async <Body>(path: string, query?: Query) =>
-      get<Body>(path, query).catch((thrown) => {
-        if (thrown instanceof ApiRefusal && (thrown.status === 403 || thrown.status === 404)) return undefined;
-        throw thrown;
-      }),
+    list,
+    find: <Body>(path: string, query?: Query) => get<Body>(path, query).catch(unlessHidden),
+    findList: <Row>(path: string, query?: Query) => list<Row>(path, query).catch(unlessHidden),
     send: async <Body>(method: Method, path: string, body: unknown, key?: string) =>
       parsed<Body>(
         await exchange(path, {

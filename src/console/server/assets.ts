@@ -19,13 +19,7 @@ const files = {
   sse: packaged('htmx-ext-sse', 'sse.min.js'),
 } as const;
 
-type Asset = {
-  readonly path: string;
-  readonly type: string;
-  readonly bodies: { readonly br: Buffer; readonly gzip: Buffer; readonly identity: Buffer };
-};
-
-const readAsset = (name: string, file: string): Asset => {
+const readAsset = (name: string, file: string) => {
   const identity = readFileSync(file);
   const end = file.split('.').at(-1) as keyof typeof types;
   const hash = createHash('sha256').update(identity).digest('hex').slice(0, 16);
@@ -38,7 +32,7 @@ const readAsset = (name: string, file: string): Asset => {
 
 const assets = Object.fromEntries(
   Object.entries(files).map(([name, file]) => [name, readAsset(name, file)]),
-) as Readonly<Record<keyof typeof files, Asset>>;
+) as Readonly<Record<keyof typeof files, ReturnType<typeof readAsset>>>;
 
 /** Where a page finds an asset. */
 export const assetPath = (name: keyof typeof files): string => assets[name].path;

@@ -1,79 +1,45 @@
 /** Signing in at Keystone on the caller's behalf: a password, an application credential or a token becomes a token. */
 import { fetchReason } from '../../model/error-texts';
+import type { Fields } from '../views';
 import { ApiAway, ApiRefusal } from './api';
 
-export type Scope =
-  | { readonly is: 'system' }
-  | {
-      readonly is: 'project';
-      readonly project: { readonly id: string } | { readonly name: string; readonly domain: string };
-    }
-  | { readonly is: 'default' };
+/** Who asks for a token and in which scope, as Keystone takes both; without a scope it is the credential's own. */
+export type Login = { readonly identity: object; readonly scope?: object };
 
-export type Identity =
-  | { readonly is: 'password'; readonly user: string; readonly domain: string; readonly password: string }
-  | { readonly is: 'application_credential'; readonly id: string; readonly secret: string }
-  | { readonly is: 'token'; readonly token: string };
+type PasswordGiven = { readonly user: string; readonly password: string; readonly domain?: string; readonly project?: string }; // biome-ignore format: one row
 
-type KeystoneToken = {
-  readonly token: string;
-  readonly name: string;
-  readonly scope: string;
-  /** Milliseconds since the epoch. */
-  readonly until: number;
-};
+/** @param given with the name of a project; the scope is the system without one */
+export const passwordLogin = ({ user, password, domain = 'Default', project }: PasswordGiven): Login => ({
+  identity: { methods: ['password'], password: { user: { name: user, domain: { name: domain }, password } } },
+  scope: project ? { project: { name: project, domain: { name: domain } } } : { system: { all: true } },
+});
 
+export const credentialLogin = (id: string, secret: string): Login => ({
+  identity: { methods: ['application_credential'], application_credential: { id, secret } },
+});
+
+/** The caller of a token in another scope. @param project its id; the system when empty */
+export const scopedLogin = (token: string, project: string): Login => ({
+  identity: { methods: ['token'], token: { id: token } },
+  scope: project ? { project: { id: project } } : { system: { all: true } },
+});
+
+/** `until` is in milliseconds since the epoch. */
+type KeystoneToken = Fields<'token' | 'name' | 'scope', string> & { readonly until: number };
+
+type Named = { readonly name?: string };
 type TokenBody = {
-  readonly token?: {
-    readonly expires_at?: string;
-    readonly user?: { readonly name?: string };
-    readonly project?: { readonly name?: string };
-    readonly system?: unknown;
-  };
+  readonly expires_at?: string;
+  readonly user?: Named;
+  readonly project?: Named;
+  readonly system?: unknown;
 };
 
 const loginLimitMs = 30_000;
 
-const methodOf = (identity: Identity): object => {
-  switch (identity.is) {
-    case 'password':
-      return {
-        methods: ['password'],
-        password: {
-          user: { name: identity.user, domain: { name: identity.domain }, password: identity.password },
-        },
-      };
-    case 'application_credential':
-      return {
-        methods: ['application_credential'],
-        application_credential: { id: identity.id, secret: identity.secret },
-      };
-    case 'token':
-      return { methods: ['token'], token: { id: identity.token } };
-  }
-};
-
-const scopeOf = (scope: Scope): object => {
-  switch (scope.is) {
-    case 'system':
-      return { scope: { system: { all: true } } };
-    case 'project':
-      return {
-        scope: {
-          project:
-            'id' in scope.project
-              ? { id: scope.project.id }
-              : { name: scope.project.name, domain: { name: scope.project.domain } },
-        },
-      };
-    case 'default':
-      return {};
-  }
-};
-
 export type Keystone = {
   /** Throws ApiRefusal (the credentials are refused), ApiAway. */
-  signIn(identity: Identity, scope: Scope): Promise<KeystoneToken>;
+  signIn(login: Login): Promise<KeystoneToken>;
   /** Projects that the caller may be scoped to. Throws ApiAway. */
   projects(token: string): Promise<readonly { readonly id: string; readonly name: string }[]>;
   /** Ends a token; whatever goes wrong is left to the token's own end. */
@@ -90,17 +56,17 @@ export const createKeystone = (url: string): Keystone => {
       },
     );
   return {
-    async signIn(identity, scope) {
+    async signIn(auth) {
       const reply = await exchange('/auth/tokens', {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify({ auth: { identity: methodOf(identity), ...scopeOf(scope) } }),
+        body: JSON.stringify({ auth }),
       });
       const token = reply.headers.get('x-subject-token');
       if (reply.status >= 500) throw new ApiAway(`The identity service answered ${reply.status}.`);
       if (!reply.ok || !token)
         throw new ApiRefusal(401, 'The identity service refused these credentials, or this scope.');
-      const { token: body } = (await reply.json()) as TokenBody;
+      const { token: body } = (await reply.json()) as { token?: TokenBody };
       return {
         token,
         name: body?.user?.name ?? 'unnamed',
@@ -109,18 +75,15 @@ export const createKeystone = (url: string): Keystone => {
       };
     },
     async projects(token) {
-      const reply = await exchange('/auth/projects', {
-        headers: { 'x-auth-token': token, accept: 'application/json' },
-      });
+      const headers = { 'x-auth-token': token, accept: 'application/json' };
+      const reply = await exchange('/auth/projects', { headers });
       if (!reply.ok) return [];
       const { projects = [] } = (await reply.json()) as { projects?: { id: string; name: string }[] };
       return projects.map(({ id, name }) => ({ id, name }));
     },
     async revoke(token) {
-      await exchange('/auth/tokens', {
-        method: 'DELETE',
-        headers: { 'x-auth-token': token, 'x-subject-token': token },
-      }).catch(() => undefined);
+      const headers = { 'x-auth-token': token, 'x-subject-token': token };
+      await exchange('/auth/tokens', { method: 'DELETE', headers }).catch(() => undefined);
     },
   };
 };

@@ -174,11 +174,6 @@ const scopeChanged = async (exchange: Exchange, { session, form }: ProvenForm): 
   }
 };
 
-const signedOut = async ({ deps, request, response }: Exchange): Promise<void> => {
-  await signOut(deps, request, response);
-  response.redirect(303, '/sign-in');
-};
-
 /** Answers a request of a signed-in caller; what the API refuses becomes a page. */
 const answered = async (exchange: Exchange, session: SignedIn, handle: () => Promise<void>): Promise<void> => {
   try {
@@ -218,7 +213,10 @@ const routerOf = (deps: ConsoleDeps, routes: readonly ConsoleRoute[]): Router =>
   get('/sign-in', signInShown);
   post('/sign-in', signedInBy);
   post('/scope', scopeChanged);
-  post('/sign-out', signedOut);
+  post('/sign-out', async ({ request, response }) => {
+    await signOut(deps, request, response);
+    response.redirect(303, '/sign-in');
+  });
   for (const route of routes)
     if ('post' in route) post(route.post, (exchange, form) => answerForm(exchange, route.form, form));
     else get('get' in route ? route.get : route.stream, (exchange) => answerGet(exchange, route));

@@ -2,15 +2,8 @@
 import type { Request, Response } from 'express';
 import { ApiRefusal, apiOf, type Credentials } from './api';
 import { type ConsoleDeps, type FormBody, fieldOf } from './context';
-import type { Identity, Keystone, Scope } from './keystone';
+import { credentialLogin, type Keystone, type Login, passwordLogin, scopedLogin } from './keystone';
 import type { Session } from './session';
-
-type KeystoneLogin = { readonly identity: Identity; readonly scope: Scope };
-
-const projectScope = (form: FormBody): Scope => {
-  const name = fieldOf(form, 'project');
-  return name ? { is: 'project', project: { name, domain: fieldOf(form, 'domain') || 'Default' } } : { is: 'system' };
-};
 
 /** Passwords are taken as they are typed: a blank may belong to one. */
 const secretOf = (form: FormBody, name: string): string => {
@@ -18,34 +11,16 @@ const secretOf = (form: FormBody, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-const demoGiven = ({ settings }: ConsoleDeps, form: FormBody): KeystoneLogin | undefined => {
+const keystoneLogin = ({ settings }: ConsoleDeps, form: FormBody): Login | undefined => {
+  const [user, project, domain] = ['user', 'project', 'domain'].map((name) => fieldOf(form, name) || undefined);
   const person = settings.demo?.find(({ label }) => label === fieldOf(form, 'person'));
-  return (
-    person && {
-      identity: { is: 'password', user: person.user, domain: 'Default', password: person.password },
-      scope: person.project
-        ? { is: 'project', project: { name: person.project, domain: 'Default' } }
-        : { is: 'system' },
-    }
-  );
-};
-
-const keystoneGiven = (deps: ConsoleDeps, form: FormBody): KeystoneLogin | undefined => {
   switch (fieldOf(form, 'kind')) {
     case 'demo':
-      return demoGiven(deps, form);
-    case 'password': {
-      const identity = { user: fieldOf(form, 'user'), domain: fieldOf(form, 'domain') || 'Default' };
-      return {
-        identity: { is: 'password', ...identity, password: secretOf(form, 'password') },
-        scope: projectScope(form),
-      };
-    }
+      return person && passwordLogin(person);
+    case 'password':
+      return passwordLogin({ user: user ?? '', password: secretOf(form, 'password'), domain, project });
     case 'application_credential':
-      return {
-        identity: { is: 'application_credential', id: fieldOf(form, 'id'), secret: secretOf(form, 'secret') },
-        scope: { is: 'default' },
-      };
+      return credentialLogin(fieldOf(form, 'id'), secretOf(form, 'secret'));
     default:
       return undefined;
   }
@@ -54,8 +29,8 @@ const keystoneGiven = (deps: ConsoleDeps, form: FormBody): KeystoneLogin | undef
 type Begun = Pick<Session, 'credentials' | 'name' | 'scope' | 'keystone'> & { readonly until?: number };
 
 /** The session of a Keystone token. Throws ApiRefusal, ApiAway. */
-const sessionOfKeystone = async (keystone: Keystone, { identity, scope }: KeystoneLogin): Promise<Begun> => {
-  const { token, ...who } = await keystone.signIn(identity, scope);
+const sessionOfKeystone = async (keystone: Keystone, login: Login): Promise<Begun> => {
+  const { token, ...who } = await keystone.signIn(login);
   return { ...who, credentials: { is: 'token', token }, keystone: true };
 };
 
@@ -77,8 +52,8 @@ const requireKnown = async (deps: ConsoleDeps, credentials: Credentials, browser
 
 /** What the form signs in as. Throws ApiRefusal, ApiAway. */
 const signedInBy = async (deps: ConsoleDeps, form: FormBody, browser: Request): Promise<Begun> => {
-  const given = keystoneGiven(deps, form);
-  if (given && deps.keystone) return sessionOfKeystone(deps.keystone, given);
+  const login = keystoneLogin(deps, form);
+  if (login && deps.keystone) return sessionOfKeystone(deps.keystone, login);
   const credentials = ownCredentials(form);
   if (!credentials) throw new ApiRefusal(400, 'The console does not know this way of signing in.');
   const printable = /^[\x21-\x7e]+$/;
@@ -116,11 +91,8 @@ export const changeScope = async (deps: ConsoleDeps, project: string, replaced: 
   const { before } = replaced;
   const { credentials } = before;
   if (!deps.keystone || !before.keystone || credentials?.is !== 'token') return;
-  const begun = await sessionOfKeystone(deps.keystone, {
-    identity: { is: 'token', token: credentials.token },
-    scope: project === '' ? { is: 'system' } : { is: 'project', project: { id: project } },
-  });
-  await replaceSession(deps, replaced, begun);
+  const login = scopedLogin(credentials.token, project);
+  await replaceSession(deps, replaced, await sessionOfKeystone(deps.keystone, login));
   // A logout would end the new token alone.
   await deps.keystone.revoke(credentials.token);
 };
