@@ -7,12 +7,14 @@ import { startTestConsole, type TestConsole } from '../support/console';
 import { type ConsoleWorld, consoleWorld, pagesOf } from '../support/console-world';
 import { suiteOf } from '../support/found';
 import { happened } from '../support/happenings';
+import { rolloutUnderWay } from '../support/rollout-under-way';
 import type { Persona } from '../support/world';
 
 suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', () => {
   let api: TestApi;
   let pages: TestConsole;
   let world: ConsoleWorld;
+  let underWay: string;
   let browser: Browser;
   const open: BrowserContext[] = [];
 
@@ -20,6 +22,7 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
     api = await startTestApi();
     pages = await startTestConsole(api.url);
     world = await consoleWorld(api);
+    underWay = await rolloutUnderWay(api);
     browser = await startChromium();
   }, 300_000);
   afterEach(async () => {
@@ -30,6 +33,8 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
     await pages?.close();
     await api?.close();
   });
+
+  const everyPage = (): string[] => [...pagesOf(world), `/rollouts/${underWay}`, `/rollouts/${underWay}/targets/11`];
 
   const as = async (persona: Persona, options = {}): Promise<BrowserContext> => {
     const context = await signedInAs(browser, pages.url, persona, options);
@@ -66,7 +71,7 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
       page.on('console', (line) => {
         if (line.type() === 'error' && !/status of 40[34]/.test(line.text())) faults.push(line.text());
       });
-      for (const address of pagesOf(world)) {
+      for (const address of everyPage()) {
         await page.goto(address);
         await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`);
         expect({ address, found: await foundOn(page) }).toEqual({ address, found: [] });
@@ -82,6 +87,7 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
       ['now', '/', 'light'],
       ['node', '/nodes/rack-1', 'light'],
       ['run', `/runs/${world.parked.run}`, 'dark'],
+      ['rollout', `/rollouts/${underWay}`, 'light'],
       ['runbook-editor', '/runbooks/CUSTOM_RESTART/edit', 'light'],
     ] as const;
     const context = await as('operator', { viewport: { width: 1180, height: 760 } });
@@ -98,7 +104,7 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
   test('at 320 px nothing lies outside of the page but what scrolls within it', async () => {
     const context = await as('operator', { viewport: { width: 320, height: 640 } });
     const page = await context.newPage();
-    for (const address of pagesOf(world)) {
+    for (const address of everyPage()) {
       await page.goto(address);
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect({ address, width }).toEqual({ address, width: 320 });
