@@ -146,7 +146,7 @@ export const rollouts = (sql: Db) => ({
     readonly after?: RolloutUuid;
   }): Promise<RolloutRow[]> {
     const place = sql`(select m.created_at from rollouts m where m.id = ${of.after ?? null})`;
-    // By way of the caller's nodes: asked of each rollout, whether one is among its targets would read the targets of all.
+    // By way of the caller's nodes, so that neither every rollout is read nor, where the store asks it of each, the targets of all.
     const seen = sql`
       select w.id from rollouts w where ${conditionOf(sql, of.visible, 'w')}
       union select t.rollout from nodes n join rollout_targets t on t.node_uuid = n.uuid
