@@ -9,6 +9,7 @@ module.exports.slowSuites = {
   'clients/quickstart': 95,
   'clients/metal3': 85,
   'e2e/operate': 80,
+  'clients/rollouts': 80,
   'e2e/namespace': 78,
   'clients/sdk-functional': 75,
   'e2e/cli': 65,
