@@ -2,6 +2,7 @@
 export { createHttpBasic } from './http-basic';
 export { createIdentity, type Identity } from './identity';
 export { createKeystone, type KeystoneOptions } from './keystone';
+export type { UserRoles } from './keystone-assignments';
 export type { ServiceUser } from './keystone-client';
 export { createRoleLookup, type RoleLookup } from './keystone-roles';
 export { createNoauth } from './noauth';

@@ -24,7 +24,7 @@ export const RolesReply = z.object({ role_assignments: z.array(z.object({ role: 
 /** Where roles are held. */
 export type RoleScope = { readonly project: string } | { readonly system: 'all' };
 
-/** The roles of a user in a scope, none of a user who is gone or disabled; `denied` where our own user may not ask. */
+/** The roles of a user in a scope, none of a user who is gone or disabled, nor in such a project; `denied` where our own user may not ask. */
 export type UserRoles =
   | { readonly is: 'known'; readonly roles: readonly string[] }
   | { readonly is: 'denied' }

@@ -128,16 +128,37 @@ const assigned = async (ask: AskAsService, user: string, role: string): Promise<
 };
 
 const User = z.object({ user: z.object({ enabled: z.boolean() }) });
+const Project = z.object({ project: z.object({ enabled: z.boolean() }) });
 
-/** A disabled user keeps its assignments, so both are asked. */
+/** Whether what a path names is there and enabled. Throws Down. */
+const isEnabled = async (
+  ask: AskAsService,
+  path: string,
+  enabledOf: (body: unknown) => boolean | undefined,
+): Promise<boolean | 'denied'> => {
+  const { status, body } = await ask(path, {});
+  if (status === 404) return false;
+  if (status === 403) return 'denied';
+  const enabled = status === 200 ? enabledOf(body) : undefined;
+  if (enabled === undefined)
+    throw new Down(`the identity service answered ${status} and not whether ${path} is enabled`);
+  return enabled;
+};
+
+/** A disabled user keeps its assignments, and so do the users of a disabled project, so all are asked. */
 const rolesIn = async (ask: AskAsService, user: string, scope: RoleScope): Promise<UserRoles> => {
-  const found = await ask(`/users/${encodeURIComponent(user)}`, {});
-  if (found.status === 404) return { is: 'known', roles: [] };
-  if (found.status === 403) return { is: 'denied' };
-  const read = User.safeParse(found.body);
-  if (found.status !== 200 || !read.success)
-    throw new Down(`the identity service answered ${found.status} and no user`);
-  if (!read.data.user.enabled) return { is: 'known', roles: [] };
+  const enabled = [
+    await isEnabled(ask, `/users/${encodeURIComponent(user)}`, (body) => User.safeParse(body).data?.user.enabled),
+    'project' in scope
+      ? await isEnabled(
+          ask,
+          `/projects/${encodeURIComponent(scope.project)}`,
+          (body) => Project.safeParse(body).data?.project.enabled,
+        )
+      : true,
+  ];
+  if (enabled.includes(false)) return { is: 'known', roles: [] };
+  if (enabled.includes('denied')) return { is: 'denied' };
   const [key, value] = 'project' in scope ? ['scope.project.id', scope.project] : ['scope.system', scope.system];
   const query = new URLSearchParams({ 'user.id': user, [key]: value });
   const { status, body } = await ask(`/role_assignments?${query}&effective&include_names`, {});

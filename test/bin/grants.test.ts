@@ -29,13 +29,23 @@ const holds = (...roles: string[]): Reply => ({
 });
 const enabled: Reply = { status: 200, body: { user: { id: 'u1', enabled: true } } };
 
+/** What Keystone says of the user, the project, the user's roles in it, and those in project `elsewhere`. */
+type State = { user: Reply; project: Reply; roles: Reply; admin: Reply };
+
 /** Keystone answers as `state` says. @param cacheMs as the setting */
 const keystone = async (cacheMs = 60_000) => {
   const now = clock();
-  const state: { user: Reply; roles: Reply } = { user: enabled, roles: holds('manager', 'member', 'reader') };
+  const state: State = {
+    user: enabled,
+    project: { status: 200, body: { project: { id: 'p1', enabled: true } } },
+    roles: holds('manager', 'member', 'reader'),
+    admin: holds('admin', 'reader'),
+  };
   const service = await startScriptedKeystone(({ method, url }) => {
     if (method === 'POST') return ownLogin();
-    return url!.includes('/users/') ? state.user : state.roles;
+    if (url!.includes('/users/')) return state.user;
+    if (url!.includes('/projects/')) return state.project;
+    return url!.includes('scope.project.id=elsewhere') ? state.admin : state.roles;
   });
   closers.push(service.close);
   const self = { username: 'temper', password: 'own', scope: { system: 'all' } } as const;
@@ -56,13 +66,18 @@ test('roles that Keystone gives a person still hold, however long ago the last a
   expect(await stands()).toBe('holds');
 });
 
-test.each<[string, (state: { user: Reply; roles: Reply }) => void]>([
+test.each<[string, (state: State) => void]>([
   ['a role that is taken away', (state) => Object.assign(state, { roles: holds('member', 'reader') })],
   [
     'a user who is disabled',
     (state) => Object.assign(state, { user: { status: 200, body: { user: { enabled: false } } } }),
   ],
   ['a user who is gone', (state) => Object.assign(state, { user: { status: 404 } })],
+  [
+    'a project that is disabled',
+    (state) => Object.assign(state, { project: { status: 200, body: { project: { enabled: false } } } }),
+  ],
+  ['a project that is gone', (state) => Object.assign(state, { project: { status: 404 } })],
 ])('%s is lost once what was known is no longer believed', async (_, change) => {
   const { now, state, stands, asked } = await keystone(60_000);
   expect(await stands()).toBe('holds');
@@ -71,6 +86,25 @@ test.each<[string, (state: { user: Reply; roles: Reply }) => void]>([
   expect(asked()).toHaveLength(1);
   now.pass(60_000);
   expect(await stands()).toBe('lost');
+});
+
+test('a role in another project by which rules admit is asked for as well', async () => {
+  const { now, state, stands } = await keystone(60_000);
+  const caller = { ...granted, admin_projects: ['elsewhere'] };
+  expect(await stands(caller)).toBe('holds');
+  state.admin = holds('reader');
+  now.pass(60_000);
+  expect(await stands(caller)).toBe('lost');
+  expect(await stands()).toBe('holds');
+});
+
+test('a grant that nothing can be asked about does not shorten an outage of Keystone', async () => {
+  const { now, state, stands } = await keystone(60_000);
+  state.roles = 'hang up';
+  expect(await stands()).toBe('waits');
+  now.pass(901_000);
+  expect(await stands({ ...granted, strategy: 'noauth' })).toBe('holds');
+  expect(await stands()).toBe('silent');
 });
 
 test('a scope of the system is asked for as such', async () => {
@@ -94,13 +128,16 @@ test('an identity service that does not answer begins nothing, and after too lon
   expect(await stands()).toBe('holds');
 });
 
-test('where our own user may not list roles, the last act of the person counts for its hours', async () => {
-  const { now, state, stands } = await keystone();
-  state.roles = { status: 403 };
-  expect(await stands()).toBe('holds');
-  now.pass(25 * hour);
-  expect(await stands()).toBe('lost');
-});
+test.each(['user', 'project', 'roles'] as const)(
+  'where our own user may not ask for the %s, the last act of the person counts for its hours',
+  async (what) => {
+    const { now, state, stands } = await keystone();
+    state[what] = { status: 403 };
+    expect(await stands()).toBe('holds');
+    now.pass(25 * hour);
+    expect(await stands()).toBe('lost');
+  },
+);
 
 test('the users file is asked each time, and counts however long ago the last act was', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'temper-grants-'));

@@ -1,5 +1,5 @@
 /** Whether the person by whose rights a rollout runs still has them: as the users file or Keystone says, or for so long after their last act. */
-import { type RoleLookup, readUsers } from '../../identity';
+import { type RoleLookup, readUsers, type UserRoles } from '../../identity';
 import { type Caller, expandRoles } from '../../model/access/callers';
 import type { Authority } from '../../rollouts/contract';
 import type { ControlConfig } from '../settings/config';
@@ -11,36 +11,51 @@ type GrantSettings = Pick<
 
 const hour = 3_600_000;
 
-/** What is known of a person now; `unknown` where nothing can say it without a credential of the person. */
-type GrantStanding = 'holds' | 'lost' | 'unknown' | 'away';
+/**
+ * What is known of a person now: `unknown` where what was asked cannot say it without a credential of the person, `unasked` where
+ * nothing knows such persons.
+ */
+type GrantStanding = 'holds' | 'lost' | 'unknown' | 'unasked' | 'away';
 
-const has = (roles: readonly string[], granted: Caller): GrantStanding => {
+const has = (roles: readonly string[], wanted: readonly string[]): GrantStanding => {
   const held = new Set(roles.map((role) => role.toLowerCase()));
-  return granted.roles.every((role) => held.has(role.toLowerCase())) ? 'holds' : 'lost';
+  return wanted.every((role) => held.has(role.toLowerCase())) ? 'holds' : 'lost';
 };
 
-const byFile = async (file: string | undefined, granted: Caller): Promise<GrantStanding> => {
-  if (file === undefined || granted.user_id === null) return 'unknown';
-  const users = await readUsers(file).catch(() => undefined);
-  if (!users) return 'away';
-  const standing = users.get(granted.user_id);
-  if (!standing) return granted.strategy === 'static_tokens' ? 'unknown' : 'lost';
-  const scope = (standing.project ?? null) === granted.project_id && (standing.system ?? null) === granted.system_scope;
-  return scope ? has(expandRoles(standing.roles), granted) : 'lost';
-};
-
-const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, granted: Caller): Promise<GrantStanding> => {
-  const { user_id, project_id, system_scope } = granted;
-  if (!lookup || user_id === null || (project_id === null && system_scope === null)) return 'unknown';
-  const answer = await lookup.rolesOf(user_id, project_id === null ? { system: 'all' } : { project: project_id });
+const standingBy = (answer: UserRoles, wanted: readonly string[]): GrantStanding => {
   switch (answer.is) {
     case 'known':
-      return has(answer.roles, granted);
+      return has(answer.roles, wanted);
     case 'denied':
       return 'unknown';
     case 'down':
       return 'away';
   }
+};
+
+const byFile = async (file: string | undefined, granted: Caller): Promise<GrantStanding> => {
+  if (file === undefined || granted.user_id === null) return 'unasked';
+  const users = await readUsers(file).catch(() => undefined);
+  if (!users) return 'away';
+  const standing = users.get(granted.user_id);
+  if (!standing) return granted.strategy === 'static_tokens' ? 'unknown' : 'lost';
+  const scope = (standing.project ?? null) === granted.project_id && (standing.system ?? null) === granted.system_scope;
+  return scope ? has(expandRoles(standing.roles), granted.roles) : 'lost';
+};
+
+const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, granted: Caller): Promise<GrantStanding> => {
+  const { user_id, project_id, system_scope } = granted;
+  if (!lookup || user_id === null || (project_id === null && system_scope === null)) return 'unasked';
+  const own = standingBy(
+    await lookup.rolesOf(user_id, project_id === null ? { system: 'all' } : { project: project_id }),
+    granted.roles,
+  );
+  // Rules with admin_projects admit by roles in other projects.
+  for (const project of own === 'holds' ? (granted.admin_projects ?? []) : []) {
+    const there = standingBy(await lookup.rolesOf(user_id, { project }), ['admin']);
+    if (there !== 'holds') return there;
+  }
+  return own;
 };
 
 /**
@@ -54,22 +69,28 @@ export const grantsFrom = (
 ): Authority => {
   const { TEMPER_ROLLOUT_GRANT_HOURS: hours, TEMPER_USERS_FILE: file } = settings;
   const outageMs = settings.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000;
-  let awaySince: number | undefined;
+  /** Since when what knows callers of a strategy does not answer. */
+  const awaySince = new Map<Caller['strategy'], number>();
   return async (granted, granted_at) => {
     const inFile = granted.strategy === 'http_basic' || granted.strategy === 'static_tokens';
     const standing = await (inFile
       ? byFile(file, granted)
       : granted.strategy === 'keystone'
         ? byKeystone(lookup, granted)
-        : 'unknown');
-    if (standing !== 'away') awaySince = undefined;
+        : 'unasked');
+    const { strategy } = granted;
     switch (standing) {
-      case 'away':
-        awaySince ??= now();
-        return now() - awaySince > outageMs ? 'silent' : 'waits';
+      case 'away': {
+        const since = awaySince.get(strategy) ?? now();
+        awaySince.set(strategy, since);
+        return now() - since > outageMs ? 'silent' : 'waits';
+      }
       case 'unknown':
+      case 'unasked':
+        if (standing === 'unknown') awaySince.delete(strategy);
         return now() - granted_at.getTime() > hours * hour ? 'lost' : 'holds';
       default:
+        awaySince.delete(strategy);
         return standing;
     }
   };
