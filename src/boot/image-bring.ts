@@ -78,16 +78,20 @@ const stored = async ({ folder, log }: Bringing, { name, sha256, bytes }: Wanted
   return undefined;
 };
 
+/** Why an image cannot be sent, as the tenant of the node may read it: neither where its origin is nor a path of ours. */
+const reasonOf = (thrown: unknown): string => {
+  const { code, name, message } = thrown as NodeJS.ErrnoException;
+  if (fullCodes.includes(code)) return 'the disk of the boot service is full';
+  if (thrown instanceof NoRoom || thrown instanceof FetchFault) return message;
+  if (isTemperError(thrown)) return 'its origin is none that the boot service may ask (TEMPER_IMAGE_ORIGINS)';
+  return `it could not be fetched (${code ?? name})`;
+};
+
 const refusal = ({ log }: Bringing, { name, sha256 }: Wanted, thrown: unknown): Cached => {
   const { code, message } = thrown as NodeJS.ErrnoException;
   const full = thrown instanceof NoRoom || fullCodes.includes(code);
-  const plain = thrown instanceof NoRoom || thrown instanceof FetchFault || isTemperError(thrown);
-  const reason = fullCodes.includes(code)
-    ? 'the disk of the boot service is full'
-    : plain
-      ? message
-      : `it could not be fetched: ${message}`;
-  log.warn('image cannot be served', { image: name, sha256, reason });
+  const reason = reasonOf(thrown);
+  log.warn('image cannot be served', { image: name, sha256, reason, fault: message });
   return { is: 'refused', full, reason };
 };
 

@@ -229,6 +229,12 @@ it.each<[string, RequestListener, number, RegExp, number]>([
   expect([fetches, inFolder()]).toEqual([tries, []]);
 });
 
+it('does not say where an origin is that cannot be reached, for a tenant may read it', async () => {
+  await start();
+  const unreachable = recordOf(real, { url: 'http://127.0.0.1:1/debian.raw' });
+  expect(await settled(unreachable.give())).toEqual({ status: 502, says: 'it could not be fetched (ECONNREFUSED)' });
+});
+
 it('goes on where an origin fails in passing', async () => {
   await start();
   serve = (req, res) => (fetches < 3 ? res.destroy() : sending(real)(req, res));
@@ -240,6 +246,7 @@ it('asks no origin that the operator does not allow', async () => {
   await start({ origins: ['https://images.example.org'] });
   const answer = await settled(recordOf(real).give());
   expect(answer).toEqual({ status: 502, says: expect.stringContaining('TEMPER_IMAGE_ORIGINS') });
+  expect(answer.says).not.toContain('127.0.0.1');
   expect(fetches).toBe(0);
 });
 
