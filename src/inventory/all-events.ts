@@ -38,6 +38,14 @@ export type EventSelection = {
   readonly limit: number;
 };
 
+/** What of a rollout's events a caller sees who does not see it as a whole. */
+export type RolloutPart = {
+  /** Of those that are about none of its nodes. */
+  readonly kinds: readonly string[];
+  /** Of those about a node, over the columns of `EventSelection.ofTargets`. */
+  readonly ofTargets: Predicate;
+};
+
 const seenEventColumns = (sql: Db) => sql`
   e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.rollout_id, e.project, e.lessee, e.data, coalesce(e.tx, '0'::xid8) as tx,
   n.owner as now_owner, n.lessee as now_lessee,
@@ -107,10 +115,18 @@ export const allEvents = (sql: Db) => ({
       order by e.tx, e.seq limit ${limit}`;
   },
 
-  /** Whether a rollout has events after a place, also such as cannot be placed yet. */
-  async follow(rollout: RolloutUuid, { tx, seq }: FeedPlace): Promise<boolean> {
-    const rows = await sql`
-      select 1 from events where rollout_id = ${rollout} and (coalesce(tx, '0'::xid8), seq) > (${tx}::xid8, ${seq}) limit 1`;
+  /**
+   * Whether a rollout has events after a place, also such as cannot be placed yet.
+   * @param part only of these: of the rollout itself those of some kinds, and of its nodes those that a caller may see
+   */
+  async follow(rollout: RolloutUuid, { tx, seq }: FeedPlace, part?: RolloutPart): Promise<boolean> {
+    const later = sql`e.rollout_id = ${rollout} and (coalesce(e.tx, '0'::xid8), e.seq) > (${tx}::xid8, ${seq})`;
+    const rows = part
+      ? await sql`
+          select 1 from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where ${later}) seen
+          where (node_uuid is null and kind in ${sql([...part.kinds])}) or (node_uuid is not null and ${conditionOf(sql, part.ofTargets, 'seen')})
+          limit 1`
+      : await sql`select 1 from events e where ${later} limit 1`;
     return rows.length > 0;
   },
 
@@ -120,10 +136,16 @@ export const allEvents = (sql: Db) => ({
     return { tx: row!.tx, seq: -1 };
   },
 
-  /** Where an event stands, or undefined. @param rollout whose it must be */
-  async placeOf(seq: number, rollout?: RolloutUuid): Promise<FeedPlace | undefined> {
-    const [row] = await sql<FeedPlace[]>`
-      select coalesce(tx, '0'::xid8) as tx, seq from events where seq = ${seq} ${rollout ? sql`and rollout_id = ${rollout}` : sql``}`;
+  /** Where an event stands, or undefined. */
+  async placeOf(seq: number): Promise<FeedPlace | undefined> {
+    const [row] = await sql<FeedPlace[]>`select coalesce(tx, '0'::xid8) as tx, seq from events where seq = ${seq}`;
+    return row;
+  },
+
+  /** An event of this rollout, which is its place as well; undefined where it has none of this number. */
+  async ofRollout(rollout: RolloutUuid, seq: number): Promise<SeenEvent | undefined> {
+    const [row] = await sql<SeenEvent[]>`
+      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.seq = ${seq} and e.rollout_id = ${rollout}`;
     return row;
   },
 });

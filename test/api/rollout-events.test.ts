@@ -165,6 +165,22 @@ test('a stream of all has a rollout’s events for those who see it, and goes on
   part!.close();
 });
 
+test('a tenant cannot find out by places and ends how much is done to nodes of others', async () => {
+  const rolling = await rollingOut();
+  await moved(rolling, rolling.own, 'admitted');
+  await moved(rolling, rolling.leased, 'admitted');
+  const [, hidden] = await listed('operator', `?rollout=${rolling.rollout}`);
+  expect(hidden!.node_uuid).toBe(rolling.own);
+  expect((await ofRollout(rolling, 'lessee-reader', hidden!.seq)).status).toBe(400);
+  await act(rolling, 'abort');
+  await moved(rolling, rolling.leased, 'done');
+  const seen = await (await ofRollout(rolling, 'lessee-reader')).until();
+  expect(kinds(seen)).toEqual(['target.admitted', 'aborted', 'target.done']);
+  await moved(rolling, rolling.own, 'done');
+  expect((await ofRollout(rolling, 'lessee-reader', seen.at(-1)!.seq)).status).toBe(204);
+  expect(kinds(await (await ofRollout(rolling, 'owner-reader', seen.at(-1)!.seq)).until())).toEqual(['target.done']);
+});
+
 test('a place that is no event of the rollout is refused, and a hidden rollout is missing', async () => {
   const rolling = await rollingOut();
   const other = await rollingOut();

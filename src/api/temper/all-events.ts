@@ -46,7 +46,7 @@ const nowColumns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee' } as
 const plannedColumns = { 'node.owner': 'target_owner', 'node.lessee': 'target_lessee' } as const;
 
 /** What a project sees of a rollout on its node: both while the node is its own and where it was when that was planned. */
-const ofTargets = (policy: Policy, who: Caller): Predicate =>
+export const ofTargets = (policy: Policy, who: Caller): Predicate =>
   and(
     policy.filter(rolloutRules.own, who, plannedColumns),
     policy.filter(rolloutRules.own, who, nowColumns),

@@ -5,11 +5,11 @@ import { type Caller, quotaProject } from '../../model/access/callers';
 import { isTemperError, raise } from '../../model/errors';
 import type { RolloutUuid } from '../../model/ids';
 import { matches } from '../../model/predicates';
-import { endedRollouts } from '../../model/rollouts/states';
+import { endedRollouts, type TargetState } from '../../model/rollouts/states';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, noContent, type Route, route } from '../http/route';
 import { seesBmcRule } from '../resource/bmc-texts';
-import { eventView } from './all-events';
+import { eventView, ofTargets } from './all-events';
 import { type EventFollowing, followEvents } from './event-following';
 import { rolloutRules, type SeenRollout, visibleRollout } from './rollout-views';
 import { type OfRollout, rolloutPath } from './rollouts';
@@ -45,31 +45,56 @@ const viewsOf =
     return rows.flatMap((row) => (seen.whole ? [eventView(ctx, who, row)] : partOf(ctx, who, seen, row)));
   };
 
-const underWay: readonly string[] = ['admitted', 'soaking', 'parked'];
+const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
 
-/** Whether a rollout has ended with all that it began, and the place is that of its last event. */
-const isOver = async ({ inventory }: ApiContext, id: RolloutUuid, place: FeedPlace): Promise<boolean> => {
-  const row = await inventory.rollouts.find(id);
-  if (row && !endedRollouts.includes(row.state)) return false;
-  const counts = await inventory.rollouts.counts(id);
-  if (counts.some(({ state }) => underWay.includes(state))) return false;
-  return !(await inventory.allEvents.follow(id, place));
+/** Whether something is under way, of what the caller sees. */
+const worksOnSeen = async ({ inventory }: ApiContext, { row, whole, rows }: SeenRollout): Promise<boolean> => {
+  if (whole) return (await inventory.rollouts.counts(row.id)).some(({ state }) => underWay.includes(state));
+  for (const state of underWay)
+    if ((await inventory.rolloutTargets.list(row.id, { ...rows, state, limit: 1 })).length > 0) return true;
+  return false;
 };
 
-/** Where the client left off: the header that browsers send by themselves. Throws InvalidInput. */
-const placeAfter = async (ctx: ApiContext, id: RolloutUuid, last: string | undefined): Promise<FeedPlace> => {
+/**
+ * Whether a rollout has ended with all that it began, and the place is that of its last event: of what the caller sees, for an end that
+ * waits for the nodes of others says that there are some.
+ */
+const isOver = async (ctx: ApiContext, who: Caller, seen: SeenRollout, place: FeedPlace): Promise<boolean> => {
+  const { id } = seen.row;
+  const row = await ctx.inventory.rollouts.find(id);
+  if (row && !endedRollouts.includes(row.state)) return false;
+  if (await worksOnSeen(ctx, seen)) return false;
+  const part = seen.whole ? undefined : { kinds: stateKinds, ofTargets: ofTargets(ctx.policy(), who) };
+  return !(await ctx.inventory.allEvents.follow(id, place, part));
+};
+
+/**
+ * Where the client left off: the header that browsers send by themselves. An event that the caller may not see is none: how many there
+ * are says how many nodes there are. Throws InvalidInput.
+ */
+const placeAfter = async (
+  ctx: ApiContext,
+  who: Caller,
+  seen: SeenRollout,
+  last: string | undefined,
+): Promise<FeedPlace> => {
   if (last === undefined || last === '') return feedStart;
-  const place = /^\d{1,15}$/.test(last) ? await ctx.inventory.allEvents.placeOf(Number(last), id) : undefined;
+  const event = /^\d{1,15}$/.test(last)
+    ? await ctx.inventory.allEvents.ofRollout(seen.row.id, Number(last))
+    : undefined;
+  if (event && (seen.whole || partOf(ctx, who, seen, event).length > 0)) return { tx: event.tx, seq: event.seq };
   const reason = 'is no event of this rollout; leave it out to get all events';
-  return place ?? raise('InvalidInput', { field: 'Last-Event-ID', reason });
+  return raise('InvalidInput', { field: 'Last-Event-ID', reason });
 };
 
 const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
-  const { id } = (await visibleRollout(ctx, request.who, request.params.rollout)).row;
-  const after = await placeAfter(ctx, id, request.header('last-event-id'));
+  const { who } = request;
+  const seen = await visibleRollout(ctx, who, request.params.rollout);
+  const { id } = seen.row;
+  const after = await placeAfter(ctx, who, seen, request.header('last-event-id'));
   // To a client that reconnects by itself, 204 means that nothing will come any more.
-  if (await isOver(ctx, id, after)) return noContent();
-  const ear = await ctx.streams.open(null, callerKey(request.who), quotaProject(request.who));
+  if (await isOver(ctx, who, seen, after)) return noContent();
+  const ear = await ctx.streams.open(null, callerKey(who), quotaProject(who));
   const tailing = await ctx.streams.tail.open().catch(async (thrown) => {
     await ear.close();
     throw thrown;
@@ -81,7 +106,7 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
     views: viewsOf(ctx, id),
     tailing,
     closing: ear.closing,
-    isOver: (place) => isOver(ctx, id, place),
+    isOver: (place) => isOver(ctx, who, seen, place),
   };
   const stop = async (): Promise<void> => {
     tailing.close();
