@@ -1,6 +1,7 @@
 /** What the answers of webhooks and metrics mean to a gate. */
 import { z } from 'zod';
 import { type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
+import { storable } from '../model/texts';
 
 const longestNote = 500;
 
@@ -12,7 +13,7 @@ const jsonOf = (text: string): unknown => {
   }
 };
 
-const note = z.string().max(longestNote).default('');
+const note = z.string().max(longestNote).default('').transform(storable);
 const WebhookAnswer = z.union([
   z.object({ answer: z.enum(['pass', 'fail', 'inconclusive']), reason: note }),
   z.object({ retry_after: z.int().min(1).max(3_600), reason: note }),

@@ -29,6 +29,13 @@ test.each([
   expect(webhookAnswer(status, text).is).toBe(is);
 });
 
+test('what the store does not take is replaced in the reason of a webhook', () => {
+  expect(webhookAnswer(200, String.raw`{"answer": "fail", "reason": "a\u0000b\ud800"}`)).toEqual({
+    is: 'fail',
+    note: 'a\ufffdb\ufffd',
+  });
+});
+
 const vector = (...values: string[]) => ({ resultType: 'vector', result: values.map((one) => ({ value: [1, one] })) });
 const reply = (data: object, status = 'success') => JSON.stringify({ status, data });
 test.each([
@@ -79,6 +86,26 @@ const served = async (answer: Served) => {
     });
   return { asked, gates, url };
 };
+
+test('a webhook that sends its answer byte by byte has no more time than one that sends none', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': '1000000' });
+    const drip = setInterval(() => response.write(' '), 10);
+    response.once('close', () => clearInterval(drip));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const [secret] = vault.seal({ secret: 'sixteen letters.' }).secrets;
+  const webhooks = { target: async () => ({ url, secret: secret! }) };
+  const gates = createGates({ inventory: { webhooks } as never, origins: [url], vault, timeoutMs: 200 });
+  expect(await gates.ask({ webhook: 'known' }, { rollout: 'r1' })).toMatchObject({ is: 'inconclusive' });
+});
 const facts = { rollout: 'r1', wave: 1, states: { done: 2 } };
 const webhook = { webhook: 'known' };
 
