@@ -222,6 +222,28 @@ describe('power by turns', () => {
     expect(await mostInAMinute(rollout)).toBe(2);
   });
 
+  test('a node that is tried again counts for each time', async () => {
+    const nodes = await world.nodes(['a', 'a', 'a']);
+    const work = { verb: 'power', runbook: null, power: { target: 'rebooting' } };
+    const rollout = await world.plan({ select: { nodes }, ...work, ...starts(2) });
+    await world.start(rollout);
+    const of = world.api.sql`rollout = ${rollout.uuid}`;
+    await world.api.sql`update rollout_targets set not_before = now() + interval '1 hour' where ${of} and position > 0`;
+    await world.tend(rollout);
+    await world.endRuns(rollout, 'failed');
+    const [{ node_uuid: node }] = await world.targets(rollout, '?state=failed');
+    await world.api.sql`
+      update nodes set provision_state = 'active', maintenance = false, fault = null where uuid = ${node}`;
+    await world.posted('owner-manager', `/temper/v1/rollouts/${rollout.uuid}/targets/${node}/retry`, {
+      reason: 'again',
+    });
+    await world.tend(rollout);
+    expect(await statesOf(rollout)).toEqual({ admitted: 1, pending: 2 });
+    await world.api.sql`update rollout_targets set not_before = null where ${of}`;
+    await world.tend(rollout);
+    expect(await statesOf(rollout)).toEqual({ admitted: 1, pending: 2 });
+  });
+
   test('nodes whose power is left alone are not counted', async () => {
     const nodes = await world.nodes(['a', 'a', 'a']);
     const rollout = await world.plan({

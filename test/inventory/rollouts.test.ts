@@ -187,6 +187,15 @@ test('nothing is begun of a paused rollout, by an older plan, or twice', async (
   expect(await api.rollouts.move(rollout, ['running'], 'paused')).toBe(false);
 });
 
+test('a coordinator that stood still opens no wave again that is over', async () => {
+  const wave = { size: 1, advance: 'auto', soak_ms: 0 } as const;
+  const waves = [wave, wave, { ...wave, size: 'rest' }] as const;
+  const rollout = await runningRollout(api, await nodesIn(owner, ['r1', 'r1', 'r1']), { waves });
+  const to = (next: number) => control.rollouts.move(rollout, ['running'], 'running', { wave: next });
+  expect([await to(1), await to(1), await to(2), await to(1)]).toEqual([true, false, true, false]);
+  expect((await control.rollouts.find(rollout.id))!.wave).toBe(2);
+});
+
 test('a node that a run holds refuses, and the counters are as before', async () => {
   const nodes = await nodesIn(owner, [null]);
   const [one, other] = [await runningRollout(api, nodes), await runningRollout(api, nodes)];

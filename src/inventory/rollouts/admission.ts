@@ -2,6 +2,7 @@
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../model/ids';
 import type { TargetState } from '../../model/rollouts/states';
 import type { Db } from '../database';
+import { powerStarts } from './targets';
 
 /** Which target is to be begun by which run, by which plan. */
 export type AdmissionOrder = {
@@ -61,7 +62,7 @@ export const rolloutAdmission = (sql: Db) => {
       where c.rollout = ${rollout} and c.number = any (${keys}) and c.per_minute is not null
         and exists (select from rollout_targets where rollout = ${rollout} and position = ${position} and power_cycles > 0)
         and c.per_minute <= (
-          select count(*) from rollout_targets t where t.rollout = c.rollout and t.power_cycles > 0
+          select ${powerStarts(sql)} from rollout_targets t where t.rollout = c.rollout and t.power_cycles > 0
             and t.admitted_at > now() - interval '1 minute' and t.counters @> array[c.number])
       order by c.number limit 1`;
     return first && { is: 'full', ...first };
@@ -93,7 +94,8 @@ export const rolloutAdmission = (sql: Db) => {
       const pace = await hurried(order, keys);
       if (pace) return pace;
       await sql`
-        update rollout_targets set state = 'admitted', run_id = ${run}, code = null, rule = null, reason = null, admitted_at = now(), ended_at = null
+        update rollout_targets set state = 'admitted', run_id = ${run}, code = null, rule = null, reason = null, begun_before = admitted_at, admitted_at = now(),
+          ended_at = null
         where rollout = ${rollout} and position = ${position}`;
       return { is: 'admitted' };
     },

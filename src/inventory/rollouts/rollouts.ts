@@ -174,8 +174,8 @@ export const rollouts = (sql: Db) => ({
     from rollout_targets where rollout = ${id} group by 1, 2, 3 order by 1, 2, 3`,
 
   /**
-   * Moves a rollout that is in one of these states, by this plan, and has its workflow look at it. False where it is not. Waits for
-   * admissions under way: once it answers, none follows that the state does not allow.
+   * Moves a rollout that is in one of these states, by this plan, and has its workflow look at it; to a wave only from the one before.
+   * False where it is not. Waits for admissions under way: once it answers, none follows that the state does not allow.
    */
   async move(
     { id, plan_hash }: Pick<RolloutRow, 'id' | 'plan_hash'>,
@@ -186,7 +186,8 @@ export const rollouts = (sql: Db) => ({
     const moved = await sql`
       update rollouts set ${sql({ ...change, state: to })}
         ${granted ? sql`, granted = ${jsonOf(sql, granted)}, granted_at = now()` : sql``}, updated_at = now()
-      where id = ${id} and plan_hash = ${plan_hash} and state in ${sql([...from])} returning 1`;
+      where id = ${id} and plan_hash = ${plan_hash} and state in ${sql([...from])}
+        ${change.wave === undefined ? sql`` : sql`and wave = ${change.wave - 1}`} returning 1`;
     if (moved.length === 0) return false;
     await sql`select wake_rollout(${id})`;
     return true;

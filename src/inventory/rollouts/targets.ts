@@ -66,11 +66,15 @@ const targetColumns = [
 // One statement's parameter stays small, however large the plan is.
 const targetsAtOnce = 5_000;
 
+/** How often targets `t`, all begun in the last minute, were begun in it: one that was tried again, twice. */
+export const powerStarts = (sql: Db) =>
+  sql`coalesce(sum(1 + coalesce((t.begun_before > now() - interval '1 minute')::int, 0)), 0)`;
+
 /** Counters whose nodes were begun as often in the last minute as their power supply bears. */
 const hurried = (sql: Db, rollout: RolloutUuid) => sql`
   select number from rollout_counters c where c.rollout = ${rollout} and c.per_minute is not null and c.per_minute <= (
-    select count(*) from rollout_targets b where b.rollout = c.rollout and b.power_cycles > 0
-      and b.admitted_at > now() - interval '1 minute' and b.counters @> array[c.number])`;
+    select ${powerStarts(sql)} from rollout_targets t where t.rollout = c.rollout and t.power_cycles > 0
+      and t.admitted_at > now() - interval '1 minute' and t.counters @> array[c.number])`;
 
 /**
  * Which page of all targets, and its order: that of the plan, in which waves follow each other, so that targets of one state are found
