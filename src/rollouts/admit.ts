@@ -5,8 +5,9 @@ import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import { isTemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
+import { asksItself, tenantOf, termsOf } from '../model/rollouts/consent';
 import type { Prepare, RolloutDeps, RolloutSpec, Work } from './contract';
-import { type Overriding, overridingOf, passSilence, recordOverridden } from './overriding';
+import { type Overriding, overridingOf, passesTenant, passSilence, recordOverridden } from './overriding';
 import { workFor } from './plan';
 
 /**
@@ -96,27 +97,68 @@ const changedHands = {
 const sameHands = (target: TargetRow, { owner, lessee, lease_id }: NodeRow): boolean =>
   target.owner === owner && target.lessee === lessee && target.lease_id === lease_id;
 
+const noConsent = { code: 'no_consent', reason: 'The tenant has not answered in time.' };
 const noSecondConsent = { code: 'no_consent', reason: 'The tenant has not agreed to another attempt.' };
 
 const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
   inventory.transaction((store) => store.rolloutConsents.settle(rollout, target));
 
+/**
+ * Whether its tenant has a say. The plan has marked such targets; one that has failed since lost the mark, not the tenant. That a rule
+ * let the plan pass over a tenant counts only while it lets the person by whose rights the rollout runs by now.
+ */
+const tenantHasSay = (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow, node: NodeRow): boolean => {
+  if (target.code === 'leased' || target.asked_at !== null) return true;
+  const tenant = tenantOf(target);
+  if (tenant === null || asksItself(tenant, rollout) || target.power_cycles === 0) return false;
+  return !passesTenant(deps, rollout, node);
+};
+
 /** What stands against a target by the word of its tenant; undefined where nothing does. */
-const heldByTenant = async (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow): Promise<Began | undefined> => {
-  // The plan has marked those whose tenant has a say; one that has failed since lost the mark, not the tenant.
-  if (target.code !== 'leased' && target.asked_at === null) return undefined;
+const heldByTenant = async (
+  deps: RolloutDeps,
+  rollout: RolloutRow,
+  target: TargetRow,
+  node: NodeRow,
+): Promise<Began | undefined> => {
+  if (!tenantHasSay(deps, rollout, target, node)) return undefined;
   const consent = await settled(deps, rollout, target);
-  if (consent === 'given') return undefined;
+  if (consent === 'given' || (consent === 'forced' && passesTenant(deps, rollout, node))) return undefined;
   // A failed target keeps its place among the failed: its tenant is not asked a second time.
   if (target.state === 'failed' && consent !== 'waits') return skip(deps, rollout, target, noSecondConsent);
+  if (consent === 'forced') return skip(deps, rollout, target, noConsent);
   return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
+};
+
+const againMs = 10_000;
+
+const mayForce = ({ spec }: Pick<RolloutRow, 'spec'>): boolean => termsOf(spec).force === 'rule';
+
+/** Whether rules may be asked in the name of its grant: it runs, the person has the rights, and this process has the policy in force. */
+const actsNow = async (
+  { authority, unready }: RolloutDeps,
+  { state, granted, granted_at }: RolloutRow,
+): Promise<boolean> => {
+  if (state !== 'running' || !granted || !granted_at) return false;
+  return (await authority(granted, granted_at)) === 'holds' && (await unready?.()) === undefined;
 };
 
 /** Passes over the targets whose tenants have not answered in time, or over their silence where the rollout and a rule say so. */
 export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<void> => {
-  const why = { code: 'no_consent', reason: 'The tenant has not answered in time.' };
-  for (const target of await deps.inventory.rolloutConsents.overdue(rollout.id))
-    if (!(await passSilence(deps, rollout, target))) await skip(deps, rollout, target, why);
+  const overdue = await deps.inventory.rolloutConsents.overdue(rollout.id);
+  if (overdue.length === 0 || (mayForce(rollout) && !(await actsNow(deps, rollout)))) return;
+  for (const target of overdue)
+    if (!(await passSilence(deps, rollout, target))) await skip(deps, rollout, target, noConsent);
+};
+
+/** When the time of the next tenant that is asked is over: epoch milliseconds; null where then nothing follows by itself. */
+export const nextOverdue = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<number | null> => {
+  const at = await inventory.rolloutConsents.nextOverdue(rollout.id);
+  if (at === null || !mayForce(rollout)) return at?.getTime() ?? null;
+  if (rollout.state !== 'running') return null;
+  // What is over by now waits for rights that hold again.
+  const now = await inventory.clock();
+  return at.getTime() > now ? at.getTime() : now + againMs;
 };
 
 /**
@@ -133,7 +175,7 @@ export const beginTarget = async (
   const node = await inventory.nodes.find({ uuid: target.node_uuid });
   if (!node) return skip(deps, rollout, target, { code: 'gone', reason: 'The node is no longer enrolled.' });
   if (!sameHands(target, node)) return skip(deps, rollout, target, changedHands);
-  const held = await heldByTenant(deps, rollout, target);
+  const held = await heldByTenant(deps, rollout, target, node);
   if (held) return held;
   const frozen = await inventory.freezes.active(target.node_uuid);
   if (frozen) return { is: 'waits', code: 'frozen' };

@@ -18,6 +18,8 @@ export type Overriding = {
   readonly reason: string;
 };
 
+const withoutConsent = 'temper:rollout:without_consent';
+
 type Deps = Pick<RolloutDeps, 'inventory' | 'admitted'>;
 type Overridden = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee'>;
 
@@ -30,6 +32,13 @@ const askedFor = (
   const rule_set = admitted?.(rule, rollout.granted, node);
   return rule_set === undefined ? undefined : { rollout, rule, rule_set, reason };
 };
+
+/** Whether that rule lets the person by whose rights the rollout runs interrupt this node now, without its tenant's word. */
+export const passesTenant = (
+  { admitted }: Pick<Deps, 'admitted'>,
+  { granted }: Pick<RolloutRow, 'granted'>,
+  node: NodeRow,
+): boolean => granted !== null && admitted?.(withoutConsent, granted, node) !== undefined;
 
 /** What lets this node be taken beyond disruption budgets now; undefined where they hold. */
 export const overridingOf = (deps: Deps, rollout: RolloutRow, node: NodeRow): Overriding | undefined => {
@@ -91,7 +100,7 @@ export const passSilence = async (deps: Deps, rollout: RolloutRow, target: Overr
   if (force !== 'rule') return false;
   const node = await deps.inventory.nodes.find({ uuid: target.node_uuid });
   if (!node) return false;
-  const forcing = askedFor(deps, { rollout, rule: 'temper:rollout:without_consent', reason }, node);
+  const forcing = askedFor(deps, { rollout, rule: withoutConsent, reason }, node);
   if (!forcing) return false;
   return deps.inventory.transaction(async (store) => {
     // One that has answered meanwhile is none that says nothing.

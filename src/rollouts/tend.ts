@@ -5,7 +5,7 @@
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutUuid } from '../model/ids';
 import { endedRollouts } from '../model/rollouts/states';
-import { passOverdue } from './admit';
+import { nextOverdue, passOverdue } from './admit';
 import { beginDue, type Follows } from './begin-due';
 import { grow, stopBySpent } from './bounds';
 import type { RolloutDeps } from './contract';
@@ -74,14 +74,11 @@ const endRuns = async (
 };
 
 /** When time alone changes something; null where nothing does before something happens. */
-const nextOf = async (
-  { inventory }: RolloutDeps,
-  { id, wave }: RolloutRow,
-  follows: Follows,
-): Promise<number | null> => {
-  const times = [await inventory.rolloutTargets.nextTime(id, wave), await inventory.rolloutConsents.nextOverdue(id)];
-  const next = times.filter((time) => time !== null).sort((one, other) => one.getTime() - other.getTime())[0];
-  const ms = next ? Math.max(100, next.getTime() - (await inventory.clock())) : null;
+const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows): Promise<number | null> => {
+  const { inventory } = deps;
+  const due = await inventory.rolloutTargets.nextTime(rollout.id, rollout.wave);
+  const times = [due?.getTime() ?? null, await nextOverdue(deps, rollout)].filter((time) => time !== null);
+  const ms = times.length > 0 ? Math.max(100, Math.min(...times) - (await inventory.clock())) : null;
   if (follows === 'waits') return Math.min(againMs, ms ?? againMs);
   return ms;
 };

@@ -76,6 +76,20 @@ describe('verb power', () => {
     });
   });
 
+  test('of a parent is refused where it takes the power from a node of another project', async () => {
+    const [own, others] = await world.nodes(['r1', 'r1']);
+    await world.nodes(['r1'], { parent_node: own });
+    await world.nodes(['r1'], { parent_node: others, lessee: stranger });
+    const body = { select: { nodes: [own, others] }, ...power('power off') };
+    const rollout = await world.plan(body, 'operator');
+    expect(await world.targets(rollout)).toMatchObject([
+      { node_uuid: own, state: 'pending', code: 'leased' },
+      { node_uuid: others, state: 'refused', code: 'leased' },
+    ]);
+    world.setPolicy({ set: 'temper', overrides: { 'temper:rollout:without_consent': 'role:admin' } });
+    expect((await world.plan(body, 'operator')).summary).toMatchObject({ will_run: 2, need_consent: 0 });
+  });
+
   test.each([
     [{ verb: 'power' }, 'says which change'],
     [{ verb: 'power', power: { target: 'up' } }, 'power'],

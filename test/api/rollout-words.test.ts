@@ -1,4 +1,5 @@
 /** A tenant's silence and a tenant's disruption budget: passed over by a rule of its own alone, for a reason that the tenant reads. */
+import type { RolloutDeps } from '../../src/rollouts/contract';
 import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
 import { stranger } from '../support/world';
 
@@ -29,6 +30,22 @@ const unanswered = async (consent: object) => {
   return rollout;
 };
 
+test('a rule that let the plan ask no tenant is asked again when the node is begun', async () => {
+  world.setPolicy({ set: 'temper', overrides: forcing });
+  const started = async () => {
+    const rollout = await world.plan({ select: { nodes: await hers() } }, 'operator');
+    expect(rollout.summary).toMatchObject({ need_consent: 0 });
+    await world.start(rollout, {}, 'operator');
+    return rollout;
+  };
+  const [kept, withdrawn] = [await started(), await started()];
+  await world.tend(kept);
+  world.setPolicy({ set: 'temper' });
+  await world.tend(withdrawn);
+  expect(await world.targets(kept)).toMatchObject([{ state: 'admitted' }]);
+  expect(await world.targets(withdrawn)).toMatchObject([{ state: 'asked' }]);
+});
+
 describe('after the time for an answer', () => {
   test('a node is passed over, also where a rule would admit', async () => {
     world.setPolicy({ set: 'temper' });
@@ -55,6 +72,42 @@ describe('after the time for an answer', () => {
     await world.tend(rollout);
     expect(await world.targets(rollout)).toMatchObject([{ state: 'skipped', code: 'no_consent' }]);
     expect(await eventsOf('rollout.forced', rollout)).toEqual([]);
+  });
+
+  const overdue = { grace: '1h', force: 'rule', reason: 'a fault in the BIOS' };
+  test.each<[string, Partial<RolloutDeps>, object]>([
+    ['rights that are lost', { authority: async () => 'lost' }, { state: 'paused', code: 'authority_lost' }],
+    ['rights that no service confirms', { authority: async () => 'waits' }, { code: 'identity_unavailable' }],
+    ['a policy that is not in force', { unready: async () => 'another policy' }, { state: 'running' }],
+  ])('nothing is forced by %s', async (_, over, wanted) => {
+    world.setPolicy({ set: 'temper', overrides: forcing });
+    const rollout = await unanswered(overdue);
+    await world.tend(rollout, over);
+    expect(await world.targets(rollout)).toMatchObject([{ state: 'asked' }]);
+    expect(await eventsOf('rollout.forced', rollout)).toEqual([]);
+    expect(await world.show(rollout)).toMatchObject(wanted);
+  });
+
+  test('nothing is forced while a person has paused the rollout, and is when it goes on', async () => {
+    world.setPolicy({ set: 'temper', overrides: forcing });
+    const rollout = await unanswered(overdue);
+    await world.act(rollout, 'pause', {}, 'operator');
+    expect(await world.tend(rollout)).toMatchObject({ nextMs: null });
+    expect(await world.targets(rollout)).toMatchObject([{ state: 'asked' }]);
+    await world.act(rollout, 'resume', {}, 'operator');
+    await world.tend(rollout);
+    expect(await world.targets(rollout)).toMatchObject([{ state: 'admitted' }]);
+  });
+
+  test('a rule that is withdrawn before the node is begun forces nothing', async () => {
+    world.setPolicy({ set: 'temper', overrides: forcing });
+    const rollout = await unanswered(overdue);
+    const away = { refusals: [{ code: 'no_worker', reason: 'no worker is there' }] };
+    await world.tend(rollout, { prepare: async () => away });
+    expect(await eventsOf('rollout.forced', rollout)).toHaveLength(1);
+    world.setPolicy({ set: 'temper' });
+    await world.tend(rollout);
+    expect(await world.targets(rollout)).toMatchObject([{ state: 'skipped', code: 'no_consent' }]);
   });
 
   test('a refusal is never passed over', async () => {

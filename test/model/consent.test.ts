@@ -34,7 +34,7 @@ test.each<[string, Partial<ConsentFacts>, object]>([
   ['a budget', { budgeted: true }, given],
   ['a budget beside a window: both hold', { budgeted: true, windows: [sunday] }, waits('2026-11-22T08:00:00Z')],
   ['a budget beside a window that is too short', { budgeted: true, windows: [sunday], needsMs: 2 * hour }, asks],
-  ['silence that is passed over', { forced: true }, given],
+  ['silence that is passed over', { forced: true }, { is: 'forced' }],
   [
     'a refusal after all',
     { forced: true, answer: { answer: 'refuse', reason: 'no' } },

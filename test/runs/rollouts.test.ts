@@ -14,7 +14,7 @@ import { createInventory } from '../../src/inventory';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { raise } from '../../src/model/errors';
 import type { GateAnswer } from '../../src/model/rollouts/gates';
-import { createPolicy, type PolicyOptions } from '../../src/policy';
+import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
 import { beginTarget } from '../../src/rollouts/admit';
 import type { Authority, RolloutDeps } from '../../src/rollouts/contract';
 import { createGates, type Gates } from '../../src/rollouts/gates';
@@ -60,6 +60,7 @@ beforeAll(async () => {
     }),
     prepareFor: createPrepareFor({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: (...asked) => authority(...asked),
+    admitted: (rule, who, node) => (policy.allows(rule, who, nodeTarget(node)) ? policy.hash : undefined),
     get gates() {
       return gates;
     },

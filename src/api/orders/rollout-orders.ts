@@ -2,10 +2,11 @@
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { isTemperError, raise, type TemperError } from '../../model/errors';
 import type { RunbookUuid } from '../../model/ids';
-import { planOutlook, type StepDuration, totalDuration } from '../../model/lifecycle/outlook';
+import { planOutlook, type StepDuration, stepOutlook, totalDuration } from '../../model/lifecycle/outlook';
 import { nameOf } from '../../model/lifecycle/steps';
 import { maxMinor } from '../../model/resources/microversions';
 import type { Runbook } from '../../model/resources/runbooks';
+import { tenantOf } from '../../model/rollouts/consent';
 import { refusalOf } from '../../model/runs/verdicts';
 import { nodeTarget } from '../../policy';
 import type { PinnedRunbook, Prepare, Prepared, PrepareFor, Refused, Work } from '../../rollouts/contract';
@@ -17,6 +18,8 @@ import type { OrderContext } from './context';
 import { kindOfNode, kindOfStep } from './plan';
 import { powerOrder, setPower } from './power';
 import { once, prefetched } from './prefetched';
+
+const withoutConsent = 'temper:rollout:without_consent';
 
 /** The runbook as it was at a revision, whatever it is by now. Throws RevisionNotFound, RevisionWithdrawn. */
 const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
@@ -58,6 +61,28 @@ const orderPower = async (
   return checks.ask(() => powerOrder(ctx, request, node, identOf(node), wish));
 };
 
+type Asked = Pick<Parameters<Prepare>[0], 'who' | 'requester' | 'node'>;
+
+/**
+ * A rollout asks the project that uses its node, and no other: a run that interrupts the power of other projects' nodes as well, because
+ * they draw it from this one or its steps run on them, is none for rollouts.
+ */
+const othersInterrupted = async (
+  ctx: OrderContext,
+  { who, requester, node }: Asked,
+  { steps }: RunOrder,
+): Promise<Refused | undefined> => {
+  const cut = steps.flatMap((step) => (step.on && stepOutlook(step).power_cycles > 0 ? [step.on.node_uuid] : []));
+  for (const uuid of new Set(cut)) {
+    const other = await ctx.inventory.nodes.find({ uuid });
+    const tenant = other ? tenantOf(other) : null;
+    if (tenant === null || tenant === tenantOf(node) || tenant === requester.project_id) continue;
+    if (!ctx.policy().allows(withoutConsent, who, nodeTarget(other!)))
+      return { code: 'leased', reason: 'It interrupts the power of a node of another project as well.' };
+  }
+  return undefined;
+};
+
 /** What keeps a runbook from every node: thrown, it would stop every look at the rollout. */
 const refusedRunbook = ({ code, message: reason }: TemperError): Refused | undefined => {
   // The rules in force hide it from the person by now.
@@ -88,12 +113,16 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
       if (work.power) {
         const order = await orderPower(ctx, request, node, work.power, checks ?? firstRefusal);
         if (checks && checks.refusals.length > 0) return { refusals: checks.refusals };
+        const others = await othersInterrupted(ctx, { who, requester, node }, order!);
+        if (others) return { refusals: [others] };
         return { refusals: [], prepared: preparedOf(order!, null, checks ? await durationOf(node, order!) : null) };
       }
       const own = await contextOf(work.runbook);
       const admitted = await admitProvision(own, request, node, identOf(node), checks ?? firstRefusal);
       if (checks && checks.refusals.length > 0) return { refusals: checks.refusals };
       if (admitted.does === 'run') {
+        const others = await othersInterrupted(own, { who, requester, node }, admitted.order);
+        if (others) return { refusals: [others] };
         const duration = checks ? await durationOf(node, admitted.order) : null;
         return { refusals: [], prepared: preparedOf(admitted.order, work.runbook, duration) };
       }

@@ -26,6 +26,8 @@ export type ConsentFacts = {
 
 export type Consent =
   | { readonly is: 'given' }
+  /** By none of the tenant's words: its silence was passed over. */
+  | { readonly is: 'forced' }
   /** Until then, epoch milliseconds. */
   | { readonly is: 'waits'; readonly until: number; readonly reason: string }
   | { readonly is: 'asks' }
@@ -45,7 +47,7 @@ export const consentOf = ({ answer, windows, budgeted, now, needsMs, forced }: C
   if (answer?.answer === 'refuse') return { is: 'refused', reason: answer.reason };
   if (answer?.answer === 'now') return { is: 'given' };
   if (answer?.answer === 'at') return from(answer.at, now, 'Its project has named this time.');
-  if (forced && !answer) return { is: 'given' };
+  if (forced && !answer) return { is: 'forced' };
   const named = answer?.answer === 'in' && answer.window ? [answer.window] : windows;
   const begins = beginsIn(named, now, needsMs);
   if (begins !== undefined) return from(begins, now, windowSays(named, now, needsMs));
