@@ -103,7 +103,7 @@ describe('after the time for an answer', () => {
     world.setPolicy({ set: 'temper', overrides: forcing });
     const rollout = await unanswered(overdue);
     const away = { refusals: [{ code: 'no_worker', reason: 'no worker is there' }] };
-    await world.tend(rollout, { prepare: async () => away });
+    await world.tend(rollout, { prepareFor: async () => async () => away });
     expect(await eventsOf('rollout.forced', rollout)).toHaveLength(1);
     world.setPolicy({ set: 'temper' });
     await world.tend(rollout);
