@@ -19,6 +19,7 @@ const { cacheDir, modules, root, temporaryDir, writeFile } = require('./lib/path
 const { recordOf, sweepTemporary } = require('./lib/orphans');
 const { run } = require('./lib/run');
 const { setUp } = require('./lib/setup');
+const { findTemporal } = require('./lib/temporal-binary');
 const { overlayRefused, Unfetched } = require('../tools/offline/debian');
 
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
@@ -58,6 +59,8 @@ const prepared = (update) =>
     async (tools) => {
       const { kernel, initrd } = await ensureRamdisk({ kernel: 'cloud-amd64' });
       const image = await ensureImage(tools, { update });
+      // Now, for where the system of the tests starts there is no network to fetch it from.
+      await findTemporal();
       return { kernel, initrd, image, clients: await ensureClients(), accelerator: await acceleratorOf(tools) };
     },
   );
