@@ -144,9 +144,8 @@ test('a step that joined the plan since the backup is begun in a ramdisk that is
   await stopping;
   await world.until(async () => ((await namesOf(one)).includes('erase_devices_metadata done') ? true : undefined));
   await putBack();
-  await heldBack();
-  const { calls } = await bmc(byAgent);
-  expect(await recovered(one)).toContain('its workflow goes on');
+  // No worker before the recovery has looked twice: one would begin the second step, be held back, and be seen at either.
+  expect(await recovered(one)).toMatch(/its workflow goes on$/m);
   expect(await namesOf(one)).toEqual([
     'boot_ramdisk done',
     'list_steps done',
@@ -154,6 +153,7 @@ test('a step that joined the plan since the backup is begun in a ramdisk that is
     'erase_devices pending',
     'remove_ramdisk pending',
   ]);
+  const { calls } = await bmc(byAgent);
   await world.until(async () => (calls.includes('power_on') ? true : undefined));
   await world.until(async () => ((await world.inventory.runs.find(one.run))?.state === 'waiting' ? true : undefined));
   await callBack(world, one.node);
