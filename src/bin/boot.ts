@@ -1,5 +1,9 @@
-/** The boot service: sends nodes the images that their runs boot them from and write to their disks. It reads the store, and writes nothing there. */
+/**
+ * The boot service: sends nodes the images that their runs boot them from and write to their disks, and passes on what ramdisks ask
+ * of the API. It reads the store, and writes nothing there.
+ */
 import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
@@ -8,10 +12,13 @@ import {
   createImageCache,
   createImages,
   createMachineList,
+  createRelay,
+  isRelayed,
   type SmallFile,
 } from '../boot';
 import { createInventory, type Inventory } from '../inventory';
 import { connect } from '../inventory/database';
+import { cidrContains } from '../model/access/bmc-addresses';
 import { fileReason } from '../model/file-faults';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
@@ -57,6 +64,15 @@ const keepMachines = (inventory: Inventory, dir: string): (() => void) => {
   return () => clearInterval(timer);
 };
 
+/** The listener with what ramdisks ask of the API in front of it, where that is passed on. */
+const withRelay = (config: BootConfig, images: RequestListener): RequestListener => {
+  const { TEMPER_BOOT_RAMDISK_API_URL: url, TEMPER_TRUSTED_PROXIES: proxies = [] } = config;
+  if (url === undefined) return images;
+  const trusts = (address: string) => proxies.some((network) => cidrContains(network, address));
+  const relay = counted(metrics, 'ramdisk request', createRelay({ api: new URL(url), trusts, log }));
+  return (request, response) => (isRelayed(request.url) ? relay : images)(request, response);
+};
+
 live('boot', config, { log, metrics }, async (life) => {
   const files = smallFiles(config);
   const inventory = createInventory(
@@ -86,8 +102,8 @@ live('boot', config, { log, metrics }, async (life) => {
     ...(dhcp !== undefined && { loaders: join(dhcp, 'tftp') }),
   });
   if (dhcp !== undefined) life.onEnd(keepMachines(inventory, dhcp));
-  const patience = patienceWith(config, config.TEMPER_HEADERS_TIMEOUT_MS);
-  const server = patientServer(patience, counted(metrics, 'boot image', listener));
+  const patience = patienceWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
+  const server = patientServer(patience, withRelay(config, counted(metrics, 'boot image', listener)));
   boundConnections(server, config.TEMPER_BOOT_CONNECTIONS_PER_ADDRESS);
   life.onEnd(gentleEnd(server));
   const at = { host: config.TEMPER_BOOT_HOST, port: config.TEMPER_BOOT_PORT };

@@ -4,5 +4,6 @@ export type { SmallFile } from './cpio';
 export { createMachineList, prepareDhcp } from './dhcp-folder';
 export { createImageCache } from './image-cache';
 export { createImages } from './images';
+export { createRelay, isRelayed } from './relay';
 export { bootListener, boundConnections } from './server';
 export { storeFile } from './store-file';

@@ -4,6 +4,7 @@ import { type ContentDeps, createContents, type Part } from './contents';
 import { createImageContents, type ImageContentDeps } from './image-contents';
 import { createNetwork, type NetworkDeps } from './network';
 import { answer, answerEmpty, answerReason } from './send';
+import { createTurnstile } from './turnstile';
 
 export type BootDeps = ContentDeps &
   NetworkDeps &
@@ -21,24 +22,6 @@ const partIn = (url: string | undefined): { readonly token: string; readonly par
   const [, token, part] =
     /^\/boot\/([A-Za-z0-9_-]{43})\/(ramdisk\.iso|kernel|initrd|files\.img|image)$/.exec(url ?? '') ?? [];
   return token === undefined ? undefined : { token, part: part as Part | 'image' };
-};
-
-/** Counts what is under way by a key, and refuses more than `most`. */
-const createTurnstile = (most: number) => {
-  const inside = new Map<string, number>();
-  return {
-    enter: (key: string): boolean => {
-      const now = inside.get(key) ?? 0;
-      if (now >= most) return false;
-      inside.set(key, now + 1);
-      return true;
-    },
-    leave: (key: string): void => {
-      const left = (inside.get(key) ?? 1) - 1;
-      if (left > 0) inside.set(key, left);
-      else inside.delete(key);
-    },
-  };
 };
 
 /** @returns the listener of the boot service; every answer but contents and scripts is empty */

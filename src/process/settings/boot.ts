@@ -25,6 +25,11 @@ export const booting = {
     .describe(
       'MiB that images of image records take in TEMPER_BOOT_DIR at most; those that no run writes make room for others, the longest unused first.',
     ),
+  TEMPER_BOOT_RAMDISK_API_URL: webUrl
+    .optional()
+    .describe(
+      'The API’s listener for ramdisks (TEMPER_RAMDISK_LISTEN) as the boot service reaches it: what ramdisks ask at the boot service’s address (lookup, heartbeat, continue_inspection) is passed on to it. The API must have the boot service among its TEMPER_TRUSTED_PROXIES. Nothing is passed on when unset.',
+    ),
   TEMPER_BOOT_CONNECTIONS_PER_ADDRESS: count(1)
     .default(256)
     .describe('Connections of one address to the boot service at most; further ones are closed.'),

@@ -1,14 +1,28 @@
 /** One ramdisk for each boot, at one address: the first that asks for a node after its run has powered it on. */
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
-import { TemperError } from '../../../model/errors';
+import { raise, TemperError } from '../../../model/errors';
 import type { ApiContext, ContextSettings } from '../../context';
 import type { ApiRequest } from '../../http/route';
 import { notifyRun } from './notify-run';
 
-/** The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none. */
-export const peerOf = ({ origin }: Pick<ApiRequest<unknown, unknown, unknown>, 'origin'>): string =>
-  (origin.address ?? '').replace(/%.*$/, '');
+/** What the boot service puts into `Via` of a ramdisk's request that it passes on. */
+const bootService = '1.1 temper-boot';
+
+/**
+ * The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none.
+ * Throws Forbidden where the boot service passes a request on and is no trusted proxy: all ramdisks would be one then.
+ */
+export const peerOf = ({
+  origin,
+  header,
+}: Pick<ApiRequest<unknown, unknown, unknown>, 'origin' | 'header'>): string => {
+  const address = (origin.address ?? '').replace(/%.*$/, '');
+  const senders = (origin.forwarded_for ?? '').split(',').map((one) => one.trim());
+  if (header('via') === bootService && !senders.includes(address))
+    raise('Forbidden', { reason: `The boot service at ${address} is not among TEMPER_TRUSTED_PROXIES of the API.` });
+  return address;
+};
 
 /** Whether two texts are one address; an IPv4 address mapped into IPv6 is itself. */
 const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrContains(a, b);
