@@ -90,7 +90,7 @@ const senderOf = ({ trusts }: RelayDeps, request: IncomingMessage): string => {
   return isIP(sender) ? ipKeyGenerator(sender) : sender.slice(0, 64);
 };
 
-/** What tells the API where the body ends; undefined for a request without one. */
+/** How the end of the body is given to the API; undefined for a request without one. */
 const framingOf = ({ method, headers }: IncomingMessage): Record<string, string> | undefined => {
   if (method !== 'POST') return undefined;
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' };
