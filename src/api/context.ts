@@ -5,6 +5,7 @@ import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { Digests, Sealer } from '../inventory/secrets/sealing';
 import type { Vault } from '../inventory/secrets/vault';
+import type { Caller } from '../model/access/callers';
 import { defaultQuotas, type Quotas } from '../model/access/quotas';
 import type { ErrorLog } from '../model/log';
 import type { Policy, ShadowReport } from '../policy';
@@ -111,6 +112,8 @@ export type ApiContext = {
   readonly streams: Streams;
   readonly log: ErrorLog;
   readonly settings: ContextSettings;
+  /** Whether a user who approved a rollout still has the roles it was approved by; absent, its vote is believed until it expires. */
+  readonly voters?: (caller: Caller) => Promise<'holds' | 'lost' | 'away'>;
   /** What seals the secrets of webhooks; absent where the installation has none. */
   readonly webhookVault?: Vault;
 };

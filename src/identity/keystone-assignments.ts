@@ -1,5 +1,6 @@
 /** In which projects the holder of an admin's token is admin too: what Keystone answers, and how long it is believed. */
 import { z } from 'zod';
+import type { Delegated } from '../model/access/callers';
 import { type KeystoneToken, ownAdminRole } from './keystone-token';
 import { singleFlight } from './strategy';
 
@@ -21,10 +22,14 @@ export type Assigned =
 /** The same with the names of roles, of one user in one scope. */
 export const RolesReply = z.object({ role_assignments: z.array(z.object({ role: z.object({ name: z.string() }) })) });
 
-/** Where roles are held. */
-export type RoleScope = { readonly project: string } | { readonly system: 'all' };
+/** Where roles are held, and by what they were lent where they are not the user's by its own login. */
+export type RoleScope = ({ readonly project: string } | { readonly system: 'all' }) & {
+  readonly delegated?: Delegated;
+};
 
-/** The roles of a user in a scope, none of a user who is gone or disabled, nor in such a project; `denied` where our own user may not ask. */
+/**
+ * The roles of a user in a scope, none where user, project or a domain of theirs is gone or disabled, or what lent the roles is; `denied` where our own user may not ask.
+ */
 export type UserRoles =
   | { readonly is: 'known'; readonly roles: readonly string[] }
   | { readonly is: 'denied' }

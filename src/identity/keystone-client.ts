@@ -1,14 +1,8 @@
 /** Talks to Keystone: validates tokens and finds role assignments with a token of our own service user, which it renews. */
 import { Agent, type Dispatcher, request } from 'undici';
-import { z } from 'zod';
-import {
-  type Assigned,
-  AssignmentsReply,
-  projectsOf,
-  type RoleScope,
-  RolesReply,
-  type UserRoles,
-} from './keystone-assignments';
+import { type Assigned, AssignmentsReply, projectsOf, type RoleScope, type UserRoles } from './keystone-assignments';
+import { type AskAsService, Down, type KeystoneHeaders, type Reply } from './keystone-replies';
+import { rolesIn } from './keystone-standing';
 import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
 import { singleFlight } from './strategy';
 
@@ -55,11 +49,7 @@ export type KeystoneClient = {
   close(): Promise<void>;
 };
 
-type Reply = { readonly status: number; readonly body: unknown; readonly subjectToken: string | null };
 type OwnToken = { readonly token: string; readonly renewAt: number };
-
-/** Why Keystone could not be asked; caught in this file. */
-class Down extends Error {}
 
 const tokens = '/auth/tokens';
 /** A token is smaller by far; role assignments, at 400 bytes each, come to some ten thousand. */
@@ -104,9 +94,6 @@ const createOwnToken = (exchange: Exchange, self: KeystoneClientOptions['self'],
   };
 };
 
-/** A GET with the service user's token. */
-type AskAsService = (path: string, headers: KeystoneHeaders) => Promise<Reply>;
-
 const validated = async (ask: AskAsService, token: string, allowExpired: boolean): Promise<Validation> => {
   const reply = await ask(`${tokens}${allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog'}`, {
     'x-subject-token': token,
@@ -125,48 +112,6 @@ const assigned = async (ask: AskAsService, user: string, role: string): Promise<
   const read = AssignmentsReply.safeParse(body);
   if (status === 200 && read.success) return { is: 'known', projects: projectsOf(read.data) };
   throw new Down(`the identity service answered ${status} and no role assignments`);
-};
-
-const User = z.object({ user: z.object({ enabled: z.boolean() }) });
-const Project = z.object({ project: z.object({ enabled: z.boolean() }) });
-
-/** Whether what a path names is there and enabled. Throws Down. */
-const isEnabled = async (
-  ask: AskAsService,
-  path: string,
-  enabledOf: (body: unknown) => boolean | undefined,
-): Promise<boolean | 'denied'> => {
-  const { status, body } = await ask(path, {});
-  if (status === 404) return false;
-  if (status === 403) return 'denied';
-  const enabled = status === 200 ? enabledOf(body) : undefined;
-  if (enabled === undefined)
-    throw new Down(`the identity service answered ${status} and not whether ${path} is enabled`);
-  return enabled;
-};
-
-/** A disabled user keeps its assignments, and so do the users of a disabled project, so all are asked. */
-const rolesIn = async (ask: AskAsService, user: string, scope: RoleScope): Promise<UserRoles> => {
-  const enabled = [
-    await isEnabled(ask, `/users/${encodeURIComponent(user)}`, (body) => User.safeParse(body).data?.user.enabled),
-    'project' in scope
-      ? await isEnabled(
-          ask,
-          `/projects/${encodeURIComponent(scope.project)}`,
-          (body) => Project.safeParse(body).data?.project.enabled,
-        )
-      : true,
-  ];
-  if (enabled.includes(false)) return { is: 'known', roles: [] };
-  if (enabled.includes('denied')) return { is: 'denied' };
-  const [key, value] = 'project' in scope ? ['scope.project.id', scope.project] : ['scope.system', scope.system];
-  const query = new URLSearchParams({ 'user.id': user, [key]: value });
-  const { status, body } = await ask(`/role_assignments?${query}&effective&include_names`, {});
-  if (status === 403) return { is: 'denied' };
-  const assignments = RolesReply.safeParse(body);
-  if (status !== 200 || !assignments.success)
-    throw new Down(`the identity service answered ${status} and no role assignments`);
-  return { is: 'known', roles: assignments.data.role_assignments.map(({ role }) => role.name) };
 };
 
 export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneClient => {
@@ -189,7 +134,7 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
   return {
     validate: (token, allowExpired) => orDown(() => validated(askAsService, token, allowExpired)),
     projectsWith: (user, role) => orDown(() => assigned(askAsService, user, role)),
-    rolesOf: (user, scope) => orDown(() => rolesIn(askAsService, user, scope)),
+    rolesOf: (user, scope) => orDown(() => rolesIn(askAsService, { user, scope, now: now() })),
     close: () => dispatcher.destroy(),
   };
 };
@@ -203,7 +148,6 @@ const orDown = async <T>(work: () => Promise<T>): Promise<T | { is: 'down'; reas
   }
 };
 
-type KeystoneHeaders = Record<string, string>;
 type KeystoneRequest = {
   method: Dispatcher.HttpMethod;
   dispatcher: Agent;

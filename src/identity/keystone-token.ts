@@ -1,6 +1,6 @@
 /** A validated Keystone token: its reply parsed, and what it says of its holder. */
 import { z } from 'zod';
-import { type Caller, nobody } from '../model/access/callers';
+import { type Caller, type Delegated, nobody } from '../model/access/callers';
 
 const Named = z.object({ id: z.string(), name: z.string().nullish() });
 const Scoped = Named.extend({ domain: z.object({ id: z.string().nullish() }).nullish() });
@@ -16,11 +16,12 @@ const Token = z.object({
   is_admin_project: z.boolean().nullish(),
   application_credential: z
     .object({
+      id: z.string().nullish(),
       access_rules: z.array(z.object({ service: z.string(), path: z.string(), method: z.string() })).nullish(),
     })
     .nullish(),
-  'OS-TRUST:trust': z.unknown().optional(),
-  'OS-OAUTH1': z.unknown().optional(),
+  'OS-TRUST:trust': z.looseObject({ id: z.string().nullish() }).nullish(),
+  'OS-OAUTH1': z.looseObject({ access_token_id: z.string().nullish() }).nullish(),
 });
 
 /** The body of `GET /v3/auth/tokens`, as far as this room reads it. */
@@ -43,6 +44,14 @@ export const ownAdminRole = (token: KeystoneToken): string | undefined => {
   return token.roles.find(({ name }) => name.toLowerCase() === 'admin')?.id ?? undefined;
 };
 
+/** What lent the token its rights; undefined for one that its holder has by its own login. */
+const delegatedOf = (token: KeystoneToken): Delegated | undefined => {
+  if (token.application_credential) return { by: 'application_credential', id: token.application_credential.id ?? '' };
+  if (token['OS-TRUST:trust']) return { by: 'trust', id: token['OS-TRUST:trust'].id ?? '' };
+  if (token['OS-OAUTH1']) return { by: 'oauth', id: token['OS-OAUTH1'].access_token_id ?? '' };
+  return undefined;
+};
+
 /**
  * The caller a token stands for, with the service that acts for them, if one does.
  * @param adminProjects where the holder is admin; null where that could not be found out
@@ -53,6 +62,7 @@ const callerOf = (
   adminProjects: readonly string[] | null = [],
 ): Caller => ({
   ...nobody,
+  ...(delegatedOf(token) && { delegated: delegatedOf(token) }),
   user_id: token.user.id,
   user_name: token.user.name ?? null,
   user_domain_id: token.user.domain?.id ?? null,

@@ -68,8 +68,8 @@ export type RolloutDeps = {
   readonly runs: Pick<Runs, 'start' | 'operate'>;
   readonly prepareFor: PrepareFor;
   readonly authority: Authority;
-  /** Whether votes for the plan of a rollout that begins by itself count now; absent, none does. */
-  readonly approved?: (rollout: RolloutRow) => Promise<boolean>;
+  /** Whether votes for the plan of a rollout that begins by itself count now; `away` where what knows that does not answer. Absent, none does. */
+  readonly approved?: (rollout: RolloutRow) => Promise<'yes' | 'no' | 'away'>;
   /** The hash of the policy by which a rule admits a caller to a node; undefined where it does not. Absent, none admits. */
   readonly admitted?: (rule: string, who: Caller, node: NodeRow) => string | undefined;
   /** Why this process must not begin targets now; undefined where it may. */

@@ -250,7 +250,7 @@ export const makePlan = async (deps: PlanDeps, order: PlanOrder): Promise<Rollou
 export const storePlan = async (
   store: Queries,
   { planned, ...laid }: RolloutPlan,
-  of: Pick<NewRollout, 'name' | 'project' | 'requester' | 'reverts'>,
+  of: Pick<NewRollout, 'name' | 'project' | 'requester' | 'reverts' | 'approvers'>,
 ): Promise<RolloutRow> => {
   const row = await store.rollouts.create({ ...of, ...planned });
   await store.rolloutTargets.insert(row.id, laid);
@@ -262,9 +262,9 @@ export const replacePlan = async (
   store: Queries,
   { id, plan_hash }: RolloutRow,
   { planned, ...laid }: RolloutPlan,
-  requester: Requester,
+  by: Pick<NewRollout, 'requester' | 'approvers'>,
 ): Promise<boolean> => {
-  if (!(await store.rollouts.replan(id, plan_hash, planned, requester))) return false;
+  if (!(await store.rollouts.replan(id, plan_hash, planned, by))) return false;
   await store.rolloutTargets.insert(id, laid);
   return true;
 };

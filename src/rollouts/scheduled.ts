@@ -39,6 +39,8 @@ export const beginScheduled = async (deps: RolloutDeps, rollout: RolloutRow): Pr
     deps.log.warn('this worker begins no rollouts', { rollout: rollout.id, reason: unready });
     return againMs;
   }
-  await ((await deps.approved?.(rollout)) ? begin(deps, rollout) : expire(deps, rollout));
+  const approved = (await deps.approved?.(rollout)) ?? 'no';
+  if (approved === 'away') return againMs;
+  await (approved === 'yes' ? begin(deps, rollout) : expire(deps, rollout));
   return 0;
 };

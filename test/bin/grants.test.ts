@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRoleLookup } from '../../src/identity';
 import { type Caller, nobody } from '../../src/model/access/callers';
-import { grantsFrom } from '../../src/process/workers/grants';
+import { grantsFrom, votersFrom } from '../../src/process/workers/grants';
 import { clock, ownLogin, startScriptedKeystone } from '../identity/support';
 
 const hour = 3_600_000;
@@ -27,22 +27,37 @@ const holds = (...roles: string[]): Reply => ({
   status: 200,
   body: { role_assignments: roles.map((name) => ({ role: { id: name, name }, user: { id: 'u1' } })) },
 });
-const enabled: Reply = { status: 200, body: { user: { id: 'u1', enabled: true } } };
+const enabled: Reply = { status: 200, body: { user: { id: 'u1', enabled: true, domain_id: 'd1' } } };
+const lent = (by: 'application_credential' | 'trust'): Caller => ({ ...granted, delegated: { by, id: 'c1' } });
 
 /** What Keystone says of the user, the project, the user's roles in it, and those in project `elsewhere`. */
-type State = { user: Reply; project: Reply; roles: Reply; admin: Reply };
+type State = {
+  user: Reply;
+  project: Reply;
+  domain: Reply;
+  credential: Reply;
+  trust: Reply;
+  roles: Reply;
+  admin: Reply;
+};
 
 /** Keystone answers as `state` says. @param cacheMs as the setting */
 const keystone = async (cacheMs = 60_000) => {
   const now = clock();
   const state: State = {
     user: enabled,
-    project: { status: 200, body: { project: { id: 'p1', enabled: true } } },
+    project: { status: 200, body: { project: { id: 'p1', enabled: true, domain_id: 'd1' } } },
+    domain: { status: 200, body: { domain: { id: 'd1', enabled: true } } },
+    credential: { status: 200, body: { application_credential: { id: 'c1', expires_at: null } } },
+    trust: { status: 200, body: { trust: { id: 'c1', expires_at: null } } },
     roles: holds('manager', 'member', 'reader'),
     admin: holds('admin', 'reader'),
   };
   const service = await startScriptedKeystone(({ method, url }) => {
     if (method === 'POST') return ownLogin();
+    if (url!.includes('/application_credentials/c1')) return state.credential;
+    if (url!.includes('/OS-TRUST/trusts/c1')) return state.trust;
+    if (url!.includes('/domains/')) return state.domain;
     if (url!.includes('/users/')) return state.user;
     if (url!.includes('/projects/')) return state.project;
     return url!.includes('scope.project.id=elsewhere') ? state.admin : state.roles;
@@ -54,7 +69,8 @@ const keystone = async (cacheMs = 60_000) => {
   const authority = grantsFrom(settings, lookup, now);
   const at = new Date(now());
   const asked = () => service.asked.filter(({ url }) => url.includes('role_assignments'));
-  return { now, state, asked, stands: (caller: Caller = granted) => authority(caller, at) };
+  const voter = votersFrom(settings, lookup);
+  return { now, state, asked, voter, stands: (caller: Caller = granted) => authority(caller, at) };
 };
 
 test('roles that Keystone gives a person still hold, however long ago the last act was, in any case of letters', async () => {
@@ -78,6 +94,11 @@ test.each<[string, (state: State) => void]>([
     (state) => Object.assign(state, { project: { status: 200, body: { project: { enabled: false } } } }),
   ],
   ['a project that is gone', (state) => Object.assign(state, { project: { status: 404 } })],
+  [
+    'a domain that is disabled',
+    (state) => Object.assign(state, { domain: { status: 200, body: { domain: { enabled: false } } } }),
+  ],
+  ['a domain that is gone', (state) => Object.assign(state, { domain: { status: 404 } })],
 ])('%s is lost once what was known is no longer believed', async (_, change) => {
   const { now, state, stands, asked } = await keystone(60_000);
   expect(await stands()).toBe('holds');
@@ -86,6 +107,57 @@ test.each<[string, (state: State) => void]>([
   expect(asked()).toHaveLength(1);
   now.pass(60_000);
   expect(await stands()).toBe('lost');
+});
+
+test.each<['application_credential' | 'trust', string, (state: State, now: number) => void]>([
+  ['application_credential', 'taken back', (state) => Object.assign(state, { credential: { status: 404 } })],
+  [
+    'application_credential',
+    'over',
+    (state, now) => {
+      // As Keystone writes it, in UTC and without a zone.
+      const expires_at = new Date(now).toISOString().replace('Z', '000');
+      state.credential = { status: 200, body: { application_credential: { expires_at } } };
+    },
+  ],
+  ['trust', 'taken back', (state) => Object.assign(state, { trust: { status: 404 } })],
+  [
+    'trust',
+    'over',
+    (state, now) => {
+      state.trust = { status: 200, body: { trust: { expires_at: new Date(now).toISOString() } } };
+    },
+  ],
+])('a grant by %s is lost when that is %s, and the person keeps the roles', async (by, _, end) => {
+  const { now, state, stands } = await keystone(60_000);
+  expect(await stands(lent(by))).toBe('holds');
+  end(state, now());
+  now.pass(60_000);
+  expect(await stands(lent(by))).toBe('lost');
+  expect(await stands()).toBe('holds');
+});
+
+test('what lent the rights and cannot be asked about counts for the hours of the last act', async () => {
+  const { now, stands } = await keystone();
+  const caller: Caller = { ...granted, delegated: { by: 'oauth', id: 'o1' } };
+  expect(await stands(caller)).toBe('holds');
+  now.pass(25 * hour);
+  expect(await stands(caller)).toBe('lost');
+});
+
+test('a user who has voted is asked about alike, and believed as long as the vote counts where nothing can say it', async () => {
+  const { now, state, voter } = await keystone(60_000);
+  expect(await voter(granted)).toBe('holds');
+  state.roles = holds('reader');
+  now.pass(60_000);
+  expect(await voter(granted)).toBe('lost');
+  state.roles = { status: 403 };
+  now.pass(48 * hour);
+  expect(await voter(granted)).toBe('holds');
+  expect(await voter({ ...granted, strategy: 'noauth' })).toBe('holds');
+  state.roles = 'hang up';
+  now.pass(60_000);
+  expect(await voter(granted)).toBe('away');
 });
 
 test('a role in another project by which rules admit is asked for as well', async () => {
@@ -128,7 +200,7 @@ test('an identity service that does not answer begins nothing, and after too lon
   expect(await stands()).toBe('holds');
 });
 
-test.each(['user', 'project', 'roles'] as const)(
+test.each(['user', 'project', 'domain', 'roles'] as const)(
   'where our own user may not ask for the %s, the last act of the person counts for its hours',
   async (what) => {
     const { now, state, stands } = await keystone();

@@ -121,6 +121,8 @@ export const startTestApi = async (
     database?: TestDatabase;
     /** Another way of knowing callers than by the names of the personas. */
     identity?: Pick<Identity, 'identify'>;
+    /** Whether users who approved rollouts still have their roles. */
+    voters?: Rooms['voters'];
   } = {},
 ): Promise<TestApi> => {
   const database = options.database ?? (await testDatabase());
@@ -140,6 +142,7 @@ export const startTestApi = async (
     vault: testVault,
     runs: { ...recordingRuns(recorded), ...options.runs },
     streams,
+    ...(options.voters && { voters: options.voters }),
     ...(options.webhooks && { webhookVault: createVault(new Map([['test', Buffer.alloc(32, 9)]])) }),
     log: lines,
     settings: { ...defaultSettings, lookup: async () => [], ...options.settings },

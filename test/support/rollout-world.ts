@@ -1,9 +1,10 @@
 /** Rollouts over HTTP with a coordinator that the test calls itself: its store and its acceptance are real, and no engine is there. */
 import { defaultSettings } from '../../src/api/context';
 import { createPrepareFor } from '../../src/api/orders/rollout-orders';
-import { requireApproved } from '../../src/api/temper/rollout-approvals';
+import { requireApproved, wantedOf } from '../../src/api/temper/rollout-approvals';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
+import { isTemperError } from '../../src/model/errors';
 import type { NodeUuid, RolloutUuid } from '../../src/model/ids';
 import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
 import type { RolloutDeps } from '../../src/rollouts/contract';
@@ -20,6 +21,7 @@ const reboot = [{ interface: 'power', step: 'reboot', args: {}, order: 1 }];
 
 /** @param settings of the API that differ from the defaults */
 export const startRolloutWorld = async (settings: Parameters<typeof startTestApi>[0] = {}) => {
+  const { voters } = settings;
   const api = await startTestApi(settings);
   const control = connect(api.controlUrl, { max: 4 });
   const inventory = createInventory(control);
@@ -46,13 +48,11 @@ export const startRolloutWorld = async (settings: Parameters<typeof startTestApi
     prepareFor: createPrepareFor({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: async () => 'holds',
     approved: (rollout) =>
-      requireApproved(
-        { policy: () => policy, inventory, settings: { rolloutApprovers: 1 } },
-        rollout.granted!,
-        rollout,
-      ).then(
-        () => true,
-        () => false,
+      requireApproved({ policy: () => policy, inventory, voters }, rollout.granted!, rollout, {
+        wanted: wantedOf(rollout),
+      }).then(
+        () => 'yes',
+        (thrown) => (isTemperError(thrown, 'IdentityUnavailable') ? 'away' : 'no'),
       ),
     admitted: (rule, who, node) => (policy.allows(rule, who, nodeTarget(node)) ? policy.hash : undefined),
     log: quiet,

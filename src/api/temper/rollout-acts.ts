@@ -9,7 +9,7 @@ import { auditAndEvent } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { hasNextWave, openNext } from './rollout-advance';
-import { requireApproved, startAloneRule } from './rollout-approvals';
+import { requireApproved, startAloneRule, wantedOf } from './rollout-approvals';
 import { type RollbackBody, rollbackBody, specOf } from './rollout-body';
 import * as shapes from './rollout-shapes';
 import { rolloutRules, targetOf, wholeRollout, wholeView } from './rollout-views';
@@ -121,7 +121,7 @@ const requireState = (act: Act, { id, state }: RolloutRow): void => {
 const requireStartable = async (ctx: ApiContext, { who, body: { start_at } }: ActRequest, row: RolloutRow) => {
   if (start_at && start_at.getTime() <= (await ctx.inventory.clock()))
     raise('InvalidInput', { field: 'start_at', reason: 'is over already; leave it out to start now' });
-  await requireApproved(ctx, who, row, start_at);
+  await requireApproved(ctx, who, row, { wanted: wantedOf(row, ctx.settings), at: start_at });
 };
 
 /** Carries out an act on a rollout that the caller has seen in this state, with its audit row and event. */
@@ -136,7 +136,11 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
   if (act === 'start') await requireStartable(ctx, request, row);
   const { change, more, done } = acts[act];
   const to = acts[act].to(row, request);
-  const changes = change(row, request);
+  const changes = {
+    ...change(row, request),
+    // What begins it later counts by this number, whatever that process has in its settings.
+    ...(act === 'start' && { approvers: wantedOf(row, ctx.settings) }),
+  };
   return ctx.inventory.transaction(async (store) => {
     const facts = await more?.(store, row, request);
     if (!(await store.rollouts.move(row, [row.state], to, changes)))

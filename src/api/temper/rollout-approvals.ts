@@ -24,36 +24,57 @@ type OfRollout = { rollout: string };
 const votable = ['planned', 'awaiting_approval', 'scheduled'];
 
 /** What approvals are counted with, also by a process without an API. */
-export type VoteContext = Pick<ApiContext, 'policy'> & {
-  readonly inventory: Queries;
-  readonly settings: Pick<ContextSettings, 'rolloutApprovers'>;
-};
+export type VoteContext = Pick<ApiContext, 'policy' | 'voters'> & { readonly inventory: Queries };
+
+/** Approvals that count, and how many more may: of users about whom identity does not answer. */
+type Standing = { readonly approvals: number; readonly unknown: number };
 
 /**
- * Approvals that count now, of users whom the policy in force still lets approve this plan; none while one of them rejects it,
- * however many approve.
+ * Votes that count now: of users whom the policy in force still lets approve this plan, and whose roles they still have; none while
+ * one of them, or one whose roles cannot be asked for now, rejects it, however many approve.
  */
-const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): Promise<Vote[]> => {
+const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): Promise<Standing> => {
   const cast = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
   const votes = at ? cast.filter(({ expires_at }) => expires_at > at) : cast;
   const target = await plannedTargetOf(ctx, row);
-  const counting = votes.filter(({ caller }) => ctx.policy().allows(approveRule, caller, target));
-  return counting.some(({ vote }) => vote === 'reject') ? [] : counting;
+  const allowed = votes.filter(({ caller }) => ctx.policy().allows(approveRule, caller, target));
+  const asked = await Promise.all(
+    allowed.map(async ({ vote, caller }) => ({ vote, roles: (await ctx.voters?.(caller)) ?? 'holds' })),
+  );
+  if (asked.some(({ vote, roles }) => vote === 'reject' && roles !== 'lost')) return { approvals: 0, unknown: 0 };
+  const those = (roles: string): number => asked.filter((one) => one.vote === 'approve' && one.roles === roles).length;
+  return { approvals: those('holds'), unknown: those('away') };
 };
 
-/** How many users must approve. */
-const approversOf = ({ settings }: Pick<VoteContext, 'settings'>): number => settings.rolloutApprovers ?? 1;
+/** How many users must approve by this process's settings. */
+export const approversOf = ({ rolloutApprovers }: Pick<ContextSettings, 'rolloutApprovers'>): number =>
+  rolloutApprovers ?? 1;
+
+const mostApprovers = 2;
+
+/** How many users must approve this plan: as it was made, or as this process has it where that is more. @param settings those of an API process; absent where the process has no say */
+export const wantedOf = (
+  { approvers }: Pick<RolloutRow, 'approvers'>,
+  settings?: Pick<ContextSettings, 'rolloutApprovers'>,
+): number => (settings ? Math.max(approvers ?? 0, approversOf(settings)) : (approvers ?? mostApprovers));
 
 /**
  * Lets a start pass that needs no approval, or that enough users have approved whose rights and votes hold now. Throws
- * RolloutNotApproved.
+ * RolloutNotApproved; IdentityUnavailable where it is undecided because identity does not answer about users who approved.
+ * @param wanted how many
  * @param at when it begins, where that is later: votes must count then
  */
-export const requireApproved = async (ctx: VoteContext, who: Caller, row: RolloutRow, at?: Date): Promise<void> => {
+export const requireApproved = async (
+  ctx: VoteContext,
+  who: Caller,
+  row: RolloutRow,
+  { wanted, at }: { readonly wanted: number; readonly at?: Date },
+): Promise<void> => {
   if (ctx.policy().allows(startAloneRule, who, await plannedTargetOf(ctx, row))) return;
-  const approved = (await standingApprovals(ctx, row, at)).length;
-  const wanted = approversOf(ctx);
-  if (approved < wanted) raise('RolloutNotApproved', { rollout: row.id, approved, wanted });
+  const { approvals: approved, unknown } = await standingApprovals(ctx, row, at);
+  if (approved >= wanted) return;
+  if (approved + unknown >= wanted) raise('IdentityUnavailable');
+  raise('RolloutNotApproved', { rollout: row.id, approved, wanted });
 };
 
 const voteView = ({ user_id, vote, requester, reason, created_at, expires_at }: Vote) => ({
@@ -102,11 +123,13 @@ const cast =
         data: { plan_hash: rollout.plan_hash, reason: body.reason },
       });
     });
-    const approvals = await standingApprovals(ctx, rollout);
-    const wanted = approversOf(ctx);
-    if (approvals.length >= wanted) await ctx.inventory.rollouts.move(rollout, ['awaiting_approval'], 'scheduled');
+    const { approvals, unknown } = await standingApprovals(ctx, rollout);
+    // The start asks again; a vote that was cast does not fail because identity is away.
+    const approved = approvals + unknown;
+    const wanted = wantedOf(rollout, ctx.settings);
+    if (approved >= wanted) await ctx.inventory.rollouts.move(rollout, ['awaiting_approval'], 'scheduled');
     const votes = await ctx.inventory.rolloutVotes.standing(rollout.id, rollout.plan_hash);
-    return ok({ plan_hash: rollout.plan_hash, wanted, approved: approvals.length, votes: votes.map(voteView) });
+    return ok({ plan_hash: rollout.plan_hash, wanted, approved, votes: votes.map(voteView) });
   };
 
 const voteRoute = (act: Vote['vote']): Route =>

@@ -94,6 +94,7 @@ export const headView = (row: RolloutRow, base: string) => ({
   plan_hash: row.plan_hash,
   plan_number: row.plan_number,
   requester: row.requester,
+  approvers: row.approvers,
   grant: grantView(row),
   reverts: row.reverts,
   ending: row.ending,
@@ -123,6 +124,7 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
     spec: row.spec,
     summary: row.summary,
     seed: row.seed,
+    guard: row.guard,
     waves: waves.map(({ opened_at, closed_at, wave, ...rest }) => ({
       ...rest,
       wave: wave + 1,

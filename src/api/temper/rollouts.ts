@@ -23,6 +23,7 @@ import { seesBmcRule } from '../resource/bmc-texts';
 import { pageLimit, uuid } from '../resource/validation';
 import { identOf, nodeColumns } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import { approversOf } from './rollout-approvals';
 import { type RolloutBody, rolloutBody, specOf } from './rollout-body';
 import { gateRule, requireGates } from './rollout-gates';
 import * as shapes from './rollout-shapes';
@@ -131,7 +132,13 @@ export const createRollout = async (
   { rule, reverts = null }: { readonly rule: string; readonly reverts?: RolloutRow | null },
 ): Promise<Answer> => {
   const plan = await planRollout(ctx, request, spec);
-  const of = { name: spec.name, project: spec.project, requester: requesterOf(request), reverts: reverts?.id ?? null };
+  const of = {
+    name: spec.name,
+    project: spec.project,
+    requester: requesterOf(request),
+    reverts: reverts?.id ?? null,
+    approvers: approversOf(ctx.settings),
+  };
   const row = await ctx.inventory.transaction(async (store) => {
     const made = await storePlan(store, plan, of);
     await auditAndEvent(store, ctx.policy(), request, {
@@ -162,7 +169,8 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   policy.require(planRule, who, targetOf(row));
   const plan = await planRollout(ctx, request, row.spec as unknown as RolloutSpec, row.plan_number + 1);
   await ctx.inventory.transaction(async (store) => {
-    if (!(await replacePlan(store, row, plan, requesterOf(request))))
+    const by = { requester: requesterOf(request), approvers: approversOf(ctx.settings) };
+    if (!(await replacePlan(store, row, plan, by)))
       raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned anew meanwhile; look at it.` });
     await auditAndEvent(store, policy, request, {
       action: 'rollout.replan',

@@ -28,6 +28,10 @@ export type RolloutRow = {
   readonly plan_number: number;
   readonly seed: string;
   readonly requester: Requester;
+  /** How many users must approve its plan; null where it was planned by a version that did not keep it. */
+  readonly approvers: number | null;
+  /** What its guard has answered last. */
+  readonly guard: Document | null;
   /** By whose rights targets are admitted; null before the start. */
   readonly granted: Caller | null;
   readonly granted_at: Date | null;
@@ -65,7 +69,9 @@ export type Planned = Pick<
   RolloutRow,
   'spec' | 'summary' | 'plan_hash' | 'seed' | 'rule_set' | 'runbook_uuid' | 'runbook_name' | 'runbook_revision' | 'verb'
 >;
-export type NewRollout = Planned & Pick<RolloutRow, 'name' | 'project' | 'requester' | 'reverts'>;
+export type NewRollout = Planned &
+  Pick<RolloutRow, 'name' | 'project' | 'requester' | 'reverts'> &
+  Partial<Pick<RolloutRow, 'approvers'>>;
 
 /** What a move changes beside the state. */
 export type RolloutChange = Partial<
@@ -76,6 +82,7 @@ export type RolloutChange = Partial<
     | 'wave'
     | 'refused_in_row'
     | 'ending'
+    | 'approvers'
     | 'submitted_at'
     | 'start_at'
     | 'started_at'
@@ -85,7 +92,7 @@ export type RolloutChange = Partial<
 
 const rolloutRowColumns = [
   'id', 'name', 'project', 'state', 'code', 'reason', 'verb', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'spec', 'summary',
-  'plan_hash', 'plan_number', 'seed', 'requester', 'granted', 'granted_at', 'rule_set', 'wave', 'refused_in_row', 'ending', 'reverts',
+  'plan_hash', 'plan_number', 'seed', 'requester', 'approvers', 'guard', 'granted', 'granted_at', 'rule_set', 'wave', 'refused_in_row', 'ending', 'reverts',
   'created_at', 'submitted_at', 'start_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names
 
@@ -104,8 +111,15 @@ const plannedColumns = (sql: Db, plan: Planned) => ({
 export const rollouts = (sql: Db) => ({
   /** Stores a plan; its waves, targets and counters come in the same transaction. */
   async create(rollout: NewRollout): Promise<RolloutRow> {
-    const { name, project, requester, reverts } = rollout;
-    const values = { name, project, requester: jsonOf(sql, requester), reverts, ...plannedColumns(sql, rollout) };
+    const { name, project, requester, reverts, approvers = null } = rollout;
+    const values = {
+      name,
+      project,
+      requester: jsonOf(sql, requester),
+      reverts,
+      approvers,
+      ...plannedColumns(sql, rollout),
+    };
     const [row] = await sql<RolloutRow[]>`insert into rollouts ${sql(values)} returning ${sql(rolloutRowColumns)}`;
     return row!;
   },
@@ -115,10 +129,16 @@ export const rollouts = (sql: Db) => ({
    * the caller who made it, who is none of its approvers. False where the rollout
    * has begun, or was planned anew meanwhile.
    */
-  async replan(id: RolloutUuid, before: string, plan: Planned, requester: Requester): Promise<boolean> {
+  async replan(
+    id: RolloutUuid,
+    before: string,
+    plan: Planned,
+    by: Pick<NewRollout, 'requester' | 'approvers'>,
+  ): Promise<boolean> {
+    const { requester, approvers = null } = by;
     const planned = await sql`
-      update rollouts set ${sql({ ...plannedColumns(sql, plan), requester: jsonOf(sql, requester) })}, plan_number = plan_number + 1, state = 'planned', code = null, reason = null,
-        granted = null, granted_at = null, submitted_at = null, start_at = null, updated_at = now()
+      update rollouts set ${sql({ ...plannedColumns(sql, plan), requester: jsonOf(sql, requester), approvers })}, plan_number = plan_number + 1, state = 'planned', code = null, reason = null,
+        granted = null, granted_at = null, guard = null, submitted_at = null, start_at = null, updated_at = now()
       where id = ${id} and plan_hash = ${before} and state in ('planned', 'awaiting_approval', 'scheduled') returning 1`;
     if (planned.length === 0) return false;
     await sql`delete from rollout_targets where rollout = ${id}`;
@@ -218,6 +238,11 @@ export const rollouts = (sql: Db) => ({
     await sql`
       update rollout_waves set closed_at = coalesce(closed_at, now()), gate = coalesce(${gate && jsonOf(sql, gate)}, gate)
       where rollout = ${id} and wave = ${wave}`;
+  },
+
+  /** Keeps what the guard has answered. */
+  async guarded(id: RolloutUuid, guard: Document): Promise<void> {
+    await sql`update rollouts set guard = ${jsonOf(sql, guard)} where id = ${id}`;
   },
 
   /** How many targets in a row the rules have refused. */

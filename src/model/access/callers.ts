@@ -2,6 +2,9 @@
 
 import { ownValue } from '../own';
 
+/** An application credential, a trust or an access token of OAuth, by its id at the identity service. */
+export type Delegated = { readonly by: 'application_credential' | 'trust' | 'oauth'; readonly id: string };
+
 /** Credentials in the spelling that policy files use. Absent values are null, never missing. */
 export type Caller = {
   readonly user_id: string | null;
@@ -30,6 +33,8 @@ export type Caller = {
   readonly service_project_domain_id: string | null;
   /** Only the no-auth strategy sets this: every rule passes. */
   readonly all_powerful: boolean;
+  /** What lent the caller its rights for a time, where something did: its owner may take it back. Absent for a login of one's own. */
+  readonly delegated?: Delegated;
   /** Which strategy vouched for the caller, for the audit trail. */
   readonly strategy: 'keystone' | 'http_basic' | 'static_tokens' | 'noauth' | 'public';
 };

@@ -17,6 +17,7 @@ import type { ApiConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
 import { lazyClient } from '../temporal/client';
 import { webhookVaultFrom } from '../workers/event-delivery';
+import { roleLookupFrom, votersFrom } from '../workers/grants';
 
 type Dependencies = {
   readonly identity: Rooms['identity'];
@@ -50,6 +51,8 @@ export const roomsFrom = async (
   const webhookVault = webhookVaultFrom(config);
   const { client, close } = lazyClient(config, await clientInterceptors(traces));
   life.onEnd(close);
+  const lookup = roleLookupFrom(config);
+  life.onEnd(async () => lookup?.close());
   const vault = { ...createSealer(config.TEMPER_SECRETS_PUBLIC_KEYS), ...createDigests(config.TEMPER_DIGEST_KEYS) };
   const { TEMPER_EVENT_STREAMS: limit, TEMPER_QUOTA_STREAMS: quota } = config;
   return {
@@ -72,6 +75,7 @@ export const roomsFrom = async (
     }),
     log,
     settings: apiSettings(config),
+    voters: votersFrom(config, lookup),
   };
 };
 

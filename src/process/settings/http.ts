@@ -23,7 +23,7 @@ export const served = {
   TEMPER_ROLLOUT_APPROVERS: count(1, 2)
     .default(1)
     .describe(
-      'How many users must approve the plan of a rollout whose caller may not start it alone; a user counts once.',
+      'How many users must approve the plan of a rollout whose caller may not start it alone; a user counts once. A plan keeps the number, and a start takes this one where it is more.',
     ),
   TEMPER_ROLLOUT_APPROVAL_HOURS: count(1, 720).default(24).describe('How long an approval of a rollout counts.'),
   TEMPER_IDEMPOTENCY_HOURS: count(1, 8_760)

@@ -30,7 +30,6 @@ export const admitting = {
       'Where gates of rollouts ask for metrics: the base of an API as Prometheus has it, below which /api/v1/query is.',
     ),
   TEMPER_USERS_FILE: api.TEMPER_USERS_FILE,
-  TEMPER_ROLLOUT_APPROVERS: served.TEMPER_ROLLOUT_APPROVERS,
   TEMPER_ROLLOUT_PLAN_HOURS: count(1, 8_760)
     .default(168)
     .describe('After how many hours a plan that was not begun is expired: it speaks of nodes as they were.'),

@@ -1,7 +1,8 @@
-/** Whether the person by whose rights a rollout runs still has them: as the users file or Keystone says, or for so long after their last act. */
-import { type RoleLookup, readUsers, type UserRoles } from '../../identity';
+/** Whether the persons by whose rights a rollout runs, or was approved, still have them: as the users file or Keystone says, or for a time. */
+import { createRoleLookup, type RoleLookup, readUsers, type UserRoles } from '../../identity';
 import { type Caller, expandRoles } from '../../model/access/callers';
 import type { Authority } from '../../rollouts/contract';
+import { serviceUserOf } from '../api/identity';
 import type { ControlConfig } from '../settings/config';
 
 type GrantSettings = Pick<
@@ -10,6 +11,24 @@ type GrantSettings = Pick<
 >;
 
 const hour = 3_600_000;
+
+type LookupSettings = Parameters<typeof serviceUserOf>[0] &
+  Pick<ControlConfig, 'TEMPER_IDENTITY_URL' | 'TEMPER_TOKEN_CACHE_SECONDS'>;
+
+/** Asks Keystone for roles as our own user there; undefined where the settings do not name it. */
+export const roleLookupFrom = (config: LookupSettings): RoleLookup | undefined => {
+  const {
+    TEMPER_IDENTITY_URL: identityUrl,
+    TEMPER_IDENTITY_USERNAME: user,
+    TEMPER_IDENTITY_PASSWORD: password,
+  } = config;
+  if (identityUrl === undefined || user === undefined || password === undefined) return undefined;
+  return createRoleLookup({
+    identityUrl,
+    self: serviceUserOf(config),
+    cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
+  });
+};
 
 /**
  * What is known of a person now: `unknown` where what was asked cannot say it without a credential of the person, `unasked` where
@@ -44,10 +63,13 @@ const byFile = async (file: string | undefined, granted: Caller): Promise<GrantS
 };
 
 const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, granted: Caller): Promise<GrantStanding> => {
-  const { user_id, project_id, system_scope } = granted;
+  const { user_id, project_id, system_scope, delegated } = granted;
   if (!lookup || user_id === null || (project_id === null && system_scope === null)) return 'unasked';
   const own = standingBy(
-    await lookup.rolesOf(user_id, project_id === null ? { system: 'all' } : { project: project_id }),
+    await lookup.rolesOf(user_id, {
+      ...(project_id === null ? { system: 'all' } : { project: project_id }),
+      ...(delegated && { delegated }),
+    }),
     granted.roles,
   );
   // Rules with admin_projects admit by roles in other projects.
@@ -57,6 +79,31 @@ const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, grant
   }
   return own;
 };
+
+/** What is known of a caller now, by what knows callers of its strategy. */
+const standingOf = (
+  file: string | undefined,
+  lookup: Pick<RoleLookup, 'rolesOf'> | undefined,
+  caller: Caller,
+): Promise<GrantStanding> => {
+  switch (caller.strategy) {
+    case 'http_basic':
+    case 'static_tokens':
+      return byFile(file, caller);
+    case 'keystone':
+      return byKeystone(lookup, caller);
+    default:
+      return Promise.resolve('unasked');
+  }
+};
+
+/** Whether a user who has voted still has the roles of the vote; where nothing can say it, for as long as the vote counts. */
+export const votersFrom =
+  ({ TEMPER_USERS_FILE: file }: Pick<GrantSettings, 'TEMPER_USERS_FILE'>, lookup?: Pick<RoleLookup, 'rolesOf'>) =>
+  async (caller: Caller): Promise<'holds' | 'lost' | 'away'> => {
+    const standing = await standingOf(file, lookup, caller);
+    return standing === 'lost' || standing === 'away' ? standing : 'holds';
+  };
 
 /**
  * Asks the users file each time anew, and Keystone as often as its answers are believed: a role that is taken away begins nothing more.
@@ -72,12 +119,7 @@ export const grantsFrom = (
   /** Since when what knows callers of a strategy does not answer. */
   const awaySince = new Map<Caller['strategy'], number>();
   return async (granted, granted_at) => {
-    const inFile = granted.strategy === 'http_basic' || granted.strategy === 'static_tokens';
-    const standing = await (inFile
-      ? byFile(file, granted)
-      : granted.strategy === 'keystone'
-        ? byKeystone(lookup, granted)
-        : 'unasked');
+    const standing = await standingOf(file, lookup, granted);
     const { strategy } = granted;
     switch (standing) {
       case 'away': {

@@ -3,8 +3,7 @@ import type { Client } from '@temporalio/client';
 import { defaultSettings } from '../../api/context';
 import type { OrderContext } from '../../api/orders/context';
 import { createPrepareFor } from '../../api/orders/rollout-orders';
-import { requireApproved, type VoteContext } from '../../api/temper/rollout-approvals';
-import { createRoleLookup, type RoleLookup } from '../../identity';
+import { requireApproved, type VoteContext, wantedOf } from '../../api/temper/rollout-approvals';
 import type { Inventory } from '../../inventory';
 import { createSealer } from '../../inventory/secrets/sealing';
 import { isTemperError } from '../../model/errors';
@@ -17,13 +16,12 @@ import { createGates } from '../../rollouts/gates';
 import { runWaking } from '../../rollouts/waking';
 import { createRuns } from '../../runs';
 import { createEngine } from '../../runs/engine';
-import { serviceUserOf } from '../api/identity';
 import { apiPolicyFrom } from '../policy/api-policy';
 import type { Life } from '../process';
 import type { ControlConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
 import { webhookVaultFrom } from './event-delivery';
-import { grantsFrom } from './grants';
+import { grantsFrom, roleLookupFrom, votersFrom } from './grants';
 
 type Dependencies = {
   readonly inventory: Inventory;
@@ -42,30 +40,16 @@ const orderSettings = (config: ControlConfig): OrderContext['settings'] => ({
   imageOrigins: config.TEMPER_IMAGE_ORIGINS,
 });
 
-/** Where Keystone knows the callers, and our own user there is named. */
-const roleLookupFrom = (config: ControlConfig): RoleLookup | undefined => {
-  const {
-    TEMPER_IDENTITY_URL: identityUrl,
-    TEMPER_IDENTITY_USERNAME: user,
-    TEMPER_IDENTITY_PASSWORD: password,
-  } = config;
-  if (identityUrl === undefined || user === undefined || password === undefined) return undefined;
-  return createRoleLookup({
-    identityUrl,
-    self: serviceUserOf(config),
-    cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
-  });
-};
-
 /** Whether a rollout that begins by itself may: by its starter's rights, or by votes that count now. */
 const approvedFrom =
   (ctx: VoteContext): RolloutDeps['approved'] =>
   async (rollout) => {
     try {
-      await requireApproved(ctx, rollout.granted!, rollout);
-      return true;
+      await requireApproved(ctx, rollout.granted!, rollout, { wanted: wantedOf(rollout) });
+      return 'yes';
     } catch (thrown) {
-      if (isTemperError(thrown, 'RolloutNotApproved')) return false;
+      if (isTemperError(thrown, 'RolloutNotApproved')) return 'no';
+      if (isTemperError(thrown, 'IdentityUnavailable')) return 'away';
       throw thrown;
     }
   };
@@ -100,11 +84,7 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
       metricsUrl: config.TEMPER_GATE_METRICS_URL,
     }),
     authority: grantsFrom(config, lookup),
-    approved: approvedFrom({
-      policy: policy.now,
-      inventory,
-      settings: { rolloutApprovers: config.TEMPER_ROLLOUT_APPROVERS },
-    }),
+    approved: approvedFrom({ policy: policy.now, inventory, voters: votersFrom(config, lookup) }),
     admitted: (rule, who, node) => (policy.now().allows(rule, who, nodeTarget(node)) ? policy.now().hash : undefined),
     unready: async () =>
       (await inventory.policyLoads.known(policy.now().hash))
