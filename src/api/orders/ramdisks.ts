@@ -1,7 +1,7 @@
 /** Ramdisk records that a run boots its node from: they exist, and the node's own kernel arguments keep to the grammar. Can it happen. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RamdiskRow } from '../../inventory/ramdisks';
-import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
+import { givenArgumentsFault, networkRoom } from '../../model/boot/kernel-arguments';
 import { isLoadable, notLoadable, ramdiskNamed, startsOn } from '../../model/boot/ramdisks';
 import { raise } from '../../model/errors';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
@@ -27,6 +27,16 @@ const unfit = (
     : `which is for ${ramdisk.arch}, and the node’s cpu_arch is ${String(cpu_arch)}`;
 };
 
+/** What is wrong with a node's own arguments; those that its boot adds are known to the worker, and take more of the room. */
+const ownArgumentsFault = (
+  { args, arguments_bytes }: RamdiskRow,
+  given: unknown,
+  loaded: boolean,
+): string | undefined =>
+  typeof given === 'string'
+    ? givenArgumentsFault(given.replaceAll('%default%', args).trim(), loaded ? networkRoom : arguments_bytes)
+    : undefined;
+
 /** Asks the store nothing for steps that boot from no ramdisk record. Throws DriverInfoInvalid. */
 export const requireRamdisks = async (
   ctx: OrderContext,
@@ -45,8 +55,7 @@ export const requireRamdisks = async (
       : 'which is not on record';
     if (fault !== undefined)
       raise('DriverInfoInvalid', { node, field: 'deploy_iso', reason: `names ramdisk ${ramdisk}, ${fault}` });
+    const reason = ownArgumentsFault(row!, driver_info.kernel_append_params, loaded.has(ramdisk));
+    if (reason !== undefined) raise('DriverInfoInvalid', { node, field: 'kernel_append_params', reason });
   }
-  const given = driver_info.kernel_append_params;
-  const reason = typeof given === 'string' ? givenArgumentsFault(given.replaceAll('%default%', '').trim()) : undefined;
-  if (reason !== undefined) raise('DriverInfoInvalid', { node, field: 'kernel_append_params', reason });
 };

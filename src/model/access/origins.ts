@@ -21,6 +21,13 @@ export const isOrigin = (text: string): boolean => {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase().replace(/\/$/, '');
 };
 
+/** Whether a URL is of http or https, and lies at one of the origins; no origins: any host will do. */
+export const isAllowedOrigin = (origins: readonly string[], url: string): boolean => {
+  const given = parseUrl(url);
+  if (given === undefined || !/^https?:$/.test(given.protocol)) return false;
+  return origins.length === 0 || origins.some((origin) => parseUrl(origin)?.origin === given.origin);
+};
+
 /**
  * Refuses a URL that is not http or https, or that lies at none of the origins; no origins: any host will do.
  * Throws OriginRefused, which names the host alone: the rest may hold a secret.
@@ -30,8 +37,7 @@ export const requireOrigin = (origins: readonly string[], url: string): void => 
   const known = given !== undefined && /^https?:$/.test(given.protocol);
   if (!known)
     raise('OriginRefused', { origin: given?.protocol ?? 'what came', reason: 'it must be an http or https URL' });
-  const allowed = origins.map((origin) => parseUrl(origin)?.origin);
-  if (origins.length > 0 && !allowed.includes(given?.origin))
+  if (!isAllowedOrigin(origins, url))
     raise('OriginRefused', {
       origin: given?.origin,
       reason: 'the operator does not allow it; ask for it to be added to TEMPER_IMAGE_ORIGINS',

@@ -11,9 +11,12 @@ import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../http/route';
 import { requireMinor } from '../../http/versions';
+import type { OrderContext } from '../../orders/context';
 import { checkInstance } from '../../orders/deploy';
+import { requireImage } from '../../orders/images';
 import { requireStepOrigins } from '../../orders/origins';
-import { withDefaultRamdisk } from '../../orders/ramdisks';
+import { once } from '../../orders/prefetched';
+import { requireRamdisks, withDefaultRamdisk } from '../../orders/ramdisks';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
 import { checkDriverInfo } from './checks';
@@ -22,7 +25,7 @@ import { nodeRoute } from './node-route';
 const validate = 'baremetal:node:validate';
 
 type Result = { readonly result: boolean | null; readonly reason?: string };
-type InterfaceCheck = (node: NodeRow, ctx: ApiContext, name: InterfaceName) => void;
+type InterfaceCheck = (node: NodeRow, ctx: OrderContext, name: InterfaceName) => void | Promise<void>;
 
 const identOf = (node: NodeRow): string => node.name ?? node.uuid;
 
@@ -31,18 +34,19 @@ const byBmc: InterfaceCheck = (node) => {
   if (isDriver(node.driver)) checkDriverInfo(identOf(node), node.driver, node.driver_info, { missing: true });
 };
 
-/** A verb can run: its ramdisk has an image to boot from, which may be fetched. */
+/** A verb can run: its ramdisk has an image to boot from, which may be fetched, or a record that its node boots from. */
 const canPlan =
   (story: Story): InterfaceCheck =>
-  (node, ctx) =>
-    requireStepOrigins(
-      ctx,
-      planFor(story, { node: withDefaultRamdisk(ctx, node), steps: [], automatic: true, args: {} }).steps,
-    );
+  async (node, ctx) => {
+    const plan = { node: withDefaultRamdisk(ctx, node), steps: [], automatic: true, args: {} };
+    const { steps } = planFor(story, plan);
+    requireStepOrigins(ctx, steps);
+    await requireRamdisks(ctx, node, steps);
+  };
 
-const canBoot: InterfaceCheck = (node, ctx, name) => {
-  byBmc(node, ctx, name);
-  if (bootsRamdisk(node)) canPlan('clean')(node, ctx, name);
+const canBoot: InterfaceCheck = async (node, ctx, name) => {
+  await byBmc(node, ctx, name);
+  if (bootsRamdisk(node)) await canPlan('clean')(node, ctx, name);
 };
 
 const byRamdisk: InterfaceCheck = (node, ctx, name) => {
@@ -51,9 +55,10 @@ const byRamdisk: InterfaceCheck = (node, ctx, name) => {
   raise('InvalidSteps', { reason: `${reason}.` });
 };
 
-const deploys: InterfaceCheck = (node, ctx, name) => {
+const deploys: InterfaceCheck = async (node, ctx, name) => {
   checkInstance(ctx, node, identOf(node));
-  canPlan('deploy')(node, ctx, name);
+  await requireImage(ctx, node, identOf(node));
+  await canPlan('deploy')(node, ctx, name);
 };
 
 const noCheck: InterfaceCheck = () => {};
@@ -75,9 +80,9 @@ const checks: Readonly<Record<InterfaceName, Readonly<Record<string, InterfaceCh
   vendor: { '*': byBmc },
 };
 
-const refusalReason = (work: () => void): string | undefined => {
+const refusalReason = async (work: () => void | Promise<void>): Promise<string | undefined> => {
   try {
-    work();
+    await work();
     return undefined;
   } catch (thrown) {
     if (isTemperError(thrown)) return thrown.message;
@@ -85,14 +90,25 @@ const refusalReason = (work: () => void): string | undefined => {
   }
 };
 
-const resultOf = (node: NodeRow, ctx: ApiContext, name: InterfaceName): Result => {
+const resultOf = async (node: NodeRow, ctx: OrderContext, name: InterfaceName): Promise<Result> => {
   const implementation = interfaceOf(node, name);
   if (!isDriver(node.driver)) return { result: false, reason: `Driver ${node.driver} is not enabled here.` };
   if (implementation.startsWith('no-'))
     return { result: null, reason: `not supported: ${name}_interface is ${implementation}` };
   const check = checks[name][implementation] ?? checks[name]['*']!;
-  const reason = refusalReason(() => check(node, ctx, name));
+  const reason = await refusalReason(() => check(node, ctx, name));
   return reason === undefined ? { result: true } : { result: false, reason };
+};
+
+/** Several interfaces name the same records, which are read once. */
+const readingOnce = (ctx: ApiContext): OrderContext => {
+  const { inventory } = ctx;
+  const { ramdisks, images } = inventory;
+  const records = {
+    ramdisks: { ...ramdisks, find: once(ramdisks.find) },
+    images: { ...images, find: once(images.find) },
+  };
+  return { ...ctx, inventory: { ...inventory, ...records } };
 };
 
 const answerValidation = async (
@@ -103,7 +119,10 @@ const answerValidation = async (
   const node = await visibleNode(ctx, request, ident);
   ctx.policy().require(validate, request.who, nodeTarget(node));
   const shown = interfaceNames.filter((name) => name !== 'vendor');
-  return ok(Object.fromEntries(shown.map((name) => [name, resultOf(node, ctx, name)])));
+  const reading = readingOnce(ctx);
+  return ok(
+    Object.fromEntries(await Promise.all(shown.map(async (name) => [name, await resultOf(node, reading, name)]))),
+  );
 };
 
 const validateQuery = z.strictObject({ node: z.string().optional(), node_uuid: z.string().optional() });
