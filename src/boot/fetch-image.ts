@@ -45,7 +45,12 @@ const writeAll = async (file: FileHandle, chunk: Buffer, at: number): Promise<vo
   }
 };
 
-const receive = async (answer: Dispatcher.ResponseData, file: FileHandle, { bytes, sha256 }: Wanted): Promise<void> => {
+const receive = async (
+  answer: Dispatcher.ResponseData,
+  file: FileHandle,
+  { bytes, sha256 }: Wanted,
+  came: (size: number) => void,
+): Promise<void> => {
   const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
@@ -54,6 +59,7 @@ const receive = async (answer: Dispatcher.ResponseData, file: FileHandle, { byte
     hash.update(chunk);
     await writeAll(file, chunk, size);
     size += chunk.length;
+    came(chunk.length);
   }
   if (size < bytes) throw new FetchFault(true, `its origin ended after ${size} of ${bytes} bytes`);
   const digest = hash.digest('hex');
@@ -63,8 +69,33 @@ const receive = async (answer: Dispatcher.ResponseData, file: FileHandle, { byte
     );
 };
 
-/** How long an origin may send nothing. */
-const quietMs = 60_000;
+/** What an origin sends at least in each stretch of its time, bytes: slower, a deployment waits for its image for days. */
+const leastBytes = 2 ** 20;
+
+/** Ends a fetch whose origin sends too little, however often it sends something. */
+const pacing = (quietMs: number) => {
+  const ending = new AbortController();
+  const fault = new FetchFault(true, `its origin sends less than ${leastBytes} bytes in ${quietMs} ms`);
+  const timer = setTimeout(() => ending.abort(fault), quietMs);
+  let since = 0;
+  return {
+    signal: ending.signal,
+    came(size: number): void {
+      since += size;
+      if (since < leastBytes) return;
+      since = 0;
+      timer.refresh();
+    },
+    end: () => clearTimeout(timer),
+  };
+};
+
+export type Fetching = {
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** How long an origin may take for the beginning of its answer, and for each MiB of it; milliseconds. */
+  readonly quietMs: number;
+};
 
 /**
  * Fetches all of an image into an empty file. Throws FetchFault, and the system's error where the file cannot be written.
@@ -73,19 +104,22 @@ const quietMs = 60_000;
 export const fetchInto = async (
   file: FileHandle,
   wanted: Wanted & { readonly url: string },
-  signal: AbortSignal,
+  { signal, quietMs }: Fetching,
 ): Promise<void> => {
-  const answer = await request(wanted.url, {
-    headers: { 'accept-encoding': 'identity' },
-    maxRedirections: 0,
-    headersTimeout: quietMs,
-    bodyTimeout: quietMs,
-    signal,
-  });
+  const pace = pacing(quietMs);
   try {
-    checkAnswer(answer, wanted.bytes);
-    await receive(answer, file, wanted);
+    const answer = await request(wanted.url, {
+      headers: { 'accept-encoding': 'identity' },
+      maxRedirections: 0,
+      signal: AbortSignal.any([signal, pace.signal]),
+    });
+    try {
+      checkAnswer(answer, wanted.bytes);
+      await receive(answer, file, wanted, pace.came);
+    } finally {
+      answer.body.on('error', () => {}).destroy();
+    }
   } finally {
-    answer.body.on('error', () => {}).destroy();
+    pace.end();
   }
 };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { requireOrigin } from '../model/access/origins';
 import { isTemperError } from '../model/errors';
 import type { Log } from './contents';
-import { FetchFault, fetchInto, type Wanted } from './fetch-image';
+import { FetchFault, type Fetching, fetchInto, type Wanted } from './fetch-image';
 import type { ImageFolder } from './image-folder';
 import { type ImageRoom, NoRoom } from './image-room';
 import { digestOf } from './images';
@@ -17,7 +17,7 @@ export type Cached =
   /** `full`: there is no room for it. */
   | { readonly is: 'refused'; readonly full: boolean; readonly reason: string };
 
-export type Bringing = {
+export type Bringing = Fetching & {
   readonly folder: ImageFolder;
   readonly room: ImageRoom;
   /** Where images may be fetched; anywhere when empty. */
@@ -25,8 +25,6 @@ export type Bringing = {
   readonly log: Log;
   /** Pause before another try of what failed in passing, in milliseconds. */
   readonly retryMs: number;
-  /** Ends all fetches. */
-  readonly signal: AbortSignal;
 };
 
 type Fetched = Wanted & { readonly url: string };
@@ -34,12 +32,12 @@ type Fetched = Wanted & { readonly url: string };
 const tries = 3;
 const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
-const download = async ({ folder, signal }: Bringing, wanted: Fetched): Promise<FileHandle> => {
+const download = async ({ folder, ...fetching }: Bringing, wanted: Fetched): Promise<FileHandle> => {
   const part = folder.partOf(wanted.sha256, randomUUID());
   try {
     const file = await open(part, 'wx');
     try {
-      await fetchInto(file, wanted, signal);
+      await fetchInto(file, wanted, fetching);
       await file.sync();
     } finally {
       await file.close();

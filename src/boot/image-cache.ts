@@ -18,6 +18,8 @@ export type ImageCacheDeps = {
   /** Pause before another try of what failed in passing, and for how long a refusal is answered without another; milliseconds. */
   readonly retryMs?: number;
   readonly refusedMs?: number;
+  /** How long an origin may take for the beginning of its answer, and for each MiB of it; milliseconds. */
+  readonly quietMs?: number;
 };
 
 export type ImageCache = { find(image: Wanted): Promise<Cached>; close(): Promise<void> };
@@ -39,7 +41,7 @@ const closeFile = async (state: Cached | undefined): Promise<void> => {
 };
 
 export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
-  const { dir, mostBytes, inventory, origins, log, retryMs = 2_000, refusedMs = 15_000 } = deps;
+  const { dir, mostBytes, inventory, origins, log, retryMs = 2_000, refusedMs = 15_000, quietMs = 60_000 } = deps;
   const folder = createImageFolder(dir);
   const entries = new Map<string, Entry>();
   const ending = new AbortController();
@@ -53,7 +55,7 @@ export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
     log.info('image made room for another', { sha256 });
   };
   const room = createImageRoom({ folder, mostBytes, kept: () => inventory.imageCapabilities.kept(), evict });
-  const bringing = { folder, room, origins, log, retryMs, signal: ending.signal };
+  const bringing = { folder, room, origins, log, retryMs, quietMs, signal: ending.signal };
 
   const begin = (wanted: Wanted): Entry => {
     const work = bringImage(bringing, wanted);

@@ -45,7 +45,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const start = async (more: { mostBytes?: number; origins?: string[] } = {}) => {
+const start = async (more: { mostBytes?: number; origins?: string[]; quietMs?: number } = {}) => {
   const log = {
     info: (message: string) => void logged.emit('info', message),
     warn: (message: string, facts: Record<string, unknown> = {}) => {
@@ -227,6 +227,26 @@ it.each<[string, RequestListener, number, RegExp, number]>([
   // Readers after it do not make it ask the origin again at once.
   expect((await settled(give())).status).toBe(status);
   expect([fetches, inFolder()]).toEqual([tries, []]);
+});
+
+it.each<[string, RequestListener]>([
+  [
+    'sends a byte now and then',
+    (_, res) => {
+      res.writeHead(200, { 'content-length': '100000' });
+      const sending = setInterval(() => res.write('x'), 10);
+      res.once('close', () => clearInterval(sending));
+    },
+  ],
+  ['answers nothing', () => {}],
+])('an origin that %s is left, so that no deployment waits for it for days', async (_, listener) => {
+  await start({ quietMs: 200 });
+  serve = listener;
+  expect(await settled(recordOf(real).give())).toEqual({
+    status: 502,
+    says: 'its origin sends less than 1048576 bytes in 200 ms',
+  });
+  expect(inFolder()).toEqual([]);
 });
 
 it('does not say where an origin is that cannot be reached, for a tenant may read it', async () => {
