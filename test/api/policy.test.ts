@@ -1,6 +1,7 @@
 /** Policy over HTTP: why a decision falls as it does, for those who may ask, and what a second policy would do. */
 import { createPolicy, createShadow } from '../../src/policy';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
+import { runningRun } from '../support/happenings';
 import { lessee, owner, type Persona, personas } from '../support/world';
 
 const power = 'baremetal:node:set_power_state';
@@ -40,6 +41,19 @@ describe('an explanation', () => {
       rule_set: api.rooms.policy().hash,
     });
     expect(JSON.stringify(body.tree)).toContain(owner);
+  });
+
+  test('is about a run as about its node, and a hidden run is a missing one', async () => {
+    const { run } = await runningRun(api);
+    const skip = 'rule=temper:run:skip';
+    const asked = await explain('system-reader', `${skip}&run=${run}`);
+    expect(asked.body).toMatchObject({ rule: 'temper:run:skip', answer: 'refused' });
+    const made = await explain('system-reader', `${skip}&run=${run}&roles=manager&project_id=${owner}`);
+    expect(made.body).toMatchObject({ answer: 'allowed' });
+    expect((await explain('system-reader', `${skip}&run=${run}&node=asked`)).status).toBe(400);
+    openTo('');
+    expect((await explain('stranger-admin', `${skip}&run=${run}`)).status).toBe(404);
+    expect((await explain('stranger-admin', `${skip}&run=${node}`)).status).toBe(404);
   });
 
   test('tells a system reader about a caller who is made up', async () => {
@@ -109,7 +123,7 @@ describe('an explanation', () => {
 
   test.each([
     ['', 'rule'],
-    [`rule=${power}&node=asked&runbook=CUSTOM_PUBLIC`, 'one of node, runbook and allocation'],
+    [`rule=${power}&node=asked&runbook=CUSTOM_PUBLIC`, 'one of node, run, runbook and allocation'],
     [`rule=${power}&port=x`, 'port'],
   ])('of a question like "%s" is a 400 that says what is wrong', async (query, says) => {
     const reply = await explain('system-reader', query);

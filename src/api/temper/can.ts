@@ -33,6 +33,8 @@ const ask = z
   });
 type Ask = z.output<typeof ask>;
 const mostAsks = 100;
+/** Of the store's connections one caller gets no more than a few. */
+const foundAtOnce = 4;
 const canBody = z.strictObject({ asks: z.array(ask).min(1).max(mostAsks) });
 type CanRequest = ApiRequest<unknown, unknown, z.output<typeof canBody>>;
 
@@ -55,23 +57,29 @@ const finds: Readonly<Record<(typeof targetKinds)[number], Find>> = {
 
 const hiddenCodes = ['NodeNotFound', 'RunNotFound', 'RunbookNotFound', 'AllocationNotFound', 'RolloutNotFound', 'PolicyDenied', 'InvalidInput'] as const; // biome-ignore format: one row of names
 
-/** The objects of all asks, each looked for once; undefined for what is hidden or missing. */
-const createTargets = (ctx: ApiContext, request: CanRequest) => {
-  const found = new Map<string, Promise<Target | undefined>>();
-  return (asked: Ask): Promise<Target | undefined> => {
-    const kind = targetKinds.find((one) => asked[one] !== undefined);
-    if (kind === undefined) return Promise.resolve({});
-    const ident = asked[kind]!;
-    const key = `${kind}\n${ident}\n${kind === 'rollout' ? asked.node : ''}`;
-    const known =
-      found.get(key) ??
-      finds[kind](ctx, request, ident, asked).catch((thrown) => {
-        if (hiddenCodes.some((code) => isTemperError(thrown, code))) return undefined;
-        throw thrown;
-      });
-    found.set(key, known);
-    return known;
+/** What an ask is about, in one word. */
+const objectOf = ({ rule: _, ...named }: Ask): string => JSON.stringify(named);
+
+const targetOf = async (ctx: ApiContext, request: CanRequest, asked: Ask): Promise<Target | undefined> => {
+  const kind = targetKinds.find((one) => asked[one] !== undefined);
+  if (kind === undefined) return {};
+  try {
+    return await finds[kind](ctx, request, asked[kind]!, asked);
+  } catch (thrown) {
+    if (hiddenCodes.some((code) => isTemperError(thrown, code))) return undefined;
+    throw thrown;
+  }
+};
+
+/** The objects of all asks, each read once; undefined for what is hidden or missing. */
+const targetsOf = async (ctx: ApiContext, request: CanRequest): Promise<ReadonlyMap<string, Target | undefined>> => {
+  const wanted = [...new Map(request.body.asks.map((asked) => [objectOf(asked), asked]))];
+  const found = new Map<string, Target | undefined>();
+  const readOn = async (): Promise<void> => {
+    for (let next = wanted.pop(); next; next = wanted.pop()) found.set(next[0], await targetOf(ctx, request, next[1]));
   };
+  await Promise.all(Array.from({ length: foundAtOnce }, readOn));
+  return found;
 };
 
 const whyNot = (rule: string, says: string | undefined): string =>
@@ -99,10 +107,10 @@ const can = route<unknown, unknown, z.output<typeof canBody>>({
   changesNothing: true,
   body: canBody,
   async handler(request, ctx) {
-    const targetOf = createTargets(ctx, request);
-    const answers = [];
-    for (const asked of request.body.asks) answers.push(answerTo(ctx, request, asked, await targetOf(asked)));
-    return ok({ answers });
+    const targets = await targetsOf(ctx, request);
+    return ok({
+      answers: request.body.asks.map((asked) => answerTo(ctx, request, asked, targets.get(objectOf(asked)))),
+    });
   },
 });
 

@@ -31,7 +31,16 @@ const runFilters = ['open', 'ended', 'any', 'retrying', ...runStates] as const s
 const runListQuery = z.strictObject({
   limit: pageLimit,
   marker: uuid.optional(),
-  state: z.enum(runFilters, { error: `must be one of ${runFilters.join(', ')}` }).default('open'),
+  /** One or several, separated by commas. */
+  state: z
+    .string()
+    .regex(new RegExp(`^(?:${runFilters.join('|')})(?:,(?:${runFilters.join('|')}))*$`), {
+      error: `must be one or several of ${runFilters.join(', ')}`,
+    })
+    .default('open')
+    .transform((given) => [...new Set(given.split(','))] as RunFilter[]),
+  /** By when they were accepted. */
+  sort_dir: z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).default('desc'),
   verb: z
     .string()
     .regex(/^[a-z]{1,30}$/, { error: 'must be a verb, such as clean' })
@@ -72,7 +81,10 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   step_count: run.steps,
   /** An attempt of its step has failed, and the next one follows or is under way. */
   retrying: isRetrying(run),
+  /** Of that step. */
+  attempt: run.attempt,
   waiting_for: text(run.waiting_for),
+  waiting_since: run.waiting_for === null ? null : (run.waiting_since?.toISOString() ?? null),
   last_error: text(run.last_error ?? (isRetrying(run) || run.state === 'parked' ? run.step_error : null)),
   created_at: run.created_at.toISOString(),
   started_at: run.started_at?.toISOString() ?? null,
@@ -116,7 +128,7 @@ const listRuns = async (
   request: ApiRequest<unknown, z.output<typeof runListQuery>, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const { limit: most, marker, state, verb, node, runbook, runbook_revision: revision, since, run } = request.query;
+  const { limit: most, marker, state: states, sort_dir, verb, node, runbook, runbook_revision: revision, since, run } = request.query; // biome-ignore format: one row
   if (revision !== undefined && runbook === undefined)
     raise('InvalidInput', {
       field: 'runbook_revision',
@@ -127,7 +139,8 @@ const listRuns = async (
   if (run !== undefined && !between) return ok({ runs: [] });
   const selection: RunSelection = {
     visible,
-    state,
+    states,
+    oldestFirst: sort_dir === 'asc',
     limit: most,
     ...(verb !== undefined && { verb }),
     node: await visibleNodeUuid(ctx, request.who, node),

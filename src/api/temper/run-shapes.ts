@@ -75,6 +75,8 @@ export const openRuns = listOf(
     step: maybe,
     step_count: count,
     retrying: trueOrFalse,
+    attempt: count.nullable(),
+    waiting_since: maybeTime,
     finished_at: maybeTime,
     updated_at: time,
     links: z.strictObject({ self: text }),

@@ -24,6 +24,7 @@ export type RunListing = Pick<
   | 'finished_at'
   | 'updated_at'
 > & {
+  readonly waiting_since: Date | null;
   /** Whose its node is now. */
   readonly now_owner: string | null;
   readonly now_lessee: string | null;
@@ -32,6 +33,7 @@ export type RunListing = Pick<
   readonly step: string | null;
   readonly step_state: StepState | null;
   readonly step_error: string | null;
+  readonly attempt: number | null;
 };
 
 /** `open` are all that go on, `retrying` those of them whose step has failed and is tried again. */
@@ -40,7 +42,8 @@ export type RunFilter = RunState | 'open' | 'ended' | 'any' | 'retrying';
 export type RunSelection = {
   /** Over the columns `now_owner` and `now_lessee` of the node, and `tenant`, the project of the lease while it lasts. */
   readonly visible: Predicate;
-  readonly state: RunFilter;
+  /** One of these, of which there is at least one. */
+  readonly states: readonly RunFilter[];
   readonly verb?: string;
   readonly node?: NodeUuid;
   /** UUID or name that the runbook had at acceptance. */
@@ -53,6 +56,8 @@ export type RunSelection = {
   readonly between?: { readonly lowest: string; readonly highest: string };
   readonly limit: number;
   readonly after?: RunUuid;
+  /** Newest first where it is false or absent. */
+  readonly oldestFirst?: boolean;
 };
 
 // The lessee of a run that is shown by its lease is the node's present one.
@@ -61,42 +66,54 @@ export const runNodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant
 const stateIs = (sql: Db, state: RunFilter) => {
   switch (state) {
     case 'any':
-      return sql``;
+      return sql`true`;
     case 'open':
-      return sql`and r.finished_at is null`;
+      return sql`r.finished_at is null`;
     case 'ended':
-      return sql`and r.finished_at is not null`;
+      return sql`r.finished_at is not null`;
     case 'retrying':
-      return sql`and r.finished_at is null and r.state = 'running' and exists (select 1 from run_steps s
-        where s.run_id = r.id and s.index = r.cursor and s.state = 'running' and s.last_error is not null)`;
+      return sql`(r.finished_at is null and r.state = 'running' and exists (select 1 from run_steps s
+        where s.run_id = r.id and s.index = r.cursor and s.state = 'running' and s.last_error is not null))`;
     default:
-      return sql`and r.state = ${state} and r.finished_at is ${endedStates.includes(state) ? sql`not null` : sql`null`}`;
+      return sql`(r.state = ${state} and r.finished_at is ${endedStates.includes(state) ? sql`not null` : sql`null`})`;
   }
 };
 
+const goesOn = (state: RunFilter): boolean => !['any', 'ended', ...endedStates].includes(state);
+
+/** Of several states the part that all have in common comes first, so that their runs are found by an index. */
+const statesAre = (sql: Db, states: readonly RunFilter[]) => {
+  const any = states.map((state) => stateIs(sql, state)).reduce((all, one) => sql`${all} or ${one}`);
+  return states.every(goesOn) ? sql`and r.finished_at is null and (${any})` : sql`and (${any})`;
+};
+
 /** What every row has to fulfil beside being visible. */
-const selectedRuns = (sql: Db, { state, verb, node, runbook, revision, since, between, after }: RunSelection) => {
+const selectedRuns = (sql: Db, selection: RunSelection) => {
+  const { states, verb, node, runbook, revision, since, between, after, oldestFirst } = selection;
   const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
-  return sql`${stateIs(sql, state)}
+  const follows = oldestFirst
+    ? sql`and r.created_at >= ${place} and (r.created_at > ${place} or (r.created_at = ${place} and r.id < ${after ?? null}))`
+    : sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${after ?? null}))`;
+  return sql`${statesAre(sql, states)}
     ${verb !== undefined ? sql`and r.verb = ${verb}` : sql``}
     ${node ? sql`and r.node_uuid = ${node}` : sql``}
     ${runbook ? ('uuid' in runbook ? sql`and r.runbook_uuid = ${runbook.uuid}` : sql`and r.runbook_name = ${runbook.name}`) : sql``}
     ${revision !== undefined ? sql`and r.runbook_revision = ${revision}` : sql``}
     ${since ? sql`and r.created_at >= ${since}` : sql``}
     ${between ? sql`and r.id between ${between.lowest} and ${between.highest}` : sql``}
-    ${after ? sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${after}))` : sql``}`;
+    ${after ? follows : sql``}`;
 };
 
 export const runList = (sql: Db) => ({
-  /** A page of runs, newest first; `after` is the run that the page follows. */
+  /** A page of runs in the order in which they were accepted; `after` is the run that the page follows. */
   async page(selection: RunSelection): Promise<RunListing[]> {
-    const { visible, limit } = selection;
+    const { visible, limit, oldestFirst } = selection;
     const nodes = implied(visible, runNodeColumns);
     return sql<RunListing[]>`
-      select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, runbook_revision, cursor, waiting_for, seen.last_error, requester,
+      select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, runbook_revision, cursor, waiting_for, waiting_since, seen.last_error, requester,
         created_at, seen.started_at, seen.finished_at, updated_at, now_owner, now_lessee,
         (select count(*) from run_steps s where s.run_id = seen.id) as steps,
-        now.interface || '.' || now.step as step, now.state as step_state, now.last_error as step_error
+        now.interface || '.' || now.step as step, now.state as step_state, now.last_error as step_error, now.attempt
       from (
         select r.*, nodes.owner as now_owner, nodes.lessee as now_lessee,
           case when r.lease_id = nodes.lease_id then r.lessee end as tenant
@@ -105,6 +122,6 @@ export const runList = (sql: Db) => ({
           ${selectedRuns(sql, selection)}
       ) seen left join run_steps now on now.run_id = seen.id and now.index = seen.cursor
       where ${conditionOf(sql, visible, 'seen')}
-      order by created_at desc, seen.id limit ${limit}`;
+      order by ${oldestFirst ? sql`created_at, seen.id desc` : sql`created_at desc, seen.id`} limit ${limit}`;
   },
 });
