@@ -44,12 +44,14 @@ export type StepView = Fields<'index' | 'attempt', number> &
 
 type RunCommon = Fields<'uuid' | 'node_uuid' | 'verb' | 'state' | 'created_at' | 'updated_at', string> &
   Fields<'node_name' | 'waiting_for' | 'last_error' | 'started_at' | 'finished_at', Text> & {
+    readonly waiting_since?: Text;
     readonly requester: Person;
     readonly cursor: number;
   };
 
 /** A run in a list. */
 export type RunListed = RunCommon & {
+  readonly attempt: number | null;
   readonly runbook: string | null;
   readonly runbook_revision?: number | null;
   readonly step: string | null;
@@ -61,7 +63,6 @@ export type RunListed = RunCommon & {
 export type RunView = RunCommon & {
   readonly runbook: { readonly uuid: string; readonly name: string | null; readonly revision?: number | null } | null;
   readonly phase: string;
-  readonly waiting_since?: string | null;
   readonly resumes?: string | null;
   readonly abort: { readonly by: string; readonly at: string } | null;
   readonly steps: readonly StepView[];

@@ -7,10 +7,19 @@ import type { Persona } from '../support/world';
 let api: TestApi;
 let pages: TestConsole;
 let seen: SeenRun;
+/** Runs about which the engine was asked. */
+const asked: string[] = [];
 const hostile = `<img src=x onerror=alert(1)>"'><script>alert(2)</script>`;
 
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({
+    runs: {
+      look: async (run) => {
+        asked.push(run);
+        return { sources: [] };
+      },
+    },
+  });
   pages = await startTestConsole(api.url);
   seen = await runningRun(api, {
     state: 'parked',
@@ -178,6 +187,42 @@ test('the start page has the decision itself', async () => {
   expect(text).toContain('Waits for a decision (1)');
   expect(text).toContain(`action="/runs/${seen.run}/retry"`);
   expect(text).toContain('Nodes in trouble (1)');
+});
+
+test('the start page asks the engine about no run: the store has all that it shows of them', async () => {
+  asked.length = 0;
+  const browser = await pages.as('owner-manager');
+  const { text } = await browser.get('/');
+  expect(text).toContain('power.reboot, attempt 5, since <time');
+  expect(asked).toEqual([]);
+  await browser.get(`/runs/${seen.run}`);
+  expect(asked).toEqual([seen.run]);
+});
+
+test('an act that a rule refuses leads to the rule and to what it was asked about', async () => {
+  const browser = await pages.as('owner-member');
+  const { text } = await browser.get(`/runs/${seen.run}`);
+  const link = text.match(/href="(\/policy\?rule=temper%3Arun%3Askip[^"]*)">Why\?/)![1]!.replaceAll('&amp;', '&');
+  const page = await browser.get(link);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('managers of the owner');
+  const reader = (await (await pages.as('system-reader')).get(link)).text;
+  expect(reader).toContain('The caller asked about');
+});
+
+test('a run that failed says why its node takes no new one, and leads to what the node takes', async () => {
+  const failed = await runningRun(api, { state: 'failed', finished_at: new Date(), node_name: 'rack-8' });
+  await api.sql`update nodes set name = 'rack-8', provision_state = 'service failed', maintenance = true where uuid = ${failed.node}`;
+  const browser = await pages.as('operator');
+  const off = (await browser.get(`/runs/${failed.run}`)).text;
+  expect(off).toContain('The node is in maintenance.');
+  expect(off).toContain('<a href="/nodes/rack-8">See what rack-8 takes.');
+  expect(off).not.toContain(`action="/runs/${failed.run}/rerun"`);
+  await api.sql`update nodes set maintenance = false where uuid = ${failed.node}`;
+  expect((await browser.get(`/runs/${failed.run}`)).text).toContain(`action="/runs/${failed.run}/rerun"`);
+  await api.sql`update runs set verb = 'inspect' where id = ${failed.run}`;
+  expect((await browser.get(`/runs/${failed.run}`)).text).toContain('ask for inspect again.');
+  await api.sql`delete from nodes where uuid = ${failed.node}`;
 });
 
 test('lists go on where a page ends, and keep their filters', async () => {

@@ -6,7 +6,9 @@ import type { FeedPlace } from '../../inventory/feed';
 import type { ErrorLog } from '../../model/log';
 
 const eventsAtOnce = 500;
-const readEveryMs = 400;
+// Where something has happened more follows: read soon again, and ever later while nothing comes.
+const readSoonMs = 100;
+const readLatestMs = 400;
 /** Of one stream; a client that does not read so many is behind, and connects again. */
 const mostKept = 5_000;
 
@@ -58,16 +60,21 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
 
   /** Reads until no stream is left. A store that does not answer is asked again. */
   const read = async (reader: TailReader): Promise<void> => {
+    let waitMs = readLatestMs;
     while (followers.size > 0 && !ending.signal.aborted) {
+      waitMs = Math.min(waitMs * 1.2, readLatestMs);
       try {
         const rows = await inventory.allEvents.after(reader.place, eventsAtOnce);
         reader.place = rows.at(-1) ?? reader.place;
-        if (rows.length > 0) hand(followers, rows);
+        if (rows.length > 0) {
+          hand(followers, rows);
+          waitMs = readSoonMs;
+        }
         if (rows.length === eventsAtOnce) continue;
       } catch (thrown) {
         log.warn('events could not be read', { reason: String(thrown) });
       }
-      await sleep(readEveryMs, undefined, { signal: ending.signal }).catch(() => undefined);
+      await sleep(waitMs, undefined, { signal: ending.signal }).catch(() => undefined);
     }
     current = undefined;
   };

@@ -27,10 +27,7 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
       <h1>
         {plan.verb} with {runbook} on <a href={`/nodes/${node}`}>{name}</a>
       </h1>
-      <Notice
-        tone={plan.would_run ? 'good' : 'bad'}
-        says={`This would ${plan.would_run ? 'run' : 'be refused'}. Nothing was touched.`}
-      />
+      <Notice tone={plan.would_run ? 'good' : 'bad'} says={`This would ${plan.would_run ? 'run' : 'be refused'}. Nothing was touched.`} />
       {[...plan.refusals, ...plan.concerns].map(({ code, rule, reason }) => (
         <p key={code + reason} class={plan.would_run ? 'wait' : 'bad'}>
           {code}: {reason} {rule && <a href={`/policy?rule=${encodeURIComponent(rule)}`}>{rule}</a>}
@@ -60,6 +57,6 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
         </ActForm>
       )}
     </>
-  );
+  ); // biome-ignore format: short parts
   return { title: `${plan.verb} on ${name}`, body };
 };

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { next, powerRefusedIn, powerTargets } from '../../model/lifecycle/states';
 import { insteadOf, type Verb, verbRow } from '../../model/lifecycle/verbs';
-import { Acts, askedRules, type Offer } from '../parts/acts';
+import { Acts, askedRules, type Offer, Refused } from '../parts/acts';
 import { ActForm, Choice, Send } from '../parts/forms';
 import { Live } from '../parts/live';
 import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
@@ -21,7 +21,8 @@ const freezeRule = 'temper:freeze:create';
 // Those that need more than their name (steps, a password, an image) are asked by other means.
 const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
 
-const verbStateSays = (verb: Verb, node: NodeView): string | undefined => {
+/** Why a node takes no such verb now; undefined where it does. */
+export const verbStateSays = (verb: Verb, node: NodeView): string | undefined => {
   const row = verbRow(verb);
   if (next(node.provision_state, row.event) === undefined)
     return `A node that is ${node.provision_state} does not take ${verb}. ${insteadOf(verb, node.provision_state) ?? ''}`.trim();
@@ -100,7 +101,7 @@ type RunbookFormProps = Pick<PageContext, 'session'> & {
 
 const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps & { answer: CanAnswer | undefined }) => {
   const verb = (['service', 'clean'] as const).find((one) => verbStateSays(one, node) === undefined);
-  if (answer && !answer.allowed) return <p class="muted">{answer.reason}</p>;
+  if (answer && !answer.allowed) return <p class="muted"><Refused answer={answer} about={{ kind: 'node', object: node.uuid }} /></p>; // biome-ignore format: one line
   if (!verb)
     return (
       <p class="muted">
@@ -212,12 +213,8 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
           <State is={node.provision_state} />
           <NodeTrouble node={node} />
         </Title>
-        {node.maintenance && node.maintenance_reason && (
-          <Notice tone="wait" says={`In maintenance: ${node.maintenance_reason}`} />
-        )}
-        {freezes.map(({ uuid, reason }) => (
-          <Notice key={uuid} tone="wait" says={`Frozen: ${reason}`} />
-        ))}
+        {node.maintenance && node.maintenance_reason && <Notice tone="wait" says={`In maintenance: ${node.maintenance_reason}`} />}
+        {freezes.map(({ uuid, reason }) => <Notice key={uuid} tone="wait" says={`Frozen: ${reason}`} />)}
         {node.last_error && <Notice tone="bad" says={node.last_error} />}
         <NodeFacts node={node} />
         <h2>What you can do</h2>
@@ -225,6 +222,7 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
           id={`acts-${node.uuid}-${standing.join('-').replaceAll(' ', '-')}`}
           offers={nodeOffers(node, freezes)}
           answers={answers}
+          about={{ kind: 'node', object: node.uuid }}
           session={context.session}
           actionOf={() => `${address}/acts`}
         />
@@ -237,7 +235,7 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
       </Live>
       {parts && <NodeParts {...parts} />}
     </>
-  );
+  ); // biome-ignore format: short parts
   return { title: node.name ?? node.uuid, body };
 };
 

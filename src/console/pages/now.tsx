@@ -6,7 +6,7 @@ import { Live } from '../parts/live';
 import { Table } from '../parts/tables';
 import { NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { NodeView, RunListed, RunView, SummaryView, WorkerView } from '../views';
+import type { NodeView, RunListed, SummaryView, WorkerView } from '../views';
 import { NodeTrouble } from './nodes';
 import { RunActs, runAsks } from './run';
 import { runAddress, runColumns, runTitle } from './runs';
@@ -14,10 +14,11 @@ import { WaitingRollouts, waitingRollouts } from './waiting';
 
 const mostListed = 50;
 const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,provision_updated_at,updated_at'; // biome-ignore format: one list
-/** Phases of runs in which a person may be needed. */
-const waitingPhases = ['parked', 'paused', 'waiting', 'retrying'] as const;
+/** Phases of runs: those in which a person decides, and those that go on by themselves. */
+const [decidedPhases, busyPhases] = [['parked', 'paused'], ['waiting', 'retrying']] as const; // biome-ignore format: one row
 
-const oldestFirst = (one: RunListed, other: RunListed): number => one.updated_at.localeCompare(other.updated_at);
+const sinceOf = (run: RunListed): string => run.waiting_since ?? run.updated_at;
+const oldestFirst = (one: RunListed, other: RunListed): number => sinceOf(one).localeCompare(sinceOf(other));
 const isFailure = (state: string): boolean => state === 'error' || states[state as keyof typeof states]?.kind === 'failure'; // biome-ignore format: one question
 
 /** The lists of nodes in which one in trouble stands: those alone of which the summary counts any. */
@@ -40,12 +41,9 @@ const trouble = async ({ api }: PageContext, summary: SummaryView): Promise<read
 
 const mostDecisions = 20;
 
-/** Parked and paused runs with what the caller may decide. */
+/** The runs with what the caller may decide. */
 const decisionsOf = async ({ api }: PageContext, listed: readonly RunListed[]) => {
-  const found = await Promise.all(
-    listed.slice(0, mostDecisions).map(({ uuid }) => api.find<RunView>(`/temper/v1/runs/${uuid}`)),
-  );
-  const runs = found.filter((run) => run !== undefined);
+  const runs = listed.slice(0, mostDecisions);
   const answers = await askedLists(api, runs.map(({ uuid }) => runAsks(uuid))); // biome-ignore format: one question
   return runs.map((run, at) => ({ run, answers: answers[at]! }));
 };
@@ -60,18 +58,18 @@ const Section = ({ id, title, many, children }: SectionProps) =>
     </section>
   );
 
-type DecisionProps = { readonly run: RunView; readonly answers: Answers; readonly session: PageContext['session'] };
+type DecisionProps = { readonly run: RunListed; readonly answers: Answers; readonly session: PageContext['session'] };
 
 const DecisionCard = ({ run, answers, session }: DecisionProps) => {
-  const step = run.steps.find(({ index }) => index === run.cursor);
-  const says = run.waiting_for ?? step?.last_error ?? run.last_error;
+  const says = run.waiting_for ?? run.last_error;
+  const at = [run.step, run.attempt !== null && run.attempt > 1 && `attempt ${run.attempt}`].filter(Boolean).join(', ');
   return (
     <li class="card">
       <h3>
         <a href={runAddress(run)}>{runTitle(run)}</a> <State is={run.state} />
       </h3>
       <p class="muted">
-        {step && `${step.interface}.${step.step}, `}since <Time at={run.waiting_since ?? run.updated_at} />
+        {at && `${at}, `}since <Time at={sinceOf(run)} />
       </p>
       {says && <p class={run.state === 'parked' ? 'bad' : 'wait'}>{says}</p>}
       <RunActs run={run} answers={answers} session={session} />
@@ -100,14 +98,21 @@ const nowData = async (context: PageContext) => {
     api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
     waitingRollouts(context),
   ]);
-  const runsIn = (state: string) => api.list<RunListed>('/temper/v1/runs', { state, limit: mostListed });
-  const phases = waitingPhases.map((phase) => (summary.runs.phase[phase] ? runsIn(phase) : []));
-  const [nodes, parked, paused, waiting, retrying] = await Promise.all([trouble(context, summary), ...phases]);
+  const runsIn = async (phases: readonly string[]) => {
+    const state = phases.filter((phase) => summary.runs.phase[phase]).join();
+    const query = { state, sort_dir: 'asc', limit: mostListed };
+    return state === '' ? [] : [...(await api.list<RunListed>('/temper/v1/runs', query))].sort(oldestFirst);
+  };
+  const [nodes, waiting, going] = await Promise.all([
+    trouble(context, summary),
+    runsIn(decidedPhases),
+    runsIn(busyPhases),
+  ]);
   return {
     rollouts,
-    decisions: await decisionsOf(context, [...parked!, ...paused!].sort(oldestFirst)),
-    decided: parked!.length + paused!.length,
-    busy: [...waiting!, ...retrying!].sort(oldestFirst),
+    decisions: await decisionsOf(context, waiting),
+    decided: waiting.length,
+    busy: going,
     nodes,
     away: (workers ?? []).filter(({ alive }) => !alive),
   };
@@ -129,9 +134,7 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
         )}
         <Section id="decisions" title="Waits for a decision" many={decided}>
           <ul class="cards">
-            {decisions.map(({ run, answers }) => (
-              <DecisionCard key={run.uuid} run={run} answers={answers} session={context.session} />
-            ))}
+            {decisions.map((one) => <DecisionCard key={one.run.uuid} {...one} session={context.session} />)}
           </ul>
         </Section>
         <Section id="rolling" title="Rollouts that wait" many={rolling}>
@@ -142,6 +145,6 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
         <Table heading caption={`Workers that are away (${away.length})`} rows={away} columns={workerColumns} />
       </Live>
     </>
-  );
+  ); // biome-ignore format: one table a row
   return { title: 'Now', body };
 };

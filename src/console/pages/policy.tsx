@@ -7,9 +7,9 @@ import { ApiRefusal } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { CanAnswer, Fields } from '../views';
 
-const objectKinds = ['node', 'run', 'runbook', 'allocation'] as const;
-/** The API explains about these; of runs it says whether, and whom the rule admits. */
-const explained: readonly string[] = ['node', 'runbook', 'allocation'];
+const objectKinds = ['node', 'run', 'runbook', 'allocation', 'rollout'] as const;
+/** Of a rollout the API says whether, and whom the rule admits; about all others it explains. */
+const unexplained = 'rollout';
 
 type Part = Fields<'text' | 'verdict', string> & {
   readonly parts?: readonly Part[];
@@ -115,10 +115,11 @@ export const policyPage = async (context: PageContext): Promise<PageAnswer> => {
   const { api, query } = context;
   const kind = objectKinds.find((one) => one === query.kind) ?? '';
   const about: Record<string, string> = kind !== '' && query.object ? { [kind]: query.object } : {};
+  const target = kind === 'rollout' && query.node ? { node: query.node } : {};
   const rule = query.rule;
   const [answers, why, history, texts] = await Promise.all([
-    rule ? askedRules(api, [{ rule, ...about }]) : undefined,
-    rule && (kind === '' || explained.includes(kind)) ? explanationOf(context, about) : undefined,
+    rule ? askedRules(api, [{ rule, ...about, ...target }]) : undefined,
+    rule && kind !== unexplained ? explanationOf(context, about) : undefined,
     api.find<History>('/temper/v1/policy/history', { limit: 20 }),
     query.hash ? api.find<History>('/temper/v1/policy/history', { hash: query.hash }) : undefined,
   ]);

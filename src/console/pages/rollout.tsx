@@ -47,6 +47,7 @@ export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
     id={`acts-${rollout.uuid}-${rollout.state}-${rollout.code ?? ''}-${rollout.wave}-${rollout.plan_hash?.slice(0, 8)}`}
     offers={rolloutOffers(rollout)}
     answers={answers}
+    about={{ kind: 'rollout', object: rollout.uuid }}
     session={session}
     actionOf={({ name }) => `${rolloutAddress(rollout)}/${name}`}
   />

@@ -1,15 +1,22 @@
 /** One run: its steps as a timeline with attempts and errors, and what the caller may decide about it. */
+import type { ComponentChildren } from 'preact';
 import { nameOf } from '../../model/lifecycle/steps';
+import { isVerb, verbRow } from '../../model/lifecycle/verbs';
 import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-acts';
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
-import { Code, Facts, Id, Notice, personOf, State, spanOf, Time, Title, toneOf } from '../parts/texts';
+import { Code, Facts, Id, Notice, nodeAddress, personOf, State, spanOf, Time, Title, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
-import type { RunView, StepView } from '../views';
+import type { NodeView, RunView, StepView } from '../views';
+import { verbStateSays } from './node';
 import { runAddress, runTitle } from './runs';
 
-const stepNow = (run: RunView): StepView | undefined => run.steps.find(({ index }) => index === run.cursor);
+/** What decides about what may be done with a run; a list says nothing of its steps. */
+type Standing = Pick<RunView, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
+  Partial<Pick<RunView, 'steps'>> & { readonly node?: NodeView | undefined };
+
+const stepNow = (run: Standing): StepView | undefined => run.steps?.find(({ index }) => index === run.cursor);
 
 const hasArgs = (args: unknown): boolean => typeof args === 'object' && args !== null && Object.keys(args).length > 0;
 
@@ -66,7 +73,15 @@ const runLabels: Readonly<Record<RunAct, string>> = {
   abort: 'Abort',
 };
 
-const runOffers = (run: RunView): Offer[] => {
+/** Why no run takes it up now, with the way to the node's acts where that is the node's. */
+const rerunRefused = ({ state, verb, node }: Standing): ComponentChildren => {
+  if (toneOf(state) !== 'bad') return 'Only a run that failed or was aborted is taken up.';
+  if (!node || !isVerb(verb)) return undefined;
+  const says = verbRow(verb).runbook ? verbStateSays(verb, node) : `Only a list of steps is taken up; ask for ${verb} again.`;
+  return says ? <>{says} <a href={nodeAddress(node)}>See what {node.name ?? 'the node'} takes.</a></> : undefined;
+}; // biome-ignore format: one sentence
+
+const runOffers = (run: Standing): Offer[] => {
   const step = stepNow(run);
   const acts = (Object.keys(runLabels) as RunAct[]).map((act) => ({
     name: act,
@@ -81,7 +96,7 @@ const runOffers = (run: RunView): Offer[] => {
     name: 'rerun',
     label: 'Take up in a new run',
     rule: 'temper:run:rerun',
-    stateSays: toneOf(run.state) === 'bad' ? undefined : 'Only a run that failed or was aborted is taken up.',
+    stateSays: rerunRefused(run),
     will: 'A new run begins with the step in which this one stopped; the rules of its steps are asked anew.',
   };
   return run.finished_at === null ? [...acts, rerun] : [rerun, ...acts];
@@ -90,7 +105,7 @@ const runOffers = (run: RunView): Offer[] => {
 /** Asked for every act of a run. */
 export const runAsks = (run: string): Ask[] => [...runActs, 'rerun'].map((act) => ({ rule: `temper:run:${act}`, run }));
 
-type RunActsProps = { run: RunView; answers: Answers; session: PageContext['session'] };
+type RunActsProps = { run: Standing; answers: Answers; session: PageContext['session'] };
 
 /** The decisions about a run: those that are possible now, and why the others are not. */
 export const RunActs = ({ run, answers, session }: RunActsProps) => (
@@ -98,6 +113,7 @@ export const RunActs = ({ run, answers, session }: RunActsProps) => (
     id={`acts-${run.uuid}-${run.state}-${run.cursor}`}
     offers={runOffers(run)}
     answers={answers}
+    about={{ kind: 'run', object: run.uuid }}
     session={session}
     actionOf={({ name }) => `/runs/${run.uuid}/${name}`}
   />
@@ -135,34 +151,26 @@ const RunFacts = ({ run }: { run: RunView }) => (
 export const runPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
   const id = encodeURIComponent(params.run!);
   const run = await api.get<RunView>(`/temper/v1/runs/${id}`);
-  const answers = await askedRules(api, runAsks(run.uuid));
+  const [answers, node] = await Promise.all([
+    askedRules(api, runAsks(run.uuid)),
+    run.finished_at === null ? undefined : api.find<NodeView>(`/v1/nodes/${run.node_uuid}`),
+  ]);
   const title = runTitle(run);
   const body = (
     <>
-      {query.will && query.proof === proofOf(session, query.will) && (
-        <Notice tone="good" role="status" says={query.will} />
-      )}
+      {query.will && query.proof === proofOf(session, query.will) && <Notice tone="good" role="status" says={query.will} />}
       <Live id="run" events={run.finished_at === null ? `${runAddress(run)}/live` : undefined} path={runAddress(run)}>
-        <Title text={title}>
-          <State is={run.phase === 'retrying' ? 'retrying' : run.state} />
-        </Title>
+        <Title text={title}><State is={run.phase === 'retrying' ? 'retrying' : run.state} /></Title>
         <Outcome run={run} />
         <RunFacts run={run} />
         <h2>What you can do</h2>
-        <RunActs run={run} answers={answers} session={session} />
+        <RunActs run={{ ...run, node }} answers={answers} session={session} />
         <h2>Steps</h2>
-        {run.steps.length === 0 ? (
-          <p class="empty">This run has no steps.</p>
-        ) : (
-          <ol class="timeline">
-            {run.steps.map((step) => (
-              <Step key={step.index} step={step} run={run} />
-            ))}
-          </ol>
-        )}
+        {run.steps.length === 0 && <p class="empty">This run has no steps.</p>}
+        <ol class="timeline">{run.steps.map((step) => <Step key={step.index} step={step} run={run} />)}</ol>
       </Live>
     </>
-  );
+  ); // biome-ignore format: short parts
   return { title, body };
 };
 

@@ -1,5 +1,5 @@
 /** Runbooks: the list, one with its steps, revisions and runs, and two revisions side by side. */
-import { type Answers, askedRules } from '../parts/acts';
+import { type Answers, askedRules, Refused } from '../parts/acts';
 import { type List, listPage } from '../parts/list';
 import { Table } from '../parts/tables';
 import { Code, Facts, Id, personOf, State, Time, Title } from '../parts/texts';
@@ -21,7 +21,7 @@ const ownerOf = ({ owner, public: open }: RunbookView): string => (open ? 'publi
 /** A link to what a rule admits the caller to, or why it does not. */
 const Way = ({ answers, rule, to, label }: { answers: Answers; rule: string; to: string; label: string }) => {
   const may = answers.get(rule);
-  return may?.allowed ? <a href={to}>{label}</a> : <span class="muted">{may?.reason}</span>;
+  return may?.allowed ? <a href={to}>{label}</a> : <span class="muted">{may && <Refused answer={may} />}</span>;
 };
 
 const runbooks: List<RunbookView> = {
@@ -112,15 +112,9 @@ export const runbookPage = async ({ api, params }: PageContext): Promise<PageAns
       <h2>Steps</h2>
       <Steps steps={runbook.steps} />
       <Revisions runbook={runbook} revisions={revisions} />
-      <Table
-        heading
-        caption="Where it ran"
-        rows={runs}
-        columns={runColumns}
-        empty="It has not run on a node that you may see."
-      />
+      <Table heading caption="Where it ran" rows={runs} columns={runColumns} empty="It has not run on a node that you may see." />
     </>
-  );
+  ); // biome-ignore format: one table a row
   return { title: runbook.name, body };
 };
 

@@ -20,10 +20,7 @@ const workerColumns = [
 const webhookColumns = [
   { title: 'Address', of: ({ url }: Webhook) => url },
   { title: 'Of', of: ({ kinds }: Webhook) => kinds.join(', ') || 'all events' },
-  {
-    title: 'State',
-    of: ({ enabled }: Webhook) => <State is={enabled ? 'enabled' : 'disabled'} tone={enabled ? 'good' : 'idle'} />,
-  },
+  { title: 'State', of: ({ enabled }: Webhook) => <State is={enabled ? 'enabled' : 'disabled'} tone={enabled ? 'good' : 'idle'} /> }, // biome-ignore format: one cell
 ];
 
 const ramdiskColumns = [
@@ -54,28 +51,10 @@ export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
       <h1>System</h1>
       {held && <Notice tone="bad" role="alert" says={`Everything is held back: ${held.reason}`} />}
       <Facts rows={facts} />
-      <Table
-        heading
-        caption="Workers"
-        rows={workers}
-        columns={workerColumns}
-        empty="No worker has ever reported: start one."
-      />
-      <Table
-        heading
-        caption="Webhooks"
-        rows={webhooks}
-        columns={webhookColumns}
-        empty="There is no webhook. One has events sent to an address: temper webhooks, or POST /temper/v1/webhooks."
-      />
-      <Table
-        heading
-        caption="Ramdisks"
-        rows={ramdisks}
-        columns={ramdiskColumns}
-        empty="There is no ramdisk record: temper ramdisk add."
-      />
+      <Table heading caption="Workers" rows={workers} columns={workerColumns} empty="No worker has ever reported: start one." />
+      <Table heading caption="Webhooks" rows={webhooks} columns={webhookColumns} empty="There is no webhook. One has events sent to an address: temper webhooks, or POST /temper/v1/webhooks." />
+      <Table heading caption="Ramdisks" rows={ramdisks} columns={ramdiskColumns} empty="There is no ramdisk record: temper ramdisk add." />
     </>
-  );
+  ); // biome-ignore format: one table a row
   return { title: 'System', body };
 };

@@ -81,6 +81,7 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
         id={`acts-${rollout.uuid}-${position}-${target.state}-${rollout.state}`}
         offers={targetOffers(rollout, target, windows)}
         answers={answers}
+        about={{ kind: 'rollout', object: rollout.uuid, node: target.node_uuid }}
         session={session}
         actionOf={(offer) => `${address}/${offer.name}`}
       />

@@ -1,6 +1,6 @@
 /** What the caller may do: each act with its reason and what will follow, and what is off with the rule or the state that has it so. */
 import type { ComponentChildren } from 'preact';
-import type { Api } from '../server/api';
+import { type Api, addressWith } from '../server/api';
 import type { Session } from '../server/session';
 import type { CanAnswer } from '../views';
 import { ActForm, Reason, Send } from './forms';
@@ -8,6 +8,9 @@ import { Facts } from './texts';
 
 /** At most one object; a node beside a rollout is its target. */
 export type Ask = { readonly rule: string } & Readonly<Partial<Record<'node' | 'run' | 'runbook' | 'rollout', string>>>;
+
+/** What a page of the policy can be asked about. */
+type About = { readonly kind: 'node' | 'run' | 'runbook' | 'rollout'; readonly object: string; readonly node?: string }; // biome-ignore format: one row
 
 export type Answers = ReadonlyMap<string, CanAnswer>;
 
@@ -39,7 +42,7 @@ export type Offer = {
   readonly label: string;
   readonly rule: string;
   /** Why the state does not allow it; undefined where it does. */
-  readonly stateSays?: string;
+  readonly stateSays?: ComponentChildren;
   /** What will follow. */
   readonly will: string;
   readonly danger?: boolean;
@@ -62,10 +65,15 @@ const OfferedAct = ({ offer, session, action }: { offer: Offer; session: Session
   </details>
 );
 
-const whyOff = (offer: Offer, answer: CanAnswer | undefined): string | undefined => {
-  if (answer && !answer.allowed) return answer.reason ?? `The rule ${offer.rule} does not admit you.`;
-  return offer.stateSays;
-};
+/** Why a rule refuses, with the way to ask more. @param about what it was asked about */
+export const Refused = ({ answer: { rule, reason }, about }: { answer: CanAnswer; about?: About }) => (
+  <>
+    {reason ?? `The rule ${rule} does not admit you.`} <a href={addressWith('/policy', { rule, ...about })}>Why?</a>
+  </>
+);
+
+const whyOff = (offer: Offer, answer: CanAnswer | undefined, about?: About): ComponentChildren =>
+  answer && !answer.allowed ? <Refused answer={answer} about={about} /> : offer.stateSays;
 
 type ActsProps = {
   readonly id: string;
@@ -73,11 +81,12 @@ type ActsProps = {
   readonly answers: Answers;
   readonly session: Session;
   readonly actionOf: (offer: Offer) => string;
+  readonly about: About;
 };
 
 /** @param id names what is offered: the same id keeps what was typed while the page goes on */
-export const Acts = ({ id, offers, answers, session, actionOf }: ActsProps) => {
-  const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers.get(offer.rule)) }));
+export const Acts = ({ id, offers, answers, session, actionOf, about }: ActsProps) => {
+  const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers.get(offer.rule), about) }));
   const off = rows.flatMap(({ offer, why }) => (why === undefined ? [] : [[offer.label, why] as const]));
   return (
     <div id={id} hx-preserve="true">

@@ -3,19 +3,25 @@ import type { Request, Response } from 'express';
 import { ApiRefusal } from './api';
 import type { PageContext } from './context';
 
-// Several events at once are one change on the screen.
-const gatherMs = 150;
+// The first of several events is said at once, those that follow soon are one more change on the screen.
+const gatherMs = 500;
 
 /** Passes on that a stream of the API has said something, as often as a page can follow. */
 const passOn = async (upstream: globalThis.Response, response: Response, signal: AbortSignal): Promise<void> => {
   const { body } = upstream;
   if (!body) return;
-  let due: NodeJS.Timeout | undefined;
+  let resting: NodeJS.Timeout | undefined;
+  let due = false;
   let place: string | undefined;
   const say = () => {
-    due = undefined;
+    due = false;
+    resting = setTimeout(rest, gatherMs);
     // With its place the browser goes on there when it connects again.
     response.write(`${place === undefined ? '' : `id: ${place}\n`}event: change\ndata: now\n\n`);
+  };
+  const rest = () => {
+    resting = undefined;
+    if (due) say();
   };
   const decoder = new TextDecoder();
   try {
@@ -23,12 +29,13 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
       if (signal.aborted) break;
       const text = decoder.decode(chunk, { stream: true });
       place = [...text.matchAll(/^id: ?(\d{1,20})$/gm)].at(-1)?.[1] ?? place;
-      if (text.includes('data:')) due ??= setTimeout(say, gatherMs);
-      else response.write(': keep-alive\n\n');
+      if (!text.includes('data:')) response.write(': keep-alive\n\n');
+      else if (resting) due = true;
+      else say();
     }
     if (due) say();
   } finally {
-    clearTimeout(due);
+    clearTimeout(resting);
   }
 };
 
