@@ -1,110 +1,18 @@
-/** The console in a real browser: for every persona, in light and dark, by keyboard alone, narrow, and without JavaScript. */
-import AxeBuilder from '@axe-core/playwright';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { startTestApi, type TestApi } from '../support/api';
-import { chromiumMissing, signedInAs, startChromium } from '../support/chromium';
-import { startTestConsole, type TestConsole } from '../support/console';
-import { type ConsoleWorld, consoleWorld, pagesOf } from '../support/console-world';
-import { suiteOf } from '../support/found';
+/** The console in a real browser: by keyboard alone, narrow, without JavaScript, alive, and small. */
 import { happened } from '../support/happenings';
-import { rolloutUnderWay } from '../support/rollout-under-way';
-import type { Persona } from '../support/world';
+import { suiteInChromium } from './support/chromium-suite';
+import { takePictures } from './support/pictures';
 
-suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', () => {
-  let api: TestApi;
-  let pages: TestConsole;
-  let world: ConsoleWorld;
-  let underWay: string;
-  let browser: Browser;
-  const open: BrowserContext[] = [];
+// By `npm run screenshots` alone.
+const pictures = process.env.TEMPER_SCREENSHOTS;
 
-  beforeAll(async () => {
-    api = await startTestApi();
-    pages = await startTestConsole(api.url);
-    world = await consoleWorld(api);
-    underWay = await rolloutUnderWay(api);
-    browser = await startChromium();
-  }, 300_000);
-  afterEach(async () => {
-    for (const context of open.splice(0)) await context.close();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await pages?.close();
-    await api?.close();
-  });
-
-  const everyPage = (): string[] => [...pagesOf(world), `/rollouts/${underWay}`, `/rollouts/${underWay}/targets/11`];
-
-  const as = async (persona: Persona, options = {}): Promise<BrowserContext> => {
-    const context = await signedInAs(browser, pages.url, persona, options);
-    open.push(context);
-    return context;
-  };
-
-  const viewers: readonly Persona[] = ['operator', 'owner-manager', 'owner-member', 'lessee-member', 'system-reader', 'stranger-admin']; // biome-ignore format: one row of names
-  const schemes = ['light', 'dark'] as const;
-
-  const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-
-  /** What axe finds on a page: all rules in light, and in dark those that colors decide. */
-  const foundOn = async (page: Page): Promise<string[]> => {
-    const found: string[] = [];
-    for (const colorScheme of schemes) {
-      await page.emulateMedia({ colorScheme });
-      const axe = new AxeBuilder({ page });
-      const { violations } = await (colorScheme === 'light' ? axe.withTags(wcag) : axe.withRules(['color-contrast', 'link-in-text-block'])).analyze(); // biome-ignore format: one question
-      found.push(
-        ...violations.map(({ id, nodes }) => `${colorScheme} ${id}: ${nodes.map(({ html }) => html).join(' | ')}`),
-      );
-    }
-    return found;
-  };
-
-  test.each(viewers)(
-    'nothing keeps %s from reading and using a page, light or dark: axe finds nothing, no script fails',
-    async (persona) => {
-      const context = await as(persona);
-      const page = await context.newPage();
-      const faults: string[] = [];
-      page.on('pageerror', (error) => faults.push(String(error)));
-      page.on('console', (line) => {
-        if (line.type() === 'error' && !/status of 40[34]/.test(line.text())) faults.push(line.text());
-      });
-      for (const address of everyPage()) {
-        await page.goto(address);
-        await page.evaluate(`for (const one of document.querySelectorAll('details')) one.open = true`);
-        expect({ address, found: await foundOn(page) }).toEqual({ address, found: [] });
-      }
-      expect(faults).toEqual([]);
-    },
-    300_000,
-  );
-
-  const pictures = process.env.TEMPER_SCREENSHOTS;
-  const takePictures = async (folder: string): Promise<void> => {
-    const wanted = [
-      ['now', '/', 'light'],
-      ['node', '/nodes/rack-1', 'light'],
-      ['run', `/runs/${world.parked.run}`, 'dark'],
-      ['rollout', `/rollouts/${underWay}`, 'light'],
-      ['runbook-editor', '/runbooks/CUSTOM_RESTART/edit', 'light'],
-    ] as const;
-    const context = await as('operator', { viewport: { width: 1180, height: 760 } });
-    const page = await context.newPage();
-    for (const [name, address, colorScheme] of wanted) {
-      await page.emulateMedia({ colorScheme });
-      await page.goto(address);
-      await page.screenshot({ path: `${folder}/console-${name}-${colorScheme}.png` });
-    }
-  };
-  // For the pages of documentation, by `npm run screenshots` alone.
-  if (pictures !== undefined) test('pictures are taken', () => takePictures(pictures), 120_000);
+suiteInChromium('the console in Chromium', (system) => {
+  if (pictures !== undefined) test('pictures are taken', () => takePictures(system(), pictures), 120_000);
 
   test('at 320 px nothing lies outside of the page but what scrolls within it', async () => {
-    const context = await as('operator', { viewport: { width: 320, height: 640 } });
+    const context = await system().as('operator', { viewport: { width: 320, height: 640 } });
     const page = await context.newPage();
-    for (const address of everyPage()) {
+    for (const address of system().everyPage) {
       await page.goto(address);
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect({ address, width }).toEqual({ address, width: 320 });
@@ -112,7 +20,7 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
   }, 120_000);
 
   test('without JavaScript a parked run is found from the start page and retried', async () => {
-    const context = await as('owner-manager', { javaScriptEnabled: false });
+    const context = await system().as('owner-manager', { javaScriptEnabled: false });
     const page = await context.newPage();
     await page.goto('/');
     await page.getByRole('link', { name: 'service on rack-1' }).click();
@@ -120,13 +28,13 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
     await page.getByLabel('Reason').first().fill('the cable is in again');
     await page.getByRole('button', { name: 'Retry the step' }).click();
     await page.getByText('The step is run again.').first().waitFor();
-    expect(api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'the cable is in again' });
+    expect(system().api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'the cable is in again' });
   }, 60_000);
 
   test('with the keyboard alone the same is done, and the focus is always seen', async () => {
-    const context = await as('owner-manager');
+    const context = await system().as('owner-manager');
     const page = await context.newPage();
-    await page.goto(`/runs/${world.parked.run}`);
+    await page.goto(`/runs/${system().world.parked.run}`);
     const focused = () =>
       page.evaluate(
         `(() => { const one = document.activeElement; const style = getComputedStyle(one); return { text: one.textContent.trim(), name: one.name ?? '', outline: style.outlineStyle }; })()`,
@@ -148,21 +56,22 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
     await page.keyboard.type('by keyboard');
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('The step is run again.').waitFor();
-    expect(api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'by keyboard' });
+    expect(system().api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'by keyboard' });
   }, 60_000);
 
   test('a change is on the screen without a reload, and what was typed stays', async () => {
-    const context = await as('owner-manager');
+    const context = await system().as('owner-manager');
     const page = await context.newPage();
     const streaming = page.waitForResponse((reply) => reply.url().endsWith('/live'));
-    await page.goto(`/runs/${world.parked.run}`);
+    await page.goto(`/runs/${system().world.parked.run}`);
     await streaming;
     await page.getByText('Skip the step', { exact: true }).first().click();
     const reason = page.locator('form[action$="/skip"] input[name=reason]');
     await reason.fill('half a sen');
-    await api.sql`update run_steps set note = 'a note that came later' where run_id = ${world.parked.run} and index = 1`;
+    await system().api
+      .sql`update run_steps set note = 'a note that came later' where run_id = ${system().world.parked.run} and index = 1`;
     const before = Date.now();
-    await happened(api, world.parked, 'step.noted', { note: 'x' });
+    await happened(system().api, system().world.parked, 'step.noted', { note: 'x' });
     await page.getByText('a note that came later').waitFor();
     const ms = Date.now() - before;
     expect(await reason.inputValue()).toBe('half a sen');
@@ -170,8 +79,8 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
   }, 60_000);
 
   test('a first load is at most 60 kB over the wire', async () => {
+    const { browser, pages } = system();
     const context = await browser.newContext({ baseURL: pages.url });
-    open.push(context);
     const page = await context.newPage();
     const session = await context.newCDPSession(page);
     await session.send('Network.enable');
@@ -180,17 +89,17 @@ suiteOf('the console in Chromium', chromiumMissing)('the console in Chromium', (
       bytes += encodedDataLength;
     });
     await page.goto('/sign-in', { waitUntil: 'networkidle' });
-    const first = bytes;
-    expect(first).toBeGreaterThan(10_000);
-    expect(first).toBeLessThan(60_000);
+    await context.close();
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(60_000);
   }, 60_000);
 
   test('ids are copied by a click, and times go on', async () => {
-    const context = await as('operator', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const context = await system().as('operator', { permissions: ['clipboard-read', 'clipboard-write'] });
     const page = await context.newPage();
-    await page.goto(`/runs/${world.parked.run}`);
-    await page.getByRole('button', { name: `Copy ${world.parked.run}` }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(world.parked.run);
+    await page.goto(`/runs/${system().world.parked.run}`);
+    await page.getByRole('button', { name: `Copy ${system().world.parked.run}` }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(system().world.parked.run);
     expect(await page.locator('time').first().getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT/);
   }, 60_000);
 });
