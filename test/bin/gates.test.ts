@@ -1,7 +1,7 @@
 /** Gates of rollouts: what an answer means, how they are asked, and that nothing but a clear pass lets a rollout go on. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { metricAnswer, webhookAnswer } from '../../src/rollouts/gate-answers';
@@ -54,18 +54,9 @@ test.each([
   expect(metricAnswer({ query: 'q', ...bounds }, status, text).is).toBe(is);
 });
 
-type Served = { readonly status?: number; readonly text: string } | 'hang up' | 'hang';
-
-const served = async (answer: Served) => {
-  const asked: { readonly request: IncomingMessage; readonly body: string }[] = [];
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const part of request) body += part;
-    asked.push({ request, body });
-    if (answer === 'hang') return;
-    if (answer === 'hang up') return void request.socket.destroy();
-    response.writeHead(answer.status ?? 200, { location: 'http://127.0.0.1:1/' }).end(answer.text);
-  });
+/** An endpoint on loopback until the test's end, with the sealed secret of a webhook that asks it. */
+const serving = async (listener: RequestListener) => {
+  const server = createServer(listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   closers.push(async () => {
@@ -73,9 +64,23 @@ const served = async (answer: Served) => {
     server.close();
     await once(server, 'close');
   });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const [secret] = vault.seal({ secret: 'sixteen letters.' }).secrets;
-  const target = async (uuid: string) => (uuid === 'known' ? { url: `${url}/gate`, secret: secret! } : undefined);
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, secret: secret! };
+};
+
+type Served = { readonly status?: number; readonly text: string } | 'hang up' | 'hang';
+
+const served = async (answer: Served) => {
+  const asked: { readonly request: IncomingMessage; readonly body: string }[] = [];
+  const { url, secret } = await serving(async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    asked.push({ request, body });
+    if (answer === 'hang') return;
+    if (answer === 'hang up') return void request.socket.destroy();
+    response.writeHead(answer.status ?? 200, { location: 'http://127.0.0.1:1/' }).end(answer.text);
+  });
+  const target = async (uuid: string) => (uuid === 'known' ? { url: `${url}/gate`, secret } : undefined);
   const gates = (more: object = {}) =>
     createGates({
       inventory: { webhooks: { target } } as never,
@@ -88,21 +93,12 @@ const served = async (answer: Served) => {
 };
 
 test('a webhook that sends its answer byte by byte has no more time than one that sends none', async () => {
-  const server = createServer((_, response) => {
+  const { url, secret } = await serving((_, response) => {
     response.writeHead(200, { 'content-length': '1000000' });
     const drip = setInterval(() => response.write(' '), 10);
     response.once('close', () => clearInterval(drip));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closers.push(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const [secret] = vault.seal({ secret: 'sixteen letters.' }).secrets;
-  const webhooks = { target: async () => ({ url, secret: secret! }) };
+  const webhooks = { target: async () => ({ url, secret }) };
   const gates = createGates({ inventory: { webhooks } as never, origins: [url], vault, timeoutMs: 200 });
   expect(await gates.ask({ webhook: 'known' }, { rollout: 'r1' })).toMatchObject({ is: 'inconclusive' });
 });
