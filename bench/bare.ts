@@ -219,7 +219,7 @@ const serve = async ({ reads, node, find }: Samples): Promise<number> => {
   app.patch('/v1/nodes/:uuid', express.json(), async (request, response) => {
     send(response, 200, full(await patch(request.params.uuid!, request.body)));
   });
-  // Requests that nobody waits for any more fail when the bench ends; Express would print each.
+  // Requests whose client has gone fail when the bench ends; Express would print each.
   app.use((_error: unknown, _request: Request, response: Response, _next: unknown) => send(response, 500, {}));
   const server = app.listen(0, '127.0.0.1');
   await new Promise((done, fail) => server.once('listening', done).once('error', fail));

@@ -3,7 +3,7 @@ import { nodeColumns } from '../src/api/resource/visibility';
 import { connect } from '../src/inventory/database';
 import { nodes } from '../src/inventory/nodes/nodes';
 import type { Page } from '../src/inventory/pages';
-import { nobody } from '../src/model/access/callers';
+import { anonymous } from '../src/model/access/callers';
 import { and, type Predicate } from '../src/model/predicates';
 import { createPolicy } from '../src/policy';
 import { percentile } from './stats';
@@ -98,7 +98,7 @@ const plansOf = async ({ postgresUrl }: System, project_id: string): Promise<Lis
   const sent: { text: string; values: unknown[] }[] = [];
   const sql = connect(postgresUrl, { max: 1 });
   sql.options.debug = (_connection: number, text: string, values: unknown[]) => void sent.push({ text, values });
-  const who = { ...nobody, project_id, roles: ['reader'] };
+  const who = { ...anonymous, project_id, roles: ['reader'] };
   const visible = createPolicy({ set: 'temper' }).filter('baremetal:node:get', who, nodeColumns);
   const plans: { list: string; lines: string[] }[] = [];
   for (const [list, { filter, page }] of Object.entries(asked)) {

@@ -1,6 +1,6 @@
 /** What a decision of the policy costs, and what it takes to load all rules; in this process, without a system. */
 
-import { type Caller, nobody } from '../src/model/access/callers';
+import { type Caller, anonymous } from '../src/model/access/callers';
 import {
   allocationTarget,
   createPolicy,
@@ -72,7 +72,7 @@ export const measurePolicy = (batches: number) => {
   const who = personas['lessee-member'];
   const explain = () => policy.explain('baremetal:node:set_provision_state', who, node);
   const filter = () => policy.filter('baremetal:node:get', who, { 'node.owner': 'owner', 'node.lessee': 'lessee' });
-  const stranger = { ...nobody, roles: ['reader'], project_id: 'p' };
+  const stranger = { ...anonymous, roles: ['reader'], project_id: 'p' };
   return {
     ...load,
     rules,

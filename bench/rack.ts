@@ -11,7 +11,7 @@ import type { RackAnswer, RackQuestion } from './rack-host';
 import { median, percentile } from './stats';
 import type { System } from './system';
 
-/** One in fifty requests fails; of the writes one in fifty more is done, and nobody hears of it. */
+/** One in fifty requests fails; of the writes one in fifty more is done, and its answer is lost. */
 const faults = [
   { kind: 'http-503', share: 0.01, retryAfter: 1 },
   { kind: 'drop-before', share: 0.01 },

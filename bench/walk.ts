@@ -29,7 +29,7 @@ const limit = 1_000;
 /** How often the first and the last full page are asked for, to compare them. */
 const compared = 20;
 
-/** At rest in `enroll`, where nobody looks after a node's power. */
+/** At rest in `enroll`, where no process watches a node's power. */
 const fill = async ({ sql }: System, nodes: number): Promise<void> => {
   await sql`
     insert into nodes (name, driver, driver_info, properties, extra, resource_class, owner, description)

@@ -111,7 +111,7 @@ const methods: Readonly<Record<Auth['identity']['methods'][number], Method>> = {
 const grantedScope = ({ scope }: Auth, user: DemoUser): Scope | undefined => {
   if (scope === 'unscoped') return 'unscoped';
   if (scope?.system) return user.systemRoles.length > 0 ? 'system' : undefined;
-  if (scope?.domain) return undefined; // nobody has a role on the domain
+  if (scope?.domain) return undefined; // no user has a role on the domain
   if (!scope?.project) return user.project ? 'project' : 'unscoped';
   const { id, name, domain } = scope.project;
   const mine = id ? id === user.project?.id : name === user.project?.name && isOurs(domain);

@@ -22,7 +22,7 @@ export type Claims = z.infer<typeof Claims>;
 
 export type Tokens = {
   issue(claims: Omit<Claims, 'audit' | 'issued'>): { readonly token: string; readonly claims: Claims };
-  /** The claims of a token that we signed and nobody revoked, expired or not; undefined for anything else. */
+  /** The claims of a token that we signed and that was not revoked, expired or not; undefined for anything else. */
   read(token: string): Claims | undefined;
   revoke(claims: Claims): void;
 };

@@ -3,7 +3,7 @@ import type { Queries } from '../inventory';
 import { raise } from '../model/errors';
 import type { Lock, Requester } from '../model/runs/runs';
 
-const nobody = (lock: Lock): Requester => ({
+const engineRequester = (lock: Lock): Requester => ({
   user_id: null,
   user_name: null,
   project_id: null,
@@ -25,7 +25,7 @@ export const recordEngineAct = async (
   if (!(await store.runs.held(lock))) raise('StaleOperation', { node: node_uuid, run: run_id });
   const data = { via: 'temporal-ui', ...(by && { by_claim: by }), ...(reason && { reason }) };
   await store.audit.write({
-    requester: nobody(lock),
+    requester: engineRequester(lock),
     action: `run.${act}`,
     rule: null,
     rule_set: null,

@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createApi, createTrail, onlyRamdisks, type Rooms, routes } from '../api';
-import { nobody } from '../model/access/callers';
+import { anonymous } from '../model/access/callers';
 import { createLog } from '../observe/log';
 import { type Counted, createMetrics } from '../observe/metrics';
 import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/context';
@@ -28,7 +28,7 @@ const say = (message: FromThread): void => api.postMessage(message);
 const identity: Rooms['identity'] = {
   identify: async ({ spend }) => {
     await spend?.();
-    return nobody;
+    return anonymous;
   },
 };
 

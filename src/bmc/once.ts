@@ -4,9 +4,9 @@ import { type Announced, type Announcements, announcements, refuseDoubted } from
 import type { Converging, Sent } from './converge';
 
 /** `text`: what the BMC said, where it says anything. */
-type Command = () => Promise<Sent & { readonly text?: string }>;
+type SendCommand = () => Promise<Sent & { readonly text?: string }>;
 /** `before`: what was seen, to recognise a change by. */
-type Prepared = { readonly before?: unknown; readonly command: Command };
+type Prepared = { readonly before?: unknown; readonly command: SendCommand };
 type Left = { readonly announced: Announced; readonly sent: Exclude<Sent, { is: 'refused' }> & { text?: string } };
 
 /**

@@ -6,14 +6,14 @@ import { exits, stop } from './faults';
 import { collect, parametersOf } from './parameters';
 import { table } from './tables';
 
-type Finding = {
+type RunbookFinding = {
   readonly severity: 'error' | 'warning';
   readonly index: number | null;
   readonly step: string | null;
   readonly node: string | null;
   readonly says: string;
 };
-type Checked = { readonly errors: number; readonly warnings: number; readonly findings: readonly Finding[] };
+type Checked = { readonly errors: number; readonly warnings: number; readonly findings: readonly RunbookFinding[] };
 type RunbookOptions = {
   readonly node?: readonly string[];
   readonly verb?: string;

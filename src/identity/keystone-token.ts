@@ -1,9 +1,9 @@
 /** A validated Keystone token: its reply parsed, and what it says of its holder. */
 import { z } from 'zod';
-import { type Caller, type Delegated, nobody } from '../model/access/callers';
+import { anonymous, type Caller, type Delegated } from '../model/access/callers';
 
-const Named = z.object({ id: z.string(), name: z.string().nullish() });
-const Scoped = Named.extend({ domain: z.object({ id: z.string().nullish() }).nullish() });
+const IdAndName = z.object({ id: z.string(), name: z.string().nullish() });
+const Scoped = IdAndName.extend({ domain: z.object({ id: z.string().nullish() }).nullish() });
 
 const Token = z.object({
   user: Scoped,
@@ -11,7 +11,7 @@ const Token = z.object({
   expires_at: z.iso.datetime({ offset: true }),
   roles: z.array(z.object({ id: z.string().nullish(), name: z.string() })).default([]),
   project: Scoped.nullish(),
-  domain: Named.nullish(),
+  domain: IdAndName.nullish(),
   system: z.object({ all: z.boolean().nullish() }).nullish(),
   is_admin_project: z.boolean().nullish(),
   application_credential: z
@@ -61,7 +61,7 @@ const callerOf = (
   service: KeystoneToken | null,
   adminProjects: readonly string[] | null = [],
 ): Caller => ({
-  ...nobody,
+  ...anonymous,
   ...(delegatedOf(token) && { delegated: delegatedOf(token) }),
   user_id: token.user.id,
   user_name: token.user.name ?? null,

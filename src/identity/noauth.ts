@@ -1,11 +1,11 @@
 /** The strategy of a stand-alone installation: every caller is the operator. */
-import { expandRoles, nobody } from '../model/access/callers';
+import { anonymous, expandRoles } from '../model/access/callers';
 import type { Strategy } from './strategy';
 
 /** Vouches for every request, whatever it presents: Python clients without authentication send a token "notused". */
 export const createNoauth = (): Strategy => {
   const caller = {
-    ...nobody,
+    ...anonymous,
     user_id: 'noauth',
     user_name: 'noauth',
     system_scope: 'all',

@@ -1,6 +1,6 @@
 /** The users file: which roles a person has, and on which project or on the whole system. */
 import { z } from 'zod';
-import { type Caller, expandRoles, nobody } from '../model/access/callers';
+import { anonymous, type Caller, expandRoles } from '../model/access/callers';
 import { fileSource, parseYaml, reloading } from './sources';
 import type { StrategyName } from './strategy';
 
@@ -51,7 +51,7 @@ export const readUsers = async (path: string): Promise<Users> => (await reloadin
 
 /** The caller that a standing amounts to; roles are expanded here, because no identity service did it. */
 export const callerFrom = (user: string, standing: Standing, strategy: StrategyName): Caller => ({
-  ...nobody,
+  ...anonymous,
   user_id: user,
   user_name: user,
   user_domain_id: standing.domain,

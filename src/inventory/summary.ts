@@ -5,8 +5,8 @@ import { conditionOf } from './predicates';
 import { runNodeColumns } from './runs/list';
 
 /** Nodes by the values of each of these columns; those without a power state count as `unknown`. */
-const counted = ['provision_state', 'power_state', 'fault', 'maintenance'] as const;
-type NodeCounts = Readonly<Record<(typeof counted)[number], Readonly<Record<string, number>>>>;
+const countedColumns = ['provision_state', 'power_state', 'fault', 'maintenance'] as const;
+type NodeCounts = Readonly<Record<(typeof countedColumns)[number], Readonly<Record<string, number>>>>;
 /** `retrying` are those that run, and whose step has failed and is tried again. */
 export type RunCount = { readonly state: string; readonly retrying: boolean; readonly count: number };
 
@@ -20,7 +20,9 @@ export type SummarySelection = {
 };
 
 const countsOf = (rows: readonly Row[]): NodeCounts => {
-  const counts: Record<string, Record<string, number>> = Object.fromEntries(counted.map((column) => [column, {}]));
+  const counts: Record<string, Record<string, number>> = Object.fromEntries(
+    countedColumns.map((column) => [column, {}]),
+  );
   for (const { by, value, count } of rows) counts[by]![value] = count;
   return counts as NodeCounts;
 };

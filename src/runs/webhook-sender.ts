@@ -74,7 +74,7 @@ const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
 const longestAnswer = 16 * 1024;
 
 /** Status and text of a short answer. Rejects one that is longer. */
-const answerOf = (asked: ClientRequest, body: string): Promise<{ status: number; text: string }> =>
+const responseTo = (asked: ClientRequest, body: string): Promise<{ status: number; text: string }> =>
   new Promise((done, fail) => {
     asked.once('error', fail);
     asked.once('response', (response) => {
@@ -106,7 +106,7 @@ export const askWebhook = async (
   hands: SenderHands,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> =>
-  answerOf(requestOf(message, hands, signal), message.body);
+  responseTo(requestOf(message, hands, signal), message.body);
 
 const requestOf = (message: Message, hands: SenderHands, signal: AbortSignal): ClientRequest => {
   const url = allowedTarget(hands.origins, message.url);

@@ -6,7 +6,7 @@ import { routes } from '../../src/api';
 import { createTrail } from '../../src/api/audit/middleware';
 import { createRepeats } from '../../src/api/audit/refusal-counter';
 import type { RequestRow } from '../../src/inventory/audit';
-import { nobody } from '../../src/model/access/callers';
+import { anonymous } from '../../src/model/access/callers';
 import type { ProjectId } from '../../src/model/ids';
 import { startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, personas } from '../support/world';
@@ -95,7 +95,7 @@ describe('a request for a change leaves one row', () => {
     expect(JSON.stringify(rows)).not.toContain('hunter2');
   });
 
-  test('where the node was hidden, which the row tells and the answer does not', async () => {
+  test('where the node was hidden, which the row says and the answer does not', async () => {
     const node = await madeNode();
     const [hidden, missing] = [await patch('stranger-admin', node.uuid), await patch('stranger-admin', 'nowhere')];
     expect([hidden.status, missing.status]).toEqual([404, 404]);
@@ -133,7 +133,7 @@ describe('a request for a change leaves one row also', () => {
     const trail = createTrail(api.rooms);
     const route = routes.find(({ method, path }) => method === 'PUT' && path === '/v1/nodes/:node_ident/states/power')!;
     const requestId = `req-${randomUUID()}`;
-    const who = { ...nobody, project_id: owner as ProjectId, roles: ['member'] };
+    const who = { ...anonymous, project_id: owner as ProjectId, roles: ['member'] };
     const followed = trail.follow({ route, params: { node_ident: node.uuid }, who, requestId, origin: () => ({}) })!;
     expect(followed.ctx.policy().allows('baremetal:node:set_power_state', who, { 'node.owner': owner })).toBe(true);
     await followed.granted();

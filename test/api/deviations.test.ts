@@ -1,6 +1,6 @@
 /** Where the wire is not Ironic's, and where it keeps an oddity on purpose: one test for each row of docs/decisions/0005. */
 import { randomUUID } from 'node:crypto';
-import { nobody } from '../../src/model/access/callers';
+import { anonymous } from '../../src/model/access/callers';
 import { runRules } from '../../src/model/inspection/rule-run';
 import { faultOf, type Reply } from '../support/api';
 import { type Provisioning, startProvisioning } from '../support/provisioning';
@@ -194,7 +194,7 @@ describe('lists and nodes other than in the original', () => {
 describe('bodies and rules other than in the original', () => {
   test('a service of one project reads, changes and uses no runbook of another', () => {
     const policy = at.api.rooms.policy();
-    const service = { ...nobody, user_id: 'service', project_id: stranger, roles: ['service'] };
+    const service = { ...anonymous, user_id: 'service', project_id: stranger, roles: ['service'] };
     const target = { 'runbook.owner': owner, 'runbook.public': false };
     for (const act of ['get', 'update', 'delete', 'use'])
       expect([act, policy.allows(`baremetal:runbook:${act}`, service, target)]).toEqual([act, false]);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createIdentity, createStaticTokens, type Identity } from '../../src/identity';
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import { readPolicy } from '../../src/policy';
 import { addWorker, faultOf, type Reply, startTestApi, type TestApi } from '../support/api';
 
@@ -36,7 +36,7 @@ const made = async (path: string, body: object): Promise<string> => {
 };
 
 /** A caller whose projects are not known. */
-const adrift: Caller = { ...nobody, user_id: 'adrift', roles: ['admin', 'member', 'reader'], project_id: home };
+const adrift: Caller = { ...anonymous, user_id: 'adrift', roles: ['admin', 'member', 'reader'], project_id: home };
 
 const identity = async (): Promise<Pick<Identity, 'identify'>> => {
   const source = { name: 'tokens', load: async () => JSON.stringify(tokensFile) };

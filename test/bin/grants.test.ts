@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRoleLookup } from '../../src/identity';
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import { grantsFrom, votersFrom } from '../../src/process/workers/grants';
 import { clock, ownLogin, startScriptedKeystone } from '../identity/support';
 
@@ -15,7 +15,7 @@ afterEach(async () => {
 
 const settings = { TEMPER_ROLLOUT_GRANT_HOURS: 24, TEMPER_TOKEN_OUTAGE_SECONDS: 900, TEMPER_USERS_FILE: undefined };
 const granted: Caller = {
-  ...nobody,
+  ...anonymous,
   user_id: 'u1',
   project_id: 'p1',
   roles: ['manager', 'member', 'reader'],

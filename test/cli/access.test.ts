@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterAll(() => api.close());
 
-const nobody = 'http://127.0.0.1:9';
+const closedPort = 'http://127.0.0.1:9';
 
 describe('the API is found', () => {
   test('by TEMPER_URL, with or without its version, and a token goes with every request', async () => {
@@ -62,10 +62,10 @@ describe('the API is found', () => {
       { env: { OS_CLOUD: 'y', OS_CLIENT_CONFIG_FILE: 'c' }, files: { c: 'password: geheim: x\n\t- {' } },
       'not valid YAML',
     ],
-    ['when the password is missing', { env: { OS_AUTH_URL: nobody, OS_USERNAME: 'u' } }, 'OS_PASSWORD'],
+    ['when the password is missing', { env: { OS_AUTH_URL: closedPort, OS_USERNAME: 'u' } }, 'OS_PASSWORD'],
     [
       'when the way to log in is not known',
-      { env: { OS_AUTH_TYPE: 'v3kerberos', OS_AUTH_URL: nobody } },
+      { env: { OS_AUTH_TYPE: 'v3kerberos', OS_AUTH_URL: closedPort } },
       'v3kerberos is not known',
     ],
   ])('or not, %s: that is wrong usage and no service is asked', async (_, world, says) => {

@@ -158,7 +158,7 @@ describe('diff', () => {
     expect(out).toBe(text('test/policy/data/profile-safe-operator.txt'));
   });
 
-  test('tells of admins of several projects where a text tells them from others', async () => {
+  test('lists admins of several projects where a text distinguishes them from others', async () => {
     const { out } = await run('policy diff temper support.yaml');
     expect(out).toBe(text('test/policy/data/profile-support-admin.txt'));
   });

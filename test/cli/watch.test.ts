@@ -1,4 +1,4 @@
-/** `temper runs watch`: it tells every event once, through cut connections, and polls where there is no stream. */
+/** `temper runs watch`: it prints every event once, through cut connections, and polls where there is no stream. */
 import type { ServerResponse } from 'node:http';
 import { eventsOf, type StreamEvent } from '../../src/cli/event-stream';
 import { temper } from './support/command';

@@ -80,7 +80,7 @@ const headersOf = fc.record(
   { requiredKeys: [] },
 );
 
-test('no credentials but the right ones are anybody’s, whatever is tried', async () => {
+test('no credentials but the right ones are accepted, whatever is tried', async () => {
   await fc.assert(
     fc.asyncProperty(headersOf, fc.string(), fc.string(), async (headers, method, path) => {
       const thrown = await identity.identify(presentedFrom({ headers, method, path })).then(

@@ -1,13 +1,13 @@
 /** Which strategy decides, and what becomes of a verdict. */
 import { createIdentity, createNoauth, presentedFrom, type Strategy, type Verdict } from '../../src/identity';
-import { nobody } from '../../src/model/access/callers';
+import { anonymous } from '../../src/model/access/callers';
 import { faultOf, presenting } from './support';
 
 const saying = (name: Strategy['name'], reads: Strategy['reads'], verdict: Verdict) => {
   const identify = jest.fn(async () => verdict);
   return { name, reads, challenge: `${name}!`, identify } satisfies Strategy;
 };
-const known = (name: string): Verdict => ({ is: 'known', caller: { ...nobody, user_name: name } });
+const known = (name: string): Verdict => ({ is: 'known', caller: { ...anonymous, user_name: name } });
 const absent: Verdict = { is: 'absent' };
 const refused: Verdict = { is: 'refused', reason: 'wrong' };
 const down: Verdict = { is: 'unavailable', reason: 'silent' };
@@ -69,7 +69,7 @@ test('an identity service that does not answer is a 503, with what it said kept 
   expect(fault).toMatchObject({ code: 'IdentityUnavailable', status: 503, facts: { reason: 'silent' } });
 });
 
-test('noauth knows everybody as the all-powerful operator, also with the token that Python clients make up', async () => {
+test('noauth takes every caller for the all-powerful operator, also with the token that Python clients make up', async () => {
   const identity = createIdentity([createNoauth()]);
   for (const presented of [presenting({}), presenting({ token: 'notused' }), presenting({ authorization: 'Basic ?' })])
     expect(await identity.identify(presented)).toMatchObject({

@@ -125,7 +125,7 @@ test.each<[string, Awaited<ReturnType<Scripted>>]>([
   ],
   ['more than a token can be', { status: 200, body: 'x'.repeat(1024 * 1024 + 1) }],
   ['nothing and hangs up', 'hang up'],
-])('an identity service that answers %s cannot vouch for anybody', async (_, answer) => {
+])('an identity service that answers %s authenticates no caller', async (_, answer) => {
   const { strategy } = await started(() => answer);
   const verdict = await ask(strategy);
   expect(verdict.is).toBe('unavailable');

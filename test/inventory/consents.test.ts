@@ -1,6 +1,6 @@
 /** Consent over the real SQL: a tenant's answer, windows and budget move a target; votes and retries are kept as they count. */
 import { randomUUID } from 'node:crypto';
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import type { NodeUuid, ProjectId } from '../../src/model/ids';
 import type { SelectedNode } from '../../src/model/rollouts/domains';
 import { beginTarget } from '../../src/rollouts/admit';
@@ -195,7 +195,7 @@ test('a failed target that is to be tried again counts as failed until it is beg
 });
 
 describe('votes', () => {
-  const caller: Caller = { ...nobody, user_id: 'approver', roles: ['admin'] };
+  const caller: Caller = { ...anonymous, user_id: 'approver', roles: ['admin'] };
   const ballot = { user_id: 'approver', vote: 'approve' as const, caller, requester, rule_set: 'x', reason: 'read it' };
 
   test('count for one plan, one for each user, the newest', async () => {

@@ -1,5 +1,5 @@
 /** A caller in the spelling that rules use. */
-import { nobody } from '../../src/model/access/callers';
+import { anonymous } from '../../src/model/access/callers';
 import { createPolicy } from '../../src/policy';
 import { credentialKeys, credentialsOf, normalise, serviceProjectKey } from '../../src/policy/engine/credentials';
 import { inProject, inSystem } from './support';
@@ -17,13 +17,13 @@ test.each([[{}], [{ system_scope: null }], [{ system_scope: '' }]])('%j has no `
 });
 
 test('every credential of a caller is one that rules may name', () => {
-  for (const who of [nobody, inSystem('admin'), inProject('p1', 'member')])
+  for (const who of [anonymous, inSystem('admin'), inProject('p1', 'member')])
     expect(Object.keys(credentialKeys)).toEqual(expect.arrayContaining(Object.keys(credentialsOf(who, null))));
 });
 
 test('the project of elevated service users is there only where a deployment names one', () => {
-  expect(credentialsOf(nobody, null)).not.toHaveProperty([serviceProjectKey]);
-  expect(credentialsOf(nobody, 'service')).toHaveProperty([serviceProjectKey], 'service');
+  expect(credentialsOf(anonymous, null)).not.toHaveProperty([serviceProjectKey]);
+  expect(credentialsOf(anonymous, 'service')).toHaveProperty([serviceProjectKey], 'service');
 });
 
 test('other projects of a caller that are not known keep a decision that needs them from being made', () => {

@@ -82,7 +82,7 @@ test('roles of an operator’s own are those that a file names and the product d
   expect(customRoles({ a: many })).toHaveLength(20);
 });
 
-test('admins of several projects are callers where a file tells them from others', () => {
+test('admins of several projects are callers where a file distinguishes them from others', () => {
   expect(supportersFor()).toEqual([]);
   expect(supportersFor({ a: 'project_id:%(node.owner)s or role:admin_projects' })).toEqual([]);
   const found = supportersFor({ a: 'role:admin and admin_projects:%(node.owner)s' });

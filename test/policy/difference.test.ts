@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createPolicy, diffPolicies, membersWith, personas, renderDifference } from '../../src/policy';
 
 const root = join(__dirname, '../..');
-const everybody = membersWith([]);
+const allCallers = membersWith([]);
 
 /** The first indented block of a record. */
 const blockOf = (path: string): string => {
@@ -14,20 +14,20 @@ const blockOf = (path: string): string => {
 };
 
 test('set temper differs from set ironic in the cells that the decision lists, and in no other', () => {
-  const difference = diffPolicies(createPolicy({ set: 'ironic' }), createPolicy({ set: 'temper' }), everybody);
+  const difference = diffPolicies(createPolicy({ set: 'ironic' }), createPolicy({ set: 'temper' }), allCallers);
   expect(renderDifference(difference)).toBe(blockOf('docs/decisions/0022-where-temper-differs.md'));
 });
 
 test('strict mode changes of set ironic the cells that the decision lists, and closes all of them', () => {
   const compat = createPolicy({ set: 'ironic', mode: 'compat' });
-  const difference = diffPolicies(compat, createPolicy({ set: 'ironic' }), everybody);
+  const difference = diffPolicies(compat, createPolicy({ set: 'ironic' }), allCallers);
   expect(renderDifference(difference)).toBe(blockOf('docs/decisions/0023-strict-and-compat.md'));
   expect(difference.changes.filter(({ does }) => does === 'gains')).toEqual([]);
 });
 
 test('equal policies do not differ', () => {
   const one = createPolicy({ set: 'temper' });
-  const difference = diffPolicies(one, createPolicy({ set: 'temper' }), everybody);
+  const difference = diffPolicies(one, createPolicy({ set: 'temper' }), allCallers);
   expect(difference).toMatchObject({ changed: 0, changes: [] });
   expect(renderDifference(difference)).toBe('No cell changes.\n');
 });
@@ -38,7 +38,7 @@ test('rules that change alike are printed together, from the lowest role upward'
     'baremetal:node:set_boot_mode': 'role:reader and project_id:%(node.lessee)s',
   };
   const after = createPolicy({ set: 'temper', overrides });
-  const { changes } = diffPolicies(createPolicy({ set: 'temper' }), after, everybody);
+  const { changes } = diffPolicies(createPolicy({ set: 'temper' }), after, allCallers);
   expect(changes.filter(({ does }) => does === 'gains')).toEqual([
     {
       does: 'gains',

@@ -53,13 +53,13 @@ describe.each(['temper', 'ironic', 'closed'] as const)('in set %s', (set) => {
     );
   });
 
-  test('what is opened to everybody is warned of, lists aside, which are filtered', () => {
+  test('what is opened to every caller is warned of, lists aside, which are filtered', () => {
     const open = policy.warnings.filter((warning) => warning.includes('admits every caller'));
     expect(open.map((warning) => warning.split('"')[1])).toEqual(['baremetal:allocation:create_restricted']);
   });
 });
 
-/** Texts of the documents as they stand there, pasted into a file each, and what somebody is admitted to by them. */
+/** Texts of the documents as they stand there, pasted into a file each, and the personas whom they admit. */
 const documents = {
   'guide-exposing.yaml': ['baremetal:node:set_provision_state', 'owner-member', 'lessee-member'],
   'guide-metalsmith.yaml': ['baremetal:node:set_provision_state', 'owner-member'],

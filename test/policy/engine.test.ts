@@ -1,6 +1,6 @@
 /** How a policy answers, whatever its rules say. */
 
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import { createPolicy, nodeTarget, personas, ruleNames } from '../../src/policy';
 import { createRuleSet } from '../../src/policy/engine/ruleset';
 import { inProject, inSystem } from './support';
@@ -34,7 +34,7 @@ test('names that every object has are no rules, credentials or target keys', () 
 });
 
 test('the all-powerful caller passes every rule but those that show secrets', () => {
-  const all = { ...nobody, all_powerful: true, strategy: 'noauth' as const };
+  const all = { ...anonymous, all_powerful: true, strategy: 'noauth' as const };
   expect(ruleNames.filter((rule) => !policy.allows(rule, all, node))).toEqual([
     'show_password',
     'show_instance_secrets',
@@ -132,7 +132,7 @@ test.each(['project_id:%(node.owner)s', 'project_id:No%(node.lessee)s'])(
     const may = (mode: 'strict' | 'compat') =>
       createPolicy({ set: 'temper', mode, overrides: { 'baremetal:node:get': text } }).allows(
         'baremetal:node:get',
-        nobody,
+        anonymous,
         nodeTarget({ owner: 'None', lessee: 'ne' }),
       );
     expect([may('strict'), may('compat')]).toEqual([false, true]);

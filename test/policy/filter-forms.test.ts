@@ -1,5 +1,5 @@
 /** What becomes of single checks as a list's filter, form by form. */
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import type { Predicate } from '../../src/model/predicates';
 import { createPolicy, type Mode } from '../../src/policy';
 import { inProject } from './support';
@@ -58,7 +58,7 @@ const inBoth: Row[] = [
   ['http://pdp.example/%(node.owner)s', p1, none],
   ['not http://pdp.example/ask', p1, none],
   ['not project_id:%(node.owner)s', p1, { is: 'not', of: equals('owner', 'p1') }],
-  ['project_id:None', nobody, all],
+  ['project_id:None', anonymous, all],
 ];
 
 const inStrict: Row[] = [
@@ -70,8 +70,8 @@ const inStrict: Row[] = [
   ['None:%(allocation.owner)s', p1, none],
   ["'None':%(node.owner)s", p1, equals('owner', 'None')],
   ["'None':%(domain_id)s", p1, none],
-  ['project_id:%(node.owner)s', nobody, none],
-  ['project_id:x%(node.owner)s', nobody, none],
+  ['project_id:%(node.owner)s', anonymous, none],
+  ['project_id:x%(node.owner)s', anonymous, none],
   ["'x-None':x-%(node.owner)s", p1, equals('owner', 'None')],
 ];
 
@@ -82,7 +82,7 @@ const inCompat: Row[] = [
   ["'None':%(node.owner)s", p1, either(equals('owner', 'None'), isNull('owner'))],
   ["'None':%(domain_id)s", p1, all],
   ['None:%(runbook.public)s', p1, isNull('public')],
-  ['project_id:%(node.owner)s', nobody, either(equals('owner', 'None'), isNull('owner'))],
+  ['project_id:%(node.owner)s', anonymous, either(equals('owner', 'None'), isNull('owner'))],
   [
     'admin_projects:%(node.owner)s',
     { ...p1, admin_projects: ['p1', 'None'] },

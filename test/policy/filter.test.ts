@@ -1,6 +1,6 @@
 /** A list's filter admits exactly the rows that deciding row by row would admit. */
 
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import { matches, type Predicate } from '../../src/model/predicates';
 import { createPolicy, type Mode, personas, ruleNames, type Target } from '../../src/policy';
 import { inProject, inSystem } from './support';
@@ -86,7 +86,7 @@ const targetOf = (row: Row): Target =>
   Object.fromEntries(Object.entries(columns).map(([key, column]) => [key, row[column as keyof Row]]));
 
 const callers: Caller[] = [
-  nobody,
+  anonymous,
   inProject('p1', 'reader'),
   inProject('p2', 'admin'),
   inProject('None', 'member'),
@@ -163,5 +163,5 @@ test('the filter of a project reader is the two columns that can name its projec
     ],
   });
   expect(policy.filter('baremetal:node:get', inSystem('reader'), columns)).toEqual({ is: 'true' });
-  expect(policy.filter('baremetal:node:get', nobody, columns)).toEqual({ is: 'false' });
+  expect(policy.filter('baremetal:node:get', anonymous, columns)).toEqual({ is: 'false' });
 });

@@ -1,7 +1,7 @@
 /** Whatever a file or a caller holds: nothing crashes, nothing hangs, and strict mode opens nothing by accident. */
 
 import fc from 'fast-check';
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import { isTemperError } from '../../src/model/errors';
 import { matches } from '../../src/model/predicates';
 import { createPolicy, type Mode, type PolicySource, readPolicy, type Target } from '../../src/policy';
@@ -81,7 +81,7 @@ const caller: fc.Arbitrary<Caller> = fc
     is_admin_project: fc.boolean(),
     service_roles: fc.uniqueArray(fc.constantFrom('service', 'p1')),
   })
-  .map((given) => ({ ...nobody, ...given }));
+  .map((given) => ({ ...anonymous, ...given }));
 
 const row = fc.record({
   owner: project,
@@ -175,8 +175,11 @@ test('in strict mode no text opens a rule to a stranger, unless it says so', () 
       fc.pre(text !== '' && !outspoken.test(text));
       const policy = load({ overrides: { [rule]: text } }, 'strict');
       expect(
-        policy?.allows(rule, { ...nobody, project_id: 'stranger' }, { ...targetOf(given), 'runbook.public': false }) ??
-          false,
+        policy?.allows(
+          rule,
+          { ...anonymous, project_id: 'stranger' },
+          { ...targetOf(given), 'runbook.public': false },
+        ) ?? false,
       ).toBe(false);
     }),
     { numRuns: 400 },
@@ -186,7 +189,7 @@ test('in strict mode no text opens a rule to a stranger, unless it says so', () 
 test('in strict mode null opens nothing that an id would not', () => {
   const noNull = checks.filter((text) => !text.startsWith('None') && text !== '@');
   const positive = fc.array(fc.array(noNull, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 3 });
-  const adrift: Caller = { ...nobody, project_domain_id: 'x', is_admin_project: false, roles: [] };
+  const adrift: Caller = { ...anonymous, project_domain_id: 'x', is_admin_project: false, roles: [] };
   fc.assert(
     fc.property(positive, (alternatives) => {
       const text = alternatives.map((all) => `(${all.join(' and ')})`).join(' or ');
@@ -230,7 +233,7 @@ test('targets of any shape are decided without a crash', () => {
     fc.property(
       fc.dictionary(fc.constantFrom('node.owner', 'node.lessee', '__proto__', 'x'), fc.anything()),
       (target) => {
-        for (const who of [inProject('p1', 'admin'), inSystem('reader'), nobody])
+        for (const who of [inProject('p1', 'admin'), inSystem('reader'), anonymous])
           expect(typeof policy.allows(rule, who, target)).toBe('boolean');
       },
     ),

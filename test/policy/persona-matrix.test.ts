@@ -1,6 +1,6 @@
 /** The `ironic` set against the table recorded from the reference: every rule, caller and object. */
 
-import { type Caller, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller } from '../../src/model/access/callers';
 import { createPolicy, type Target } from '../../src/policy';
 import { credentialsOf } from '../../src/policy/engine/credentials';
 import { createRuleSet } from '../../src/policy/engine/ruleset';
@@ -15,7 +15,7 @@ type Recorded = {
 };
 
 const recorded = readData<Recorded>('policy-persona-matrix.json');
-const callers = recorded.columns.map((name): Caller => ({ ...nobody, ...recorded.personas[name] }));
+const callers = recorded.columns.map((name): Caller => ({ ...anonymous, ...recorded.personas[name] }));
 
 const policy = createPolicy({ set: 'ironic', mode: 'compat' });
 const set = createRuleSet({ registered: ruleSets.ironic, mode: 'compat' });

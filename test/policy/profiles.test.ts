@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Caller, expandRoles, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller, expandRoles } from '../../src/model/access/callers';
 import {
   allocationTarget,
   createPolicy,
@@ -110,7 +110,7 @@ describe('the project manager above the member', () => {
 
 describe('the system administrator who cannot touch projects’ hardware', () => {
   const { policy } = load('service-operator', 'temper', 'service');
-  const compute: Caller = { ...nobody, roles: ['service'], project_id: 'service', project_name: 'service' };
+  const compute: Caller = { ...anonymous, roles: ['service'], project_id: 'service', project_name: 'service' };
   const everything = expandRoles(['admin', 'service', 'manager']);
   const callers: Caller[] = [
     ...everybodyWith([]).flatMap(({ group, who }) => (group === 'system' ? [who] : [])),

@@ -1,6 +1,6 @@
 /** Policy files as texts: what YAML makes of them, where each rule stands, and what is refused before it does harm. */
 
-import { nobody } from '../../src/model/access/callers';
+import { anonymous } from '../../src/model/access/callers';
 import { isTemperError } from '../../src/model/errors';
 import { createPolicy, joinSources, readPolicy } from '../../src/policy';
 
@@ -142,7 +142,7 @@ test.each(['', '# only a comment', '---', '---\n', '--- # x\n', 'null', '~', '--
 describe('as the original reads them in compat mode, and refused in strict mode:', () => {
   const decides = (text: string, name: string, roles: readonly string[]): boolean =>
     createPolicy({ set: 'temper', mode: 'compat', ...readPolicy(text, 'policy.yaml') }).allows(name, {
-      ...nobody,
+      ...anonymous,
       strategy: 'static_tokens',
       roles,
     });

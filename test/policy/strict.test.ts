@@ -1,4 +1,4 @@
-/** What strict mode, the default, refuses to load, and what it tells the operator. */
+/** What strict mode, the default, refuses to load, and what it says to the operator. */
 
 import { isTemperError } from '../../src/model/errors';
 import { createPolicy, type PolicyOptions } from '../../src/policy';

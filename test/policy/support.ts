@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Caller, expandRoles, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller, expandRoles } from '../../src/model/access/callers';
 
 /** A JSON file of test/policy/data. */
 export const readData = <Shape>(name: string): Shape =>
@@ -10,7 +10,7 @@ export const readData = <Shape>(name: string): Shape =>
 
 /** A caller with a role in a project. */
 export const inProject = (project: string, ...roles: string[]): Caller => ({
-  ...nobody,
+  ...anonymous,
   user_id: `user-of-${project}`,
   project_id: project,
   project_name: `${project}-name`,
@@ -21,7 +21,7 @@ export const inProject = (project: string, ...roles: string[]): Caller => ({
 
 /** A caller with a role in the whole system. */
 export const inSystem = (...roles: string[]): Caller => ({
-  ...nobody,
+  ...anonymous,
   user_id: 'user-of-system',
   system_scope: 'all',
   roles: expandRoles(roles),

@@ -1,6 +1,6 @@
 /** What the default set promises about tenancy, rule by rule and caller by caller. */
 
-import { nobody } from '../../src/model/access/callers';
+import { anonymous } from '../../src/model/access/callers';
 import {
   createPolicy,
   disruptionTarget,
@@ -190,7 +190,7 @@ test('every rule but the helpers and those no caller may pass admits a caller an
   ];
   const admits = (rule: string) =>
     everybody.some((name) => targets.some((target) => policy.allows(rule, personas[name], target)));
-  const refuses = (rule: string) => targets.some((target) => !policy.allows(rule, nobody, target));
+  const refuses = (rule: string) => targets.some((target) => !policy.allows(rule, anonymous, target));
   const rules = ruleNames.filter((name) => name.includes(':'));
   expect(rules.filter((rule) => !admits(rule))).toEqual([
     'temper:runbook:cross',

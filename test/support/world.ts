@@ -1,8 +1,8 @@
 /** The people of the API tests: one token each, named for role and project. */
-import { type Caller, expandRoles, nobody } from '../../src/model/access/callers';
+import { anonymous, type Caller, expandRoles } from '../../src/model/access/callers';
 
 const inProject = (project_id: string, ...roles: string[]): Caller => ({
-  ...nobody,
+  ...anonymous,
   user_id: `user-of-${project_id}`,
   user_name: `user-of-${project_id}`,
   project_id,
@@ -14,7 +14,7 @@ const inProject = (project_id: string, ...roles: string[]): Caller => ({
 });
 
 const inSystem = (...roles: string[]): Caller => ({
-  ...nobody,
+  ...anonymous,
   user_id: 'user-of-system',
   user_name: 'user-of-system',
   system_scope: 'all',
@@ -50,5 +50,5 @@ export const passersBy = {
   'service-elsewhere': inProject('elsewhere', 'service'),
 } as const satisfies Record<string, Caller>;
 
-/** Who is in the tables of personas; somebody without any role is refused nearly everywhere. */
+/** Who is in the tables of personas; a caller without any role is refused nearly everywhere. */
 export type Persona = Exclude<keyof typeof personas, 'stranger-roleless'>;

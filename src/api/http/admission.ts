@@ -1,6 +1,6 @@
 /** Who asks, from where, and whether it is one request too many. */
 import type { Request } from 'express';
-import { type Caller, nobody } from '../../model/access/callers';
+import { anonymous, type Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
 import { type Origin, originOf } from '../../model/resources/audit';
 import { asTemperError } from './errors';
@@ -8,7 +8,7 @@ import { addressOf } from './proxies';
 import { globalRequestId } from './request-ids';
 import type { Route } from './route';
 
-const publicCaller: Caller = { ...nobody, is_public_api: true };
+const publicCaller: Caller = { ...anonymous, is_public_api: true };
 
 /** Whether the route needs no login. */
 export const isOpen = ({ rules, open }: Route): boolean => rules === 'public' || open === true;

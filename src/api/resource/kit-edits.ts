@@ -109,7 +109,7 @@ const createRow = async (resource: Resource, context: Transaction, body: StoredV
   return { row, node };
 };
 
-const answerOf = (resource: Resource, ctx: ApiContext, request: Request, found: FoundRow): StoredValues =>
+const shownValues = (resource: Resource, ctx: ApiContext, request: Request, found: FoundRow): StoredValues =>
   resource.shown.full(request.version).represent(asShown(found), shownTo(resource, ctx, request));
 
 const withHeaders = (answer: Answer, more: Readonly<Record<string, string>> | undefined): Answer =>
@@ -140,7 +140,7 @@ const createRoute = (resource: Resource): Route => {
       );
       const { uuid } = found.row;
       const answer = created(
-        answerOf(resource, ctx, request, found),
+        shownValues(resource, ctx, request, found),
         `${request.base}${collectionPath(resource)}/${uuid}`,
       );
       return withHeaders(answer, resource.headers?.(ctx, found.row, Object.keys(body)));
@@ -247,7 +247,7 @@ const patchRoute = (resource: Resource): Route => {
       if (ruleFirst) ctx.policy().require(rule, request.who);
       checkAttributes(resource.tableAt?.(request.version) ?? table, request.body, request.version);
       const found = await inTransaction(ctx, request, (context) => update(resource, patched, context));
-      const answer = ok(answerOf(resource, ctx, request, found));
+      const answer = ok(shownValues(resource, ctx, request, found));
       return withHeaders(answer, resource.headers?.(ctx, found.row, attributesOf(request.body)));
     },
   });

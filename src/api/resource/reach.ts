@@ -103,7 +103,7 @@ const checkIdent = ({ named, table }: ResourceKind, ident: string, version: numb
   if (version < since) refuse(`must be a UUID; its name needs API version 1.${since}`);
 };
 
-type Finding = {
+type FindOptions = {
   readonly version?: number;
   /** What it is looked for. */
   readonly act?: AuditedAct;
@@ -117,7 +117,7 @@ export const findVisible = async <Row extends AnyRow>(
   { policy, inventory }: Context,
   who: Caller,
   ident: string,
-  { version = Number.POSITIVE_INFINITY, act, ...options }: Finding = {},
+  { version = Number.POSITIVE_INFINITY, act, ...options }: FindOptions = {},
 ): Promise<FoundRow<Row>> => {
   const kind = given as unknown as ResourceKind;
   checkIdent(kind, ident, version, act);

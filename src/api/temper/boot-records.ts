@@ -8,7 +8,7 @@ import { auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 import { created, noContent, ok, type Route, route } from '../http/route';
 
-type Named = { readonly name: string };
+type NamedRecord = { readonly name: string };
 
 /** Its name, which stands in URLs and commands. */
 export const recordName = z.string().regex(ramdiskNamePattern, {
@@ -17,7 +17,7 @@ export const recordName = z.string().regex(ramdiskNamePattern, {
 export const digest = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 digest, 64 hexadecimal digits' });
 
 /** What one kind of such records has of its own. */
-type RecordKind<Values extends Named> = {
+type RecordKind<Values extends NamedRecord> = {
   /** In one word, as its rules, its path and its audit rows have it. */
   readonly resource: string;
   /** In texts: `an image`. */
@@ -55,7 +55,7 @@ const paramsOf = ({ resource }: { readonly resource: string }) => ({
 
 const viewOf = <Values>(row: BootRecord<Values>) => ({ ...row, created_at: row.created_at.toISOString() });
 
-const found = async <Values extends Named>(
+const found = async <Values extends NamedRecord>(
   { resource, store, missing }: RecordKind<Values>,
   ctx: ApiContext,
   params: Params,
@@ -64,7 +64,7 @@ const found = async <Values extends Named>(
   return (await store(ctx.inventory).find(ident)) ?? missing(ident);
 };
 
-const readRoutes = <Values extends Named>(kind: RecordKind<Values>): Route[] => {
+const readRoutes = <Values extends NamedRecord>(kind: RecordKind<Values>): Route[] => {
   const { resource, rules, shapes, store } = kind;
   return [
     route({
@@ -91,11 +91,11 @@ const readRoutes = <Values extends Named>(kind: RecordKind<Values>): Route[] => 
 };
 
 const changeOf =
-  <Values extends Named>({ resource, rules, values }: RecordKind<Values>, act: 'create' | 'delete') =>
+  <Values extends NamedRecord>({ resource, rules, values }: RecordKind<Values>, act: 'create' | 'delete') =>
   (row: BootRecord<Values>): Change =>
     recordChange({ resource, act, rule: rules[act], uuid: row.uuid, values: values(row) });
 
-const createRoute = <Values extends Named>(kind: RecordKind<Values>): Route => {
+const createRoute = <Values extends NamedRecord>(kind: RecordKind<Values>): Route => {
   const { called, rules, shapes, body, check, store } = kind;
   return route<unknown, unknown, Values>({
     method: 'POST',
@@ -115,7 +115,7 @@ const createRoute = <Values extends Named>(kind: RecordKind<Values>): Route => {
   });
 };
 
-const deleteRoute = <Values extends Named>(kind: RecordKind<Values>): Route => {
+const deleteRoute = <Values extends NamedRecord>(kind: RecordKind<Values>): Route => {
   const { resource, rules, store, missing, inUse } = kind;
   return route<Params>({
     method: 'DELETE',
@@ -138,7 +138,7 @@ const deleteRoute = <Values extends Named>(kind: RecordKind<Values>): Route => {
 };
 
 /** How such records are listed, made, shown and removed. */
-export const bootRecordRoutes = <Values extends Named>(kind: RecordKind<Values>): Route[] => {
+export const bootRecordRoutes = <Values extends NamedRecord>(kind: RecordKind<Values>): Route[] => {
   const [list, show] = readRoutes(kind);
   return [list!, createRoute(kind), show!, deleteRoute(kind)];
 };

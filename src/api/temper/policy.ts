@@ -1,7 +1,7 @@
 /** Policy on the wire: why a decision falls as it does, and where a second policy would decide otherwise. */
 
 import { z } from 'zod';
-import { type Caller, expandRoles, nobody } from '../../model/access/callers';
+import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { maxMinor } from '../../model/resources/microversions';
 import { namesInList } from '../../model/texts';
@@ -66,7 +66,7 @@ const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } 
   if (!who.system_scope && !who.all_powerful) raise('PolicyDenied', { rule: policyRule });
   const known = { roles: expandRoles(namesInList(roles)), admin_projects: namesInList(admin_projects) };
   const scope = system ? { system_scope: 'all' } : { project_id: project_id ?? null, project_name: project_id ?? null };
-  return { ...nobody, ...known, strategy: who.strategy, ...scope };
+  return { ...anonymous, ...known, strategy: who.strategy, ...scope };
 };
 
 const explain = route<unknown, PolicyQuery>({

@@ -23,7 +23,7 @@ const orderKey = (sort_key: string, row: WorkerRow): string | number => {
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** A page in memory: there are as many workers as there are machines that run us, never thousands. */
-const pageOf = (rows: readonly WorkerRow[], asked: ListAsked): WorkerRow[] => {
+const workerPage = (rows: readonly WorkerRow[], asked: ListAsked): WorkerRow[] => {
   const up = [...rows].sort(
     (a, b) => compare(orderKey(asked.sort_key, a), orderKey(asked.sort_key, b)) || compare(a.hostname, b.hostname),
   );
@@ -44,7 +44,7 @@ const listConductors = route<unknown, Record<string, unknown>>({
     const asked = askedList(conductorTable, query, version, ctx.settings.maxLimit);
     ctx.policy().require(conductorRule, who);
     const { represent } = conductorView.ofList(version, asked);
-    const rows = pageOf(await ctx.inventory.workers.list(), asked);
+    const rows = workerPage(await ctx.inventory.workers.list(), asked);
     const next = () => nextLink(base, 'conductors', asked, rows.at(-1)!.hostname);
     return ok(
       collection(

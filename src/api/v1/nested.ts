@@ -47,7 +47,7 @@ const nestedRows: readonly NestedRow[] = [
 
 const nestedParams = z.object({}).catchall(z.string());
 
-const refusal = ({ since, parent, use }: NestedRow, method: Method, path: string): Route =>
+const refusingRoute = ({ since, parent, use }: NestedRow, method: Method, path: string): Route =>
   route<Record<string, string>>({
     method,
     path,
@@ -65,6 +65,6 @@ const refusal = ({ since, parent, use }: NestedRow, method: Method, path: string
   });
 
 export const nestedRoutes: Route[] = nestedRows.flatMap((row) => [
-  refusal(row, 'POST', row.list),
-  ...(['GET', 'PATCH', 'DELETE'] as const).map((method) => refusal(row, method, `${row.list}/:child`)),
+  refusingRoute(row, 'POST', row.list),
+  ...(['GET', 'PATCH', 'DELETE'] as const).map((method) => refusingRoute(row, method, `${row.list}/:child`)),
 ]);

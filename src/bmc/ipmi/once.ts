@@ -5,14 +5,14 @@ import { sendOnce } from '../once';
 import type { Client } from './client';
 import { lookAtPower } from './power';
 
-type Command = {
+type RawCommand = {
   readonly what: string;
   readonly words: readonly string[];
   readonly note: (text: string) => string;
   readonly check?: () => Promise<void>;
 };
 
-const sendAnnounced = async (client: Client, { what, words, note, check }: Command): Promise<ActOutcome> => {
+const sendAnnounced = async (client: Client, { what, words, note, check }: RawCommand): Promise<ActOutcome> => {
   const prepare = async () => {
     await check?.();
     return { command: () => client.write(words, what) };

@@ -1,6 +1,6 @@
 /** `temper policy explain`: why a rule admits or refuses a caller, from files alone or asked of the API. */
 
-import { type Caller, expandRoles, nobody } from '../../model/access/callers';
+import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import { namesInList } from '../../model/texts';
 import { type Answered, explainAnswer, type PersonaName, personas, type Target } from '../../policy';
 import type { Context } from '../context';
@@ -39,7 +39,7 @@ const callerOf = ({ as, roles, project, system, adminOf }: ExplainOptions): { wh
   const scope = system ? { system_scope: 'all' } : { project_id: project ?? null, project_name: project ?? null };
   const name = `${given.join(', ')} of ${system ? 'the system' : (project ?? 'no project')}`;
   return {
-    who: { ...nobody, user_id: 'somebody', roles: expandRoles(given), admin_projects, strategy, ...scope },
+    who: { ...anonymous, user_id: 'somebody', roles: expandRoles(given), admin_projects, strategy, ...scope },
     name,
   };
 };

@@ -17,7 +17,7 @@ import { exits, stop } from '../faults';
 import type { CliDeps } from '../hands';
 import { plainText } from '../tables';
 import { writeMissing } from './fix';
-import { type Chosen, filesOf, modeOf, type Named, policyOf, setOf } from './source';
+import { type Chosen, filesOf, modeOf, type NamedPolicy, policyOf, setOf } from './source';
 
 /** The table of who may do what; as JSON, every cell. */
 export const matrix = async (context: Context, given: string | undefined, chosen: Chosen): Promise<void> => {
@@ -30,7 +30,7 @@ export const matrix = async (context: Context, given: string | undefined, chosen
 
 /** What changes for whom from one policy to another. Exit status 0: nothing, 1: something. */
 export const diff = async (context: Context, before: string, after: string, chosen: Chosen): Promise<void> => {
-  const [old, now] = [before, after].map((one) => policyOf(context.hands, one, chosen)) as [Named, Named];
+  const [old, now] = [before, after].map((one) => policyOf(context.hands, one, chosen)) as [NamedPolicy, NamedPolicy];
   const roles = [...new Set([...customRoles(old.overrides), ...customRoles(now.overrides)])];
   const [one, other] = [supportersFor(old.overrides), supportersFor(now.overrides)];
   const members = [...membersWith(roles), ...(one.length > 0 ? one : other)];
@@ -55,7 +55,7 @@ const lintText = ({ name, hash, warnings, written }: Linted): string => {
 
 type Linting = Chosen & { readonly warningsFail?: boolean; readonly fix?: boolean };
 
-const callersOf = (overrides: Named['overrides']) => [
+const callersOf = (overrides: NamedPolicy['overrides']) => [
   ...membersWith(customRoles(overrides)),
   ...supportersFor(overrides),
 ];

@@ -22,7 +22,7 @@ const modes: readonly string[] = ['strict', 'compat'] satisfies Mode[];
 export type Chosen = { readonly set?: string; readonly mode?: string };
 
 /** A policy as it was named, and the operator's own texts in it. */
-export type Named = PolicySource & {
+export type NamedPolicy = PolicySource & {
   readonly name: string;
   readonly set: RuleSetName;
   readonly mode: Mode;
@@ -90,7 +90,7 @@ const setAndFiles = (hands: CliDeps, given: string, chosen: Chosen): { set: Rule
  * The policy that a text names; without one, that of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS.
  * Throws CliFault: no such file (usage), a file that cannot be used (refused).
  */
-export const policyOf = (hands: CliDeps, given: string | undefined, chosen: Chosen): Named => {
+export const policyOf = (hands: CliDeps, given: string | undefined, chosen: Chosen): NamedPolicy => {
   const named = given ?? (chosen.set === undefined ? configured(hands) : undefined) ?? setOf(hands, chosen);
   const { set, files } = setAndFiles(hands, named, chosen);
   const mode = modeOf(hands, chosen);

@@ -15,7 +15,7 @@ export type NodeKind = { readonly vendor: string | null; readonly model: string 
 
 // Of a step that many runs have, only so many of the newest are looked through for the same model.
 const lookedThrough = 2_000;
-const counted = 20;
+const runsCounted = 20;
 
 export const expectations = (sql: Db) => {
   // The newest of `s` (interface, step) that are done, on nodes of this vendor and model.
@@ -33,7 +33,7 @@ export const expectations = (sql: Db) => {
       ) dn on true
       where dn.properties->>'vendor' is not distinct from ${vendor}
         and dn.properties->>'model' is not distinct from ${model} and d.started_at is not null
-      order by d.finished_at desc limit ${counted}
+      order by d.finished_at desc limit ${runsCounted}
     ) took
   ) past`;
 

@@ -40,7 +40,7 @@ export type Caller = {
 };
 
 /** A caller about whom nothing is known. */
-export const nobody: Caller = {
+export const anonymous: Caller = {
   user_id: null,
   user_name: null,
   user_domain_id: null,

@@ -116,7 +116,7 @@ type Bound = {
   readonly shown: Item;
 };
 
-type Named = { readonly name: string; readonly parameters: readonly RunbookParameter[] };
+type Parametrized = { readonly name: string; readonly parameters: readonly RunbookParameter[] };
 
 const refuse = (runbook: string, parameter: string, reason: string): never =>
   raise('ParameterInvalid', { runbook, parameter: parameter.slice(0, 80), reason });
@@ -153,7 +153,12 @@ const inSecretPlaces = (document: Json): Set<string> => {
 const looksSecret = (name: string): boolean => holdsSecrets({ [name]: 'x' });
 
 /** Binds what a request gives, and defaults. Throws ParameterInvalid. */
-const bind = ({ name, parameters }: Named, steps: readonly RunbookStep[], given: Item, attempt: Attempt): Bound => {
+const bind = (
+  { name, parameters }: Parametrized,
+  steps: readonly RunbookStep[],
+  given: Item,
+  attempt: Attempt,
+): Bound => {
   const values = new Map<string, Json>();
   const faults = new Map<string, string>();
   const names = parameters.map((one) => one.name);
@@ -226,7 +231,7 @@ export type ResolvedSteps = {
  * @param given values by name of the parameter
  */
 export const resolveSteps = (
-  runbook: Named & { readonly steps: readonly RunbookStep[] },
+  runbook: Parametrized & { readonly steps: readonly RunbookStep[] },
   given: Item,
   node: NodeFacts,
   attempt: Attempt,

@@ -1,6 +1,6 @@
 /** The callers and objects that policy tables are drawn for. */
 
-import { type Caller, expandRoles, nobody } from '../../model/access/callers';
+import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import {
   allocationTarget,
   disruptionTarget,
@@ -28,7 +28,7 @@ const personaScope = (group: PersonaGroup): Partial<Caller> =>
     : { project_id: projectOf(group), project_name: projectOf(group), project_domain_id: 'default' };
 
 const personaWith = (group: PersonaGroup, name: string, roles: readonly string[]): Caller => ({
-  ...nobody,
+  ...anonymous,
   user_id: `${group}-${name}`,
   user_name: `${group}-${name}`,
   user_domain_id: 'default',

@@ -1,6 +1,6 @@
 /** What a file's own lines amount to for the callers of the matrix: whom they admit in vain, and who changes by reading. */
 
-import { nobody } from '../../model/access/callers';
+import { anonymous } from '../../model/access/callers';
 import { nodeTarget } from '../engine/targets';
 import { answerOf, seeRuleOf } from '../engine/visibility';
 import type { Origin, Part, Policy } from '../types';
@@ -23,7 +23,7 @@ const alternatives = (tree: Part | null): readonly Part[] =>
 
 const written = (policy: Policy): { readonly name: string; readonly tree: Part | null; readonly origin?: Origin }[] =>
   askedRules(policy)
-    .map((name) => ({ name, ...policy.explain(name, nobody) }))
+    .map((name) => ({ name, ...policy.explain(name, anonymous) }))
     .filter(({ from }) => from !== null && from.from !== 'default')
     .map(({ name, tree, from }) => ({ name, tree, ...(from?.origin && { origin: from.origin }) }));
 
@@ -34,7 +34,7 @@ const admitsInVain = (policy: Policy, rule: string, members: readonly PersonaMem
 
 /** The text of a rule that also admits whom these alternatives admit. */
 const widened = (policy: Policy, see: string, more: readonly Part[]): string => {
-  const own = alternatives(policy.explain(see, nobody).tree).filter(({ is }) => is !== 'false');
+  const own = alternatives(policy.explain(see, anonymous).tree).filter(({ is }) => is !== 'false');
   return [...new Set([...own, ...more].map(({ text }) => text))].join(' or ');
 };
 

@@ -21,7 +21,7 @@ type World = Partial<
   readonly env?: Readonly<Record<string, string>>;
   /** What is written replaces it. */
   readonly files?: Record<string, string>;
-  /** Hears what is printed as it is printed. */
+  /** Called with what is printed, as it is printed. */
   readonly heard?: (text: string) => void;
 };
 
