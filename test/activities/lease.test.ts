@@ -42,7 +42,7 @@ const health = async (lane: string) =>
     from bmc_health where lane = ${lane}`
   )[0];
 
-/** As if so much time had passed that somebody may look again. */
+/** As if so much time had passed that the node is due again. */
 const restIsOver = (lane: string) =>
   owner`update bmc_health set open_until = now() - interval '1 second' where lane = ${lane}`;
 

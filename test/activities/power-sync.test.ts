@@ -130,7 +130,7 @@ describe('a look', () => {
     expect(await stateOf(uuid)).toMatchObject({ power_state: 'power off' });
   });
 
-  test('gives way to a state that somebody wrote while it lasted', async () => {
+  test('gives way to a state that was written while it lasted', async () => {
     const { uuid, conductor_group } = await newNode();
     const verify: Act = async () => {
       await owner`update nodes set power_state = 'power on' where uuid = ${uuid}`;

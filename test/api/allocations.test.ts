@@ -218,7 +218,7 @@ describe('the candidates of an allocation', () => {
     expect(made.body).toMatchObject({ name: null, traits: [], candidate_nodes: [], extra: {}, owner: null });
   });
 
-  test('who asked by which rule is on record, and the project hears of it', async () => {
+  test('who asked by which rule is on record, and the project gets the event', async () => {
     const made = await create('owner-member', { name: 'web' });
     const [row] = await api.sql`select requester, action, rule, data from audit where resource_id = ${made.body.uuid}`;
     expect(row).toMatchObject({

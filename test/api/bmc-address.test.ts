@@ -1,4 +1,4 @@
-/** BMC addresses at the moment somebody writes them. */
+/** BMC addresses at the moment they are written. */
 import { checkBmcAddress } from '../../src/api/v1/nodes/bmc-address';
 
 const check = (

@@ -133,7 +133,7 @@ describe('a request', () => {
   });
 });
 
-describe('the budget of what anybody may send', () => {
+describe('the budget of bodies without a login', () => {
   const from = (address: string, destroy = jest.fn()) =>
     ({
       socket: { remoteAddress: address },

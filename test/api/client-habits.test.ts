@@ -1,4 +1,4 @@
-/** What clients send that no document tells of: bodies with nothing in them, the node named last, words of older versions. */
+/** What clients send that no document describes: bodies with nothing in them, the node named last, words of older versions. */
 import { addWorker, startTestApi, type TestApi } from '../support/api';
 
 let api: TestApi;

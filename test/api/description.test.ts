@@ -98,7 +98,7 @@ describe('served', () => {
   });
   afterAll(() => api.close());
 
-  test.each([null, 1, 90, 115])('the document is for anybody, at version %s', async (minor) => {
+  test.each([null, 1, 90, 115])('the document needs no login, at version %s', async (minor) => {
     const reply = await api.as(null, 'GET', '/temper/v1/openapi.json', { minor });
     expect(reply.status).toBe(200);
     expect(reply.body).toEqual({ ...document, servers: [{ url: 'https://api.example.org/baremetal' }] });

@@ -74,7 +74,7 @@ describe('the tag is another', () => {
   test.each<[string, () => Promise<Reply>]>([
     ['in another version', () => show('/v1/nodes/n1', { minor: 114 })],
     ['with other fields', () => show('/v1/nodes/n1?fields=uuid,name')],
-    ['for somebody who sees less of it', () => show('/v1/nodes/n1', { who: 'lessee-member' })],
+    ['for a caller who sees less of it', () => show('/v1/nodes/n1', { who: 'lessee-member' })],
     [
       'after a change of the row',
       async () => {

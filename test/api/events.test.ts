@@ -149,7 +149,7 @@ describe('who may listen', () => {
     await stream.rest();
   });
 
-  test('a lessee is cut off when its lease ends, before it hears what came after', async () => {
+  test('a lessee is cut off when its lease ends, before it gets what came after', async () => {
     const seen = await runningRun(api);
     await happened(api, seen, 'run.accepted');
     const stream = await listen('lessee-member', seen);

@@ -72,7 +72,7 @@ describe('requests in a minute', () => {
     expect(await statuses(3, () => guarded.as(null, 'GET', '/v1/nodes'))).toEqual([401, 401, 429]);
   });
 
-  test('behind a proxy count by the address that it tells, where it is one of ours', async () => {
+  test('behind a proxy count by the address that it forwards, where it is one of ours', async () => {
     const from = (one: TestApi, address: string) =>
       one.as(null, 'GET', '/v1/nodes', { headers: { 'x-forwarded-for': address } });
     const seen = async (one: TestApi) => {
@@ -80,7 +80,7 @@ describe('requests in a minute', () => {
       for (const last of [1, 2, 3, 4]) replies.push((await from(one, `198.51.100.${last}`)).status);
       return replies;
     };
-    // Anybody may say so who reaches us directly.
+    // A client that reaches the API directly may write any address.
     expect(await seen(limited)).toEqual([401, 401, 401, 429]);
     const behind = await apiWith({ settings: { rateLimitPerMinute: 3, trustedProxies: ['127.0.0.0/8'] } });
     expect(await seen(behind)).toEqual([401, 401, 401, 401]);

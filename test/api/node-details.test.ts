@@ -38,7 +38,7 @@ const firmware = [
 ];
 
 describe('BIOS settings', () => {
-  test('nothing is known before somebody has looked', async () => {
+  test('nothing is known before the node was inspected', async () => {
     expect((await get('bios')).body).toEqual({ bios: [] });
     expect((await get('firmware')).body).toEqual({ firmware: [] });
   });

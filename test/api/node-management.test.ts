@@ -238,7 +238,7 @@ describe('acts', () => {
 });
 
 describe('acts that are refused or split', () => {
-  test('what the node’s driver lacks is refused before anybody is asked', async () => {
+  test('what the node’s driver lacks is refused before a worker is asked', async () => {
     await set({ driver: 'ipmi', driver_info: { ipmi_address: '192.0.2.8' } });
     for (const write of [attach, bootMode, secureBoot]) expect((await ask(write)).status).toBe(400);
     expect((await ask(['PUT', 'states/raid', {}])).status).toBe(204);

@@ -557,7 +557,7 @@ describe('whether a caller may use a runbook on a node', () => {
   });
 });
 
-test('a lock that somebody took meanwhile is a conflict', async () => {
+test('a lock that another run took meanwhile is a conflict', async () => {
   const { raise } = jest.requireActual('../../src/model/errors');
   const busy = await startTestApi({ runs: { start: async () => raise('NodeLocked', { node: 'n1' }) } });
   try {

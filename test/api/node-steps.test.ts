@@ -1,4 +1,4 @@
-/** What can run on a node, as the API tells it: from the catalogue, and what only the node's own ramdisk has. */
+/** What can run on a node, as the API lists it: from the catalogue, and what only the node's own ramdisk has. */
 import { faultOf } from '../support/api';
 import { type Provisioning, startProvisioning } from '../support/provisioning';
 

@@ -79,7 +79,7 @@ describe('enrolment', () => {
     expect((await api.as('operator', 'GET', '/v1/nodes/n1')).body).toEqual(reply.body);
   });
 
-  test('secrets are sealed in the store and masked for everybody', async () => {
+  test('secrets are sealed in the store and masked for every caller', async () => {
     const made = await create({ name: 'n1', ...redfish, owner, lessee, instance_info: { admin_pass: 'hunter5' } });
     for (const who of ['operator', 'owner-manager', 'lessee-member'] as const) {
       const { text } = await api.as(who, 'GET', '/v1/nodes/n1');

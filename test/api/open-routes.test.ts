@@ -1,4 +1,4 @@
-/** What anybody may send: it is bounded, counted and budgeted before it is read, unpacked or parsed. */
+/** What may be sent without a login: it is bounded, counted and budgeted before it is read, unpacked or parsed. */
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';

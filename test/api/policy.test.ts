@@ -23,7 +23,7 @@ afterAll(() => api?.close());
 
 const explain = (who: Persona, query: string) => api.as(who, 'GET', `/temper/v1/policy/explain?${query}`);
 
-/** Opens the question to everybody who sees the object. */
+/** Opens the question to every caller who sees the object. */
 const openTo = (text: string, more: Record<string, unknown> = {}) =>
   api.setPolicy({ set: 'temper', overrides: { [explainRule]: text, ...more } });
 
@@ -114,7 +114,7 @@ describe('an explanation', () => {
     expect(text).toContain(lessee);
   });
 
-  test('of somebody else is for system callers only', async () => {
+  test('about another caller is for system callers only', async () => {
     openTo('role:reader');
     const reply = await explain('owner-admin', `rule=${power}&node=asked&roles=admin&project_id=${lessee}`);
     expect(reply.status).toBe(403);

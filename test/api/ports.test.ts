@@ -74,7 +74,7 @@ describe('making a port', () => {
     expect((await create(who, await tenanted())).status).toBe(status),
   );
 
-  test('on a node that is hidden tells as little as on one that is missing', async () => {
+  test('on a node that is hidden reveals as little as on one that is missing', async () => {
     await tenanted();
     const named = (ident: string) =>
       api.as('stranger-admin', 'POST', '/v1/ports', { body: { address: mac, node_ident: ident } });

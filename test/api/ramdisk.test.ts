@@ -61,7 +61,7 @@ beforeEach(async () => {
 
 const set = (columns: Record<string, unknown>, uuid: string = n1) =>
   api.sql`update nodes set ${api.sql(columns)} where uuid = ${uuid}`;
-/** Where the node's own ramdisk is, as a trusted proxy in front of the API tells. */
+/** Where the node's own ramdisk is, as a trusted proxy in front of the API reports. */
 const home = '192.0.2.5';
 const ask = (method: string, path: string, request?: Request, from = home) =>
   api.as(null, method, path, { ...request, headers: { 'x-forwarded-for': from, ...request?.headers } });

@@ -43,7 +43,7 @@ test('its rows are counted among its own, and say nothing of waves', async () =>
   expect(await world.targets(rollout, '?state=pending&limit=1&marker=0', 'stranger-admin')).toEqual([seen[1]]);
 });
 
-test('no filter tells it in which wave its node is', async () => {
+test('no filter shows it in which wave its node is', async () => {
   const { rollout } = await shared();
   for (const wave of [1, 2, 3, 4, 5])
     expect(await world.targets(rollout, `?wave=${wave}`, 'stranger-admin')).toEqual([]);

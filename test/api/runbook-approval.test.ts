@@ -81,7 +81,7 @@ describe('a trait on runbooks', () => {
     expect((await giveTrait('owner-manager', 'theirs', 'CUSTOM_FW')).status).toBe(204);
   });
 
-  test('is anybody’s in set ironic, as in the original', async () => {
+  test('is for every caller in set ironic, as in the original', async () => {
     api.setPolicy({ set: 'ironic' });
     expect((await giveTrait('lessee-manager', 'mine', 'CUSTOM_FW')).status).toBe(204);
     expect((await create('owner-manager', 'CUSTOM_FW')).status).toBe(201);

@@ -587,7 +587,7 @@ describe('the reference’s own rules', () => {
   beforeEach(() => api.setPolicy({ set: 'ironic' }));
   afterEach(() => api.setPolicy({ set: 'temper' }));
 
-  test('show a public runbook to everybody, and its traits alone to those the rule admits', async () => {
+  test('show a public runbook to every caller, and its traits alone to those the rule admits', async () => {
     await stored({ public: true });
     expect((await show('lessee-reader')).status).toBe(200);
     expect((await api.as('lessee-reader', 'GET', '/v1/runbooks/CUSTOM_RESET/traits')).status).toBe(403);

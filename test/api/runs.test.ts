@@ -132,7 +132,7 @@ describe('a run', () => {
 });
 
 describe('what a run shows', () => {
-  test('tells verb, runbook, requester, steps, sources and a link into the engine’s UI, and no secret', async () => {
+  test('has verb, runbook, requester, steps, sources and a link into the engine’s UI, and no secret', async () => {
     const node = await leasedNode();
     const run = await acceptedRun(node);
     const { body, text } = await see('lessee-member', `/temper/v1/runs/${run}`);
@@ -302,7 +302,7 @@ describe('operating a run', () => {
     } else expect(faultOf(reply)).toContain(`temper:run:${act}`);
   });
 
-  test('a stranger hears of no run', async () => {
+  test('a stranger gets no events', async () => {
     const run = await acceptedRun(await leasedNode(), { holds: true });
     expect(
       (await api.as('stranger-admin', 'POST', `/temper/v1/runs/${run}/abort`, { body: { reason: 'x' } })).status,

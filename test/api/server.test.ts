@@ -14,7 +14,7 @@ const v = {
 };
 
 describe('discovery', () => {
-  test('/ says name and version range to anybody', async () => {
+  test('/ says name and version range to every caller', async () => {
     const reply = await api.as(null, 'GET', '/', { minor: null });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toContain('application/json');

@@ -1,4 +1,4 @@
-/** What a caller hears while the database is away: a 503 that says so, not a hang and not a bare 500. */
+/** What a caller gets while the database is away: a 503 that says so, not a hang and not a bare 500. */
 import postgres from 'postgres';
 import { asTemperError, replyFor } from '../../src/api/http/errors';
 import { connect } from '../../src/inventory/database';

@@ -190,7 +190,7 @@ describe.each(names)('a list of %s, and its changes', (what, resource) => {
     expect([refused.status, faultOf(refused)]).toEqual([409, expect.stringContaining(`with uuid ${missing}`)]);
   });
 
-  test('every write leaves an audit row and an event that no project hears of; a refused one leaves no event', async () => {
+  test('every write leaves an audit row and an event that no project gets; a refused one leaves no event', async () => {
     const uuid = await made();
     await api.as('system-reader', 'DELETE', `${path}/${uuid}`);
     await api.as('operator', 'PATCH', `${path}/${uuid}`, { body: ops });

@@ -25,7 +25,7 @@ test.each([
   expect((await run(command, {})).status).toBe(status);
 });
 
-test('doctor tells of every part that is away, without a password', async () => {
+test('doctor names every part that is away, without a password', async () => {
   const file = join(dir, 'policy.yaml');
   writeFileSync(file, '"temper:run:get": "nonsense"\n');
   const { host } = new URL(await nowhere());

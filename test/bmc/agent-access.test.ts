@@ -17,7 +17,7 @@ afterEach(async () => {
 
 const clean = { story: 'clean' };
 
-/** Everything somebody could read of an error. */
+/** Everything that a reader of an error could see. */
 const readable = (error: TemperError): string => `${error.message} ${JSON.stringify(error.facts)} ${error.stack}`;
 
 describe('the certificate', () => {

@@ -76,7 +76,7 @@ describe('a step', () => {
     expect(outcome).toHaveProperty('follows', 'reboot');
   });
 
-  test('that makes RAID volumes tells the configuration it made', async () => {
+  test('that makes RAID volumes reports the configuration it made', async () => {
     const { run } = await ramdisks.bench();
     const target_raid_config = { logical_disks: [{ raid_level: '1', size_gb: 'MAX' }] };
     const outcome = await run(

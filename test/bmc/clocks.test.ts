@@ -133,7 +133,7 @@ test.each(behind)('a command of the ramdisk that never arrived is absent to a wo
   expect(await trace(client, order, found)).toBe('absent');
 });
 
-/** A job that an earlier attempt sent, at a BMC that tells of no tasks; its effect shows from the n-th look on. */
+/** A job that an earlier attempt sent, at a BMC that lists no tasks; its effect shows from the n-th look on. */
 const deskOf = async (intents: Intents, showsAtLook: number) => {
   let looks = 0;
   const job: Job = {

@@ -95,7 +95,7 @@ export const driverContract = (
   const commands = (bench: Bench): number => bench.proxy?.writes().length ?? 0;
 
   describe(`driver contract: ${name}`, () => {
-    testAct('verify tells the power state', () =>
+    testAct('verify reports the power state', () =>
       withBench('verify', async (bench) => {
         const outcome = await run(bench, 'verify', {}, intentsOf('verify'));
         expect(['power on', 'power off']).toContain(outcome.seen?.power_state);

@@ -1,4 +1,4 @@
-/** What the ipmi driver tells ipmitool, and what it makes of answers that no simulator gives. */
+/** What the ipmi driver hands to ipmitool, and what it makes of answers that no simulator gives. */
 import { createDrivers } from '../../src/bmc';
 import type { ActContext, DriverHands } from '../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../src/model/errors';

@@ -39,7 +39,7 @@ const verifyAt = async (info: Record<string, unknown>, hands: Partial<DriverHand
   return failed;
 };
 
-/** Everything somebody could read of an error. */
+/** Everything that a reader of an error could see. */
 const readable = (error: unknown): string => {
   const thrown = error as TemperError;
   return `${thrown.message} ${JSON.stringify(thrown.facts)} ${thrown.stack} ${thrown.cause ? readable(thrown.cause) : ''}`;
@@ -118,7 +118,7 @@ describe('networks', () => {
 });
 
 describe('links and redirects', () => {
-  test('a redirect to another host is refused, and that host hears nothing', async () => {
+  test('a redirect to another host is refused, and that host gets no request', async () => {
     const other = await doubled(plainBmc());
     const target = `${other.url}/redfish/v1/Systems/1`;
     const double = await doubled(

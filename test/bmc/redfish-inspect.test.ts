@@ -1,7 +1,7 @@
 /** Inspection out of band: what a node consists of, on every vendor, on an emulator of others, and where a BMC lies. */
 import { profileNames } from '../../emulator/rack';
 import { startDouble } from './support/double';
-import { emulated, link, members, nic, type Resources, root, startHost, system, told } from './support/host';
+import { changed, emulated, link, members, nic, type Resources, root, startHost, system } from './support/host';
 import { type RackBench, startRackBench } from './support/rack';
 
 let racks: RackBench;
@@ -55,10 +55,10 @@ describe('what is found', () => {
 
   test('a Dell is known by its service tag', async () => {
     const more = { Manufacturer: 'Dell Inc.', SerialNumber: 'CNIVC0001', SKU: 'ABC1234' };
-    expect(await inspected(told(system, more))).toMatchObject({
+    expect(await inspected(changed(system, more))).toMatchObject({
       inventory: { system_vendor: { serial_number: 'ABC1234' } },
     });
-    expect(await inspected(told(system, { ...more, Manufacturer: 'Lenovo' }))).toMatchObject({
+    expect(await inspected(changed(system, { ...more, Manufacturer: 'Lenovo' }))).toMatchObject({
       inventory: { system_vendor: { serial_number: 'CNIVC0001' } },
     });
   });
@@ -71,15 +71,15 @@ describe('what is found', () => {
     [{ InstructionSet: undefined, ProcessorArchitecture: 'x86' }, 'x86_64'],
   ])('a processor of %p is %s', async (more, cpu_arch) => {
     const cpus = `${system}/Processors/CPU`;
-    const seen = await inspected({ ...told(`${cpus}0`, more), ...told(`${cpus}1`, more) });
+    const seen = await inspected({ ...changed(`${cpus}0`, more), ...changed(`${cpus}1`, more) });
     expect(seen.properties).toMatchObject({ cpu_arch });
   });
 
   test('accelerators are no processors, and empty sockets count nothing', async () => {
     const cpus = `${system}/Processors/CPU`;
     const seen = await inspected({
-      ...told(`${cpus}0`, { ProcessorType: 'GPU', TotalThreads: 9_999 }),
-      ...told(`${cpus}1`, { Status: { State: 'Absent' } }),
+      ...changed(`${cpus}0`, { ProcessorType: 'GPU', TotalThreads: 9_999 }),
+      ...changed(`${cpus}1`, { Status: { State: 'Absent' } }),
       [`${system}/Processors`]: members(`${cpus}0`, `${cpus}1`, `${cpus}2`),
       [`${cpus}2`]: { ...(emulated[`${cpus}0`] as object), TotalThreads: 8 },
     });
@@ -139,7 +139,7 @@ describe('what is found', () => {
 });
 
 describe('what is missing', () => {
-  const noMemory = told(system, { MemorySummary: { TotalSystemMemoryGiB: 0 } });
+  const noMemory = changed(system, { MemorySummary: { TotalSystemMemoryGiB: 0 } });
   const noCpus = { [`${system}/Processors`]: { status: 501 } };
 
   test.each([
@@ -201,7 +201,7 @@ describe('what is missing', () => {
 describe('a BMC that lies', () => {
   test('values of other types count as not given, and nothing crashes', async () => {
     const { failure } = await host(
-      told(system, {
+      changed(system, {
         Manufacturer: 17,
         Model: ['x'],
         Status: 'fine',
@@ -219,7 +219,7 @@ describe('a BMC that lies', () => {
 
   test('negative sizes and counts count as not given', async () => {
     const seen = await inspected({
-      ...told(`${system}/Processors/CPU0`, { TotalThreads: -5 }),
+      ...changed(`${system}/Processors/CPU0`, { TotalThreads: -5 }),
       [`${system}/SimpleStorage/virtio`]: {
         Devices: [
           { Name: 'a', CapacityBytes: -1 },
@@ -232,7 +232,7 @@ describe('a BMC that lies', () => {
   });
 
   test('texts are kept to one line of a sane length that a database takes', async () => {
-    const seen = await inspected(told(system, { Model: `R\u0000\n750\ud800 ${'x'.repeat(5_000)}`, SKU: '\u0000' }));
+    const seen = await inspected(changed(system, { Model: `R\u0000\n750\ud800 ${'x'.repeat(5_000)}`, SKU: '\u0000' }));
     const { product_name } = (seen.inventory as { system_vendor: { product_name: string } }).system_vendor;
     expect(product_name).toMatch(/^R 750 +x+$/);
     expect(product_name.length).toBeLessThan(256);
@@ -288,10 +288,10 @@ describe('a BMC that lies', () => {
     expect(double.requests.filter(({ url }) => url.startsWith(`${nics}/`)).length).toBeLessThanOrEqual(256);
   });
 
-  test('a part that links to another host ends inspection, and that host hears nothing', async () => {
+  test('a part that links to another host ends inspection, and that host gets no request', async () => {
     const other = await startDouble(() => ({ status: 200, body: {} }));
     closing.push(other);
-    const { failure } = await host(told(system, { EthernetInterfaces: link(`${other.url}/redfish/v1/nics`) }));
+    const { failure } = await host(changed(system, { EthernetInterfaces: link(`${other.url}/redfish/v1/nics`) }));
     expect(await failure('inspect')).toMatchObject({
       code: 'BmcRejected',
       message: expect.stringContaining('points to another host'),
@@ -299,7 +299,7 @@ describe('a BMC that lies', () => {
     expect(other.requests).toHaveLength(0);
   });
 
-  test('a part that redirects to another host ends inspection, and that host hears nothing', async () => {
+  test('a part that redirects to another host ends inspection, and that host gets no request', async () => {
     const other = await startDouble(() => ({ status: 200, body: {} }));
     closing.push(other);
     const location = `${other.url}/redfish/v1/Systems/host/Processors`;
@@ -334,7 +334,7 @@ describe('another system than the operator named', () => {
   });
 
   test('a BMC that shows no UUID, as when it starts, is asked again later', async () => {
-    const { failure } = await host(told(system, { UUID: null }));
+    const { failure } = await host(changed(system, { UUID: null }));
     expect(await failure('verify', named(uuid))).toMatchObject({ code: 'BmcServerError', retry: true });
   });
 

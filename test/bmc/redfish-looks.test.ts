@@ -2,7 +2,7 @@
 
 import { profileNames } from '../../emulator/rack';
 import type { BiosSetting } from '../../src/model/runs/runs';
-import { link, members, root, startHost, system, told } from './support/host';
+import { changed, link, members, root, startHost, system } from './support/host';
 import { type RackBench, startRackBench } from './support/rack';
 
 let racks: RackBench;
@@ -22,7 +22,7 @@ const host = async (...given: Parameters<typeof startHost>) => {
 };
 
 describe('boot device', () => {
-  test.each(profileNames)('%s tells what was set, and what can be set', async (profile) => {
+  test.each(profileNames)('%s reports what was set, and what can be set', async (profile) => {
     const { run } = racks.bench(profile);
     await run('set_boot_device', { boot_device: 'cdrom' });
     expect((await run('read_boot_device')).value).toEqual({ boot_device: 'cdrom', persistent: false });
@@ -38,7 +38,7 @@ describe('boot device', () => {
   });
 
   const boot = (more: object) =>
-    told(system, { Boot: { BootSourceOverrideTarget: 'Pxe', BootSourceOverrideEnabled: 'Once', ...more } });
+    changed(system, { Boot: { BootSourceOverrideTarget: 'Pxe', BootSourceOverrideEnabled: 'Once', ...more } });
 
   test.each([
     ['an override that is switched off', { BootSourceOverrideEnabled: 'Disabled' }],
@@ -79,7 +79,7 @@ describe('BIOS', () => {
   });
 
   const bios = (Attributes: object, more: object = {}) => ({
-    ...told(system, { Bios: link(`${system}/Bios`) }),
+    ...changed(system, { Bios: link(`${system}/Bios`) }),
     [`${system}/Bios`]: { Attributes, ...more },
   });
   const settings = async (resources: Parameters<typeof startHost>[0]) =>
@@ -104,7 +104,7 @@ describe('BIOS', () => {
 
   test('a password is never read, whatever the BMC shows in its place', async () => {
     const { run } = await host({
-      ...told(`${root}/`, { Registries: link(`${root}/Registries`) }),
+      ...changed(`${root}/`, { Registries: link(`${root}/Registries`) }),
       ...bios({ AdminPassword: 'hunter2' }, { AttributeRegistry: 'Reg' }),
       [`${root}/Registries`]: members(`${root}/Registries/Reg`),
       [`${root}/Registries/Reg`]: { Location: [{ Language: 'en', Uri: `${root}/reg.json` }] },
@@ -124,7 +124,7 @@ describe('BIOS', () => {
 });
 
 describe('firmware', () => {
-  test.each(profileNames)('%s tells the versions of BIOS, BMC and network adapter', async (profile) => {
+  test.each(profileNames)('%s reports the versions of BIOS, BMC and network adapter', async (profile) => {
     const { run, state } = racks.bench(profile);
     const { firmware } = state();
     await run('power_on');
@@ -139,7 +139,7 @@ describe('firmware', () => {
   test('adapters that the BMC refuses to show until the host runs are left out', async () => {
     const adapters = `${root}/Chassis/one/NetworkAdapters`;
     const { run } = await host({
-      ...told(`${root}/Chassis/one`, { NetworkAdapters: link(adapters) }),
+      ...changed(`${root}/Chassis/one`, { NetworkAdapters: link(adapters) }),
       [adapters]: { status: 400 },
     });
     expect((await run('read_firmware')).seen?.firmware).toEqual([
@@ -163,7 +163,7 @@ describe('verify', () => {
   });
 
   test('a look without a run, as power sync does many, asks for nothing more', async () => {
-    const { run, double } = await host(told(system, { Bios: link(`${system}/Bios`) }));
+    const { run, double } = await host(changed(system, { Bios: link(`${system}/Bios`) }));
     const { seen } = await run('verify');
     expect(seen).not.toHaveProperty('bios');
     expect(double.requests.map(({ url }) => url)).not.toContain(`${system}/Bios`);
@@ -181,7 +181,7 @@ describe('verify', () => {
     ['of another type', { status: 200, body: { Attributes: [1, 2] } }],
   ])('it does not fail for BIOS settings and firmware that are %s', async (_, answer) => {
     const { run } = await host({
-      ...told(system, { Bios: link(`${system}/Bios`) }),
+      ...changed(system, { Bios: link(`${system}/Bios`) }),
       [`${system}/Bios`]: answer,
       [`${root}/Managers/one`]: answer,
     });
@@ -190,7 +190,7 @@ describe('verify', () => {
 
   test('it stops at once when its activity must stop, also in the middle of the extras', async () => {
     const worker = new AbortController();
-    const { run, double } = await host(told(system, { Bios: link(`${system}/Bios`) }));
+    const { run, double } = await host(changed(system, { Bios: link(`${system}/Bios`) }));
     const log = { info: () => worker.abort(new Error('stop')), warn: () => undefined };
     await expect(run('verify', {}, {}, { ...inRun, signal: worker.signal, log })).rejects.toThrow('stop');
     expect(double.requests.map(({ url }) => url)).not.toContain(`${root}/Managers/one`);
@@ -213,7 +213,9 @@ describe('virtual drives', () => {
 
   test('what may be secret in an image address is not shown', async () => {
     const drive = `${root}/Managers/one/VirtualMedia/Cd`;
-    const { run } = await host(told(drive, { Inserted: true, Image: 'http://me:hunter2@x.org/a.iso?token=hunter3#h' }));
+    const { run } = await host(
+      changed(drive, { Inserted: true, Image: 'http://me:hunter2@x.org/a.iso?token=hunter3#h' }),
+    );
     expect((await run('read_media')).value).toEqual([
       { media_types: ['CD', 'DVD'], inserted: true, image: 'http://x.org/a.iso' },
     ]);
@@ -245,7 +247,7 @@ describe('lights', () => {
     expect(bmc.profile).toBe('ilo5');
   });
 
-  test('the newer property tells lit from dark and nothing else', async () => {
+  test('the newer property distinguishes lit from dark and nothing else', async () => {
     const { run } = racks.bench('openbmc');
     const isSystem = ({ component }: Shown) => component === 'system';
     expect((await lights(run)).find(isSystem)).toMatchObject({ state: 'off', states: ['on', 'off'] });
@@ -254,14 +256,17 @@ describe('lights', () => {
   });
 
   test('a word that is none of the known is reported as unknown', async () => {
-    const { run } = await host(told(system, { IndicatorLED: 'Disco' }));
+    const { run } = await host(changed(system, { IndicatorLED: 'Disco' }));
     expect((await run('read_indicators')).value).toContainEqual(
       expect.objectContaining({ component: 'system', name: 'host', state: 'unknown' }),
     );
   });
 
   test('a BMC without lights says so', async () => {
-    const { failure } = await host({ ...told(system, { IndicatorLED: null }), [`${root}/Chassis/one`]: { Id: 'one' } });
+    const { failure } = await host({
+      ...changed(system, { IndicatorLED: null }),
+      [`${root}/Chassis/one`]: { Id: 'one' },
+    });
     expect(await failure('read_indicators')).toMatchObject({ code: 'BmcUnsupported' });
   });
 

@@ -30,7 +30,7 @@ const benchOf = (profile: string, ...disks: Disk[]) => {
   };
 };
 
-/** A signal that aborts when the act tells that this is what it does, and the BMC has taken a command. */
+/** A signal that aborts when the act reports that this is what it does, and the BMC has taken a command. */
 const killedWhen = (doing: string, taken: () => number) => {
   const worker = new AbortController();
   const beat = (details?: Readonly<Record<string, unknown>>) => {
@@ -221,7 +221,7 @@ describe('tasks that misbehave', () => {
     expect(commands()).toHaveLength(1);
   });
 
-  test('where the task has vanished, the vendor’s own job tells of its failure', async () => {
+  test('where the task has vanished, the vendor’s own job reports its failure', async () => {
     const { failure, fault } = benchOf('idrac9', mirror);
     fault({ kind: 'task-vanishes', seconds: 60 });
     fault({ kind: 'task-fails', seconds: 60 });

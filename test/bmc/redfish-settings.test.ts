@@ -46,16 +46,13 @@ describe('BIOS settings', () => {
     expect(accepted()).toHaveLength(0);
   });
 
-  test.each(['idrac9', 'ilo6'])(
-    'settings that somebody has staged already are not sent again on %s',
-    async (profile) => {
-      const { run, accepted } = racks.bench(profile);
-      const given = settings(['ProcVirtualization', 'Disabled']);
-      await run('stage_bios', given);
-      expect(await run('stage_bios', given)).toEqual({ is: 'done', note: 'staged ProcVirtualization' });
-      expect(accepted()).toHaveLength(1);
-    },
-  );
+  test.each(['idrac9', 'ilo6'])('settings that are staged already are not sent again on %s', async (profile) => {
+    const { run, accepted } = racks.bench(profile);
+    const given = settings(['ProcVirtualization', 'Disabled']);
+    await run('stage_bios', given);
+    expect(await run('stage_bios', given)).toEqual({ is: 'done', note: 'staged ProcVirtualization' });
+    expect(accepted()).toHaveLength(1);
+  });
 
   test('a pending change against what is in force is undone rather than skipped', async () => {
     const { run, state } = racks.bench('ami');
@@ -246,7 +243,7 @@ test.each(['openbmc', 'ilo5'])('the light is switched on and off on %s', async (
   expect(state().indicator.led).toBe('Off');
 });
 
-test('verify tells vendor, health and how far the machine has booted', async () => {
+test('verify reports vendor, health and how far the machine has booted', async () => {
   const { run } = racks.bench('idrac9');
   expect((await run('verify')).seen).toEqual({
     power_state: 'power off',

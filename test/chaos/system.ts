@@ -31,7 +31,7 @@ export type System = Awaited<ReturnType<typeof openSystem>>;
 export type Place = {
   /** The record of a running system. */
   readonly file: string;
-  /** What tells it from systems beside it: a round of clocks. */
+  /** What distinguishes it from systems beside it: a round of clocks. */
   readonly round?: string;
   /** Environment of a `migrate` of its own; needed where databases are set back. */
   readonly migrate?: Readonly<Record<string, string>>;
@@ -97,7 +97,7 @@ export const openSystem = async (place: Place | string) => {
   };
 };
 
-/** Somebody who asks again where nobody answers, or 503 does; for requests that are harmless twice. */
+/** A client that asks again after no answer, or a 503; for requests that are harmless twice. */
 const patient = (person: Person): Person => {
   const ask: Person['ask'] = (method, path, body) =>
     until(`an answer to ${method} ${path}`, async () => {

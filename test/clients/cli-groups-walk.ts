@@ -6,7 +6,7 @@ import type { Said } from '../e2e/support/cli';
 import { clientCommand } from '../support/clients';
 import type { Line, Outcome } from './cli-groups-lines';
 
-/** The client in one process, for somebody of a clouds.yaml. */
+/** The client in one process, for a user of a clouds.yaml. */
 export type Shell = { run(args: readonly string[]): Promise<Said>; end(): void };
 
 export const startShell = (clouds: string, cloud: string): Shell => {

@@ -44,7 +44,7 @@ whenThere('the baremetal command', () => {
     return shell;
   };
 
-  /** clouds.yaml, JSON being YAML, of somebody who signs in by user name and password at an API of its own. */
+  /** clouds.yaml, JSON being YAML, of a user who signs in by user name and password at an API of its own. */
   const basicClouds = async (): Promise<string> => {
     const [htpasswd, users, clouds] = ['cli-htpasswd', 'cli-users.yaml', 'cli-clouds.yaml'].map((name) =>
       join(dirname(system.data), name),

@@ -57,7 +57,7 @@ whenThere('gophercloud', () => {
   const walk = async (bmc: number, door: () => Promise<Door>): Promise<Walked> =>
     walkInGo('gophercloud', await door(), await machineOf(system, bmc, `go-${bmc}`), '1.115');
 
-  test.each(ways)('every call works for somebody signed in by %s', async (way) => {
+  test.each(ways)('every call works for a user signed in by %s', async (way) => {
     const walked = await walks.get(way)!;
     tell(`gophercloud by ${way}`, walked);
     expect(walked.failed).toEqual([]);

@@ -38,7 +38,7 @@ whenThere('sushy walks the rack', () => {
         () => walk(index),
         () => walk(index),
       );
-      walks[index].catch(() => {}); // its own test tells
+      walks[index].catch(() => {}); // its own test reports it
     }
   });
   afterAll(async () => {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type System, startSystem } from '../e2e/support/system';
 import { suiteOf } from '../support/found';
-import { callsAnswered, endSuites, namesOf, runSuite, suitesMissing, summary, told } from '../support/suites';
+import { callsAnswered, endSuites, namesOf, runSuite, suitesMissing, summary, unexpected } from '../support/suites';
 
 const whenThere = suiteOf("openstacksdk's functional tests", suitesMissing);
 
@@ -28,7 +28,7 @@ const cloudsOf = (identityUrl: string) =>
     }),
   );
 
-/** Where the system's API tells its metrics, by its own log. */
+/** Where the system's API serves its metrics, by its own log. */
 const healthOf = (system: System): string => {
   const ports = readFileSync(join(system.logs, 'api.log'), 'utf8').matchAll(/"port":(\d+),"message":"health"/g);
   return `http://127.0.0.1:${[...ports].at(-1)![1]}`;
@@ -62,7 +62,7 @@ whenThere("openstacksdk's functional tests", () => {
     process.stdout.write(
       `${summary('openstacksdk 4.22.0', verdicts, await callsAnswered(healthOf(system)), Date.now() - begun)}\n`,
     );
-    expect(told(verdicts, fails)).toBe('');
+    expect(unexpected(verdicts, fails)).toBe('');
     expect(namesOf(verdicts, 'fail', 'uxsuccess')).toEqual(Object.keys(fails).sort());
     expect(namesOf(verdicts, 'skip')).toEqual([]);
   }, 400_000);

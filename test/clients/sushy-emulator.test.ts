@@ -152,7 +152,7 @@ else {
       }
     };
 
-    test('it tells its boot devices, drives, lights and firmware', async () => {
+    test('it reports its boot devices, drives, lights and firmware', async () => {
       expect((await look('list_boot_devices')).value).toEqual({
         supported_boot_devices: expect.arrayContaining(['pxe', 'disk', 'cdrom']),
       });

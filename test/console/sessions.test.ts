@@ -147,7 +147,7 @@ test('the API learns the address of the browser, and counts unknown credentials 
   }
 });
 
-test('keys are changed without signing anybody out: all of them open', async () => {
+test('keys are changed without signing a user out: all of them open', async () => {
   const other = Buffer.alloc(32, 8).toString('base64');
   const after = await startTestConsole(api.url, { keys: [other, consoleKey] });
   try {

@@ -23,7 +23,7 @@ afterAll(async () => {
   await api?.close();
 });
 
-const everybody = (Object.keys(personas) as (keyof typeof personas)[]).filter((who): who is Persona => who !== 'stranger-roleless'); // biome-ignore format: one row
+const allCallers = (Object.keys(personas) as (keyof typeof personas)[]).filter((who): who is Persona => who !== 'stranger-roleless'); // biome-ignore format: one row
 
 /** Where the API has what a page is about, by the first part of its address. */
 const subjects: Readonly<Record<string, string>> = {
@@ -87,7 +87,7 @@ test('every page has an address in the walk', () => {
 
 const seenMarks = new Set<string>();
 
-test.each(everybody)(
+test.each(allCallers)(
   'to %s pages say what the API says and no more, and no text becomes markup',
   async (who) => {
     const [browser, said] = [await pages.as(who), await saidTo(who)];

@@ -94,7 +94,7 @@ test.each(cells)('%s, %s, policy %i: %s asks %s of %s: %s', (document, heading, 
   expect(load(file).allows(rule, personas[who], targets[what])).toBe(may);
 });
 
-test('each policy of the documents has somebody whom it admits and somebody whom it refuses', () => {
+test('each policy of the documents has a persona whom it admits and one whom it refuses', () => {
   const tried = (may: boolean) =>
     new Set(cells.flatMap(([...cell]) => (cell[6] === may ? [cell.slice(0, 3).join()] : [])));
   const all = every.map(([...one]) => one.slice(0, 3).join());

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-test(`every run of a sample goes on after its kill, and no machine hears twice what may harm it (seed ${seed})`, async () => {
+test(`every run of a sample goes on after its kill, and no machine gets twice what may harm it (seed ${seed})`, async () => {
   const said: string[] = [];
   const chaos = await openSystem(join(system.data, 'system.json'));
   try {

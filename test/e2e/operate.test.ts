@@ -155,7 +155,7 @@ describe('from the temper command', () => {
 });
 
 describe('from Temporal’s UI, which sends updates to the workflow', () => {
-  /** What the UI sends: the name of an update and one argument, as somebody typed it. */
+  /** What the UI sends: the name of an update and one argument, as a person typed it. */
   const send = async ({ run }: Parked, update: string, argument: object): Promise<unknown> => {
     const { node_uuid } = await operator.must('GET', `/temper/v1/runs/${run}`);
     const id = `node-${node_uuid}.clean.${run}`;

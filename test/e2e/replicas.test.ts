@@ -230,7 +230,7 @@ describe('an upgrade of a running system', () => {
       out: expect.stringMatching(/^This build replays all \d+ events\.$/m),
     });
     await makeCurrent('1.4.0');
-    // The server tells its queues one after the other; runs of another node show when new tasks go to the new build.
+    // The server informs its queues one after the other; runs of another node show when new tasks go to the new build.
     await until('tasks to go to 1.4.0', withinMs, async () => {
       for (const _ of [1, 2, 3]) {
         const turned = await ask(replicas, 'PUT', '/v1/nodes/canary/states/power', { body: { target: 'rebooting' } });

@@ -61,7 +61,7 @@ const token = async (): Promise<string> => {
   return reply.headers.get('x-subject-token')!;
 };
 
-/** Reads a run's stream to its end, taking it up again wherever it breaks; tells of each event. */
+/** Reads a run's stream to its end, taking it up again wherever it breaks; reports each event. */
 const follow = async (run: string, tell: (told: readonly Told[]) => void): Promise<Told[]> => {
   const all: Told[] = [];
   const key = await token();
@@ -143,14 +143,14 @@ test('a webhook was sent how runs began and ended, signed', async () => {
   expect(new Set(deliveries.map(({ state }: Json) => state))).toEqual(new Set(['delivered']));
 });
 
-test('history tells the same in the wire’s own words', async () => {
+test('history says the same in the wire’s own words', async () => {
   const { history } = await operator.must('GET', '/v1/nodes/bmc-0/history?detail=true');
   const states = history.map(({ state }: Json) => state);
   expect(states).toEqual(expect.arrayContaining(['manageable', 'active']));
   expect(history.map(({ severity }: Json) => severity)).not.toContain('ERROR');
 });
 
-test('every process tells its part in metrics', async () => {
+test('every process reports its part in metrics', async () => {
   await operator.must('GET', '/v1/nodes/bmc-0');
   const [api, control, bmc] = await Promise.all(['api', 'worker-control', 'worker-bmc-default'].map(metricsOf));
   expect(api).toMatch(/temper_api_request_seconds_count\{.*route="\/v1\/nodes\/:\w+".*\} \d/);

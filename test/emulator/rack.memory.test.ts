@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const rack of running.splice(0)) await rack.close();
 });
 
-test('the journal tells accepted writes from refused ones, in order', async () => {
+test('the journal distinguishes accepted writes from refused ones, in order', async () => {
   const rack = await start({ profiles: ['idrac9'] });
   const client = clientOf(rack.bmcs[0]!);
   await client.patch(client.system, pxe);
@@ -125,7 +125,7 @@ test('$expand puts members into a collection where the vendor offers it', async 
   expect(body.Members[0]).toMatchObject({ '@odata.id': client.system, UUID: rack.bmcs[0]!.uuid });
 });
 
-test('two hundred BMCs start and each is somebody else', async () => {
+test('two hundred BMCs start, each with an identity of its own', async () => {
   const rack = await start({ bmcs: 200 });
   expect(new Set(rack.bmcs.flatMap(({ macs }) => macs)).size).toBe(400);
   const listed = (await (await fetch(`${rack.controlUrl}/control/bmcs`)).json()) as { bmcs: unknown[] };

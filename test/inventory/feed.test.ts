@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.close());
 
-test('events of a run are announced while somebody watches it, and no others', async () => {
+test('events of a run are announced while a client watches it, and no others', async () => {
   const [watched, other] = [await runningRun(api), await runningRun(api)];
   const heard: RunUuid[] = [];
   let last = (): void => {};
@@ -52,7 +52,7 @@ test('a step is expected to take the median of its like on nodes of the same mod
   expect(await api.inventory.expectations.ofRun(run)).toEqual({ waiting_since: null, expected_ms: { 0: 20_000 } });
 });
 
-test('a run tells since when it waits for the same thing', async () => {
+test('a run says since when it waits for the same thing', async () => {
   const { run } = await runningRun(api);
   const since = async () => (await api.inventory.expectations.ofRun(run)).waiting_since?.getTime();
   await api.sql`update runs set waiting_for = 'the ramdisk' where id = ${run}`;
@@ -64,7 +64,7 @@ test('a run tells since when it waits for the same thing', async () => {
   expect(await since()).toBeUndefined();
 });
 
-test('a run’s page tells its phase, since when it waits, and what its steps are expected to take', async () => {
+test('a run’s page shows its phase, since when it waits, and what its steps are expected to take', async () => {
   const { node, run } = await runningRun(api, { waiting_for: null });
   await api.sql`insert into run_steps (run_id, index, interface, step, state) values (${run}, 0, 'power', 'reboot', 'running')`;
   const see = async () => (await api.as('operator', 'GET', `/temper/v1/runs/${run}`)).body;

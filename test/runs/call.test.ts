@@ -1,4 +1,4 @@
-/** Calls that somebody waits for, on a real engine and store: looks without a lock, acts as runs, and every way both fail. */
+/** Calls whose caller waits, on a real engine and store: looks without a lock, acts as runs, and every way both fail. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ describe('a look', () => {
     expect(await nodeOf(uuid)).toMatchObject({ power_state: 'power off' });
   });
 
-  test('what the BMC is asked with is resolved for the driver and hidden from everybody else', async () => {
+  test('what the BMC is asked with is resolved for the driver and hidden from all others', async () => {
     let seen: unknown;
     await withActs({
       read_media: async (node) => {
@@ -178,7 +178,7 @@ describe('a look that fails', () => {
     expect(await failure(world.runs.call(gone))).toMatchObject({ code: 'NodeNotFound' });
   });
 
-  test('a BMC that is busy with somebody else says so', async () => {
+  test('a BMC that is busy with another worker says so', async () => {
     const { driver } = recordingDriver();
     await startWith({ ...driver, laneKey: () => `lane-${world.prefix}` });
     await world.sql`insert into bmc_leases (lane, holder, expires_at) values (${`lane-${world.prefix}`}, ${randomUUID()}, now() + interval '1 hour')`;
@@ -256,7 +256,7 @@ describe('an act', () => {
     expect([error.code, calls]).toEqual(['StepOutcomeUnknown', ['inject_nmi']]);
   });
 
-  test('a node that somebody holds is refused, and one that has changed meanwhile too', async () => {
+  test('a node that a run holds is refused, and one that has changed meanwhile too', async () => {
     const calls = await withActs();
     const uuid = await world.node();
     const old = await orderFor(uuid, 'set_boot_device');

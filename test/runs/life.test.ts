@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world?.close());
 
-const tells =
+const reporting =
   (...names: [string, number][]) =>
   async (): Promise<ActOutcome> => ({
     is: 'done',
@@ -33,7 +33,7 @@ const tells =
   });
 
 test('a deployment boots the ramdisk, waits for it, writes the image and starts the node from its disk', async () => {
-  const calls = await withActs({ agent_steps: tells(['erase_devices_metadata', 70]) });
+  const calls = await withActs({ agent_steps: reporting(['erase_devices_metadata', 70]) });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.reaches(run, 'waiting');
@@ -65,7 +65,7 @@ test('a deployment boots the ramdisk, waits for it, writes the image and starts 
 });
 
 test('a ramdisk that is quicker than the run, once its power-on has ended, is not waited for', async () => {
-  await withActs({ agent_steps: tells() });
+  await withActs({ agent_steps: reporting() });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.until(async () => (await world.sql`select 1 from ramdisk_boots where node_uuid = ${node}`)[0]);
@@ -74,7 +74,7 @@ test('a ramdisk that is quicker than the run, once its power-on has ended, is no
 });
 
 test('a lost message of the ramdisk is made good by a look', async () => {
-  await withActs({ agent_steps: tells() });
+  await withActs({ agent_steps: reporting() });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.reaches(run, 'waiting');
@@ -568,7 +568,7 @@ describe('a second ramdisk that speaks for the node', () => {
   };
 
   test('while the run waits: the run fails with that reason, nothing is sent to either, the node goes to maintenance', async () => {
-    const calls = await withActs({ agent_steps: tells() });
+    const calls = await withActs({ agent_steps: reporting() });
     const node = await world.node({ provision_state: 'available', ...withRamdisk });
     const { run } = await world.runs.start(await world.order(node, 'active'));
     await world.reaches(run, 'waiting');
@@ -582,7 +582,7 @@ describe('a second ramdisk that speaks for the node', () => {
     let node: NodeUuid | undefined;
     let cut = false;
     await withActs({
-      agent_steps: tells(),
+      agent_steps: reporting(),
       agent_write_image: async (_node, _args, { signal }) => {
         await second(node!);
         await new Promise<void>((done) => signal.addEventListener('abort', () => done()));
@@ -603,7 +603,7 @@ describe('a second ramdisk that speaks for the node', () => {
     let node: NodeUuid | undefined;
     let erased = false;
     const calls = await withActs({
-      agent_steps: tells(['erase_devices', 10]),
+      agent_steps: reporting(['erase_devices', 10]),
       agent_step: async () => {
         erased = true;
         return { is: 'done' };
@@ -623,7 +623,7 @@ describe('a second ramdisk that speaks for the node', () => {
   });
 
   test('the next run that boots the node begins anew', async () => {
-    await withActs({ agent_steps: tells() });
+    await withActs({ agent_steps: reporting() });
     const node = await world.node({ provision_state: 'available', ...withRamdisk });
     const first = await world.runs.start(await world.order(node, 'active'));
     await world.reaches(first.run, 'waiting');
@@ -645,7 +645,7 @@ test('a ramdisk is expected from the end of the power-on act until the power goe
     await look(uuid);
     return { is: 'done' };
   };
-  await withActs({ power_off: looks, set_boot_device: looks, power_on: looks, agent_steps: tells() });
+  await withActs({ power_off: looks, set_boot_device: looks, power_on: looks, agent_steps: reporting() });
   const node = await world.node({ provision_state: 'available', ...withRamdisk });
   const { run } = await world.runs.start(await world.order(node, 'active'));
   await world.reaches(run, 'waiting');

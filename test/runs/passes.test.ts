@@ -67,7 +67,7 @@ test('passes over allocations end though the database never said that it rings f
   expect(passes.warnings).toEqual(['allocations are not announced now']);
 });
 
-test('upkeep tells a failure, and none that the signal brings about', async () => {
+test('upkeep reports a failure, and none that the signal brings about', async () => {
   const upkeep = async (ended: AbortController, alone: () => Promise<never>) => {
     const warn = jest.fn(() => ended.abort());
     await runUpkeep({ inventory: { alone }, log: { warn } } as never, ended.signal);

@@ -337,7 +337,7 @@ describe('a step whose effect cannot be known', () => {
 });
 
 describe('where a run is', () => {
-  test('tells by a query which node it works on, and where that is and is to be', async () => {
+  test('says by a query which node it works on, and where that is and is to be', async () => {
     await withActs({
       reset_bmc: async () => raise('StepOutcomeUnknown', { step: 'management.reset_bmc', reason: 'no record' }),
     });
@@ -506,7 +506,7 @@ describe('a person who operates a run', () => {
     expect(calls).toEqual(['power_on']);
   });
 
-  test('hears why the run refuses, and the trail says that it was refused', async () => {
+  test('learns why the run refuses, and the trail says that it was refused', async () => {
     const { node, run } = await waiting();
     const refused = world.runs.operate({ run, act: 'retry', cursor: 0, reason: 'x', asked: await fresh(node) });
     await expect(refused).rejects.toMatchObject({ code: 'Conflict', message: expect.stringContaining('not parked') });

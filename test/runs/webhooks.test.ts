@@ -148,7 +148,7 @@ test('an event carries the name of its node and the verb of its run', async () =
   });
 });
 
-test('a webhook hears nothing of what was before it, and each event once', async () => {
+test('a webhook gets nothing of what was before it, and each event once', async () => {
   await happened('run.failed');
   const all = await webhook(['*']);
   await happened('step.done');

@@ -83,7 +83,7 @@ describe('a run', () => {
     expect(restingState('service wait', 'aborted', 'done')).toBe('active');
   });
 
-  test('of a cleaning that is aborted stays failed until somebody manages the node', () => {
+  test('of a cleaning that is aborted stays failed until the node is managed', () => {
     expect(restingState('clean wait', 'aborted', 'manage')).toBe('clean failed');
   });
 });

@@ -84,7 +84,7 @@ const freeUdpPort = async (): Promise<number> => {
 // RMCP presence ping: the one question that needs no session.
 const ping = Buffer.from('0600ff06000011be80000000', 'hex');
 
-/** Asks until somebody answers: the simulator says nothing when it begins to listen. */
+/** Asks until the simulator answers: it says nothing when it begins to listen. */
 const answers = async (port: number, child: ChildProcess): Promise<void> => {
   const socket = createSocket('udp4');
   socket.on('error', () => undefined);

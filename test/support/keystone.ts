@@ -94,7 +94,7 @@ export const startKeystone = async () => {
     url,
     tryLogin,
     login,
-    /** As somebody with a token; answers with the body. Throws for anything but success. */
+    /** As the user of a token; answers with the body. Throws for anything but success. */
     as,
     /** As the system's administrator. */
     admin: (method: string, path: string, body?: unknown) => as(admin, method, path, body),

@@ -58,7 +58,7 @@ export const found = {
 const reported = (...names: readonly (readonly [string, number])[]): ReportedStep[] =>
   names.map(([name, priority]) => ({ interface: 'deploy', step: name, priority, abortable: true }));
 
-export const tells =
+export const reporting =
   (...names: readonly (readonly [string, number])[]) =>
   async () => ({
     is: 'done' as const,
@@ -140,7 +140,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     verb: 'provide',
     from: 'manageable',
     node: ramdisk,
-    acts: { agent_steps: tells(['erase_devices', 10], ['erase_devices_metadata', 99], ['burnin_cpu', 0]) },
+    acts: { agent_steps: reporting(['erase_devices', 10], ['erase_devices_metadata', 99], ['burnin_cpu', 0]) },
     meanwhile: calls,
     rests: 'available',
   },
@@ -151,7 +151,10 @@ export const lifeScenarios = (): readonly Scenario[] => [
     from: 'manageable',
     node: ramdisk,
     steps: [step('deploy.erase_devices')],
-    acts: { agent_steps: tells(['erase_devices', 10]), agent_step: async () => ({ is: 'done', follows: 'reboot' }) },
+    acts: {
+      agent_steps: reporting(['erase_devices', 10]),
+      agent_step: async () => ({ is: 'done', follows: 'reboot' }),
+    },
     meanwhile: async (world, on) => {
       await calls(world, on);
       await world.until(async () => (await world.waitsIn(on.run, 2)) || undefined);
@@ -166,7 +169,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     from: 'manageable',
     node: ramdisk,
     steps: [step('deploy.erase_devices')],
-    acts: { agent_steps: tells(['erase_devices_metadata', 99]) },
+    acts: { agent_steps: reporting(['erase_devices_metadata', 99]) },
     meanwhile: calls,
     red: true,
     rests: 'clean failed',
@@ -199,7 +202,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     from: 'active',
     node: ramdisk,
     steps: [step('deploy.burnin_cpu')],
-    acts: { agent_steps: tells(['burnin_cpu', 0]) },
+    acts: { agent_steps: reporting(['burnin_cpu', 0]) },
     meanwhile: calls,
     rests: 'active',
   },
@@ -244,7 +247,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     verb: 'active',
     from: 'available',
     node: ramdisk,
-    acts: { agent_steps: tells(['erase_devices_metadata', 70]) },
+    acts: { agent_steps: reporting(['erase_devices_metadata', 70]) },
     meanwhile: calls,
     rests: 'active',
   },
@@ -254,7 +257,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     verb: 'active',
     from: 'available',
     node: ramdisk,
-    acts: { agent_steps: tells(), agent_write_image: refused },
+    acts: { agent_steps: reporting(), agent_write_image: refused },
     meanwhile: calls,
     red: true,
     rests: 'deploy failed',
@@ -285,7 +288,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     verb: 'deleted',
     from: 'active',
     node: ramdisk,
-    acts: { agent_steps: tells(['erase_devices', 10]) },
+    acts: { agent_steps: reporting(['erase_devices', 10]) },
     meanwhile: calls,
     rests: 'available',
   },
@@ -304,7 +307,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
     verb: 'deleted',
     from: 'active',
     node: ramdisk,
-    acts: { agent_steps: tells(['erase_devices', 10]), agent_step: refused },
+    acts: { agent_steps: reporting(['erase_devices', 10]), agent_step: refused },
     meanwhile: calls,
     red: true,
     rests: 'clean failed',

@@ -7,7 +7,7 @@ import type { RunUuid } from '../../src/model/ids';
 import { restored } from '../../src/model/runs/recovery';
 import { skipStep } from '../../src/workflows/contract';
 import type { World } from './engine';
-import { callBack, type Scenario, tells, withRamdisk } from './life-scenarios';
+import { callBack, reporting, type Scenario, withRamdisk } from './life-scenarios';
 import { type ActsOver, step } from './recording-driver';
 
 const dead = () => raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'the connection was closed' });
@@ -89,7 +89,7 @@ const awaitedOverRecovery = (): Scenario => {
     steps: [step('deploy.erase_devices')],
     timing: { agentTimeoutMs: 300, agentPollMs: 100 },
     acts: {
-      agent_steps: tells(['erase_devices', 10]),
+      agent_steps: reporting(['erase_devices', 10]),
       power_on: async () => {
         happened.emit('boots');
         await entered;

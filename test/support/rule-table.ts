@@ -1,4 +1,4 @@
-/** Every rule of the product with a request that asks it, somebody whom it admits and somebody whom it refuses. */
+/** Every rule of the product with a request that asks it, a persona whom it admits and one whom it refuses. */
 import { image, type NodeColumns, step } from './rule-world';
 import { type Persona as Known, owner, type passersBy, stranger } from './world';
 
@@ -239,12 +239,12 @@ const helperRows = (
   row(rule, `GET ${node}`, may, mayNot, { hidden: true, opens: { 'baremetal:node:get': `rule:${rule}` } }),
 );
 
-const anybody = 'stranger-roleless';
+const roleless = 'stranger-roleless';
 const waiting: NodeColumns = { provision_state: 'clean wait', booted: true };
 const beat = { callback_url: 'https://127.0.0.1:9999', agent_version: '11.0.0', agent_token: '{token}' };
 const found = { interfaces: [{ mac_address: '52:54:00:0d:0e:0f' }] };
 
-/** What a ramdisk asks: it has no token, and is known by its node's. Anybody may, until an operator says otherwise. */
+/** What a ramdisk asks: it has no token, and is known by its node's. Every caller may, until an operator says otherwise. */
 const ramdiskRows = (
   [
     ['baremetal:driver:ipa_lookup', 'GET /v1/lookup?node_uuid={node}', { node: waiting }],
@@ -258,7 +258,7 @@ const ramdiskRows = (
       },
     ],
   ] as const
-).map(([rule, ask, options]) => row(rule, ask, anybody, anybody, { ...options, shuts: { [rule]: '!' } }));
+).map(([rule, ask, options]) => row(rule, ask, roleless, roleless, { ...options, shuts: { [rule]: '!' } }));
 
 export const ruleRows: readonly RuleRow[] = [
   ...helperRows,
@@ -267,7 +267,7 @@ export const ruleRows: readonly RuleRow[] = [
     opens: { 'baremetal:allocation:get': 'rule:is_allocation_owner' },
   }),
   row('service_role', `GET ${node}`, 'service-user', 'service-elsewhere', { hidden: true, elevated: 'service' }),
-  row('public_api', 'GET /v1/lookup?node_uuid={node}', anybody, anybody, {
+  row('public_api', 'GET /v1/lookup?node_uuid={node}', roleless, roleless, {
     node: waiting,
     opens: { 'baremetal:driver:ipa_lookup': 'rule:public_api' },
     shuts: { 'baremetal:driver:ipa_lookup': 'not rule:public_api' },
@@ -623,7 +623,7 @@ export const ruleRows: readonly RuleRow[] = [
   row('temper:policy:history', 'GET /temper/v1/policy/history', 'system-reader', 'owner-admin'),
 ];
 
-const sealed = 'constant: the store keeps secrets sealed, and nothing shows them to anybody';
+const sealed = 'constant: the store keeps secrets sealed, and nothing shows them';
 
 /** Rules that the walk leaves out, each with its reason. */
 export const leftOut: Readonly<Record<string, string>> = {

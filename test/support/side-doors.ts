@@ -94,7 +94,7 @@ const lists: readonly Door[] = [
   }),
 ];
 
-/** Steps that somebody wrote down before. */
+/** Steps that were stored before. */
 const stored: readonly Door[] = [
   door('a deployment by an operator’s template', provision, ['YYYY-', 'YYYY-', 'Y....'], {
     body: { target: 'active' },
@@ -142,7 +142,7 @@ const stored: readonly Door[] = [
   door('other parameters of a runbook', 'PUT /temper/v1/runbooks/{approved}/parameters', ['YY-..', 'YY-..', 'Y....'], {
     body: { parameters: [] },
   }),
-  door('a runbook for everybody', 'PATCH /v1/runbooks/{approved}', ['Y--..', 'Y--..', 'Y....'], {
+  door('a runbook for every project', 'PATCH /v1/runbooks/{approved}', ['Y--..', 'Y--..', 'Y....'], {
     body: put('/public', true),
   }),
 ];
@@ -313,7 +313,7 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/\/v1\/allocations\b/, 'gives a node; the deployment asks the rules of the templates that its traits name'],
   [/\/freezes$/, 'keeps the workers away'],
   [/^POST \/temper\/v1\/recovery$/, 'compares after a restore, and lets go on what was asked for before'],
-  [/\/webhooks\b/, 'tells of events'],
+  [/\/webhooks\b/, 'reports events'],
   [/\/disruption-budgets\b/, 'keeps rollouts away'],
   [/\/windows\b/, 'hours in which a project admits rollouts that have their own rules'],
   [
@@ -328,8 +328,8 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
     /\/temper\/v1\/images\b/,
     'a record of system administrators; a node is deployed with it by the rules of a deployment',
   ],
-  [/^POST \/v1\/events$/, 'tells of networks'],
-  [/^\w+ \/v1\/nodes\/:\w+\/(ports|portgroups|volume)\b/, 'refused to everybody: there they are only listed'],
+  [/^POST \/v1\/events$/, 'reports networks'],
+  [/^\w+ \/v1\/nodes\/:\w+\/(ports|portgroups|volume)\b/, 'refused to every caller: there they are only listed'],
   [/^(PUT|PATCH) \S+\/vendor_passthru\b/, 'asks what POST asks'],
   [/^POST \/v1\/drivers\/:\w+\/vendor_passthru\b/, 'walked with a driver’s name'],
 ];

@@ -108,7 +108,7 @@ export const namesOf = (verdicts: Verdicts, ...statuses: readonly Verdict['statu
     .sort();
 
 /** What the tests that are not on the list said as they failed. */
-export const told = (verdicts: Verdicts, expected: Readonly<Record<string, string>>): string =>
+export const unexpected = (verdicts: Verdicts, expected: Readonly<Record<string, string>>): string =>
   [...verdicts]
     .filter(([name, { status }]) => status === 'fail' && !(name in expected))
     .map(([name, { says }]) => `${name}:\n${says}`)

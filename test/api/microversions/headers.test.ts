@@ -16,7 +16,7 @@ const get = (path: string, headers: Readonly<Record<string, string>>) =>
 const byVersion = (version: string) => ({ 'x-openstack-ironic-api-version': version });
 const byService = (version: string) => ({ 'openstack-api-version': version });
 
-describe('every answer tells the version that it is of', () => {
+describe('every answer names its version', () => {
   test.each(Array.from({ length: maxMinor }, (_, at) => at + 1))(
     '1.%i, whichever header asks for it',
     async (minor) => {

@@ -221,7 +221,7 @@ export const showUngated = async (
   }
 };
 
-/** Shows that the discovery document tells of these resources from the version on. */
+/** Shows that the discovery document lists these resources from the version on. */
 export const showLinks = async (
   bench: Bench,
   { names }: Extract<Change, { is: 'links' }>,

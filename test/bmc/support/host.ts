@@ -72,7 +72,7 @@ export function nic(MACAddress: unknown, more: Doc = {}): Doc {
 }
 
 /** Some resources of it with other values. */
-export const told = (path: string, more: Doc): Resources => ({ [path]: { ...(emulated[path] as Doc), ...more } });
+export const changed = (path: string, more: Doc): Resources => ({ [path]: { ...(emulated[path] as Doc), ...more } });
 
 const isAnswer = (given: Doc | Answer): given is Answer => typeof given.status === 'number';
 

@@ -20,7 +20,7 @@ const bound = (scope: string, value: string, budget: number | null, most: number
   budget,
   most,
 });
-/** `+1 -1`: BMC 1 is told its first command, then its last; `!1` is one that may come once. */
+/** `+1 -1`: BMC 1 gets its first command, then its last; `!1` is one that may come once. */
 const journal = (text: string): Command[] =>
   text.split(' ').map((word, seq) => ({
     seq,

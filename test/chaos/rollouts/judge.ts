@@ -38,7 +38,7 @@ type Work = {
 /** The last command of each runbook of chaos sets the indicator, so that its journal says when a node was done. */
 const completes = ({ content }: Command): boolean => /Indicator/.test(JSON.stringify(content));
 
-/** What each BMC was told, by its number. @param commands in the order of the rack's journal */
+/** The commands of each BMC, by its number. @param commands in the order of the rack's journal */
 const workOf = (commands: readonly Command[]): Map<number, Work> => {
   const works = new Map<number, Work>();
   for (const command of commands) {
@@ -57,7 +57,7 @@ const workOf = (commands: readonly Command[]): Map<number, Work> => {
 type Span = { readonly from: number; readonly to: number };
 /** From its first command until it was done; never, where it was not. */
 const harmable = ({ from, completed }: Work): Span => ({ from, to: completed ?? Number.POSITIVE_INFINITY });
-/** From its first command until it was done, or was told nothing more. */
+/** From its first command until it was done, or got no more commands. */
 const busy = ({ from, completed, last }: Work): Span => ({ from, to: completed ?? last });
 
 /** How many there were at once at most. */
@@ -135,7 +135,7 @@ export const judgeRollout = (
 
 /**
  * Whether more of a tenant's nodes were missing at once than its disruption budget allows, whichever rollouts took them.
- * @param targets the tenant's; one that its rollout's abort has ended is back, whatever it was told
+ * @param targets the tenant's; one that its rollout's abort has ended is back, whatever commands it got
  */
 export const judgeTenant = (
   targets: readonly Pick<JudgedTarget, 'bmc' | 'state'>[],

@@ -37,11 +37,11 @@ export const runClient = (system: System, command: string, args: readonly string
     child.once('close', (status) => resolve({ status, ...said }));
   });
 
-/** @param hears called with every command and what came of it */
-export const cliOf = (system: System, hears: (args: readonly string[], said: Said) => void = () => {}): Cli => {
+/** @param onCommand called with every command and what came of it */
+export const cliOf = (system: System, onCommand: (args: readonly string[], said: Said) => void = () => {}): Cli => {
   const run = async (cloud: string, ...args: readonly string[]) => {
     const said = await runClient(system, baremetalCli(), ['--os-cloud', cloud, ...args]);
-    hears(args, said);
+    onCommand(args, said);
     return said;
   };
   const does = async (cloud: string, ...args: readonly string[]): Promise<string> => {

@@ -16,7 +16,7 @@ export type System = {
   record(): SystemRecord;
   /** Its emulated rack; `faults` are those that are still to strike. */
   readonly rack: Rack & { faults(bmc: number): Promise<object[]> };
-  /** Somebody of clouds.yaml, signed in anew. */
+  /** A user of clouds.yaml, signed in anew. */
   person(cloud: string): Promise<Person>;
   /** Kills one process with -9 and answers with its pid. */
   kill(name: string): number;

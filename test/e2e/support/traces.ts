@@ -13,7 +13,7 @@ export type Trace = { readonly where: string; readonly text: string };
 
 const Addresses = z.object({ postgresUrl: z.string(), temporal: z.string() });
 
-/** Everything that can be read through the API, by somebody who may read everything. */
+/** Everything that can be read through the API, by a caller who may read everything. */
 export const repliesOf = async (person: Person): Promise<Trace[]> => {
   const { nodes } = await person.must('GET', '/v1/nodes');
   const { runbooks } = await person.must('GET', '/v1/runbooks');
