@@ -1,6 +1,5 @@
 /** Test files that take longer than a quarter of a minute, most of it in waiting: seconds on four cores beside others. */
 module.exports.slowSuites = {
-  'browser/console': 300,
   'e2e/crash': 220,
   'clients/rack-by-sushy': 210,
   'browser/read-by-managers': 160,
@@ -23,7 +22,6 @@ module.exports.slowSuites = {
   'e2e/chaos': 60,
   'clients/cli-groups': 55,
   'clients/cli-runbooks': 45,
-  'browser/away': 45,
   'e2e/silent-ramdisk': 45,
   'e2e/idempotency': 40,
   'clients/gophercloud': 37,
