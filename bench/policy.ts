@@ -1,6 +1,6 @@
 /** What a decision of the policy costs, and what it takes to load all rules; in this process, without a system. */
 
-import { type Caller, anonymous } from '../src/model/access/callers';
+import { anonymous, type Caller } from '../src/model/access/callers';
 import {
   allocationTarget,
   createPolicy,
