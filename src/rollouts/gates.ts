@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
 import { isTemperError } from '../model/errors';
-import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
+import { type Gate, type GateAnswer, guardMs, inconclusive, type MetricGate } from '../model/rollouts/gates';
 import { askWebhook, type SenderHands } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
@@ -27,7 +27,6 @@ export type GateDeps = SenderHands & {
 
 /** Well below the time that one look at a rollout has. */
 const withinMs = 5_000;
-const guardMs = 30_000;
 const mostGuards = 1_000;
 const longestReply = 64 * 1024;
 

@@ -4,10 +4,12 @@ import {
   type Gate,
   type GateAnswer,
   type GateRecord,
+  guardMs,
   inconclusive,
   isGateRecord,
   laterAtMostMs,
 } from '../model/rollouts/gates';
+import { noSamples, withSamples } from '../model/rollouts/samples';
 import type { TargetState } from '../model/rollouts/states';
 import type { RolloutDeps, RolloutSpec } from './contract';
 import type { GateFacts } from './gates';
@@ -44,36 +46,58 @@ const none = (): Promise<GateAnswer> => Promise.resolve(inconclusive('This contr
 /** What is answered now, and what of it is kept. */
 type Passing = { readonly answer: GateAnswer; readonly record: GateRecord };
 
-type Later = Extract<GateAnswer, { is: 'later' }>;
-
-/** A gate that has asked for time is not asked before that is over. */
-const stillLater = (before: unknown, now: number): Later | undefined => {
-  if (!isGateRecord(before) || before.answer !== 'later' || before.until === null) return undefined;
-  const ms = Date.parse(before.until) - now;
-  return ms > 0 ? { is: 'later', ms, note: before.note } : undefined;
+/** A gate that has asked for time, or is asked at intervals, is not asked before that is over. */
+const stillLater = (before: GateRecord, now: number): Passing | undefined => {
+  const ms = before.until === null ? 0 : Date.parse(before.until) - now;
+  return ms > 0 ? { answer: { is: 'later', ms, note: before.note }, record: before } : undefined;
 };
 
-/** Asks the gate of the wave that is over; undefined where it has none, or a person has passed it. `later` for too long is inconclusive. */
+type Asking = {
+  readonly gate: Gate;
+  readonly of: 'wave' | 'guard';
+  /** What it has answered last. */
+  readonly before: unknown;
+  readonly now: number;
+};
+
+/** Asks where it is time to. A webhook that puts its answer off for too long is inconclusive. */
+const askInTime = async (asking: Asking, ask: () => Promise<GateAnswer>): Promise<Passing> => {
+  const { gate, of, before, now } = asking;
+  const deciding = isGateRecord(before) && before.answer === 'later' ? before : undefined;
+  const waits = deciding && stillLater(deciding, now);
+  if (waits) return waits;
+  const since = deciding ? Date.parse(deciding.since) : now;
+  const { answer: said, samples } = withSamples(gate, deciding?.samples ?? noSamples, await ask(), of);
+  const tooLong = 'webhook' in gate && said.is === 'later' && now + said.ms - since > laterAtMostMs;
+  const answer = tooLong ? inconclusive('The gate has put its answer off for too long.') : said;
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const until = answer.is === 'later' ? iso(now + answer.ms) : null;
+  const record = { answer: answer.is, note: answer.note, at: iso(now), since: iso(since), until };
+  return { answer, record: { ...record, ...(samples && { samples }) } };
+};
+
+/** Asks the gate of the wave that is over; undefined where it has none, or a person has passed it. */
 export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<Passing | undefined> => {
   const { rollout, waves } = seen;
   const gate: Gate | undefined = specOf(rollout).waves?.[rollout.wave]?.gate;
   if (!gate) return undefined;
   const before = waves[rollout.wave]!.gate;
   if (isGateRecord(before) && before.passed) return undefined;
-  const now = await inventory.clock();
-  const since = isGateRecord(before) && before.answer === 'later' ? Date.parse(before.since) : now;
-  const said = stillLater(before, now) ?? (await (gates?.ask(gate, factsOf(seen)) ?? none()));
-  const answer =
-    said.is === 'later' && now + said.ms - since > laterAtMostMs
-      ? inconclusive('The gate has put its answer off for too long.')
-      : said;
-  const iso = (ms: number): string => new Date(ms).toISOString();
-  const until = answer.is === 'later' ? iso(now + answer.ms) : null;
-  return { answer, record: { answer: answer.is, note: answer.note, at: iso(now), since: iso(since), until } };
+  const asking = { gate, of: 'wave', before, now: await inventory.clock() } as const;
+  return askInTime(asking, async () => gates?.ask(gate, factsOf(seen)) ?? none());
 };
 
-/** Asks what guards the rollout; a pass where nothing does. */
-export const passGuard = async ({ gates }: RolloutDeps, seen: Seen): Promise<GateAnswer> => {
-  const { guard } = specOf(seen.rollout);
-  return guard ? (gates?.guard(guard, factsOf(seen)) ?? none()) : { is: 'pass', note: '' };
+/** Asks what guards the rollout, and keeps what it answers; a pass where nothing does. A pass is believed for a while. */
+export const passGuard = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<GateAnswer> => {
+  const { rollout } = seen;
+  const { guard } = specOf(rollout);
+  if (!guard) return { is: 'pass', note: '' };
+  const before: unknown = rollout.guard;
+  const now = await inventory.clock();
+  if (isGateRecord(before) && before.answer === 'pass' && now - Date.parse(before.at) < guardMs)
+    return { is: 'pass', note: before.note };
+  const asking = { gate: guard, of: 'guard', before, now } as const;
+  const { answer, record } = await askInTime(asking, async () => gates?.guard(guard, factsOf(seen)) ?? none());
+  if (record !== before) await inventory.rollouts.guarded(rollout.id, record);
+  return answer;
 };

@@ -3,7 +3,7 @@ import { gateCodes } from '../model/rollouts/gates';
 import type { PauseCode } from '../model/rollouts/states';
 import type { RolloutDeps, RolloutSpec } from './contract';
 import { passGuard } from './passing';
-import { sizeOf, targetsIn, totalOf, type View } from './view';
+import { sizeOf, targetsIn, totalOf, underWay, type View } from './view';
 
 /** So many refusals by rule, one after the other, pause a rollout. */
 export const refusedInARow = 10;
@@ -21,10 +21,11 @@ const pausedFor = (code: PauseCode, reason: string): Standstill => ({ until: 'ac
 
 const identityAway = 'The identity service does not answer';
 
-export const askedForTime = (by: string, note: string): Standstill => ({
+/** @param by the gate, or the guard, that is asked again later */
+export const askedForTime = (by: 'gate' | 'guard', note: string): Standstill => ({
   until: 'passed',
   code: 'gate_inconclusive',
-  reason: `The ${by} asks for time. ${note}`.trim(),
+  reason: `The ${by} is asked again soon. ${note}`.trim(),
 });
 
 const guarded = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
@@ -67,4 +68,22 @@ export const standstill = async (deps: RolloutDeps, view: View): Promise<Standst
       reason: `${identityAway}; nothing is begun until it does.`,
     };
   return guarded(deps, view);
+};
+
+/**
+ * Where all that is left of what was opened waits for its projects' windows, or for times that they have named: that, as what the
+ * rollout waits for. It goes on by itself. Undefined where anything else is to come.
+ */
+export const windowClosed = async (
+  { inventory }: RolloutDeps,
+  { rollout, counts }: View,
+): Promise<Standstill | undefined> => {
+  // Of many that work there is no need to ask; what has begun since the view is seen by the store.
+  if (targetsIn(counts, underWay, rollout.wave) > 0) return undefined;
+  const waiting = await inventory.rolloutTargets.putOff(rollout.id, rollout.wave);
+  if (!waiting) return undefined;
+  const { targets, until } = waiting;
+  const wait = targets === 1 ? '1 node waits' : `${targets} nodes wait`;
+  const reason = `${wait} for a window or a time of its project, the first until ${until.toISOString()}.`;
+  return { until: 'passed', code: 'window_closed', reason };
 };

@@ -4,15 +4,16 @@
  */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutUuid } from '../model/ids';
+import { guardMs } from '../model/rollouts/gates';
 import { endedRollouts } from '../model/rollouts/states';
 import { nextOverdue, passOverdue } from './admit';
 import { beginDue, type Follows } from './begin-due';
 import { grow, stopBySpent } from './bounds';
-import type { RolloutDeps } from './contract';
+import type { RolloutDeps, RolloutSpec } from './contract';
 import { pause, sayWhy } from './moving';
 import { beginScheduled } from './scheduled';
 import { spentByParts } from './spent';
-import { standstill } from './standstill';
+import { standstill, windowClosed } from './standstill';
 import { targetsIn, underWay, unended, type View, viewOf } from './view';
 import { endWave, gateOpens } from './wave-end';
 
@@ -48,14 +49,19 @@ const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   if (unready !== undefined) deps.log.warn('this worker begins no targets of rollouts', { reason: unready });
   const own =
     unready === undefined ? undefined : { code: null, reason: `A control worker begins nothing: ${unready}.` };
-  await sayWhy(deps, rollout, stop ?? own);
-  if (stop || own) return 'waits';
+  if (stop || own) {
+    await sayWhy(deps, rollout, stop ?? own);
+    return 'waits';
+  }
   await grow(deps, view);
   const follows = await beginDue(deps, rollout);
   const spent = follows === 'more' ? undefined : await spentByParts(deps, rollout);
-  if (spent === undefined) return follows;
-  await pause(deps, rollout, 'budget_spent', spent);
-  return 'nothing';
+  if (spent !== undefined) {
+    await pause(deps, rollout, 'budget_spent', spent);
+    return 'nothing';
+  }
+  await sayWhy(deps, rollout, follows === 'more' ? undefined : await windowClosed(deps, view));
+  return follows;
 };
 
 /** The runs that an abort is to end are asked to; a run that has ended meanwhile, or cannot be asked now, is for the next look. */
@@ -80,7 +86,9 @@ const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows):
   const times = [due?.getTime() ?? null, await nextOverdue(deps, rollout)].filter((time) => time !== null);
   const ms = times.length > 0 ? Math.max(100, Math.min(...times) - (await inventory.clock())) : null;
   if (follows === 'waits') return Math.min(againMs, ms ?? againMs);
-  return ms;
+  // What guards a rollout is asked while its nodes work as well.
+  const isGuarded = rollout.state === 'running' && (rollout.spec as Partial<RolloutSpec>).guard !== undefined;
+  return isGuarded ? Math.min(guardMs, ms ?? guardMs) : ms;
 };
 
 /** @returns when to look again. Throws where the store is away. */

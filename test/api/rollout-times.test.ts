@@ -24,6 +24,14 @@ const woken = async (): Promise<string[]> => {
 const isDue = (rollout: { uuid: string }) =>
   world.api.sql`update rollouts set start_at = now() - interval '1 second' where id = ${rollout.uuid}`;
 
+/** How often the rollout was to be woken. */
+const wanted = async (rollout: { uuid: string }): Promise<number> => {
+  const [row] = await world.api.sql<
+    { wanted: string }[]
+  >`select wanted from rollout_wakes where rollout = ${rollout.uuid}`;
+  return Number(row!.wanted);
+};
+
 describe('a start at a time', () => {
   test('begins by itself then, by the rights of the caller who said so, and not before', async () => {
     const rollout = await world.plan({ select: { nodes: await world.nodes(['r1']) } });
@@ -247,6 +255,26 @@ describe('power by turns', () => {
     expect(await statesOf(rollout)).toEqual({ admitted: 1, pending: 2 });
   });
 
+  test('a node that is tried again is begun when the minute is over, and not by the next look that happens to come', async () => {
+    const work = { verb: 'power', runbook: null, power: { target: 'rebooting' } };
+    const rollout = await world.plan({ select: { nodes: await world.nodes(['a']) }, ...work, ...starts(1) });
+    await world.start(rollout);
+    await world.tend(rollout);
+    await world.endRuns(rollout, 'failed');
+    const [{ node_uuid: node }] = await world.targets(rollout, '?state=failed');
+    await world.api.sql`update nodes set maintenance = false, fault = null where uuid = ${node}`;
+    await world.posted('owner-manager', `/temper/v1/rollouts/${rollout.uuid}/targets/${node}/retry`, {
+      reason: 'again',
+    });
+    // However slow this machine is, the minute is not over.
+    await world.api.sql`
+      update rollout_targets set admitted_at = now() + interval '1 hour' where rollout = ${rollout.uuid}`;
+    await world.act(rollout, 'resume');
+    const { nextMs } = await world.tend(rollout);
+    expect((await world.targets(rollout)).map(({ state }: { state: string }) => state)).toEqual(['failed']);
+    expect(nextMs).toBeGreaterThan(3_000_000);
+  });
+
   test('nodes whose power is left alone are not counted', async () => {
     const nodes = await world.nodes(['a', 'a', 'a']);
     const rollout = await world.plan({
@@ -275,5 +303,65 @@ describe('a worker that may not begin anything', () => {
     });
     await world.tend(rollout);
     expect(await world.show(rollout)).toMatchObject({ reason: null, states: { admitted: 1 } });
+  });
+});
+
+describe('windows of projects', () => {
+  const days = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
+  const window = (more: object) =>
+    world.posted('stranger-admin', '/temper/v1/windows', {
+      project: stranger,
+      days,
+      zone: 'UTC',
+      minutes: 60,
+      ...more,
+    });
+  const removed = (uuid: string) => world.api.as('stranger-admin', 'DELETE', `/temper/v1/windows/${uuid}`);
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+
+  test('that are closed for all that is left keep the rollout running, and it says until when; it goes on by itself', async () => {
+    const { uuid } = await window({ name: 'closed', from: inHours(5) });
+    const [hers] = await world.nodes(['r1'], { lessee: stranger });
+    const [unowned] = await world.nodes(['r1'], { owner: null });
+    const rollout = await world.plan({ select: { nodes: [hers, unowned] } }, 'operator');
+    await world.start(rollout, {}, 'operator');
+    await world.tend(rollout);
+    expect(await world.show(rollout)).toMatchObject({ code: null, states: { admitted: 1, pending: 1 } });
+    await world.endRuns(rollout);
+    const { nextMs } = await world.tend(rollout);
+    const [{ not_before: opens }] = await world.targets(rollout, '?state=pending');
+    expect(await world.show(rollout)).toMatchObject({
+      state: 'running',
+      code: 'window_closed',
+      reason: `1 node waits for a window or a time of its project, the first until ${opens}.`,
+    });
+    expect(nextMs).toBeGreaterThan(3_600_000);
+    const before = await wanted(rollout);
+    await world.tend(rollout);
+    expect(await wanted(rollout)).toBe(before); // what it says already wakes it no more
+    await world.api.sql`delete from project_windows where uuid = ${uuid}`;
+    await window({ name: 'open', from: inHours(-0.1) });
+    await world.api
+      .sql`update rollout_targets set not_before = now() where rollout = ${rollout.uuid} and state = 'pending'`;
+    await world.tend(rollout);
+    expect(await world.show(rollout)).toMatchObject({ code: null, reason: null, states: { admitted: 1, done: 1 } });
+    await world.api.sql`delete from project_windows`;
+  });
+
+  test('that are never open long enough are no answer: the project is asked, and without one its node is passed over', async () => {
+    const { uuid } = await window({ name: 'short', from: inHours(-0.1) });
+    const rollout = await world.plan(
+      { select: { nodes: await world.nodes(['r1'], { lessee: stranger }) } },
+      'operator',
+    );
+    await world.api.sql`update rollout_targets set p95_ms = ${61 * 60_000} where rollout = ${rollout.uuid}`;
+    await world.start(rollout, {}, 'operator');
+    await world.tend(rollout);
+    expect(await world.targets(rollout)).toMatchObject([{ state: 'asked' }]);
+    await world.api.sql`update rollout_targets set not_before = now() where rollout = ${rollout.uuid}`;
+    await world.tend(rollout);
+    expect(await world.targets(rollout)).toMatchObject([{ state: 'skipped', code: 'no_consent' }]);
+    expect((await world.show(rollout)).state).toBe('succeeded');
+    await removed(uuid);
   });
 });

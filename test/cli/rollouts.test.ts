@@ -81,7 +81,7 @@ describe('gates are shown with what they ask', () => {
     const text = await shownGates([null]);
     expect(text).toContain(
       '  gate      after wave 1: metric sum(alarms), at most 0\n            not asked yet\n' +
-        `  guard     webhook ${uuid}\n            asked before nodes are begun\n`,
+        `  guard     webhook ${uuid}\n            not asked yet: it is, before nodes are begun and while they work\n`,
     );
   });
 

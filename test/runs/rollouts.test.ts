@@ -14,6 +14,7 @@ import { createInventory } from '../../src/inventory';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { raise } from '../../src/model/errors';
 import type { GateAnswer } from '../../src/model/rollouts/gates';
+import { restored } from '../../src/model/runs/recovery';
 import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
 import { beginTarget } from '../../src/rollouts/admit';
 import type { Authority, RolloutDeps } from '../../src/rollouts/contract';
@@ -24,7 +25,9 @@ import { createEngine } from '../../src/runs/engine';
 import { rolloutId } from '../../src/workflows/contract';
 import { startTestApi, type TestApi } from '../support/api';
 import { quickTiming, startEngineWorld, type World } from '../support/engine';
+import { keepTables } from '../support/kept-tables';
 import { bmcWorker } from '../support/recording-driver';
+import { brokenCounters } from '../support/rollouts';
 import { workflowBundle } from '../support/servers';
 import { owner, type Persona, stranger } from '../support/world';
 
@@ -42,6 +45,25 @@ const { withActs } = bmcWorker(() => world);
 const setPolicy = (options: PolicyOptions): void => {
   policy = createPolicy(options);
   api.setPolicy(options);
+};
+
+/** An act that waits until it is released. */
+const held = () => {
+  let [release, arrive] = [() => {}, () => {}];
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const reached = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  return {
+    reached,
+    release: () => release(),
+    at: (): Promise<void> => {
+      arrive();
+      return released;
+    },
+  };
 };
 
 beforeAll(async () => {
@@ -654,3 +676,48 @@ test('the next lessee of a node sees nothing of a rollout that was planned befor
   const { rollouts } = (await api.as('stranger-admin', 'GET', '/temper/v1/rollouts')).body;
   expect(rollouts.map((one: { uuid: string }) => one.uuid)).not.toContain(uuid);
 });
+
+test('the database is set back in the middle: what ran since is not run again, counters are as the targets say, and a person resumes', async () => {
+  const offs: string[] = [];
+  const steps_ = [held(), held()];
+  await withActs({
+    power_off: async ({ uuid }) => {
+      offs.push(uuid);
+      await steps_[offs.length - 1]?.at();
+      return { is: 'done' };
+    },
+  });
+  const all = await nodes(['r1', 'r1', 'r1']);
+  const rollout = await plan({ select: { nodes: all }, waves: [{ rest: true }], max_in_flight: 1, order: 'name' });
+  await start(rollout);
+  await steps_[0]!.reached;
+  const putBack = await keepTables(world.sql);
+  steps_[0]!.release();
+  await steps_[1]!.reached;
+  const [done, since, left] = await targets(rollout);
+  expect([done.state, since.state, left.state]).toEqual(['done', 'admitted', 'pending']);
+  // Its workflow is closed a moment after its record, and the recovery is to find it so.
+  const { workflow_id } = (await world.inventory.runs.find(done.run))!;
+  await world.client.workflow.getHandle(workflow_id).result();
+  // Nothing may be begun from here on: the room of one is taken, and then everything is held back.
+  const owners = createInventory(world.sql);
+  await owners.recovery.enter(restored('store'));
+  await putBack();
+  expect(await world.inventory.runs.find(since.run)).toBeUndefined();
+  const { lines } = await world.runs.recover(true);
+  expect(lines.join('\n')).toContain('its node goes into maintenance');
+  steps_[1]!.release();
+
+  expect(await show(rollout)).toMatchObject({ state: 'paused', code: 'restored' });
+  await world.ended(done.run);
+  await act(rollout, 'resume');
+  expect(await reaches(rollout, 'succeeded')).toMatchObject({ states: { done: 2, skipped: 1 } });
+  expect((await targets(rollout)).map((one: { state: string; code: string | null }) => [one.state, one.code])).toEqual([
+    ['done', null],
+    ['skipped', 'maintenance'],
+    ['done', null],
+  ]);
+  expect([...offs].sort()).toEqual([done.node_uuid, since.node_uuid, left.node_uuid].sort());
+  const row = (await deps.inventory.rollouts.find(rollout.uuid))!;
+  expect(await brokenCounters(world.sql, row)).toEqual([]);
+}, 120_000);

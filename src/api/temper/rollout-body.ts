@@ -24,16 +24,43 @@ const duration = z
   .regex(/^\d{1,4}[smh]$/, { error: 'must be a duration such as 90s, 30m or 4h' })
   .transform((text) => Number.parseInt(text, 10) * durationUnits[text.at(-1)!]!);
 
+const bounds = {
+  query: z.string().trim().min(1).max(2_000),
+  at_least: z.number().optional(),
+  at_most: z.number().optional(),
+  interval: duration
+    .refine((ms) => ms >= 10_000 && ms <= 3_600_000, { error: 'must be at least 10s and at most 1h' })
+    .optional(),
+  fail_limit: z.int().min(0).max(99).optional(),
+  inconclusive_limit: z.int().min(0).max(99).optional(),
+};
+type Bounds = { readonly at_least?: number; readonly at_most?: number };
+const isBounded = ({ at_least, at_most }: Bounds): boolean => at_least !== undefined || at_most !== undefined;
+const unbounded = { error: 'needs at_least, at_most or both' };
+const inMs = <Asked extends { readonly interval?: number }>({ interval, ...metric }: Asked) => ({
+  ...metric,
+  ...(interval !== undefined && { interval_ms: interval }),
+});
+
 const metric = z
-  .strictObject({
-    query: z.string().trim().min(1).max(2_000),
-    at_least: z.number().optional(),
-    at_most: z.number().optional(),
+  .strictObject({ ...bounds, count: z.int().min(1).max(100).optional() })
+  .refine(isBounded, unbounded)
+  .refine(({ count = 1, interval }) => count > 1 || interval === undefined, { error: 'interval comes with a count' })
+  .refine(({ count = 1, fail_limit = 0, inconclusive_limit = 0 }) => fail_limit + inconclusive_limit < count, {
+    error: 'fail_limit and inconclusive_limit together must be less than count: one answer at least has to pass',
   })
-  .refine(({ at_least, at_most }) => at_least !== undefined || at_most !== undefined, {
-    error: 'needs at_least, at_most or both',
-  });
-const gate = z.union([z.strictObject({ webhook: uuid }), z.strictObject({ metric })]);
+  .transform(inMs);
+// It is asked again and again as it is.
+const guardMetric = z
+  .strictObject(bounds)
+  .refine(isBounded, unbounded)
+  .refine(({ interval, fail_limit = 0, inconclusive_limit = 0 }) => !interval || fail_limit + inconclusive_limit > 0, {
+    error: 'interval comes with a fail_limit or an inconclusive_limit: so long after one the guard is asked again',
+  })
+  .transform(inMs);
+const webhookGate = z.strictObject({ webhook: uuid });
+const gate = z.union([webhookGate, z.strictObject({ metric })]);
+const guard = z.union([webhookGate, z.strictObject({ metric: guardMetric })]);
 
 const between = { soak: duration.optional(), advance: z.enum(['manual', 'auto']).optional(), gate: gate.optional() };
 const wave = z.union([
@@ -99,7 +126,7 @@ const limits = {
     .default([]),
   max_in_flight: amount.optional(),
   ramp: flag.default(false),
-  guard: gate.optional(),
+  guard: guard.optional(),
   max_skipped: amount.optional(),
   consent: z
     .strictObject({

@@ -258,9 +258,24 @@ export const rolloutTargets = (sql: Db) => ({
       select min(admitted_at) + interval '1 minute' as at from rollout_targets
       where rollout = ${rollout} and admitted_at > now() - interval '1 minute' and power_cycles > 0
         and counters && array(select number from rollout_counters where rollout = ${rollout} and per_minute is not null)
-        and exists (select from rollout_targets where rollout = ${rollout} and state = 'pending' and wave = ${wave})`;
+        and exists (select from rollout_targets where rollout = ${rollout} and (state = 'pending' and wave = ${wave}
+          or state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at))`;
     const times = [row?.at, pace?.at].filter((at) => at instanceof Date);
     return times.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
+  },
+
+  /** How many targets wait for a time, and for which first, where nothing else is to come up to this wave: no other that is left, or under way. */
+  async putOff(
+    rollout: RolloutUuid,
+    wave: number,
+  ): Promise<{ readonly targets: number; readonly until: Date } | undefined> {
+    const [row] = await sql<{ targets: number; others: number; until: Date }[]>`
+      select count(*) filter (where waits)::int as targets, count(*) filter (where waits is not true)::int as others,
+        min(not_before) filter (where waits) as until
+      from (select not_before, state in ('pending', 'failed') and not_before > now() as waits from rollout_targets
+        where rollout = ${rollout} and wave <= ${wave} and (state in ('pending', 'asked', 'admitted', 'soaking', 'parked')
+          or state = 'failed' and retry_asked_at > ended_at)) left_over`;
+    return row && row.targets > 0 && row.others === 0 ? row : undefined;
   },
 
   /** Moves a target and its counters. False where it is in that state already. In a transaction of its own or the node's. */
