@@ -1,5 +1,11 @@
 /** The few things asked of Temporal, each with a deadline, so that a silent engine never holds a request. */
-import { ApplicationFailure, type Client, QueryNotRegisteredError, WorkflowFailedError } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  type Client,
+  QueryNotRegisteredError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { controlQueue, type Projected, progressQuery, projectedQuery } from '../workflows/contract';
 import type { LiveRun } from './contract';
 import { commandsOf } from './engine-commands';
@@ -12,6 +18,8 @@ type SaidEnding = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readon
 // temporal.api.enums.v1.PendingActivityState: waiting for a worker, and for its next attempt.
 const scheduled = 1;
 
+// A person waits for the comparison after a restore; an engine that was restored with it may be slow at first.
+const endingWithin = 20_000;
 // A worker that has just started replays the whole history first.
 const queryWithin = 10_000;
 const queryTries = 4;
@@ -56,15 +64,20 @@ const readsOf = (reach: Reach) => {
   const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
   return {
-    /** How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. */
+    /**
+     * How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. Throws where the
+     * engine does not answer: a run that went well must not be ended as one that failed.
+     */
     async ending(workflowId: string): Promise<SaidEnding | undefined> {
       try {
-        const result: unknown = await within(answerWithin, () => handleOf(workflowId).result());
+        const result: unknown = await within(endingWithin, () => handleOf(workflowId).result());
         const { outcome } = result as { outcome?: unknown };
         if (outcome === 'aborted') return { outcome, says: 'By request, the run was aborted.' };
         return outcome === 'succeeded' ? { outcome, says: null } : undefined;
       } catch (thrown) {
-        if (!(thrown instanceof WorkflowFailedError) || !(thrown.cause instanceof ApplicationFailure)) return undefined;
+        if (thrown instanceof WorkflowNotFoundError) return undefined;
+        if (!(thrown instanceof WorkflowFailedError)) throw thrown;
+        if (!(thrown.cause instanceof ApplicationFailure)) return undefined;
         return { outcome: 'failed', says: thrown.cause.message };
       }
     },

@@ -150,6 +150,19 @@ test('a run whose workflow has ended by itself ends as that says, whichever side
   }
 });
 
+test('where the engine does not answer how a run ended, nothing is done, and the run is not taken for a failed one', async () => {
+  const result = () => Promise.reject(new Error('DEADLINE_EXCEEDED'));
+  const { lines, done } = restoredOf({ runs: [row(open)], status: 'COMPLETED', result });
+  await expect(lines(true)).rejects.toThrow('DEADLINE_EXCEEDED');
+  expect(done).toEqual([]);
+});
+
+test('a workflow that the engine forgets before it is asked says nothing', async () => {
+  const result = () => Promise.reject(new WorkflowNotFoundError('gone', 'w', undefined));
+  const { lines } = restoredOf({ runs: [row(open)], status: 'COMPLETED', result });
+  expect(await lines()).toEqual([expect.stringContaining('says nothing')]);
+});
+
 test('an inspection that had succeeded fails, for what it found is lost; one that had failed fails as it did', async () => {
   const runs = [row(open, { verb: 'inspect' })];
   const succeeded = restoredOf({ runs, status: 'COMPLETED', result: async () => ({ outcome: 'succeeded' }) });
