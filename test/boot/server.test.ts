@@ -1,12 +1,14 @@
 /** The boot service over real HTTP: ranges, capabilities, slow readers and connections that say nothing. */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootListener, boundConnections, createImages } from '../../src/boot';
+import type { Images } from '../../src/boot/images';
 import { patchesOf } from '../../src/boot/patches';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
@@ -28,7 +30,14 @@ const served: Served = {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'boot-'));
-const images = createImages(folder, () => {});
+/** Larger than all that the kernel keeps for a connection whose client does not read; nothing but zeros, and served under any digest. */
+const large = { iso_sha256: 'e'.repeat(64), iso_bytes: 2 ** 28 };
+let largeFile: FileHandle;
+const checked = createImages(folder, () => {});
+const images: Images = {
+  ...checked,
+  find: async (sha256, kind) => (sha256 === large.iso_sha256 ? largeFile : checked.find(sha256, kind)),
+};
 const valid = new Map<string, Served>();
 let server: Server;
 let base: string;
@@ -61,9 +70,14 @@ const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
-beforeAll(() => writeFileSync(join(folder, `${iso_sha256}.iso`), image));
+beforeAll(async () => {
+  writeFileSync(join(folder, `${iso_sha256}.iso`), image);
+  largeFile = await open(join(folder, 'large'), 'w+');
+  await largeFile.truncate(large.iso_bytes);
+});
 afterAll(async () => {
   await images.close();
+  await largeFile.close();
   rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
@@ -195,11 +209,6 @@ const opened = async (localAddress = '127.0.0.1'): Promise<Socket> => {
 
 it('cuts off who reads nothing, so that no reader holds its connection for ever', async () => {
   await start({ pieceMs: 300 });
-  // Larger than all that the kernel keeps for a connection whose client does not read: what fits there is sent already.
-  const large = { iso_sha256: 'e'.repeat(64), iso_bytes: 2 ** 28 };
-  const path = join(folder, `${large.iso_sha256}.iso`);
-  writeFileSync(path, '');
-  truncateSync(path, large.iso_bytes);
   valid.set(hashOf(token), { ...served, ramdisk: { ...served.ramdisk, ...large } });
   const socket = await opened();
   socket.pause();
@@ -215,16 +224,19 @@ it('cuts off who reads nothing, so that no reader holds its connection for ever'
     }, 50);
   });
   let bytes = 0;
+  let head = '';
   socket.on('data', (piece: Buffer) => {
+    head ||= piece.toString('latin1', 0, 20);
     bytes += piece.length;
   });
   socket.resume();
   await once(socket, 'close');
+  expect(head).toMatch(/^HTTP\/1\.1 200 /);
   expect(bytes).toBeLessThan(large.iso_bytes);
 });
 
 it('closes connections that never ask, and lets one address have only so many', async () => {
-  await start({ headersMs: 200, perAddress: 3 });
+  await start({ headersMs: 2_000, perAddress: 3 });
   const silent = await Promise.all([opened(), opened(), opened()]);
   const fourth = await opened();
   await once(fourth.resume(), 'close');
@@ -234,6 +246,7 @@ it('closes connections that never ask, and lets one address have only so many', 
 
 it('lets one URL have only so many readers at once', async () => {
   await start();
+  valid.set(hashOf(token), { ...served, ramdisk: { ...served.ramdisk, ...large } });
   const ask = () =>
     new Promise<{ status: number; end(): void }>((done, fail) => {
       const asked = request(urlOf(), (answer) => {
