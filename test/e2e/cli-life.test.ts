@@ -9,8 +9,6 @@ import { acceptedSince, bmcOf, commandOf, journalNow, projects, ramdiskCommandsS
 import { type System, startSystem } from './support/system';
 import { filesOf, found, historiesOf, repliesOf, type Trace, tablesOf } from './support/traces';
 
-jest.setTimeout(300_000);
-
 const node = 'life-1';
 const bmcName = 'bmc-3';
 const wait = ['--wait', '240'];

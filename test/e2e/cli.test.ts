@@ -15,8 +15,6 @@ import {
 } from './support/nodes';
 import { type System, startSystem } from './support/system';
 
-jest.setTimeout(300_000);
-
 let system: System;
 let operator: Person;
 let cli: Cli;

@@ -5,8 +5,6 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-jest.setTimeout(300_000);
-
 const script: string = jest.requireActual('../../scripts/lib/paths').root.concat('/scripts/demo.js');
 let folder: string;
 beforeEach(() => {

@@ -6,8 +6,6 @@ import { acceptedSince, commandOf, ended, journalNow, manageable, newestOf, sett
 import { type System, startSystem } from './support/system';
 import { type AuditRow, auditOf, withEngine } from './support/traces';
 
-jest.setTimeout(300_000);
-
 let system: System;
 let operator: Person;
 

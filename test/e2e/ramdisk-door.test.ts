@@ -11,10 +11,7 @@ let operator: Person;
 let theirs: string;
 
 beforeAll(async () => {
-  const { isFree } = jest.requireActual('../../scripts/lib/ports');
-  let port: number;
-  do port = 30_000 + Math.floor(Math.random() * 2_000);
-  while (!(await isFree(port)));
+  const [port] = await jest.requireActual('../../scripts/lib/ports').freePorts(1);
   theirs = `127.0.0.1:${port}`;
   system = await startSystem(1, { TEMPER_RAMDISK_LISTEN: theirs });
   operator = patient(await system.person('operator'));

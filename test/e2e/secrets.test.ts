@@ -9,8 +9,6 @@ import { bmcOf, ended, newestOf, withinMs } from './support/nodes';
 import { type System, startSystem } from './support/system';
 import { filesOf, found, historiesOf, repliesOf, type Trace, tablesOf } from './support/traces';
 
-jest.setTimeout(300_000);
-
 let system: System;
 let operator: Person;
 let cli: Cli;

@@ -13,7 +13,8 @@ let nodes: string[];
 beforeAll(async () => {
   system = await startSystem(2, {
     TEMPER_RACK_SPEED: '5',
-    TEMPER_AGENT_SILENCE_MS: '5000',
+    // Longer than a rack on busy processors keeps an answer.
+    TEMPER_AGENT_SILENCE_MS: '12000',
     // How long an attempt looks for what became of a command that got no answer.
     TEMPER_POWER_TIMEOUT_MS: '30000',
   });

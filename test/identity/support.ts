@@ -73,7 +73,7 @@ export const startScriptedKeystone = async (answer: (request: IncomingMessage) =
     response.writeHead(given.status, { 'content-type': 'application/json', ...given.headers });
     response.end(typeof given.body === 'string' ? given.body : JSON.stringify(given.body ?? {}));
   };
-  const server = createServer((request, response) => void reply(request, response));
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void reply(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

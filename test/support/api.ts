@@ -147,7 +147,8 @@ export const startTestApi = async (
     log: lines,
     settings: { ...defaultSettings, lookup: async () => [], ...options.settings },
   };
-  const server: Server = createServer(createApi(rooms));
+  // Never closed for being idle: at that moment a stalled client in this process would send its next request on it.
+  const server: Server = createServer({ keepAliveTimeout: 0 }, createApi(rooms));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -81,7 +81,7 @@ const browserOn = (url: string): Browser => {
 /** @param apiUrl of the API behind it */
 export const startTestConsole = async (apiUrl: string, more: Partial<ConsoleSettings> = {}): Promise<TestConsole> => {
   const faults: unknown[] = [];
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: 0 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -56,19 +56,12 @@ const portSettings = [
 ];
 
 /**
- * Free ports below those that outgoing connections get, so that they are still free when a process that was killed comes
+ * Ports that no outgoing connection and no other system gets, so that they are still free when a process that was killed comes
  * back to its own.
  */
 const quietPorts = async (): Promise<NodeJS.ProcessEnv> => {
-  const { isFree } = script('lib/ports');
-  const ports: NodeJS.ProcessEnv = {};
-  for (const setting of portSettings) {
-    let port: number;
-    do port = 12_000 + Math.floor(Math.random() * 18_000);
-    while (Object.values(ports).includes(String(port)) || !(await isFree(port)));
-    ports[setting] = String(port);
-  }
-  return ports;
+  const ports: readonly number[] = await script('lib/ports').freePorts(portSettings.length);
+  return Object.fromEntries(portSettings.map((setting, at) => [setting, String(ports[at])]));
 };
 
 /** Looked at as seldom as a real BMC, an emulated one keeps a test waiting for what was done long ago. */
