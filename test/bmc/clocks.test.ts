@@ -29,9 +29,11 @@ afterEach(() => jest.restoreAllMocks());
 // Long enough that a command which comes with the third look comes within it.
 const timing = { ...quickTiming, settleMs: 500, pollMs: 20 };
 const facts = (more = {}) => ({ node: 'n', bmc: 'b', ...more });
-const clientWith = (intents: Intents, attempt = 1): Converging => ({
+/** For what has to happen in time: a stall of this process must not be longer. */
+const patient = { ...timing, settleMs: 60 * second, softPowerTimeoutMs: 60 * second };
+const clientWith = (intents: Intents, attempt = 1, given = timing): Converging => ({
   node: { uuid: 'n' as NodeUuid },
-  context: contextWith(intents, { timing, attempt }),
+  context: contextWith(intents, { timing: given, attempt }),
   facts,
 });
 
@@ -45,7 +47,7 @@ const bmcOf = (onAtLook: number) => {
     goal: {
       what: 'power on',
       desired: { power: 'on' },
-      timeoutMs: 4 * second,
+      timeoutMs: 30 * second,
       look: async () => ++looks >= onFrom,
       reached: (state: boolean) => state,
       show: (state: boolean) => (state ? 'On' : 'Off'),
@@ -67,7 +69,7 @@ test.each(ahead)('a command that is on its way is not sent again by a worker %d 
   await announced(intents);
   skewed(ms);
   const { sent, goal } = bmcOf(4);
-  await converge(clientWith(intents, 2), goal);
+  await converge(clientWith(intents, 2, patient), goal);
   expect(sent).toEqual([]);
 });
 
@@ -103,11 +105,11 @@ test.each(skews)('a restart of the BMC that left no trace is unknown after the s
 });
 
 const order: Order = { name: 'x.y', what: 'y', identity: 1, params: () => ({}), effect: 'converge' };
-const ramdiskOf = (intents: Intents, arrivesAtLook: number) => {
+const ramdiskOf = (intents: Intents, arrivesAtLook: number, given = timing) => {
   let looks = 0;
   const command = { id: 'c', command_name: 'x.y', command_status: 'RUNNING' };
   return {
-    context: contextWith(intents, { timing }),
+    context: contextWith(intents, { timing: given }),
     startedAt: async () => 7,
     commands: async () => (++looks >= arrivesAtLook ? [command] : []),
   } as unknown as AgentClient;
@@ -119,7 +121,7 @@ test.each(ahead)('a command of the ramdisk that arrives late is found by a worke
   const intents = intentsOf('agent_write_image');
   await posted(intents);
   skewed(ms);
-  const client = ramdiskOf(intents, 4);
+  const client = ramdiskOf(intents, 4, patient);
   const found = (await findStanding(client, order))!;
   expect(await trace(client, order, found)).toMatchObject({ id: 'c' });
 });
@@ -134,7 +136,7 @@ test.each(behind)('a command of the ramdisk that never arrived is absent to a wo
 });
 
 /** A job that an earlier attempt sent, at a BMC that lists no tasks; its effect shows from the n-th look on. */
-const deskOf = async (intents: Intents, showsAtLook: number) => {
+const deskOf = async (intents: Intents, showsAtLook: number, given = { ...timing, softPowerTimeoutMs: 600 }) => {
   let looks = 0;
   const job: Job = {
     key: 'update',
@@ -144,7 +146,7 @@ const deskOf = async (intents: Intents, showsAtLook: number) => {
     effect: async () => ({ shows: ++looks >= showsAtLook, seen: `look ${looks}` }),
     restart: 'never',
   };
-  const context = contextWith(intents, { timing: { ...timing, softPowerTimeoutMs: 600 } });
+  const context = contextWith(intents, { timing: given });
   const client = { node: { uuid: 'n' }, context, facts } as unknown as Client;
   return { job, desk: { client, ledger: await openLedger(context, { work: 1 }) } };
 };
@@ -158,7 +160,7 @@ test.each(skews)('an effect that comes in time counts, whatever clock saw the jo
   const intents = intentsOf('update_firmware');
   await sentJob(intents);
   skewed(ms);
-  const { desk, job } = await deskOf(intents, 4);
+  const { desk, job } = await deskOf(intents, 4, patient);
   await performJobs(desk, [job]);
   expect(desk.ledger.job('update')).toMatchObject({ is: 'done' });
 });

@@ -258,7 +258,7 @@ describe('the clock of the BMC', () => {
       await bench.run('reset_bmc');
       expect(clockOf(bench).clockOffsetMs).toBeLessThan(-1e12);
       await bench.run('set_bmc_clock');
-      expect(Math.abs(clockOf(bench).clockOffsetMs)).toBeLessThan(3_000);
+      expect(Math.abs(clockOf(bench).clockOffsetMs)).toBeLessThan(60_000);
       expect(clocks(bench)).toHaveLength(1);
     },
   );
