@@ -49,7 +49,7 @@ test('while requests of ramdisks hold their listener, callers of the API are ans
   // A listener of the same thread answers as well, but not before the thread has given up by itself.
   expect(await api.says('released by')).toBe('released by the test');
   expect(await held).toBe(400);
-}, 60_000);
+});
 
 test('an API that is asked to end waits for what the listener of ramdisks is answering', async () => {
   const { api, theirs } = await started();
@@ -59,7 +59,7 @@ test('an API that is asked to end waits for what the listener of ramdisks is ans
   await api.says('"why":"SIGTERM"');
   release();
   expect([(await api.ended).status, await held]).toEqual([0, 400]);
-}, 60_000);
+});
 
 test('a listener of ramdisks that crashes is started again at its port, and the API goes on', async () => {
   const { api, ours, theirs } = await started();
@@ -70,7 +70,7 @@ test('a listener of ramdisks that crashes is started again at its port, and the 
   let status = await served();
   while (status === 'away') status = await served();
   expect([status, api.child.exitCode]).toEqual([503, null]);
-}, 60_000);
+});
 
 test('requests of ramdisks are counted among the metrics of the API, under a process of their own', async () => {
   const { api, theirs } = await started({ TEMPER_HEALTH_PORT: '0' });
@@ -82,4 +82,4 @@ test('requests of ramdisks are counted among the metrics of the API, under a pro
   expect(counted).toEqual([expect.stringContaining('process="api-ramdisks"')]);
   expect(lines.filter((line) => line.startsWith('# TYPE temper_api_request_seconds '))).toHaveLength(1);
   expect(lines.filter((line) => line.startsWith('process_start_time_seconds'))).toHaveLength(1);
-}, 60_000);
+});

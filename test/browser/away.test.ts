@@ -57,7 +57,7 @@ suiteOf('pages while something is away', chromiumMissing)('pages while something
     pages = await startTestConsole(toApi.url);
     toConsole = await startDoor(pages.url);
     browser = await startChromium();
-  }, 300_000);
+  });
   afterAll(async () => {
     await browser?.close();
     toConsole?.close();
@@ -100,6 +100,5 @@ suiteOf('pages while something is away', chromiumMissing)('pages while something
         await context.close();
       }
     },
-    120_000,
   );
 });

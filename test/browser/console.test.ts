@@ -17,7 +17,7 @@ suiteInChromium('the console in Chromium', (system) => {
       const width = await page.evaluate('document.documentElement.scrollWidth');
       expect({ address, width }).toEqual({ address, width: 320 });
     }
-  }, 120_000);
+  });
 
   test('without JavaScript a parked run is found from the start page and retried', async () => {
     const context = await system().as('owner-manager', { javaScriptEnabled: false });
@@ -29,7 +29,7 @@ suiteInChromium('the console in Chromium', (system) => {
     await page.getByRole('button', { name: 'Retry the step' }).click();
     await page.getByText('The step is run again.').first().waitFor();
     expect(system().api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'the cable is in again' });
-  }, 60_000);
+  });
 
   test('with the keyboard alone the same is done, and the focus is always seen', async () => {
     const context = await system().as('owner-manager');
@@ -57,7 +57,7 @@ suiteInChromium('the console in Chromium', (system) => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('The step is run again.').waitFor();
     expect(system().api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'by keyboard' });
-  }, 60_000);
+  });
 
   test('a change is on the screen without a reload, and what was typed stays', async () => {
     const context = await system().as('owner-manager');
@@ -76,7 +76,7 @@ suiteInChromium('the console in Chromium', (system) => {
     const ms = Date.now() - before;
     expect(await reason.inputValue()).toBe('half a sen');
     process.stdout.write(`a change was on the screen after ${ms} ms\n`);
-  }, 60_000);
+  });
 
   test('a first load is at most 60 kB over the wire', async () => {
     const { browser, pages } = system();
@@ -92,7 +92,7 @@ suiteInChromium('the console in Chromium', (system) => {
     await context.close();
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes).toBeLessThan(60_000);
-  }, 60_000);
+  });
 
   test('ids are copied by a click, and times go on', async () => {
     const context = await system().as('operator', { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -101,5 +101,5 @@ suiteInChromium('the console in Chromium', (system) => {
     await page.getByRole('button', { name: `Copy ${system().world.parked.run}` }).click();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(system().world.parked.run);
     expect(await page.locator('time').first().getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT/);
-  }, 60_000);
+  });
 });

@@ -3,8 +3,6 @@ import { type Cli, cliOf, refusal } from '../e2e/support/cli';
 import { projects } from '../e2e/support/nodes';
 import { type System, startSystem } from '../e2e/support/system';
 
-jest.setTimeout(240_000);
-
 let system: System;
 let cli: Cli;
 const wait = ['--wait', '120'];

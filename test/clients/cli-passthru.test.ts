@@ -4,8 +4,6 @@ import { type Cli, cliOf, refusal } from '../e2e/support/cli';
 import { acceptedSince, commandOf, journalNow, lease, manageable, projects } from '../e2e/support/nodes';
 import { type System, startSystem } from '../e2e/support/system';
 
-jest.setTimeout(300_000);
-
 let system: System;
 let operator: Person;
 let cli: Cli;

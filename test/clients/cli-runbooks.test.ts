@@ -14,8 +14,6 @@ import {
 } from '../e2e/support/nodes';
 import { type System, startSystem } from '../e2e/support/system';
 
-jest.setTimeout(300_000);
-
 let system: System;
 let operator: Person;
 let cli: Cli;

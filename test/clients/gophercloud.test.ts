@@ -10,8 +10,6 @@ import { suiteOf } from '../support/found';
 import { type Door, goMissing, libraryCalls, type Walked, walkInGo } from '../support/go';
 import { machineOf, tell } from './go-machines';
 
-jest.setTimeout(300_000);
-
 const whenThere = suiteOf('gophercloud', goMissing);
 
 whenThere('gophercloud', () => {

@@ -21,8 +21,6 @@ import { typePart } from '../e2e/support/transcript';
 import { clientCommand } from '../support/clients';
 import { blocksOf, partOf, readDocument } from '../support/documents';
 
-jest.setTimeout(240_000);
-
 const withinMs = 120_000;
 let system: System;
 let temper: PersonaApi;

@@ -107,7 +107,7 @@ whenThere('the API with a real Keystone', () => {
     const made = ['--driver', 'fake-hardware', '--owner', projects.owner, '--lessee', projects.lessee];
     ({ uuid } = await cli.json('root', 'node', 'create', '--name', 'n1', ...made));
     await cli.does('root', 'node', 'create', '--name', 'n2', '--driver', 'fake-hardware');
-  }, 240_000);
+  });
   afterAll(async () => {
     await identity?.close();
     await api?.close();

@@ -35,7 +35,7 @@ whenThere('tokens of a real Keystone', () => {
     ann = await people.makeUser('ann');
     await people.grant('member', ann, `projects/${lab}`);
     await member('bob');
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all(strategies.map((strategy) => strategy.close?.()));
     await keystone?.close();

@@ -7,8 +7,6 @@ import { goMissing, type Walked, walkInGo } from '../support/go';
 import { metal3Hosts } from '../support/metal3-hosts';
 import { machineOf, tell } from './go-machines';
 
-jest.setTimeout(300_000);
-
 const missing = goMissing ?? process.env.TEMPER_TEST_ISO_MISSING;
 const whenThere = suiteOf('Metal3', missing);
 

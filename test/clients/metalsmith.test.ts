@@ -12,8 +12,6 @@ import { type System, startSystem } from '../e2e/support/system';
 import { clientCommand, clientsMissing } from '../support/clients';
 import { suiteOf } from '../support/found';
 
-jest.setTimeout(300_000);
-
 const whenThere = suiteOf('metalsmith', clientsMissing());
 
 /** A Networking service without networks: its version, and no ports. */

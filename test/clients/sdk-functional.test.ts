@@ -44,11 +44,11 @@ whenThere("openstacksdk's functional tests", () => {
     file = join(dirname(system.data), 'clouds.yaml');
     // JSON is YAML.
     writeFileSync(file, JSON.stringify({ clouds: cloudsOf(system.record().addresses.identity) }), { mode: 0o600 });
-  }, 240_000);
+  });
   afterAll(async () => {
     endSuites();
     await system?.stop();
-  }, 120_000);
+  });
 
   test('of bare metal all pass but those on the list', async () => {
     const begun = Date.now();

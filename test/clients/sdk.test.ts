@@ -6,8 +6,6 @@ import { lease, manageable, projects } from '../e2e/support/nodes';
 import { type System, startSystem } from '../e2e/support/system';
 import { clientCommand } from '../support/clients';
 
-jest.setTimeout(300_000);
-
 let system: System;
 let operator: Person;
 

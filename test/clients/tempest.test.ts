@@ -26,13 +26,13 @@ whenThere('ironic-tempest-plugin', () => {
     const port = await freePort();
     health = `http://127.0.0.1:${port}`;
     env = await prepareTempest(system, keystone, folder, { TEMPER_HEALTH_PORT: String(port) });
-  }, 300_000);
+  });
   afterAll(async () => {
     endSuites();
     await endAll();
     await keystone?.close();
     await system?.stop();
-  }, 120_000);
+  });
 
   test('has all its API tests pass but those on the list', async () => {
     const tests = 'ironic_tempest_plugin.tests.api';

@@ -13,8 +13,6 @@ import { suiteOf } from '../support/found';
 import { goMissing, walkInGo } from '../support/go';
 import { tell } from './go-machines';
 
-jest.setTimeout(300_000);
-
 const whenThere = suiteOf("Terraform's requests", goMissing);
 
 /** The provider's program, for users who have it: its module is in no public proxy of Go modules (docs/clients.md). */

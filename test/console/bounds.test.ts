@@ -31,7 +31,7 @@ beforeAll(async () => {
   pages = await startTestConsole(api.url);
   world = await consoleWorld(api);
   await crowd(api, world);
-}, 120_000);
+});
 afterAll(async () => {
   await pages?.close();
   await api?.close();

@@ -19,7 +19,7 @@ import { type OwnPostgres, startOwnPostgres, wholePostgres } from '../support/ow
 const exec = promisify(execFile);
 const passwords = { temper_api: 'a', temper_control: 'c', temper_bmc: 'b' };
 const clusters: OwnPostgres[] = [];
-afterAll(() => Promise.all(clusters.map((one) => one.close())), 60_000);
+afterAll(() => Promise.all(clusters.map((one) => one.close())));
 
 type Database = { readonly url: string; as(role: keyof typeof passwords): string };
 
@@ -90,11 +90,12 @@ const happened = async (sql: Sql, ...kinds: readonly string[]): Promise<void> =>
     });
 };
 
-/** What counters and webhooks get, by a control worker. */
-const told = (database: Database): Promise<string[]> =>
+/** What counters and webhooks get, by a control worker: so many at least, for a transaction of the server's own holds events back. */
+const told = (database: Database, least = 0): Promise<string[]> =>
   within(database.as('temper_control'), async (sql) => {
     const kinds: string[] = [];
-    await readEvents({ inventory: createInventory(sql), onEvent: ({ kind }) => void kinds.push(kind) });
+    do await readEvents({ inventory: createInventory(sql), onEvent: ({ kind }) => void kinds.push(kind) });
+    while (kinds.length < least);
     return kinds;
   });
 
@@ -110,7 +111,7 @@ const story = async (bin: string | undefined, move: (from: string, to: string) =
     await used(sql);
     await happened(sql, 'node.moved', 'node.power');
   });
-  expect(await told(from)).toEqual(['node.moved', 'node.power']);
+  expect(await told(from, 2)).toEqual(['node.moved', 'node.power']);
   await within(from.url, async (sql) => {
     await happened(sql, 'node.frozen');
     const { recovery } = createInventory(sql);
@@ -130,20 +131,16 @@ const story = async (bin: string | undefined, move: (from: string, to: string) =
     });
     await happened(sql, 'node.thawed');
   });
-  expect(await told(to)).toEqual(['node.frozen', 'node.thawed']);
+  expect(await told(to, 2)).toEqual(['node.frozen', 'node.thawed']);
   expect(await told(to)).toEqual([]);
   await within(to.as('temper_bmc'), (sql) => happened(sql, 'node.power'));
-  expect(await told(to)).toEqual(['node.power']);
+  expect(await told(to, 1)).toEqual(['node.power']);
 };
 
-test(
-  'tables that are copied into another cluster: what was sent stays sent, and what comes follows',
-  () => story(undefined, copyTables),
-  60_000,
-);
+test('tables that are copied into another cluster: what was sent stays sent, and what comes follows', () =>
+  story(undefined, copyTables));
 
 byDump(
   'a dump by pg_dump that pg_restore puts into another cluster: the same, with every right that the roles had',
   () => story(whole, dumpAndRestore(whole!)),
-  60_000,
 );

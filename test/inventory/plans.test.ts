@@ -25,7 +25,7 @@ beforeAll(async () => {
   await owner.end();
   api = connect(database.apiUrl, { max: 1 });
   looked = await lookAtPlans(api, database.apiUrl, requests);
-}, 300_000);
+});
 afterAll(async () => {
   await api.end({ timeout: 5 });
   await database.drop();

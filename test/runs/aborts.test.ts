@@ -13,7 +13,7 @@ const { withActs } = bmcWorker(() => world);
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 const dead = () => raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'the connection was closed' });

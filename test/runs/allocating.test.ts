@@ -271,7 +271,7 @@ test('a pass that is killed changes nothing, and the next one finds everything a
   expect(untouched).toEqual({ instance_uuid: null, allocation_uuid: null });
   while ((await look(asked)).state === 'allocating') await allocateAll(hands()); // until the server has noticed
   expect(await look(asked)).toMatchObject({ state: 'active', node_uuid: uuid });
-}, 60_000);
+});
 
 test('a deletion that meets a pass waits for it and frees the node, or finds nothing given', async () => {
   const uuid = await node();
@@ -326,7 +326,7 @@ test('a thousand at once over a thousand nodes, several passes at a time: every 
     where kind = 'allocation.reserved' and data->>'allocation_uuid' in (select uuid::text from allocations)`;
   expect(told).toEqual({ told: sums!.active, nodes: sums!.active });
   expect(warned).toEqual([]);
-}, 120_000);
+});
 
 test('a ring wakes the passes, and what no ring announced is found at the interval', async () => {
   await node();

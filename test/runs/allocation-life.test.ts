@@ -13,7 +13,7 @@ beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
   stopBmc = await world.bmc({ 'fake-hardware': recordingDriver({}).driver });
-}, 60_000);
+});
 afterAll(async () => {
   await stopBmc();
   await world?.close();
@@ -68,7 +68,7 @@ test('a deployed node keeps its allocation, and an undeployed one is free for th
   const second = await ask({ resource_class: 'gold' });
   await allocateAll({ inventory: world.inventory, log });
   expect(await world.inventory.allocations.find(second)).toMatchObject({ state: 'active', node_uuid: node });
-}, 60_000);
+});
 
 test('the reconciler sees to what no pass has seen to', async () => {
   const node = await world.node({ provision_state: 'available', resource_class: 'silver', power_state: 'power off' });

@@ -25,7 +25,7 @@ const { stop, startWith, withActs } = bmcWorker(() => world);
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 const orderFor = async (uuid: NodeUuid, act: ActName, args: Record<string, unknown> = {}): Promise<CallOrder> => {

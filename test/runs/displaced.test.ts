@@ -11,7 +11,7 @@ let stopControl: () => Promise<void>;
 beforeAll(async () => {
   world = await startEngineWorld();
   stopControl = await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 let stopBmc = async (): Promise<void> => {};

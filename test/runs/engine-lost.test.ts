@@ -50,11 +50,11 @@ beforeAll(async () => {
     },
   });
   await world.bmc({ 'fake-hardware': driver });
-}, 120_000);
+});
 afterAll(async () => {
   await world?.close();
   await temporal?.close();
-}, 60_000);
+});
 
 type Under = { node: NodeUuid; run: RunUuid };
 
@@ -186,4 +186,4 @@ test('every run goes on from where its record says, and only what cannot be know
   expect(restarts.length).toBeGreaterThanOrEqual(8);
   ends.abort();
   await looking;
-}, 120_000);
+});

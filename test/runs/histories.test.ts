@@ -20,7 +20,7 @@ let world: World;
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 const play = async (scenario: Scenario) => {

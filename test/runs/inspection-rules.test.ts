@@ -10,7 +10,7 @@ const { withActs } = bmcWorker(() => world);
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 beforeEach(async () => {
   await world.sql`delete from inspection_rules`;

@@ -8,7 +8,7 @@ let world: World;
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 const unreachable = async () => raise('AgentUnreachable', { node: 'n', agent: 'a', reason: 'no route to host' });

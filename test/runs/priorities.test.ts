@@ -25,7 +25,7 @@ describe('on the engine', () => {
   beforeAll(async () => {
     world = await startEngineWorld();
     await world.control();
-  }, 60_000);
+  });
   afterAll(() => world?.close());
 
   const priorityNow = async (run: RunUuid) => {

@@ -23,7 +23,7 @@ let control: Inventory;
 beforeAll(async () => {
   world = await startEngineWorld();
   control = createInventory(world.pools.control);
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 /** A run that its workflow has claimed; no worker goes on with it. */

@@ -16,11 +16,11 @@ const databases: TestDatabase[] = [];
 let temporal: OwnTemporal;
 beforeAll(async () => {
   temporal = await startOwnTemporal();
-}, 120_000);
+});
 afterAll(async () => {
   await temporal?.close();
   await Promise.all(databases.map((one) => one.drop()));
-}, 60_000);
+});
 
 const named = (url: string, name: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).href;
 
@@ -95,7 +95,7 @@ test('a database that is older than the engine is noticed; work goes on after th
     expect(await lookAtMarks(hands, true)).toBe(true);
     expect(await held(hands)).toBeUndefined();
   });
-}, 60_000);
+});
 
 test('a backup that is younger than the marks is held back where the operator says that it was restored', async () => {
   const prefix = `test-${randomUUID().slice(0, 8)}`;
@@ -114,7 +114,7 @@ test('a backup that is younger than the marks is held back where the operator sa
     expect(await lookAtMarks(hands, true)).toBe(false);
     expect(await held(hands)).toBe('store');
   });
-}, 60_000);
+});
 
 test('an engine that is older than the database is noticed, and one that has lost everything needs no operator', async () => {
   const prefix = `test-${randomUUID().slice(0, 8)}`;
@@ -146,7 +146,7 @@ test('an engine that is older than the database is noticed, and one that has los
     await hands.ensureMarkHolder();
     expect(await twice(hands)).toBe(true);
   });
-}, 120_000);
+});
 
 test('a database in another cluster says so to every process, before anything was compared', async () => {
   const database = await made();

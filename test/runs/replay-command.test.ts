@@ -9,7 +9,7 @@ let world: World;
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterEach(endAll);
 afterAll(() => world?.close());
 

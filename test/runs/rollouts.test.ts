@@ -106,7 +106,7 @@ beforeAll(async () => {
     steps: [{ interface: 'power', step: 'reboot', args: {}, order: 1 }],
     owner,
   });
-}, 60_000);
+});
 afterAll(async () => {
   await stopWaking?.();
   await api?.close();

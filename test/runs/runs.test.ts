@@ -31,7 +31,7 @@ const handleOf = (node: string, verb: string, run: RunUuid) =>
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 test('an accepted run shows its state and target before the caller has an answer, and runs its steps in order', async () => {

@@ -13,7 +13,7 @@ const { withActs } = bmcWorker(() => world);
 beforeAll(async () => {
   world = await startEngineWorld();
   await world.control();
-}, 60_000);
+});
 afterAll(() => world?.close());
 
 const nodeOf = async (uuid: NodeUuid) => (await world.sql`select * from nodes where uuid = ${uuid}`)[0]!;
