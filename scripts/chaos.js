@@ -5,14 +5,14 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { parseArgs } = require('node:util');
 const { bin, temporaryDir } = require('./lib/paths');
-const { forFaults, forPauses, settings } = require('./lib/chaos-settings');
+const { forFaults, forPauses, forRollouts, settings } = require('./lib/chaos-settings');
 const { clocksOfRound, ensureFaketime } = require('./lib/faketime');
 const { run } = require('./lib/run');
 const { main, Stop } = require('./lib/say');
 const { setUp } = require('./lib/setup');
 const { withThrowAwaySystems } = require('./lib/throw-away');
 
-const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --restores | --faults | --rollouts] [--phases] [--lanes N] [--sample N]
+const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --restores | --faults | --rollouts] [--phases] [--lanes N] [--sample N] [--minutes N]
                 [--seed N] [--verbs A,B] [--victims A;B] [--nodes N] [--results FILE]
   (no kind)       each process is killed with -9
   --pauses        SIGSTOP for 10, 25, 45 and 120 s instead of kills, with two workers of each kind
@@ -25,18 +25,20 @@ const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --
   --lanes N       so many systems side by side, which share the work (default 1)
   --sample N      only so many points, chosen by the seed; of kills nothing is written to docs. So many rollouts (default 200),
                   of which nothing is written to docs either
+  --minutes N     no further rollouts are begun after so many minutes
   --seed N        decides about order and sample (default: another one each time; it is printed)
   --verbs A,B     only these verbs; nothing is written to docs
   --victims A;B   only these columns of the table, as they are called with their seconds: 'API 45 s'
-  --nodes N       how many machines each rack has (default 128; 64 for faults)
-  --results FILE  what was found is kept there, one line each, and the table is made of all that it holds
+  --nodes N       how many machines each rack has (default 128; 64 for faults, 800 for rollouts)
+  --results FILE  what was found is kept there, one line each, and the table is made of all that it holds; of rollouts as many are
+                  begun as it lacks
   --tables HEAD   nothing is struck: the table of what FILE holds is written to docs below this line`;
 
 /** @returns {Record<string, any> | undefined} undefined when only help was asked for */
 function options(args) {
   const text = { type: 'string' };
   const flag = { type: 'boolean' };
-  const texts = ['sample', 'seed', 'verbs', 'victims', 'nodes', 'lanes', 'results', 'tables', 'clocks'];
+  const texts = ['sample', 'seed', 'verbs', 'victims', 'nodes', 'lanes', 'minutes', 'results', 'tables', 'clocks'];
   const flags = ['phases', 'faults', 'pauses', 'lost-engine', 'restores', 'rollouts', 'help'];
   /** @type {import('node:util').ParseArgsConfig['options']} */
   const known = Object.fromEntries([...texts.map((name) => [name, text]), ...flags.map((name) => [name, flag])]);
@@ -92,12 +94,13 @@ main(async () => {
   Object.assign(
     process.env,
     settings,
-    chosen.faults || chosen.rollouts ? forFaults : {},
+    chosen.faults ? forFaults : {},
+    chosen.rollouts ? forRollouts : {},
     chosen.pauses ? forPauses : {},
   );
   if (chosen.pauses || chosen.clocks) process.env.CHAOS_WORKERS = '2';
   if (chosen.clocks) process.env.CHAOS_FAKETIME = (await ensureFaketime()).library;
-  const rackSize = Number(chosen.nodes ?? (chosen.faults ? 64 : chosen.rollouts ? 300 : 128));
+  const rackSize = Number(chosen.nodes ?? (chosen.faults ? 64 : chosen.rollouts ? 800 : 128));
   const turns = turnsOf(chosen);
   // One table of several turns needs a place where the earlier ones are kept.
   const keeps = turns.length > 1 && !chosen.results ? temporaryDir('chaos-results') : undefined;

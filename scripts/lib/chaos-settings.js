@@ -17,7 +17,10 @@ const settings = {
 /** What never comes is given up soon. */
 const forFaults = { TEMPER_POWER_TIMEOUT_MS: '25000', TEMPER_AGENT_TIMEOUT_MS: '25000' };
 
+/** Many rollouts side by side: runs are short, so that as many as can be are in the middle of something when a blow falls. */
+const forRollouts = { ...forFaults, TEMPER_POWER_TIMEOUT_MS: '15000', TEMPER_RACK_SPEED: '50' };
+
 /** A rack that stands still for two minutes has no ramdisk that calls back meanwhile. */
 const forPauses = { TEMPER_AGENT_TIMEOUT_MS: '300000' };
 
-module.exports = { forFaults, forPauses, settings };
+module.exports = { forFaults, forPauses, forRollouts, settings };

@@ -16,6 +16,7 @@ import { openSystem, type Place, type System } from './system';
 
 const options = {
   sample: { type: 'string' },
+  minutes: { type: 'string' },
   seed: { type: 'string' },
   verbs: { type: 'string' },
   victims: { type: 'string' },
@@ -132,9 +133,10 @@ const misbehaved = async (system: System, file: string, seed: number, say: Say):
 };
 
 const aboutRollouts =
-  "Rollouts of 50 to 200 nodes stand side by side on a rack, with waves, error budgets, limits of racks and a tenant's disruption budget as chance has them, while up to a seventh of the BMCs fails for good and a tenth for a moment. Every other system has two workers of each kind, the others one; one process after the other is killed with -9 or stopped (SIGSTOP) for 10 or 25 s, `all` at once. A person decides what parks, mends nodes and has them tried again where a budget is spent, pauses, and aborts. Judged by the rack's own journal of the commands that its BMCs took: of no rollout, wave or rack more nodes between their first command and their last than its budget, nor at once than its limit; of the tenant's nodes no more than its disruption budget; no wave before the end of the one before it; no node begun twice, none lost. Where that is not so it is an oddity, and listed; so is a rollout that stands still for a minute with nothing under way, or pauses for a reason of its own. The seconds are from the moment at which all processes run again to the next admission, where a target had room.";
+  "Rollouts of 50 to 200 nodes stand side by side on a rack, with waves, error budgets, limits of racks and a tenant's disruption budget as chance has them, while up to three in ten of the BMCs fail for good and a tenth for a moment; BMCs are fifty times as fast as real ones. Every other system has two workers of each kind, the others one; one process after the other is killed with -9 or stopped (SIGSTOP) for 10 or 25 s, `all` at once. A person decides what parks, mends nodes and has them tried again where a budget is spent, pauses, and aborts. Judged by the rack's own journal of the commands that its BMCs took: of no rollout, wave or rack more nodes between their first command and their last than its budget, nor at once than its limit; of the tenant's nodes no more than its disruption budget; no wave before the end of the one before it; no node begun twice, none lost. Where that is not so it is an oddity, and listed; so is a rollout that stands still for a minute with nothing under way, or pauses for a reason of its own. The seconds are from the moment at which all processes run again to the next admission, where a target had room.";
 
-const writeRollouts = (turns: readonly TurnResult[], head: string): void => {
+const writeRollouts = (turns: readonly TurnResult[], more: string): void => {
+  const head = [`${rolloutReport.measuredBy(turns)}.`, more].filter(Boolean).join(' ');
   const wrong = rolloutReport.wrongList(turns).map((one) => `- ${one}`);
   const tables = [...rolloutReport.tableOf(turns), ...(wrong.length > 0 ? ['', 'Oddities:', '', ...wrong] : [])];
   writeSection(docsFile, 'rollouts', [head, '', rolloutReport.summaryOf(turns), '', aboutRollouts, '', ...tables]);
@@ -143,15 +145,14 @@ const writeRollouts = (turns: readonly TurnResult[], head: string): void => {
 const defaultRollouts = 200;
 
 const rolledOut = async (systems: readonly System[], values: Values, seed: number, say: Say): Promise<boolean> => {
-  const began = Date.now();
   const kept = linesIn<TurnResult>(values.results);
-  const count = Number(values.sample ?? defaultRollouts);
-  const found = await runRollouts(systems, { seed, count }, say, (turn) => kept.add([turn]));
+  const before = kept.read().reduce((all, { rollouts }) => all + rollouts.length, 0);
+  const count = Number(values.sample ?? defaultRollouts) - before;
+  const until = values.minutes ? Date.now() + Number(values.minutes) * 60_000 : Number.POSITIVE_INFINITY;
+  const found = await runRollouts(systems, { seed, count, until }, say, (turn) => kept.add([turn]));
   const turns = values.results ? kept.read() : found;
   for (const line of [...rolloutReport.tableOf(turns), rolloutReport.summaryOf(turns)]) say(line);
-  const most = `racks of ${systems[0]!.bmcs.length} nodes on ${systems.length} systems`;
-  if (values.sample === undefined)
-    writeRollouts(turns, when(Math.ceil((Date.now() - began) / 60_000), `seed ${seed}, ${most}`));
+  if (values.sample === undefined) writeRollouts(turns, '');
   return rolloutReport.isWell(found);
 };
 

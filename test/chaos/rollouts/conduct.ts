@@ -17,8 +17,11 @@ export type Conducted = {
 const lookEveryMs = 1_000;
 // Longer than any blow, and than the waits for what a tenant's budget lets go on.
 const stillMs = 60_000;
+// Its own word is all that a target waits for: nothing comes of waiting longer than a blow lasts.
+const tenantStillMs = 30_000;
 const endsWithinMs = 900_000;
 const mended = 4;
+const mostRounds = 2;
 
 type Conducting = {
   readonly system: System;
@@ -64,7 +67,7 @@ const again = async (conducting: Conducting): Promise<void> => {
   const { system, path, members, retries } = conducting;
   const failed = (await targetsOf(conducting)).filter(({ state }) => state === 'failed').slice(0, mended);
   conducting.rounds++;
-  if (conducting.rounds > 1 || failed.length === 0)
+  if (conducting.rounds > mostRounds || failed.length === 0)
     return void (await system.operator.ask('POST', `${path}/abort`, { ...because, running: 'finish' }));
   for (const { node_name, node_uuid } of failed) {
     await mend(system, members.get(node_name)!.bmc);
@@ -116,8 +119,12 @@ const tended = async (conducting: Conducting, now: Json): Promise<boolean> => {
   const seen = JSON.stringify([now.state, now.states, now.wave]);
   if (seen !== conducting.still.seen) conducting.still = { since: Date.now(), seen };
   // A run on a BMC that fails for good takes its time; others of its wave, or all after it, wait for it rightly.
-  if (underWay(now) === 0 && Date.now() - conducting.still.since > stillMs) {
-    if (!(await waitsForTenant(conducting))) oddities.push(`stood still: ${seen}`);
+  const stillFor = Date.now() - conducting.still.since;
+  if (underWay(now) === 0 && stillFor > tenantStillMs) {
+    if (!(await waitsForTenant(conducting))) {
+      if (stillFor <= stillMs) return false;
+      oddities.push(`stood still: ${seen}`);
+    }
     await system.operator.ask('POST', `${path}/abort`, { ...because, running: 'finish' });
     conducting.still = { since: Date.now(), seen: '' };
   }

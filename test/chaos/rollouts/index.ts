@@ -21,6 +21,12 @@ export type RolloutResult = {
 };
 /** Rollouts that stood side by side on one rack, the blows that fell on them, and what was wrong with all of them together. */
 export type TurnResult = {
+  readonly seed: number;
+  /** ISO 8601, when it began, its preparation included. */
+  readonly at: string;
+  readonly seconds: number;
+  /** How many nodes the rack had. */
+  readonly rack: number;
   readonly rollouts: readonly RolloutResult[];
   readonly blows: readonly Blown[];
   readonly wrong: readonly string[];
@@ -78,12 +84,14 @@ const resultOf = (shape: Shape, conducted: Conducted, commands: readonly Command
 
 type Lane = { readonly system: System; readonly tenant: Person; readonly say: (line: string) => void };
 
+type Found = Pick<TurnResult, 'rollouts' | 'blows' | 'wrong'>;
+
 /** So many rollouts at once as the rack has room for. */
-const turn = async ({ system, tenant, say }: Lane, seed: number, wanted: number): Promise<TurnResult> => {
+const conductAll = async ({ system, tenant, say }: Lane, seed: number, wanted: number): Promise<Found> => {
   const random = randomOf(seed);
   const shapes = shapesFor(random, system.bmcs.length, wanted);
   const members = membersOf(system, shapes, random);
-  const limit = tenantsLimit(random);
+  const limit = tenantsLimit(random, members.flat().length);
   await prepareMembers(system, members.flat(), tenant.project!);
   const budget = await tenant.must('POST', '/temper/v1/disruption-budgets', {
     query: { 'properties.tenant': ['true'] },
@@ -113,30 +121,49 @@ const turn = async ({ system, tenant, say }: Lane, seed: number, wanted: number)
   };
 };
 
+/** One turn; what it throws is found as well, and no turn follows on its system. */
+const turn = async (lane: Lane, seed: number, wanted: number): Promise<TurnResult & { readonly thrown?: unknown }> => {
+  const began = Date.now();
+  const about = () => ({
+    seed,
+    at: new Date(began).toISOString(),
+    seconds: Math.round((Date.now() - began) / 1_000),
+    rack: lane.system.bmcs.length,
+  });
+  try {
+    const found = await conductAll(lane, seed, wanted);
+    return { ...about(), ...found };
+  } catch (thrown) {
+    return { ...about(), rollouts: [], blows: [], wrong: [`the turn came to no end: ${String(thrown)}`], thrown };
+  }
+};
+
 /**
- * So many rollouts, shared by systems that are alike.
+ * So many rollouts, shared by systems that are alike. Throws what a turn has thrown, once the turns of the other systems are over.
+ * @param until no turn begins after it, epoch milliseconds
  * @param keep is given what each turn came to, as soon as it is known
  */
 export const runRollouts = async (
   systems: readonly System[],
-  { seed, count }: { readonly seed: number; readonly count: number },
+  { seed, count, until }: { readonly seed: number; readonly count: number; readonly until: number },
   say: (line: string) => void,
   keep: (turn: TurnResult) => void = () => {},
 ): Promise<TurnResult[]> => {
   const turns: TurnResult[] = [];
   let [begun, next] = [0, seed];
-  await Promise.all(
+  const lanes = await Promise.allSettled(
     systems.map(async (system, at) => {
       const sayLane = (line: string) => say(systems.length > 1 ? `[${at}] ${line}` : line);
       await writeRunbooks(system);
       const lane = { system, tenant: await system.person('owner-manager'), say: sayLane };
-      while (begun < count) {
+      while (begun < count && Date.now() < until) {
         const found = turn(lane, next++, count - begun);
         begun += 1; // so that no other lane begins beyond; the rest is known in a moment
-        const done = await found;
+        const { thrown, ...done } = await found;
         begun += done.rollouts.length - 1;
         turns.push(done);
         keep(done);
+        if (thrown !== undefined) throw thrown;
         for (const { nodes, work, state, states, seconds, wrong } of done.rollouts) {
           sayLane(`${state}: ${nodes} nodes, ${work}, ${JSON.stringify(states)}, ${seconds.toFixed(0)} s`);
           for (const one of wrong) sayLane(`! ${one}`);
@@ -145,5 +172,6 @@ export const runRollouts = async (
       }
     }),
   );
+  for (const lane of lanes) if (lane.status === 'rejected') throw lane.reason;
   return turns;
 };

@@ -16,7 +16,7 @@ export type Member = {
   readonly trouble: Trouble;
 };
 
-const atOnce = 16;
+const atOnce = 32;
 
 /** The runbooks of the rollouts; each ends with the indicator, by which the journal says that a node was done. */
 export const writeRunbooks = async ({ operator }: System): Promise<void> => {

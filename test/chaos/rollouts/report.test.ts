@@ -1,6 +1,6 @@
 /** The report of rollouts under blows leaves nothing out that was found. */
 import type { RolloutResult, TurnResult } from '.';
-import { isWell, summaryOf, tableOf, wrongList } from './report';
+import { isWell, measuredBy, summaryOf, tableOf, wrongList } from './report';
 
 const rollout = (over: Partial<RolloutResult> = {}): RolloutResult => ({
   seed: 7,
@@ -13,7 +13,16 @@ const rollout = (over: Partial<RolloutResult> = {}): RolloutResult => ({
   wrong: [],
   ...over,
 });
-const turn = (over: Partial<TurnResult> = {}): TurnResult => ({ rollouts: [rollout()], blows: [], wrong: [], ...over });
+const turn = (over: Partial<TurnResult> = {}): TurnResult => ({
+  seed: 7,
+  at: '2026-11-22T17:00:00.000Z',
+  seconds: 200,
+  rack: 800,
+  rollouts: [rollout()],
+  blows: [],
+  wrong: [],
+  ...over,
+});
 
 test('what a rollout, its tenant and a blow came to is listed, with the seed', () => {
   const turns = [
@@ -29,6 +38,19 @@ test('what a rollout, its tenant and a blow came to is listed, with the seed', (
   ]);
   expect(summaryOf(turns)).toContain('2 oddities; 1 blows after which nothing was begun within 15 s');
   expect(tableOf(turns)).toContain('| API | 1 | 1 | 16.0 s | 16.0 s |');
+});
+
+test('a turn that came to no end is listed, although nothing is known of its rollouts', () => {
+  const turns = [turn(), turn({ seed: 8, rollouts: [], wrong: ['the turn came to no end: Error: vain'] })];
+  expect(wrongList(turns)).toEqual(['seed 8: the turn came to no end: Error: vain']);
+});
+
+test('days, racks, minutes and seeds are those of all turns, in whatever order they came', () => {
+  const turns = [turn({ seed: 10 }), turn({ seed: 9, at: '2026-11-23T01:00:00.000Z', rack: 300, seconds: 100 })];
+  expect(measuredBy(turns)).toBe(
+    '2026-11-22 to 2026-11-23, 2 turns on racks of 300 to 800 nodes, together 5 minutes, seed 9 to 10',
+  );
+  expect(measuredBy([turn()])).toBe('2026-11-22, 1 turn on racks of 800 nodes, together 4 minutes, seed 7');
 });
 
 test('where all is well nothing is listed', () => {

@@ -8,10 +8,9 @@ const againWithinS = 15;
 
 /** All that should not be, each with the seed that leads to it. */
 const wrongOf = (turns: readonly TurnResult[]): string[] =>
-  turns.flatMap(({ rollouts, wrong }) => {
-    const [seed] = rollouts.map((one) => one.seed);
-    return [...rollouts.flatMap((one) => one.wrong), ...wrong].map((what) => `seed ${seed}: ${what}`);
-  });
+  turns.flatMap(({ seed, rollouts, wrong }) =>
+    [...rollouts.flatMap((one) => one.wrong), ...wrong].map((what) => `seed ${seed}: ${what}`),
+  );
 
 const lateOf = (turns: readonly TurnResult[]): Blown[] =>
   turns.flatMap(({ blows }) => blows.filter(({ seconds }) => seconds !== null && seconds > againWithinS));
@@ -19,7 +18,6 @@ const lateOf = (turns: readonly TurnResult[]): Blown[] =>
 export const isWell = (turns: readonly TurnResult[]): boolean =>
   wrongOf(turns).length === 0 && lateOf(turns).length === 0;
 
-const sum = (many: readonly number[]): number => many.reduce((all, one) => all + one, 0);
 const statesOf = (rollouts: readonly RolloutResult[]): Map<string, number> => {
   const states = new Map<string, number>();
   for (const one of rollouts)
@@ -28,6 +26,22 @@ const statesOf = (rollouts: readonly RolloutResult[]): Map<string, number> => {
 };
 const listed = (counts: ReadonlyMap<string, number>): string =>
   [...counts].map(([state, many]) => `${many} ${state}`).join(', ');
+
+const sum = (many: readonly number[]): number => many.reduce((all, one) => all + one, 0);
+
+const spanOf = (some: readonly (number | string)[]): string => {
+  const [first, last] = [some[0], some.at(-1)];
+  return first === last ? `${first}` : `${first} to ${last}`;
+};
+const ascending = (some: readonly number[]): number[] => [...some].sort((one, other) => one - other);
+
+/** When and with what all of it was measured; in how many minutes, where several systems at once count each for itself. */
+export const measuredBy = (turns: readonly TurnResult[]): string => {
+  const days = turns.map(({ at }) => at.slice(0, 10)).sort();
+  const minutes = Math.ceil(sum(turns.map(({ seconds }) => seconds)) / 60);
+  const racks = spanOf(ascending(turns.map(({ rack }) => rack)));
+  return `${spanOf(days)}, ${turns.length} turn${turns.length === 1 ? '' : 's'} on racks of ${racks} nodes, together ${minutes} minutes, seed ${spanOf(ascending(turns.map(({ seed }) => seed)))}`;
+};
 
 export const summaryOf = (turns: readonly TurnResult[]): string => {
   const rollouts = turns.flatMap((turn) => turn.rollouts);

@@ -64,7 +64,7 @@ export const shapeOf = (random: Random, most: number): Shape => {
     nodes,
     racks: between(random, 2, 8),
     work: random() < 0.7 ? 'restart' : 'reset',
-    failing: pick(random, [0.02, 0.05, 0.15]),
+    failing: pick(random, [0.02, 0.05, 0.15, 0.3]),
     limits: JSON.parse(JSON.stringify(limits)),
     meddles: pick(random, [
       'nothing', 'nothing', 'nothing', 'pauses', 'pauses', 'aborts, letting runs end', 'aborts, ending runs',
@@ -92,5 +92,6 @@ export const troubleOf = (random: Random, share: number): Trouble => {
   return die < share + 0.1 ? pick(random, passing) : null;
 };
 
-/** How many nodes of the tenant may be missing at once, of those of all rollouts beside each other. */
-export const tenantsLimit = (random: Random): number => between(random, 10, 20);
+/** How many nodes of the tenant may be missing at once, of its own among so many nodes of all rollouts beside each other. */
+export const tenantsLimit = (random: Random, nodes: number): number =>
+  between(random, Math.ceil(nodes / 30), Math.ceil(nodes / 15));
