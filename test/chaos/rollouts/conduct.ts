@@ -19,6 +19,8 @@ const lookEveryMs = 1_000;
 const stillMs = 60_000;
 // Its own word is all that a target waits for: nothing comes of waiting longer than a blow lasts.
 const tenantStillMs = 30_000;
+// Where little may be worked on at once it takes its time: a person has no patience for all of it.
+const patienceMs = 300_000;
 const endsWithinMs = 900_000;
 const mended = 4;
 const mostRounds = 2;
@@ -27,7 +29,8 @@ type Conducting = {
   readonly system: System;
   readonly path: string;
   readonly members: ReadonlyMap<string, Member>;
-  readonly retries: Map<string, number>;
+  /** By node, where the journal of its BMC was each time before it was tried again. */
+  readonly retries: Map<string, number[]>;
   readonly oddities: string[];
   meddles: Shape['meddles'];
   /** Since when nothing has changed, and what was seen then. */
@@ -71,7 +74,8 @@ const again = async (conducting: Conducting): Promise<void> => {
     return void (await system.operator.ask('POST', `${path}/abort`, { ...because, running: 'finish' }));
   for (const { node_name, node_uuid } of failed) {
     await mend(system, members.get(node_name)!.bmc);
-    retries.set(node_uuid, (retries.get(node_uuid) ?? 0) + 1);
+    const before = (await system.rack.written(members.get(node_name)!.bmc.index)).at(-1)?.seq ?? 0;
+    retries.set(node_uuid, [...(retries.get(node_uuid) ?? []), before]);
     await system.operator.ask('POST', `${path}/targets/${node_uuid}/retry`, because);
   }
   await system.operator.ask('POST', `${path}/resume`, because);
@@ -138,8 +142,9 @@ const judgedOf = (
 ): JudgedTarget[] =>
   targets.map(({ node_uuid, node_name, wave, state }) => {
     const { bmc, rack } = conducting.members.get(node_name)!;
-    const retries = conducting.retries.get(node_uuid) ?? 0;
-    return { node: node_name, bmc: bmc.index, rack, wave, state, runs: runs.get(node_uuid) ?? 0, retries };
+    const again = conducting.retries.get(node_uuid) ?? [];
+    const { length: retries } = again;
+    return { node: node_name, bmc: bmc.index, rack, wave, state, runs: runs.get(node_uuid) ?? 0, retries, again };
   });
 
 /** Plans a rollout and starts it. @returns its id, and what conducts it until it is over */
@@ -167,9 +172,14 @@ export const begin = async (
     rounds: 0,
   };
   const conduct = async (): Promise<Conducted> => {
+    let impatient = false;
     for (;;) {
       const now = await system.operator.must('GET', path);
       if (await tended(conducting, now)) break;
+      if (!impatient && Date.now() - began > patienceMs) {
+        impatient = true;
+        await system.operator.ask('POST', `${path}/abort`, { ...because, running: 'finish' });
+      }
       if (Date.now() - began > endsWithinMs) {
         conducting.oddities.push(`did not end in ${endsWithinMs / 1_000} s`);
         break;

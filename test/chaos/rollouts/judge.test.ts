@@ -12,6 +12,7 @@ const target = (bmc: number, over: Partial<JudgedTarget> = {}): JudgedTarget => 
   state: 'done',
   runs: 1,
   retries: 0,
+  again: [],
   ...over,
 });
 const bound = (scope: string, value: string, budget: number | null, most: number | null): Bound => ({
@@ -53,6 +54,15 @@ test('a rack, a wave and a tenant are bounds of their own nodes', () => {
   const left = journal('+1 +2 -2');
   expect(judgeTenant([target(1, { state: 'aborted' }), target(2)], 1, left)).toEqual([]);
   expect(judgeTenant([target(1, { state: 'failed' }), target(2)], 1, left)).toHaveLength(1);
+});
+
+test('between two attempts a node that has failed is in danger, and not worked on', () => {
+  const targets = [target(1, { retries: 1, runs: 2, again: [0] }), target(2)];
+  const of = (bounds: Bound[]) => judgeRollout({ targets, bounds }, journal('+1 +2 -2 +1 -1'));
+  expect(of([bound('total', '', 2, 1)])).toEqual([]);
+  expect(of([bound('total', '', 1, null)])).toEqual(['total: 2 harmed or in danger, budget 1']);
+  const beside = judgeRollout({ targets, bounds: [bound('total', '', 2, 1)] }, journal('+1 +2 +1 -2 -1'));
+  expect(beside).toEqual(['total: 2 worked on at once, at most 1']);
 });
 
 test('a wave that begins before the end of the one before it is found, a retry of an earlier one is none', () => {

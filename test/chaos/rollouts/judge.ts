@@ -18,6 +18,8 @@ export type JudgedTarget = {
   readonly runs: number;
   /** How often a person had it tried again. */
   readonly retries: number;
+  /** Where in the rack's journal its BMC was each time before that: what follows is another attempt. */
+  readonly again: readonly number[];
 };
 
 /** A bound as the API shows it: `value` is empty, a wave from 1 on, or a rack. */
@@ -28,37 +30,54 @@ export type Bound = {
   readonly most: number | null;
 };
 
+type Attempt = { readonly from: number; readonly completed: number | null; readonly last: number };
 type Work = {
   readonly from: number;
   readonly completed: number | null;
-  readonly last: number;
   readonly once: number;
+  /** Between two of them nothing is done to the node, which has failed. */
+  readonly attempts: readonly Attempt[];
 };
 
 /** The last command of each runbook of chaos sets the indicator, so that its journal says when a node was done. */
 const completes = ({ content }: Command): boolean => /Indicator/.test(JSON.stringify(content));
 
-/** The commands of each BMC, by its number. @param commands in the order of the rack's journal */
-const workOf = (commands: readonly Command[]): Map<number, Work> => {
-  const works = new Map<number, Work>();
-  for (const command of commands) {
-    const { bmc, seq, effect } = command;
-    const work = works.get(bmc) ?? { from: seq, completed: null, last: seq, once: 0 };
-    works.set(bmc, {
-      from: work.from,
-      completed: work.completed ?? (completes(command) ? seq : null),
-      last: seq,
-      once: work.once + Number(effect === 'once'),
-    });
-  }
-  return works;
+const groupedBy = (commands: readonly Command[], keyOf: (command: Command) => number): Map<number, Command[]> => {
+  const groups = new Map<number, Command[]>();
+  for (const command of commands) groups.set(keyOf(command), [...(groups.get(keyOf(command)) ?? []), command]);
+  return groups;
+};
+
+const attemptOf = (commands: readonly Command[]): Attempt => ({
+  from: commands[0]!.seq,
+  completed: commands.find(completes)?.seq ?? null,
+  last: commands.at(-1)!.seq,
+});
+
+/** The commands of each BMC, by its number, and in which attempts they came. @param commands in the order of the rack's journal */
+const workOf = (
+  commands: readonly Command[],
+  targets: readonly Pick<JudgedTarget, 'bmc' | 'again'>[],
+): Map<number, Work> => {
+  const own = groupedBy(commands, ({ bmc }) => bmc);
+  return new Map(
+    targets.flatMap(({ bmc, again }) => {
+      const all = own.get(bmc);
+      if (!all) return [];
+      const attempts = groupedBy(all, ({ seq }) => again.filter((before) => seq > before).length);
+      const { from, completed } = attemptOf(all);
+      const once = all.filter(({ effect }) => effect === 'once').length;
+      return [[bmc, { from, completed, once, attempts: [...attempts.values()].map(attemptOf) }] as const];
+    }),
+  );
 };
 
 type Span = { readonly from: number; readonly to: number };
 /** From its first command until it was done; never, where it was not. */
 const harmable = ({ from, completed }: Work): Span => ({ from, to: completed ?? Number.POSITIVE_INFINITY });
-/** From its first command until it was done, or got no more commands. */
-const busy = ({ from, completed, last }: Work): Span => ({ from, to: completed ?? last });
+/** In each attempt from its first command until it was done, or got no more commands. */
+const busy = ({ attempts }: Work): Span[] =>
+  attempts.map(({ from, completed, last }) => ({ from, to: completed ?? last }));
 
 /** How many there were at once at most. */
 const peakOf = (spans: readonly Span[]): number => {
@@ -80,7 +99,7 @@ const within = ({ scope, value }: Bound, { wave, rack }: JudgedTarget): boolean 
 
 const brokenBound = (bound: Bound, targets: readonly JudgedTarget[], works: ReadonlyMap<number, Work>): string[] => {
   const inside = targets.filter((one) => within(bound, one)).flatMap(({ bmc }) => works.get(bmc) ?? []);
-  const [harm, atOnce] = [peakOf(inside.map(harmable)), peakOf(inside.map(busy))];
+  const [harm, atOnce] = [peakOf(inside.map(harmable)), peakOf(inside.flatMap(busy))];
   const of = `${bound.scope} ${bound.value}`.trim();
   return [
     ...(bound.budget !== null && harm > bound.budget
@@ -124,8 +143,7 @@ export const judgeRollout = (
   { targets, bounds }: { readonly targets: readonly JudgedTarget[]; readonly bounds: readonly Bound[] },
   commands: readonly Command[],
 ): string[] => {
-  const own = new Set(targets.map(({ bmc }) => bmc));
-  const works = workOf(commands.filter(({ bmc }) => own.has(bmc)));
+  const works = workOf(commands, targets);
   return [
     ...bounds.flatMap((bound) => brokenBound(bound, targets, works)),
     ...brokenWaves(targets, works),
@@ -138,16 +156,16 @@ export const judgeRollout = (
  * @param targets the tenant's; one that its rollout's abort has ended is back, whatever commands it got
  */
 export const judgeTenant = (
-  targets: readonly Pick<JudgedTarget, 'bmc' | 'state'>[],
+  targets: readonly Pick<JudgedTarget, 'bmc' | 'state' | 'again'>[],
   limit: number,
   commands: readonly Command[],
 ): string[] => {
-  const works = workOf(commands);
+  const works = workOf(commands, targets);
   const peak = peakOf(
     targets.flatMap(({ bmc, state }) => {
       const work = works.get(bmc);
       if (!work) return [];
-      return [state === 'aborted' ? busy(work) : harmable(work)];
+      return state === 'aborted' ? busy(work) : [harmable(work)];
     }),
   );
   return peak > limit ? [`disruption budget: ${peak} missing at once, at most ${limit}`] : [];
