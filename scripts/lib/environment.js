@@ -16,6 +16,9 @@ function asRole(url, user, password) {
   return Object.assign(new URL(url), { username: user, password }).href;
 }
 
+/** Of the C library's arenas two are enough: each keeps what its threads have given back (mallopt(3), M_ARENA_MAX). */
+const fewArenas = { MALLOC_ARENA_MAX: '2' };
+
 /** Programs that BMC workers start; those of the system go first. */
 const programsPath = () => [process.env.PATH, ipmiFolder(), isoFolder()].filter(Boolean).join(path.delimiter);
 
@@ -76,6 +79,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       ...temporal,
       ...database('temper_control', secrets.control),
       TEMPER_WORKER_HOSTNAME: 'worker-control',
+      ...fewArenas,
       // What it admits targets of rollouts with, as the API admits single runs.
       TEMPER_SECRETS_PUBLIC_KEYS: secrets.publicKeys,
       TEMPER_DEFAULT_RAMDISK: emulatedRamdisk,

@@ -17,6 +17,7 @@ import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
 import { allocationCounter, reconcileCounter, relayCounter } from '../observe/runs';
 import { watchSkew } from '../process/clock-skew';
+import { keepHeapSmall, keepThreadsSmall } from '../process/heap';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from '../process/observing';
 import { type Life, live } from '../process/process';
 import type { BmcConfig } from '../process/settings/config';
@@ -98,6 +99,9 @@ const compared = async (hands: MarkHands, { signal }: Life): Promise<void> => {
 };
 
 const control = (): void => {
+  // Many runs are under way at once, in the heap of this thread and in that of the workflows.
+  keepHeapSmall();
+  keepThreadsSmall();
   const { config, log, metrics } = begin('control');
   live('control', config, { log, metrics }, async (life) => {
     const traces = await tracesFrom('worker-control', config, life);
