@@ -72,9 +72,38 @@ export const powerStarts = (sql: Db) =>
 
 /** Counters whose nodes were begun as often in the last minute as their power supply bears. */
 const hurried = (sql: Db, rollout: RolloutUuid) => sql`
-  select number from rollout_counters c where c.rollout = ${rollout} and c.per_minute is not null and c.per_minute <= (
-    select ${powerStarts(sql)} from rollout_targets t where t.rollout = c.rollout and t.power_cycles > 0
-      and t.admitted_at > now() - interval '1 minute' and t.counters @> array[c.number])`;
+  select c.number from (
+    select number, ${powerStarts(sql)} as starts
+    from rollout_targets t, unnest(t.counters) as number
+    where t.rollout = ${rollout} and t.power_cycles > 0 and t.admitted_at > now() - interval '1 minute'
+      and exists (select from rollout_counters where rollout = ${rollout} and per_minute is not null)
+    group by number) begun
+  join rollout_counters c on c.rollout = ${rollout} and c.number = begun.number and c.per_minute <= begun.starts`;
+
+const allOf = (sql: Db) => sql(targetColumns.map((name) => `t.${name}`));
+
+/** Whether the node of target `t` is held or frozen, one lookup for each target that is come upon. */
+const isHeld = (sql: Db) => sql`
+  ((select n.reservation from nodes n where n.uuid = t.node_uuid) is not null or exists (
+    select from freezes f where f.node_uuid = t.node_uuid and f.ended_at is null and (f.until is null or f.until > now())))`;
+
+/** The nodes that are held or frozen: few, beside all targets that may be to come. */
+const heldNodes = (sql: Db) => sql`
+  select uuid from nodes where reservation is not null
+  union select node_uuid from freezes where ended_at is null and (until is null or until > now())`;
+
+/** Targets `t` of a wave that may be begun now. Of these, the whole and the wave itself have room in their bounds, or none is. */
+const pendingDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
+  t.rollout = ${rollout} and t.state = 'pending' and t.wave = ${wave} and (t.not_before is null or t.not_before <= now())
+  and not exists (select from spent where scope = 'total' or (scope = 'wave' and value = ${wave}::int::text))
+  and not t.counters && array(select number from spent)
+  and (t.power_cycles = 0 or not t.counters && array(select number from hurried))`;
+
+/** Targets `t` of this wave or an earlier one that are to be tried again, whose bounds on what is under way have room. */
+const againDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
+  t.rollout = ${rollout} and t.state = 'failed' and t.wave <= ${wave} and t.retry_asked_at > t.ended_at
+  and (t.not_before is null or t.not_before <= now())
+  and not t.counters && array(select number from rollout_counters where rollout = ${rollout} and in_flight >= most)`;
 
 /**
  * Which page of all targets, and its order: that of the plan, in which waves follow each other, so that targets of one state are found
@@ -184,17 +213,26 @@ export const rolloutTargets = (sql: Db) => ({
    * without those of which a bound has no room as it stands. Those whose nodes are held or frozen come last, so that they keep none
    * behind them waiting. @param skip so many of them, which were seen to wait for something
    */
-  due: (rollout: RolloutUuid, wave: number, limit: number, skip = 0): Promise<TargetRow[]> => sql<TargetRow[]>`
-    select ${sql(targetColumns.map((name) => `t.${name}`))} from rollout_targets t left join nodes n on n.uuid = t.node_uuid
-    where rollout = ${rollout} and (not_before is null or not_before <= now()) and ((state = 'pending' and wave = ${wave}
-      and not t.counters && array(
-        select number from rollout_counters where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget))
-      and (power_cycles = 0 or not t.counters && array(${hurried(sql, rollout)})))
-      or (state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at and not t.counters && array(
-        select number from rollout_counters where rollout = ${rollout} and in_flight >= most)))
-    order by n.reservation is not null or exists (
-      select from freezes f where f.node_uuid = t.node_uuid and f.ended_at is null and (f.until is null or f.until > now())), position
-    limit ${limit} offset ${skip}`,
+  due(rollout: RolloutUuid, wave: number, limit: number, skip = 0): Promise<TargetRow[]> {
+    const upTo = limit + skip;
+    // Each part stops in the order of the plan where it has enough: of all that are to come, a page is read.
+    return sql<TargetRow[]>`
+      with spent as materialized (
+        select number, scope, value from rollout_counters
+        where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)),
+      hurried as materialized (${hurried(sql, rollout)}),
+      free as materialized (
+        select ${allOf(sql)} from rollout_targets t
+        where ${pendingDue(sql, rollout, wave)} and ${isHeld(sql)} is false order by t.position limit ${upTo}),
+      held as materialized (
+        select ${allOf(sql)} from rollout_targets t
+        where (select count(*) from free) < ${upTo} and ${pendingDue(sql, rollout, wave)}
+          and t.node_uuid = any (array(${heldNodes(sql)})) order by t.position limit ${upTo})
+      select ${allOf(sql)} from (
+        select *, false as is_held from free union all select *, true from held
+        union all select ${allOf(sql)}, ${isHeld(sql)} from rollout_targets t where ${againDue(sql, rollout, wave)}) t
+      order by is_held, position limit ${limit} offset ${skip}`;
+  },
 
   /**
    * The first spent bound that forbids what is left of this wave and those before it; undefined where one of these targets is worked on,
@@ -250,14 +288,16 @@ export const rolloutTargets = (sql: Db) => ({
   /** When the next soak is over, or the next target of the wave may be begun; null where time changes nothing. */
   async nextTime(rollout: RolloutUuid, wave: number): Promise<Date | null> {
     const [row] = await sql<{ at: Date | null }[]>`
-      select least(min(soak_until) filter (where state = 'soaking'),
-        min(not_before) filter (where not_before > now() and (state = 'pending' and wave = ${wave}
-          or state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at))) as at
-      from rollout_targets where rollout = ${rollout} and state in ('soaking', 'pending', 'failed')`;
+      select least(
+        (select min(soak_until) from rollout_targets where rollout = ${rollout} and state = 'soaking'),
+        (select min(not_before) from rollout_targets
+          where rollout = ${rollout} and state in ('pending', 'failed') and not_before > now()
+            and (state = 'pending' and wave = ${wave} or state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at))) as at`;
     const [pace] = await sql<{ at: Date | null }[]>`
       select min(admitted_at) + interval '1 minute' as at from rollout_targets
       where rollout = ${rollout} and admitted_at > now() - interval '1 minute' and power_cycles > 0
         and counters && array(select number from rollout_counters where rollout = ${rollout} and per_minute is not null)
+        and exists (select from rollout_counters where rollout = ${rollout} and per_minute is not null)
         and exists (select from rollout_targets where rollout = ${rollout} and (state = 'pending' and wave = ${wave}
           or state = 'failed' and wave <= ${wave} and retry_asked_at > ended_at))`;
     const times = [row?.at, pace?.at].filter((at) => at instanceof Date);
