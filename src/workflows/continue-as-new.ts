@@ -2,7 +2,7 @@
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { RunInput } from '../model/runs/runs';
-import { Aborted } from './interpreter';
+import { Aborted } from './effects-contract';
 import type { Journal } from './journal';
 import { type ExecutionState, endAsked } from './state';
 

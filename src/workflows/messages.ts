@@ -18,7 +18,7 @@ import {
   skipStep,
   unholdSignal,
 } from './contract';
-import type { DecisionKind } from './interpreter';
+import type { DecisionKind } from './effects-contract';
 import { type ExecutionState, progressOf, projectedOf } from './state';
 import { details } from './ui';
 

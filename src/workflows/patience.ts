@@ -3,8 +3,8 @@ import { CancellationScope, condition, isCancellation, patched } from '@temporal
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { type ActName, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, Lock, RunInput } from '../model/runs/runs';
+import { Aborted } from './effects-contract';
 import { codeOf, isHeldBack, messageOf } from './failures';
-import { Aborted } from './interpreter';
 import type { Journal } from './journal';
 import { type ExecutionState, endAsked } from './state';
 

@@ -1,7 +1,7 @@
 /** A run's turn, where only so many of a kind may work at once: it looks until it has one. */
 import { condition, setCurrentDetails } from '@temporalio/workflow';
 import type { RunInput } from '../model/runs/runs';
-import { Aborted } from './interpreter';
+import { Aborted } from './effects-contract';
 import type { Journal } from './journal';
 import type { ExecutionState } from './state';
 import { details } from './ui';

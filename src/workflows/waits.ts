@@ -4,7 +4,7 @@ import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';
 import type { Acts } from './acts';
-import { Aborted, type Decided } from './interpreter';
+import { Aborted, type Decided } from './effects-contract';
 import type { Journal } from './journal';
 import { type ExecutionState, endAsked } from './state';
 import { waitForTurn } from './turns';

@@ -2,7 +2,8 @@
 
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { GivenStep } from '../../src/model/lifecycle/step-types';
-import { Aborted, type DecisionKind, type Effects, FailedByPerson, runSteps } from '../../src/workflows/interpreter';
+import { Aborted, type DecisionKind, type Effects, FailedByPerson } from '../../src/workflows/effects-contract';
+import { runSteps } from '../../src/workflows/interpreter';
 import { Failed, recording, Unknown } from './support';
 
 const plan = (...names: (string | [string, Record<string, unknown>])[]) =>

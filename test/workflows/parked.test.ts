@@ -1,5 +1,6 @@
 /** What a person decides about a step, what a freeze holds back, and what a failed step leaves behind. */
-import { type Effects, runSteps } from '../../src/workflows/interpreter';
+import type { Effects } from '../../src/workflows/effects-contract';
+import { runSteps } from '../../src/workflows/interpreter';
 import { Failed, recording, stepAt, throwingFirst, Unknown } from './support';
 
 /** A failure that is known to be one, of an act whose effect is not known. */

@@ -1,5 +1,6 @@
 /** Steps that need the ramdisk: when it is waited for, when it is booted again, and how its own steps join the plan. */
-import { Aborted, type Effects, runSteps } from '../../src/workflows/interpreter';
+import { Aborted, type Effects } from '../../src/workflows/effects-contract';
+import { runSteps } from '../../src/workflows/interpreter';
 import { boot, Failed, recording, stepAt, throwingFirst } from './support';
 
 const inBand = (index: number) => stepAt(index, ['log', 'agent_step']);

@@ -1,5 +1,6 @@
 /** Runs that go on where an execution before left off: at a step, or within one. */
-import { Aborted, type Effects, runSteps } from '../../src/workflows/interpreter';
+import { Aborted, type Effects } from '../../src/workflows/effects-contract';
+import { runSteps } from '../../src/workflows/interpreter';
 import { boot, Failed, recording, stepAt } from './support';
 
 const off = stepAt(0, ['power_off', 'eject_media']);

@@ -3,7 +3,7 @@ import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 
 import { type ActName, planActs } from '../../src/model/lifecycle/steps';
 import type { ActOutcome } from '../../src/model/runs/runs';
-import type { Effects } from '../../src/workflows/interpreter';
+import type { Effects } from '../../src/workflows/effects-contract';
 
 /** A failure after which it is unknown what a step did. */
 export class Unknown extends Error {}
