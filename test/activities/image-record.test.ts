@@ -2,30 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { withImage } from '../../src/activities/image-record';
 import type { BmcNode } from '../../src/bmc/contract';
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
+import type { Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
 import { hashOf } from '../../src/inventory/secrets/boot-tokens';
 import type { NodeUuid } from '../../src/model/ids';
 import { heldAct } from '../support/held-act';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 import { testVault as vault } from '../support/vault';
 
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
 let boot: Inventory;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 1 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 2 }));
-  boot = createInventory(connect(database.bootUrl, { max: 1 }));
+  ({ owner, api, bmc, boot, close } = await openStores());
 });
-afterAll(async () => {
-  await Promise.all([owner.end(), api.close(), bmc.close(), boot.close()]);
-  await database.drop();
-});
+afterAll(() => close());
 
 const sha256 = 'c'.repeat(64);
 const settings = {

@@ -3,33 +3,26 @@ import { randomUUID } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
 import { createLanes } from '../../src/bmc/lane';
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
+import type { Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
 import { agentTokenOf, hashOf, inspectionTokenOf } from '../../src/inventory/secrets/boot-tokens';
 import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 import type { ActName } from '../../src/model/lifecycle/steps';
 import { heldAct } from '../support/held-act';
 import { type ActsOver, recordingDriver } from '../support/recording-driver';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 import { testVault as vault } from '../support/vault';
 
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
 let boot: Inventory;
 let ramdisk: string;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 2 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 4 }));
-  boot = createInventory(connect(database.bootUrl, { max: 1 }));
+  ({ owner, api, bmc, boot, close } = await openStores());
 });
-afterAll(async () => {
-  await Promise.all([owner.end(), api.close(), bmc.close(), boot.close()]);
-  await database.drop();
-});
+afterAll(() => close());
 
 const area = { arguments_at: 0, arguments_bytes: 1_024, files_at: 1_024, files_bytes: 1_024 };
 const files = {

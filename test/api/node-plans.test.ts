@@ -1,6 +1,7 @@
 /** The plan of a request on one node: all that refuses it, what would run, and that it is the same word as the admission's. */
 import type { NodeUuid } from '../../src/model/ids';
 import { faultOf, type Reply, startTestApi, type TestApi } from '../support/api';
+import { biosStep, reboot } from '../support/runbook-steps';
 import { lessee, owner, type Persona, stranger } from '../support/world';
 
 const secret = 'correct-horse';
@@ -12,19 +13,8 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 afterEach(() => api.setPolicy({ set: 'temper' }));
 
-const reboot = { interface: 'power', step: 'reboot', order: 1, args: {} };
-const bios = {
-  interface: 'bios',
-  step: 'apply_configuration',
-  order: 2,
-  args: { settings: [{ name: 'A', value: 'b' }] },
-};
-const withSecret = {
-  interface: 'bios',
-  step: 'apply_configuration',
-  order: 2,
-  args: { settings: [{ name: 'AdminPassword', value: secret }] },
-};
+const bios = biosStep('A', 'b');
+const withSecret = biosStep('AdminPassword', secret);
 
 const address = { redfish_address: 'https://192.0.2.7' };
 const ready = {

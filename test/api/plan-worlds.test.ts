@@ -8,6 +8,7 @@ import type { NodeRow } from '../../src/inventory/nodes/nodes';
 import type { NodeUuid } from '../../src/model/ids';
 import type { PinnedRunbook, Refused } from '../../src/rollouts/contract';
 import { startTestApi, type TestApi } from '../support/api';
+import { biosStep, reboot } from '../support/runbook-steps';
 import { lessee, owner, personas, stranger } from '../support/world';
 
 const worlds = Number(process.env.TEMPER_PLAN_WORLDS ?? 500);
@@ -19,13 +20,7 @@ beforeAll(async () => {
   api = await startTestApi({ settings: { disallowedSteps: ['management.reset_bmc'] } });
   await api.sql`insert into workers (hostname, conductor_group, drivers, role, updated_at)
     values ('w', '', ${['redfish', 'fake-hardware']}, 'bmc', now() + interval '1 day')`;
-  const reboot = { interface: 'power', step: 'reboot', order: 1, args: {} };
-  const bios = {
-    interface: 'bios',
-    step: 'apply_configuration',
-    order: 2,
-    args: { settings: [{ name: 'A', value: 'b' }] },
-  };
+  const bios = biosStep('A', 'b');
   const reported = { interface: 'deploy', step: 'own_step', order: 3, args: {} };
   await book('PUBLIC', [reboot, bios], { public: true });
   await book('OWN', [reboot], { owner });

@@ -1,5 +1,6 @@
 /** Revisions of runbooks: every state is kept, with who made it, and is shown to those who could see it then. */
 import { faultOf, type Request, startTestApi, type TestApi } from '../support/api';
+import { reboot } from '../support/runbook-steps';
 import { lessee, owner, type Persona } from '../support/world';
 
 let api: TestApi;
@@ -13,7 +14,6 @@ beforeEach(async () => {
 });
 afterEach(() => api.setPolicy({ set: 'temper' }));
 
-const reboot = { interface: 'power', step: 'reboot', order: 1, args: {} };
 const bios = (value: string) => ({
   interface: 'bios',
   step: 'apply_configuration',

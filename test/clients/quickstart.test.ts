@@ -1,6 +1,6 @@
 /** README and quickstart, typed into one shell of a system that a fresh `npm start` left: every command shows what the page shows. */
 import { type System, startSystem } from '../e2e/support/system';
-import { typeAll } from '../e2e/support/typed';
+import { testTyped, typeAll } from '../e2e/support/typed';
 import { asShown, consoleOf, headingsOf, partOf, readDocument, type Typed } from '../support/documents';
 
 jest.setTimeout(600_000);
@@ -23,17 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => system?.stop());
 
-test('the page is typed to its end', () => {
-  expect(commands.length).toBeGreaterThan(30);
-  expect(shows.length).toBe(commands.length);
-});
-
-test.each(commands.map(({ command, shown }, index) => [index, command, shown] as const))(
-  'command %i, %s, shows what the page shows',
-  (index, command, shown) => {
-    expect({ command, shows: shows[index] }).toEqual({ command, shows: expect.stringMatching(asShown(shown)) });
-  },
-);
+testTyped(commands, 30, () => shows);
 
 test('npm start prints what the page says it prints', () => {
   const { welcome } = jest.requireActual('../../scripts/start.js');

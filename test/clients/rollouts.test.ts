@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type System, startSystem } from '../e2e/support/system';
-import { typeAll } from '../e2e/support/typed';
-import { asShown, blocksOf, consoleOf, partOf, readDocument } from '../support/documents';
+import { testTyped, typeAll } from '../e2e/support/typed';
+import { blocksOf, consoleOf, partOf, readDocument } from '../support/documents';
 
 jest.setTimeout(600_000);
 
@@ -39,17 +39,7 @@ afterAll(async () => {
   metrics?.close();
 });
 
-test('the page is typed to its end', () => {
-  expect(commands.length).toBeGreaterThan(25);
-  expect(shows.length).toBe(commands.length);
-});
-
-test.each(commands.map(({ command, shown }, index) => [index, command, shown] as const))(
-  'command %i, %s, shows what the page shows',
-  (index, command, shown) => {
-    expect({ command, shows: shows[index] }).toEqual({ command, shows: expect.stringMatching(asShown(shown)) });
-  },
-);
+testTyped(commands, 25, () => shows);
 
 test('the control worker asked the metrics what the plan names', () => {
   expect([...new Set(asked)]).toEqual(['sum(ALERTS{alertstate="firing"})']);

@@ -1,28 +1,21 @@
 /** An image's URLs in a real store: made by a worker under the fence, worth something only while its run has the node. */
 import { randomUUID } from 'node:crypto';
-import { createInventory, type Inventory } from '../../src/inventory';
-import { connect, type Sql } from '../../src/inventory/database';
+import type { Inventory } from '../../src/inventory';
+import type { Sql } from '../../src/inventory/database';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { type TestDatabase, testDatabase } from '../support/servers';
+import { openStores } from '../support/stores';
 
-let database: TestDatabase;
 let owner: Sql;
 let api: Inventory;
 let bmc: Inventory;
 let boot: Inventory;
+let apiSql: Sql;
 let bootSql: Sql;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await testDatabase();
-  owner = connect(database.ownerUrl, { max: 1 });
-  api = createInventory(connect(database.apiUrl, { max: 2 }));
-  bmc = createInventory(connect(database.bmcUrl, { max: 2 }));
-  bootSql = connect(database.bootUrl, { max: 2 });
-  boot = createInventory(bootSql);
+  ({ owner, api, bmc, boot, apiSql, bootSql, close } = await openStores());
 });
-afterAll(async () => {
-  await Promise.all([api.close(), bmc.close(), boot.close(), owner.end()]);
-  await database.drop();
-});
+afterAll(() => close());
 
 let digests = 0;
 const imageOf = async (url: string | null = 'https://images.example.org/x.raw') => {
@@ -88,7 +81,5 @@ it.each([
 });
 
 it('the API does not read what URLs are compared with', async () => {
-  const sql = connect(database.apiUrl, { max: 1 });
-  await expect(sql`select url_hash from image_capabilities`).rejects.toThrow(/permission denied/);
-  await sql.end();
+  await expect(apiSql`select url_hash from image_capabilities`).rejects.toThrow(/permission denied/);
 });

@@ -9,23 +9,36 @@ export type Stores = {
   readonly api: Inventory;
   readonly control: Inventory;
   readonly bmc: Inventory;
+  readonly boot: Inventory;
+  /** Connections of two roles, for what these may not do. */
+  readonly apiSql: Sql;
+  readonly bootSql: Sql;
   close(): Promise<void>;
 };
 
 /** Connects when first used; `max` connections for each. */
 export const openStores = async (max = 4): Promise<Stores> => {
   const database = await testDatabase();
-  const owner = connect(database.ownerUrl, { max });
-  const [api, control, bmc] = [database.apiUrl, database.controlUrl, database.bmcUrl].map((url) =>
-    createInventory(connect(url, { max })),
-  ) as [Inventory, Inventory, Inventory];
+  const { ownerUrl, apiUrl, controlUrl, bmcUrl, bootUrl } = database;
+  const sqlOf = (url: string): Sql => connect(url, { max });
+  const [owner, apiSql, bootSql] = [sqlOf(ownerUrl), sqlOf(apiUrl), sqlOf(bootUrl)];
+  const api = createInventory(apiSql);
+  const control = createInventory(sqlOf(controlUrl));
+  const bmc = createInventory(sqlOf(bmcUrl));
+  const boot = createInventory(bootSql);
   return {
     owner,
     api,
     control,
     bmc,
+    boot,
+    apiSql,
+    bootSql,
     async close() {
-      await Promise.all([owner.end({ timeout: 1 }), api.close(), control.close(), bmc.close()]);
+      await Promise.all([
+        owner.end({ timeout: 1 }),
+        ...[api, control, bmc, boot].map((inventory) => inventory.close()),
+      ]);
       await database.drop();
     },
   };

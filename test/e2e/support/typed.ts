@@ -2,7 +2,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { clientCommand } from '../../support/clients';
-import type { Typed } from '../../support/documents';
+import { asShown, type Typed } from '../../support/documents';
 import { runClient } from './cli';
 import type { System } from './system';
 
@@ -47,4 +47,19 @@ export const typeAll = async (
     .split(`${mark}\n`)
     .slice(0, -1)
     .map((shown) => shown.trim());
+};
+
+/** Declares that each command of a page shows what the page shows. @param shows what they showed, known once the system has run */
+export const testTyped = (commands: readonly Typed[], atLeast: number, shows: () => readonly string[]): void => {
+  test('the page is typed to its end', () => {
+    expect(commands.length).toBeGreaterThan(atLeast);
+    expect(shows().length).toBe(commands.length);
+  });
+
+  test.each(commands.map(({ command, shown }, index) => [index, command, shown] as const))(
+    'command %i, %s, shows what the page shows',
+    (index, command, shown) => {
+      expect({ command, shows: shows()[index] }).toEqual({ command, shows: expect.stringMatching(asShown(shown)) });
+    },
+  );
 };
