@@ -3,62 +3,29 @@
 import { z } from 'zod';
 import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import { raise } from '../../model/errors';
-import { maxMinor } from '../../model/resources/microversions';
 import { namesInList } from '../../model/texts';
-import { allocationTarget, explainAnswer, nodeTarget, runbookTarget, type Target } from '../../policy';
-import type { ApiContext } from '../context';
+import { explainAnswer } from '../../policy';
 import { type ApiRequest, ok, type Route, route } from '../http/route';
 import { flag } from '../resource/validation';
-import { visibleNode } from '../resource/visibility';
-import { findVisibleAllocation } from '../v1/allocations/visibility';
-import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { explanationFor } from './explanations';
-import { targetOfRun, visibleRun } from './runs';
+import { kindsNamed, objectFields, objectRules, objectTarget, policyName } from './policy-objects';
 import * as shapes from './shapes';
 
 const policyRule = 'temper:policy:explain';
 
-const name = z.string().min(1).max(255);
-const targetKinds = ['node', 'run', 'runbook', 'allocation'] as const;
 const policyQuery = z
   .strictObject({
-    rule: name,
-    node: name.optional(),
-    run: name.optional(),
-    runbook: name.optional(),
-    allocation: name.optional(),
-    roles: name.optional(),
-    project_id: name.optional(),
+    ...objectFields,
+    roles: policyName.optional(),
+    project_id: policyName.optional(),
     admin_projects: z.string().max(4_096).optional(),
     system: flag.optional(),
   })
-  .refine((given) => targetKinds.filter((kind) => given[kind] !== undefined).length <= 1, {
+  .refine((given) => kindsNamed(given).length <= 1, {
     error: 'name one of node, run, runbook and allocation',
   });
 type PolicyQuery = z.output<typeof policyQuery>;
 type PolicyRequest = ApiRequest<unknown, PolicyQuery, unknown>;
-
-type TargetKind = (typeof targetKinds)[number];
-type Find = (ctx: ApiContext, request: PolicyRequest, ident: string) => Promise<Target>;
-
-/** How the target of each kind of object is found. Throws its NotFound for a hidden one as for a missing one. */
-const finds: Readonly<Record<TargetKind, Find>> = {
-  node: async (ctx, { who }, ident) => nodeTarget(await visibleNode(ctx, { who, version: maxMinor }, ident)),
-  run: async (ctx, { who }, ident) => {
-    const { run, node } = await visibleRun(ctx, who, ident);
-    return targetOfRun(run, node);
-  },
-  runbook: async (ctx, { who }, ident) => runbookTarget(await findVisibleRunbook(ctx, who, ident)),
-  allocation: async (ctx, { who }, ident) => allocationTarget(await findVisibleAllocation(ctx, who, ident)),
-};
-
-const policyTarget = async (ctx: ApiContext, request: PolicyRequest): Promise<Target> => {
-  for (const kind of targetKinds) {
-    const ident = request.query[kind];
-    if (ident !== undefined) return finds[kind](ctx, request, ident);
-  }
-  return {};
-};
 
 /** The caller, or the one that a system caller makes up. Throws PolicyDenied. */
 const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } }: PolicyRequest): Caller => {
@@ -73,10 +40,10 @@ const explain = route<unknown, PolicyQuery>({
   method: 'GET',
   path: '/temper/v1/policy/explain',
   answers: { 200: shapes.explanation },
-  rules: [policyRule, 'baremetal:node:get', 'temper:run:get', 'baremetal:runbook:get', 'baremetal:allocation:get'],
+  rules: [policyRule, ...objectRules],
   query: policyQuery,
   async handler(request, ctx) {
-    const target = await policyTarget(ctx, request);
+    const target = await objectTarget(ctx, request.who, request.query);
     const policy = ctx.policy();
     policy.require(policyRule, request.who, target);
     const explanation = explainAnswer(policy, request.query.rule, askedAbout(request), target);

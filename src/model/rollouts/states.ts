@@ -46,9 +46,6 @@ export const targetStates = [
 ] as const;
 export type TargetState = (typeof targetStates)[number];
 
-/** Of these nothing more comes without a person's decision. */
-export const endedTargets: readonly TargetState[] = ['done', 'failed', 'aborted', 'skipped', 'refused'];
-
 /** What a rollout may be asked to do, and in which states of it. */
 export const rolloutActs = {
   replan: ['planned', 'awaiting_approval', 'scheduled'],
