@@ -88,9 +88,9 @@ export const clientOf = (
   };
 };
 
-/** Asks until the answer is yes; fails, naming what it waited for, after 20 s. */
+/** Asks until the answer is yes; fails, naming what it waited for, after 200 s. */
 export const until = async (ask: () => Promise<boolean>, what: string): Promise<void> => {
-  for (const end = Date.now() + 20_000; Date.now() < end; ) {
+  for (const end = Date.now() + 200_000; Date.now() < end; ) {
     if (await ask()) return;
     await new Promise((next) => setTimeout(next, 20));
   }

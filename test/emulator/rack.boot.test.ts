@@ -70,7 +70,7 @@ test('a one-time override is used up by a boot and a continuous one is not', asy
     Boot: { BootSourceOverrideTarget: 'Hdd', BootSourceOverrideEnabled: 'Continuous' },
   });
   await client.reset('ForceRestart');
-  await client.powerReaches('PoweringOn');
+  await until(async () => rack.state(names.indexOf('openbmc')).boot.boots === 2, 'the second boot');
   await client.powerReaches('On');
   expect((await client.get(client.system)).body.Boot).toMatchObject({
     BootSourceOverrideEnabled: 'Continuous',
@@ -79,7 +79,7 @@ test('a one-time override is used up by a boot and a continuous one is not', asy
 });
 
 test('HPE refuses changes during the self-test and takes them afterwards', async () => {
-  const slow = await testRack({ profiles: ['ilo6'], timing: { powerOnMs: 0, postMs: 1500 } });
+  const slow = await testRack({ profiles: ['ilo6'], timing: { powerOnMs: 0, postMs: 4_000 } });
   try {
     const client = clientOf(slow.bmcs[0]!);
     await client.reset('On');

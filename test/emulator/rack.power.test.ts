@@ -12,7 +12,7 @@ beforeAll(async () => {
   rack = await testRack({
     bmcs: 3,
     profiles: ['idrac9', 'ilo5', 'openbmc'],
-    timing: { ...quick, powerOnMs: 1500, powerOffMs: 1500 },
+    timing: { ...quick, powerOnMs: 3_000, powerOffMs: 3_000 },
   });
   [dell, hpe, amenable] = rack.bmcs.map((bmc) => clientOf(bmc)) as [Client, Client, Client];
 });

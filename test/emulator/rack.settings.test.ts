@@ -62,8 +62,9 @@ test('a BIOS reset restores the defaults at the next boot', async () => {
   await boot(dell);
   expect((await dell.post(`${dell.system}/Bios/Actions/Bios.ResetBios`)).status).toBe(204);
   expect((await dell.get(`${dell.system}/Bios`)).body.Attributes.MemTest).toBe('Enabled');
+  const { boots } = rack.state(0).boot;
   await dell.reset('ForceRestart');
-  await dell.powerReaches('PoweringOn');
+  await until(async () => rack.state(0).boot.boots > boots, 'the next boot');
   await dell.powerReaches('On');
   expect((await dell.get(`${dell.system}/Bios`)).body.Attributes.MemTest).toBe('Disabled');
 });
