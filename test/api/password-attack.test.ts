@@ -65,16 +65,22 @@ const medianOf = async (requests: number): Promise<number> => {
   return times.sort((a, b) => a - b)[requests >> 1]!;
 };
 
-test('costs bcrypt no more than the address may spend, and a good caller little more than as many plain requests', async () => {
-  const began = performance.now();
-  // Not known yet, the good caller is let in between the attackers, and remembered from then on.
-  let plain = 0;
+/** The same beside as many requests without a password. */
+const plainMedian = async (): Promise<number> => {
+  let median = 0;
   await besieged(
     () => ask('198.51.100.99'),
     async () => {
-      plain = await medianOf(40);
+      median = await medianOf(40);
     },
   );
+  return median;
+};
+
+test('costs bcrypt no more than the address may spend, and a good caller little more than as many plain requests', async () => {
+  const began = performance.now();
+  // Not known yet, the good caller is let in between the attackers, and remembered from then on.
+  const before = await plainMedian();
   compare.mockClear();
   let attacked = 0;
   let nth = 0;
@@ -94,7 +100,8 @@ test('costs bcrypt no more than the address may spend, and a good caller little 
   expect(compare.mock.calls.length).toBeGreaterThan(0);
   expect(compare.mock.calls.length).toBeLessThanOrEqual(perMinute * minutes);
   // With bcrypt in the event loop, and before the budget, it was more than three hundred times as long as alone.
-  expect(attacked / plain).toBeLessThan(20);
+  // Measured on both sides of the attack, for other work on the machine comes and goes.
+  expect(attacked / Math.max(before, await plainMedian())).toBeLessThan(20);
 });
 
 test('of another address an unknown caller with a right password has its turn before the attackers’ next ones', async () => {
