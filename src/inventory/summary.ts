@@ -1,4 +1,6 @@
 /** Counts of nodes and of runs that go on, as far as a caller may see them: one statement, few rows. */
+
+import { failedStates } from '../model/lifecycle/states';
 import { implied, type Predicate } from '../model/predicates';
 import type { Db } from './database';
 import { conditionOf } from './predicates';
@@ -17,6 +19,8 @@ export type SummarySelection = {
   readonly nodes: Predicate;
   /** Over `now_owner` and `now_lessee` of the node, and `tenant`, as the list of runs has them. */
   readonly runs: Predicate;
+  /** Only nodes in failed states, with a fault or in maintenance, of which there are few: no states that are well, no power, no runs. */
+  readonly trouble: boolean;
 };
 
 const countsOf = (rows: readonly Row[]): NodeCounts => {
@@ -31,32 +35,39 @@ const countsOf = (rows: readonly Row[]): NodeCounts => {
  * Counts column by column: rows of nodes are wide, and where all of them are visible each count is read from the index of its
  * column alone. The few that a tenant sees are found once.
  */
-const nodesCounted = (sql: Db, nodes: Predicate) => {
+const nodesCounted = (sql: Db, { nodes, trouble }: SummarySelection) => {
   const found = nodes.is === 'true' ? sql`not materialized` : sql`materialized`;
   const rows = sql`with visible as ${found} (
     select provision_state, power_state, fault, maintenance from nodes n where ${conditionOf(sql, nodes, 'n')})`;
+  const ofStates = trouble ? sql`where provision_state in ${sql([...failedStates])}` : sql``;
+  const powers = trouble
+    ? sql``
+    : sql`union all select 'power_state', coalesce(power_state, 'unknown'), false, count(*)::float8 from visible group by power_state`;
   return sql`${rows}
-    select 'provision_state' as by, provision_state as value, false as retrying, count(*)::float8 as count from visible group by provision_state
-    union all select 'power_state', coalesce(power_state, 'unknown'), false, count(*)::float8 from visible group by power_state
+    select 'provision_state' as by, provision_state as value, false as retrying, count(*)::float8 as count from visible ${ofStates} group by provision_state
+    ${powers}
     union all select 'fault', fault, false, count(*)::float8 from visible where fault is not null group by fault
     union all select 'maintenance', 'true', false, count(*)::float8 from visible where maintenance having count(*) > 0`;
 };
 
+const runsCounted = (sql: Db, { runs }: SummarySelection) => {
+  const behind = implied(runs, runNodeColumns);
+  return sql`
+    select 'run', seen.state, coalesce(s.state = 'running' and s.last_error is not null, false) as retrying, count(*)::float8
+    from (
+      select r.id, r.state, r.cursor, nodes.owner as now_owner, nodes.lessee as now_lessee,
+        case when r.lease_id = nodes.lease_id then r.lessee end as tenant
+      from runs r left join nodes on nodes.uuid = r.node_uuid
+      where r.finished_at is null
+        and ${behind.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, behind, 'n')})`}
+    ) seen left join run_steps s on s.run_id = seen.id and s.index = seen.cursor and seen.state = 'running'
+    where ${conditionOf(sql, runs, 'seen')} group by 2, 3`;
+};
+
 export const summary = (sql: Db) => ({
-  async of({ nodes, runs }: SummarySelection): Promise<{ nodes: NodeCounts; runs: readonly RunCount[] }> {
-    const behind = implied(runs, runNodeColumns);
+  async of(selection: SummarySelection): Promise<{ nodes: NodeCounts; runs: readonly RunCount[] }> {
     const rows = await sql<Row[]>`
-      ${nodesCounted(sql, nodes)}
-      union all
-      select 'run', seen.state, coalesce(s.state = 'running' and s.last_error is not null, false) as retrying, count(*)::float8
-      from (
-        select r.id, r.state, r.cursor, nodes.owner as now_owner, nodes.lessee as now_lessee,
-          case when r.lease_id = nodes.lease_id then r.lessee end as tenant
-        from runs r left join nodes on nodes.uuid = r.node_uuid
-        where r.finished_at is null
-          and ${behind.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, behind, 'n')})`}
-      ) seen left join run_steps s on s.run_id = seen.id and s.index = seen.cursor and seen.state = 'running'
-      where ${conditionOf(sql, runs, 'seen')} group by 2, 3`;
+      ${nodesCounted(sql, selection)} ${selection.trouble ? sql`` : sql`union all ${runsCounted(sql, selection)}`}`;
     const isRun = ({ by }: Row): boolean => by === 'run';
     return {
       nodes: countsOf(rows.filter((row) => !isRun(row))),

@@ -41,6 +41,25 @@ test.each<[Persona, number, Record<string, number>]>([
   expect((await api.as(who, 'GET', '/v1/nodes')).body.nodes).toHaveLength(nodes);
 });
 
+test('what needs care is counted alone, for each caller what it may see', async () => {
+  await api.sql`insert into nodes (driver, provision_state, power_state) values ('fake-hardware', 'clean failed', 'power on'), ('fake-hardware', 'error', null)`;
+  const trouble = async (who: Persona) => (await api.as(who, 'GET', '/temper/v1/summary?only=trouble')).body;
+  expect(await trouble('operator')).toEqual({
+    nodes: {
+      count: 2,
+      provision_state: { 'clean failed': 1, error: 1 },
+      power_state: {},
+      fault: { 'power failure': 1 },
+      maintenance: 1,
+    },
+    runs: { phase: {} },
+  });
+  expect((await trouble('owner-reader')).nodes).toMatchObject({ provision_state: {}, maintenance: 1 });
+  expect((await trouble('lessee-reader')).nodes).toMatchObject({ fault: {}, maintenance: 0 });
+  expect((await api.as('operator', 'GET', '/temper/v1/summary?only=all')).status).toBe(400);
+  await api.sql`delete from nodes where provision_state in ('clean failed', 'error')`;
+});
+
 const can = (who: Persona, asks: readonly object[]) => api.as(who, 'POST', '/temper/v1/policy/can', { body: { asks } });
 
 test('rules with objects are answered in their order, with the reason of a refusal', async () => {

@@ -1,4 +1,5 @@
 /** Counts of what a caller may see: nodes by state, power, fault and maintenance; runs that go on by phase. */
+import { z } from 'zod';
 import type { RunCount } from '../../inventory/summary';
 import { never } from '../../model/predicates';
 import type { RunState } from '../../model/runs/runs';
@@ -27,16 +28,23 @@ const phase = (state: string, retrying: boolean): string =>
 
 const summaryRules = ['baremetal:node:list', 'baremetal:node:list_all', 'baremetal:node:get', runListRule];
 
-const summary = route({
+const summaryQuery = z.strictObject({
+  /** What needs care alone, which costs little among many nodes; the other counts are empty. */
+  only: z.enum(['trouble'], { error: 'must be trouble' }).optional(),
+});
+
+const summary = route<unknown, z.output<typeof summaryQuery>>({
   method: 'GET',
   path: '/temper/v1/summary',
   answers: { 200: shapes.summary },
   rules: summaryRules,
-  async handler({ who }, ctx) {
+  query: summaryQuery,
+  async handler({ who, query }, ctx) {
     const policy = ctx.policy();
     const found = await ctx.inventory.summary.of({
       nodes: visibleNodes(policy, who),
       runs: policy.filter(runListRule, who, runTenantColumns) ?? never,
+      trouble: query.only === 'trouble',
     });
     const { provision_state, power_state, fault, maintenance } = found.nodes;
     return ok({

@@ -193,6 +193,12 @@ export const faultStates: Readonly<Partial<Record<ProvisionState, Fault>>> = {
   'service failed': 'service failure',
 };
 
+/** States in which a node waits for a person's decision after something went wrong. */
+export const failedStates: readonly ProvisionState[] = [
+  'error',
+  ...(Object.keys(states) as ProvisionState[]).filter((state) => states[state].kind === 'failure'),
+];
+
 /** Every state from which an event is legal, in table order. */
 export const statesBefore = (on: Event): ProvisionState[] =>
   transitions.filter((row) => row.on === on).map((row) => row.from);
