@@ -31,6 +31,17 @@ suiteInChromium('the console in Chromium', (system) => {
     expect(system().api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'the cable is in again' });
   });
 
+  test('a member learns in two clicks from the start page why it may not do what its manager may', async () => {
+    const page = await (await system().as('owner-member')).newPage();
+    await page.goto('/');
+    const card = page.locator('li.card', { has: page.getByRole('link', { name: 'service on rack-1' }) });
+    await card.getByText('What is not possible').click();
+    await card.getByRole('link', { name: 'Why?' }).first().click();
+    await page.getByText('managers of the owner').first().waitFor();
+    const about = `rule=temper%3Arun%3Askip&kind=run&object=${system().world.parked.run}`;
+    expect(new URL(page.url()).search).toBe(`?${about}`);
+  }, 60_000);
+
   test('with the keyboard alone the same is done, and the focus is always seen', async () => {
     const context = await system().as('owner-manager');
     const page = await context.newPage();

@@ -180,6 +180,8 @@ test('a refusal of the API is shown word for word, with the rule and the way to 
   expect(page.status).toBe(403);
   expect(page.text).toContain('Access was denied to the following resource: temper:run:skip');
   expect(page.text).toContain('href="/policy?rule=temper%3Arun%3Askip"');
+  expect(page.text).toContain(`<a href="/runs/${seen.run}">Back to the page</a>`);
+  expect((await browser.get('/audit')).text).not.toContain('Back to the page');
 });
 
 test('the start page has the decision itself', async () => {
@@ -193,7 +195,7 @@ test('the start page asks the engine about no run: the store has all that it sho
   asked.length = 0;
   const browser = await pages.as('owner-manager');
   const { text } = await browser.get('/');
-  expect(text).toContain('power.reboot, attempt 5, since <time');
+  expect(text).toContain('power.reboot, attempt 5, <time');
   expect(asked).toEqual([]);
   await browser.get(`/runs/${seen.run}`);
   expect(asked).toEqual([seen.run]);

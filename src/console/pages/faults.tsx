@@ -18,8 +18,8 @@ const ruleIn = (says: string): string | undefined =>
 export const titleOf = (status: number): string =>
   titles[status] ?? (status >= 500 ? 'The API is in trouble' : 'Refused');
 
-/** @param says the API's own text */
-export const refusalPage = (status: number, says: string): VNode => {
+/** @param says the API's own text @param back the page whose form was refused */
+export const refusalPage = (status: number, says: string, back?: string): VNode => {
   const rule = status === 403 ? ruleIn(says) : undefined;
   return (
     <>
@@ -33,9 +33,10 @@ export const refusalPage = (status: number, says: string): VNode => {
         </p>
       )}
       {status === 404 && <p>It does not exist, or you may not see it: the API answers alike.</p>}
+      {back && <p><a href={back}>Back to the page</a></p>}
       <p class="muted">HTTP {status}</p>
     </>
-  );
+  ); // biome-ignore format: short parts
 };
 
 /** @param says what was not reached */

@@ -46,7 +46,7 @@ const verbOffer = (verb: Verb, node: NodeView): Offer => ({
 
 const powerOffer = (target: string, node: NodeView): Offer => ({
   name: target.replaceAll(' ', '-'),
-  label: target,
+  label: target.replace('rebooting', 'reboot'),
   rule: powerRule,
   stateSays: powerRefusedIn.includes(node.provision_state)
     ? `Its power is the run's while the node is ${node.provision_state}.`

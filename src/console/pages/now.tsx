@@ -1,6 +1,5 @@
 /** The start page: what waits for a person, oldest first, each with its decision. */
 import type { ComponentChildren } from 'preact';
-import { states } from '../../model/lifecycle/states';
 import { type Answers, askedLists } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Table } from '../parts/tables';
@@ -13,25 +12,22 @@ import { runAddress, runColumns, runTitle } from './runs';
 import { WaitingRollouts, waitingRollouts } from './waiting';
 
 const mostListed = 50;
+const longestFirst = { sort_key: 'provision_updated_at', sort_dir: 'asc' };
 const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,provision_updated_at,updated_at'; // biome-ignore format: one list
-/** Phases of runs: those in which a person decides, and those that go on by themselves. */
-const [decidedPhases, busyPhases] = [['parked', 'paused'], ['waiting', 'retrying']] as const; // biome-ignore format: one row
-
 const sinceOf = (run: RunListed): string => run.waiting_since ?? run.updated_at;
 const oldestFirst = (one: RunListed, other: RunListed): number => sinceOf(one).localeCompare(sinceOf(other));
-const isFailure = (state: string): boolean => state === 'error' || states[state as keyof typeof states]?.kind === 'failure'; // biome-ignore format: one question
 
 /** The lists of nodes in which one in trouble stands: those alone of which the summary counts any. */
 const troubleFilters = ({ nodes }: SummaryView): Record<string, string>[] => [
   ...(nodes.maintenance > 0 ? [{ maintenance: 'true' }] : []),
-  ...Object.keys(nodes.provision_state).filter(isFailure).map((provision_state) => ({ provision_state })),
+  ...Object.keys(nodes.provision_state).map((provision_state) => ({ provision_state })),
   ...Object.keys(nodes.fault).map((fault) => ({ fault })),
 ]; // biome-ignore format: one list
 
 const trouble = async ({ api }: PageContext, summary: SummaryView): Promise<readonly NodeView[]> => {
   const lists = await Promise.all(
     troubleFilters(summary).map((filter) =>
-      api.findList<NodeView>('/v1/nodes', { ...filter, fields: nodeFields, limit: mostListed }),
+      api.findList<NodeView>('/v1/nodes', { ...filter, fields: nodeFields, ...longestFirst, limit: mostListed }),
     ),
   );
   const byId = new Map(lists.flatMap((list) => list ?? []).map((node) => [node.uuid, node]));
@@ -69,7 +65,8 @@ const DecisionCard = ({ run, answers, session }: DecisionProps) => {
         <a href={runAddress(run)}>{runTitle(run)}</a> <State is={run.state} />
       </h3>
       <p class="muted">
-        {at && `${at}, `}since <Time at={sinceOf(run)} />
+        {at && `${at}, `}
+        <Time at={sinceOf(run)} />
       </p>
       {says && <p class={run.state === 'parked' ? 'bad' : 'wait'}>{says}</p>}
       <RunActs run={run} answers={answers} session={session} />
@@ -90,33 +87,22 @@ const workerColumns = [
   { title: 'Last seen', of: ({ updated_at }: WorkerView) => <Time at={updated_at} /> },
 ];
 
-/** The summary says first which lists there are to ask for: most are empty most of the time. */
+/** The summary says which lists of nodes there are to ask for: most are empty most of the time. The others do not wait for it. */
 const nowData = async (context: PageContext) => {
   const { api } = context;
-  const [summary, workers, rollouts] = await Promise.all([
-    api.get<SummaryView>('/temper/v1/summary'),
+  const runsIn = async (state: string): Promise<readonly RunListed[]> =>
+    (await api.list<RunListed>('/temper/v1/runs', { state, sort_dir: 'asc', limit: mostListed })).toSorted(oldestFirst);
+  const waiting = runsIn('parked,paused');
+  const [decided, decisions, busy, nodes, workers, rollouts] = await Promise.all([
+    waiting,
+    waiting.then((runs) => decisionsOf(context, runs)),
+    runsIn('waiting,retrying'),
+    api.get<SummaryView>('/temper/v1/summary', { only: 'trouble' }).then((summary) => trouble(context, summary)),
     api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
     waitingRollouts(context),
   ]);
-  const runsIn = async (phases: readonly string[]) => {
-    const state = phases.filter((phase) => summary.runs.phase[phase]).join();
-    const query = { state, sort_dir: 'asc', limit: mostListed };
-    return state === '' ? [] : [...(await api.list<RunListed>('/temper/v1/runs', query))].sort(oldestFirst);
-  };
-  const [nodes, waiting, going] = await Promise.all([
-    trouble(context, summary),
-    runsIn(decidedPhases),
-    runsIn(busyPhases),
-  ]);
-  return {
-    rollouts,
-    decisions: await decisionsOf(context, waiting),
-    decided: waiting.length,
-    busy: going,
-    nodes,
-    away: (workers ?? []).filter(({ alive }) => !alive),
-  };
-};
+  return { rollouts, decisions, decided: decided.length, busy, nodes, away: (workers ?? []).filter(({ alive }) => !alive) };
+}; // biome-ignore format: one row
 
 export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
   const { decisions, decided, busy, nodes, away, rollouts } = await nowData(context);

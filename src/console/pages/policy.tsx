@@ -50,12 +50,14 @@ const Form = ({ query, kind }: { query: PageQuery; kind: string }) => (
 
 type Why = { readonly explanation?: Explanation; readonly refused?: string };
 
-const Answer = ({ answer, explanation, refused }: Why & { answer: CanAnswer | undefined }) => (
+type AnswerProps = Why & Pick<PageContext, 'session'> & { readonly answer: CanAnswer | undefined };
+
+const Answer = ({ answer, explanation, refused, session }: AnswerProps) => (
   <section>
     <h2>The answer</h2>
     {answer && (
       <p>
-        You: <State is={answer.allowed ? 'allowed' : 'refused'} /> {answer.reason}
+        You ({session.name}, {session.scope}): <State is={answer.allowed ? 'allowed' : 'refused'} /> {answer.reason}
       </p>
     )}
     {explanation && (
@@ -130,7 +132,7 @@ export const policyPage = async (context: PageContext): Promise<PageAnswer> => {
         Ask whether a rule admits you, about an object that you see; with the right to ask, for another caller, and why.
       </p>
       <Form query={query} kind={kind} />
-      {rule && <Answer answer={answers?.get(rule)} {...why} />}
+      {rule && <Answer answer={answers?.get(rule)} {...why} session={context.session} />}
       {history && <InForce history={history} texts={texts} />}
     </>
   );

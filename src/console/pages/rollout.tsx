@@ -1,4 +1,5 @@
 /** One rollout: why it stands where it stands, its budget, its waves, its nodes, and what the caller may decide about it. */
+import type { ComponentChildren } from 'preact';
 import { offeredRolloutActs, type RolloutAct, rolloutStateSays, rolloutWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
 import { endedRollouts, targetStates } from '../../model/rollouts/states';
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
@@ -212,12 +213,13 @@ const Targets = ({ rollout, rows, query }: TargetsProps) => {
   );
 }; // biome-ignore format: short rows
 
-const Whole = ({ rollout, answers, session }: ActsProps) => (
+const Whole = ({ rollout, answers, session, children }: ActsProps & { children: ComponentChildren }) => (
   <>
     <h2>What you can do</h2>
     <RolloutActs rollout={rollout} answers={answers} session={session} />
     <h2>Budget</h2>
-    <ul class="cards">{gaugesOf(rollout).map((counter) => <Gauge key={counter.scope + counter.value} counter={counter} />)}</ul>
+    <ul class="cards two">{gaugesOf(rollout).map((counter) => <Gauge key={counter.scope + counter.value} counter={counter} />)}</ul>
+    {children}
     <h2>Waves</h2>
     <Waves waves={rollout.waves ?? []} address={rolloutAddress(rollout)} />
     {(rollout.summary?.refused ?? []).map(({ code, reason, nodes }) => (
@@ -251,6 +253,13 @@ export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => 
   const { rollout, cells, rows, answers } = await rolloutData(context, wanted);
   const [address, title] = [rolloutAddress(rollout), rolloutTitle(rollout)];
   const did = query.did && isAct(query.did) && query.proof === proofOf(session, rollout.uuid + query.did) && query.did;
+  const grid = (
+    <>
+      <h2>Nodes</h2>
+      <Grid rollout={rollout} rows={cells} query={wanted} />
+      {cells.length === mostCells && <p class="muted">Cells are of the first {mostCells} nodes; the filters choose others.</p>}
+    </>
+  ); // biome-ignore format: short parts
   const body = (
     <>
       {did && <Notice tone="good" role="status" says={rolloutWill[did]} />}
@@ -258,11 +267,9 @@ export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => 
         <Title text={title}><State is={rollout.state} /></Title>
         {rollout.reason && <Notice tone="wait" says={`${rollout.code ? `${rollout.code}: ` : ''}${rollout.reason}`} />}
         <PlanFacts rollout={rollout} />
-        {answers && <Whole rollout={rollout} answers={answers} session={session} />}
-        <h2>Nodes</h2>
+        {answers ? <Whole rollout={rollout} answers={answers} session={session}>{grid}</Whole> : grid}
+        <h2>One by one</h2>
         <Filters path={address} query={query} filters={targetFilters} />
-        <Grid rollout={rollout} rows={cells} query={wanted} />
-        {cells.length === mostCells && <p class="muted">Cells are of the first {mostCells} nodes; the filters choose others.</p>}
         <Targets rollout={rollout} rows={rows} query={wanted} />
       </Live>
     </>

@@ -99,7 +99,7 @@ const runOffers = (run: Standing): Offer[] => {
     stateSays: rerunRefused(run),
     will: 'A new run begins with the step in which this one stopped; the rules of its steps are asked anew.',
   };
-  return run.finished_at === null ? [...acts, rerun] : [rerun, ...acts];
+  return run.finished_at === null ? [...acts, rerun] : [rerun];
 };
 
 /** Asked for every act of a run. */

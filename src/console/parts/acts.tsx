@@ -98,7 +98,7 @@ export const Acts = ({ id, offers, answers, session, actionOf, about }: ActsProp
           ))}
       </div>
       {off.length > 0 && (
-        <details>
+        <details open={off.length === rows.length}>
           <summary>What is not possible, and why ({off.length})</summary>
           <Facts rows={off} />
         </details>

@@ -68,12 +68,16 @@ const sendPage = async (
   response.end(body);
 };
 
+/** Forms lie below the page that has them. */
+const backFrom = ({ request: { method, path } }: Exchange): string | undefined =>
+  method === 'POST' && path.lastIndexOf('/') > 0 ? path.slice(0, path.lastIndexOf('/')) : undefined;
+
 const sendRefusal = (
   exchange: Exchange,
   session: Session | undefined,
   { status, says }: Pick<ApiRefusal, 'status' | 'says'>,
   title = titleOf(status),
-): Promise<void> => sendPage(exchange, session, { title, status, body: refusalPage(status, says) });
+): Promise<void> => sendPage(exchange, session, { title, status, body: refusalPage(status, says, backFrom(exchange)) });
 
 const single = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : Array.isArray(value) ? single(value[0]) : undefined;
