@@ -1,9 +1,9 @@
 /** `temper rollouts`: one runbook or verb on many nodes, planned, approved, begun in waves, watched and stopped. */
 import type { Command } from 'commander';
-import { parse, YAMLParseError } from 'yaml';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { findRollout, rolloutsPath as path, planHashOf } from './find-rollout';
+import { readPlanFile } from './plan-file';
 import { queryText } from './query';
 import { addRolloutTargets } from './rollout-targets';
 import {
@@ -18,7 +18,6 @@ import {
   votesText,
 } from './rollout-texts';
 import { watchRollout } from './rollout-watch';
-import { plainText } from './tables';
 
 type Planned = {
   readonly query?: readonly string[];
@@ -30,21 +29,6 @@ type Planned = {
   readonly percent?: string;
   readonly budget?: string;
   readonly name?: string;
-};
-
-/** A document of a plan. Throws CliFault (usage). */
-const documentOf = ({ hands }: Context, file: string): Record<string, unknown> => {
-  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
-  try {
-    const document: unknown = parse(text, { maxAliasCount: 0, uniqueKeys: true });
-    if (typeof document !== 'object' || document === null || Array.isArray(document))
-      return stop('usage', `${file} does not hold the keys and values of a plan.`);
-    return document as Record<string, unknown>;
-  } catch (thrown) {
-    if (thrown instanceof YAMLParseError || thrown instanceof ReferenceError)
-      return stop('usage', `${file}: ${plainText(thrown.message)}`);
-    throw thrown;
-  }
 };
 
 // `r1..r9` is each of them.
@@ -71,7 +55,7 @@ const nodeQuery = (pairs: readonly string[]): Record<string, string[]> =>
   );
 
 /** What the options say, laid over the file. */
-const bodyOf = (document: Record<string, unknown>, given: Planned): Record<string, unknown> => {
+const bodyOf = (document: Readonly<Record<string, unknown>>, given: Planned): Record<string, unknown> => {
   const select = {
     ...(document.select as object | undefined),
     ...(given.query && { query: nodeQuery(given.query) }),
@@ -92,8 +76,12 @@ const bodyOf = (document: Record<string, unknown>, given: Planned): Record<strin
 };
 
 const planRollout = async (context: Context, file: string | undefined, given: Planned): Promise<void> => {
-  const body = bodyOf(file === undefined ? {} : documentOf(context, file), given);
-  context.print((await context.api.send('POST', path, body)) as Rollout, planText);
+  const plan = file === undefined ? undefined : readPlanFile(context, file);
+  const body = bodyOf(plan?.document ?? {}, given);
+  const answer = await context.api.send('POST', path, body).catch((thrown: unknown) => {
+    throw plan ? plan.placed(thrown) : thrown;
+  });
+  context.print(answer as Rollout, planText);
 };
 
 const listRollouts = async (

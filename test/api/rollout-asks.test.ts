@@ -161,8 +161,39 @@ describe('what is no plan', () => {
     ['a wave of 0', { waves: [{ size: 0 }] }, 400, 'waves'],
     ['a budget of 0', { budget: { total: 0 } }, 400, 'must be a whole number from 1 on'],
     ['a budget of 0%', { budget: { total: '0%' } }, 400, 'must be a whole number from 1 on'],
-    ['an unknown key', { wavess: [] }, 400, 'wavess'],
-    ['an unknown key of a wave', { waves: [{ rest: true, soack: '1m' }] }, 400, 'waves'],
+    ['an unknown key', { wavess: [] }, 400, 'Unexpected arguments: wavess (did you mean waves?).'],
+    ['a key that is near none', { nonsense_of_mine: [] }, 400, 'Unexpected arguments: nonsense_of_mine.'],
+    [
+      'an unknown key of a wave',
+      { waves: [{ rest: true, soack: '1m' }] },
+      400,
+      'waves.0: has no field soack (did you mean soak?)',
+    ],
+    [
+      'an unknown key of the budget',
+      { budget: { totall: 1 } },
+      400,
+      'budget: has no field totall (did you mean total?)',
+    ],
+    [
+      'a wave that has a wrong size',
+      { waves: [{ size: 'big' }, { rest: true }] },
+      400,
+      'waves.0.size: must be a whole number from 1 on',
+    ],
+    [
+      'a soak without its unit',
+      { waves: [{ rest: true, soak: '30' }] },
+      400,
+      'waves.0.soak: must be a duration such as 90s, 30m or 4h',
+    ],
+    ['a text for a list', { waves: 'all' }, 400, 'waves: must be a list, not a string'],
+    [
+      'a gate that is none',
+      { waves: [{ rest: true, gate: { metric: { query: 'up' } } }] },
+      400,
+      'waves.0.gate.metric: needs at_least, at_most or both',
+    ],
     ['domains that tenants write', { spread: [{ by: 'extra.rack', max: 1 }] }, 400, 'written by tenants'],
   ])('%s', async (_, over, status, text) => {
     const reply = await asks(await plain(over));

@@ -157,6 +157,46 @@ describe('a plan', () => {
   });
 });
 
+describe('the fault of a file is named with its line', () => {
+  const written =
+    'runbook: R\nselect:\n  nodes: [n1]\nwaves:\n  - {size: 1, soack: 30m}\n  - rest: true\nbudget:\n  total: 1\n';
+  const refused = async (reason: string, line: readonly string[] = [], text = written) => {
+    answers = () => ({ status: 400, json: { error_message: JSON.stringify({ faultstring: reason }) } });
+    return does(['plan', 'x.yaml', ...line], { files: { 'x.yaml': text } });
+  };
+
+  test.each([
+    ['a tab', 'runbook: R\nselect:\n\tnodes: [n1]\n', 'x.yaml, line 3: Tabs are not allowed as indentation: indent with spaces.'],
+    ['a bracket that is not closed', 'runbook: R\nwaves: [{size: 1}\nbudget: 1\n', 'x.yaml, line 3: Flow sequence in block collection must be sufficiently indented and end with a ].'],
+    ['a key twice', 'runbook: R\nrunbook: S\n', 'x.yaml, line 2: Map keys must be unique: a key stands there once.'],
+    ['an alias', 'a: &a [1]\nb: *a\n', 'x.yaml: Alias resolution is disabled: write the value out where it is used; aliases are not read.'],
+    ['no document', 'plain words', 'x.yaml does not hold the keys and values of a plan.'],
+  ])('%s, before anything is sent', async (_, text, says) => {
+    const { status, err } = await does(['plan', 'x.yaml'], { files: { 'x.yaml': text } });
+    expect([status, err]).toEqual([2, expect.stringContaining(`${says}\n`)]);
+    expect(api.asked).toEqual([]);
+  }); // biome-ignore format: one row each
+
+  test.each([
+    ['waves.0: has no field soack (did you mean soak?)', 5],
+    ['waves.1.rest: must be true', 6],
+    ['select.nodes.0: must be a string, not a number', 3],
+    ['budget.total: must be a whole number from 1 on', 8],
+    ['budget.wave: must be a whole number from 1 on', 7],
+    ['Unexpected arguments: waves (did you mean wave?).', 4],
+  ])('as the API refuses it: %s', async (reason, line) => {
+    const { status, err } = await refused(reason);
+    expect([status, err]).toEqual([1, expect.stringContaining(`x.yaml, line ${line}: ${reason} (HTTP 400)`)]);
+  });
+
+  test('and not where it is about what no file says', async () => {
+    const { err } = await refused('max_in_flight: must be a whole number from 1 on');
+    expect(err).not.toContain('x.yaml');
+    answers = () => ({ status: 409, json: { error_message: JSON.stringify({ faultstring: 'waves: none' }) } });
+    expect((await does(['plan', 'x.yaml'], { files: { 'x.yaml': written } })).err).not.toContain('line');
+  });
+});
+
 describe('an act', () => {
   test.each([
     ['start', ['--plan', '7f3c'], { reason: 'r', plan_hash }],

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { isStoreAway } from '../../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../../model/errors';
 import { came } from '../resource/validation';
-import { issueText } from './schema-texts';
+import { issueText, keysText, likeliest } from './schema-texts';
 
 /** An error as it is sent. */
 export type ErrorReply = {
@@ -145,10 +145,11 @@ export const schemaError = (
   where: string,
   given?: Readonly<Record<string, unknown>>,
 ): TemperError => {
-  const [issue] = error.issues;
+  const [first] = error.issues;
+  const issue = first && likeliest(first);
   if (!issue) return new TemperError('InvalidInput', { field: where, reason: 'is invalid' });
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0)
-    return new TemperError('UnexpectedArguments', { names: issue.keys.join(', ') });
+    return new TemperError('UnexpectedArguments', { names: keysText(issue) });
   return new TemperError('InvalidInput', {
     field: fieldAt(issue.path, where),
     reason: issue.message.endsWith('received undefined') ? 'is missing' : `${issueText(issue)}${quoted(issue, given)}`,

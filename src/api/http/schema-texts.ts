@@ -1,5 +1,6 @@
 /** What a schema found wrong with a value, as the end of a sentence that begins with the field's name. */
 import type { z } from 'zod';
+import { nearest } from '../../model/nearest';
 
 type Issue = z.core.$ZodIssue;
 type Sized = Extract<Issue, { code: 'too_small' | 'too_big' }>;
@@ -36,9 +37,36 @@ const sizeText = (issue: Sized): string => {
 
 const listedValues = (values: readonly unknown[]): string => values.map((value) => String(value)).join(', ');
 
+/** Unknown keys, each with what it most likely stands for where the schema says so (`knowing`). */
+export const keysText = ({ keys, message }: Extract<Issue, { code: 'unrecognized_keys' }>): string =>
+  libraryText.test(message) ? keys.join(', ') : message;
+
+/**
+ * Of a value that has none of several forms, the fault of the one form that it is nearest to: which has the fewest. Where there
+ * is no such form the issue itself. A path begins at the root.
+ */
+export const likeliest = (issue: Issue): Issue => {
+  if (issue.code !== 'invalid_union' || !libraryText.test(issue.message)) return issue;
+  const [best, second] = [...issue.errors].sort((one, other) => one.length - other.length);
+  const [inner] = best ?? [];
+  if (!inner || best!.length === second?.length) return issue;
+  return likeliest({ ...inner, path: [...issue.path, ...inner.path] });
+};
+
+/** Says of keys that an object does not know which of these they most likely stand for. */
+export const knowing = (known: readonly string[]) => (issue: z.core.$ZodRawIssue) =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys
+        .map((key) => {
+          const near = nearest(key, known);
+          return near === undefined ? key : `${key} (did you mean ${near}?)`;
+        })
+        .join(', ')
+    : undefined;
+
 /** @returns for example `must be one of agent, ipxe`, or the text that the schema itself gives */
 export const issueText = (issue: Issue): string => {
-  if (!libraryText.test(issue.message)) return issue.message;
+  if (issue.code !== 'unrecognized_keys' && !libraryText.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${listedValues(issue.values)}`;
@@ -50,7 +78,7 @@ export const issueText = (issue: Issue): string => {
     case 'invalid_format':
       return `must be a valid ${issue.format === 'regex' ? 'text of its form' : issue.format}`;
     case 'unrecognized_keys':
-      return `has no field ${issue.keys.join(', ')}`;
+      return `has no field ${keysText(issue)}`;
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':

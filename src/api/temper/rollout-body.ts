@@ -7,9 +7,14 @@ import { isBudgetKey } from '../../model/rollouts/disruption';
 import { domainFault } from '../../model/rollouts/domains';
 import { targetOrders } from '../../model/rollouts/waves';
 import type { RolloutSpec } from '../../rollouts/contract';
+import { knowing } from '../http/schema-texts';
 import { firmwareBaseline } from '../orders/request';
 import { flag, uuid } from '../resource/validation';
 import { nodeQuery } from './node-query';
+
+/** An object with no other keys than these; of one that is misspelled it names the one that is meant. */
+const keyed = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
+  z.strictObject(shape, { error: knowing(Object.keys(shape)) });
 
 /** Verbs that are work of their own, and need nothing but the node. */
 const rolloutVerbs = ['service', 'clean', 'inspect', 'manage', 'provide', 'power'] as const;
@@ -42,8 +47,7 @@ const inMs = <Asked extends { readonly interval?: number }>({ interval, ...metri
   ...(interval !== undefined && { interval_ms: interval }),
 });
 
-const metric = z
-  .strictObject({ ...bounds, count: z.int().min(1).max(100).optional() })
+const metric = keyed({ ...bounds, count: z.int().min(1).max(100).optional() })
   .refine(isBounded, unbounded)
   .refine(({ count = 1, interval }) => count > 1 || interval === undefined, { error: 'interval comes with a count' })
   .refine(({ count = 1, fail_limit = 0, inconclusive_limit = 0 }) => fail_limit + inconclusive_limit < count, {
@@ -51,22 +55,18 @@ const metric = z
   })
   .transform(inMs);
 // It is asked again and again as it is.
-const guardMetric = z
-  .strictObject(bounds)
+const guardMetric = keyed(bounds)
   .refine(isBounded, unbounded)
   .refine(({ interval, fail_limit = 0, inconclusive_limit = 0 }) => !interval || fail_limit + inconclusive_limit > 0, {
     error: 'interval comes with a fail_limit or an inconclusive_limit: so long after one the guard is asked again',
   })
   .transform(inMs);
-const webhookGate = z.strictObject({ webhook: uuid });
-const gate = z.union([webhookGate, z.strictObject({ metric })]);
-const guard = z.union([webhookGate, z.strictObject({ metric: guardMetric })]);
+const webhookGate = keyed({ webhook: uuid });
+const gate = z.union([webhookGate, keyed({ metric })]);
+const guard = z.union([webhookGate, keyed({ metric: guardMetric })]);
 
 const between = { soak: duration.optional(), advance: z.enum(['manual', 'auto']).optional(), gate: gate.optional() };
-const wave = z.union([
-  z.strictObject({ size: amount, ...between }),
-  z.strictObject({ rest: z.literal(true), ...between }),
-]);
+const wave = z.union([keyed({ size: amount, ...between }), keyed({ rest: z.literal(true), ...between })]);
 
 const by = z
   .string()
@@ -75,7 +75,7 @@ const by = z
     const fault = domainFault(text);
     if (fault) context.addIssue({ code: 'custom', message: fault });
   });
-const bound = z.strictObject({ by, max: amount });
+const bound = keyed({ by, max: amount });
 
 // What callers see of nodes beside the keys of disruption budgets.
 const moreKeys = ['owner', 'lessee', 'driver', 'provision_state', 'traits_any'];
@@ -84,16 +84,15 @@ const query = nodeQuery({
   unknown: 'is nothing to choose nodes by',
 });
 
-const select = z
-  .strictObject({
-    nodes: z.array(z.string().min(1).max(255)).min(1).max(longestList).optional(),
-    query: query.optional(),
-    exclude_rollouts: z.array(z.string().min(1).max(64)).max(20).optional(),
-    limit: z.int().min(1).max(longestList).optional(),
-    percent: z
-      .custom<Amount>((value) => typeof value === 'string' && isAmount(value), { error: 'must be a percentage' })
-      .optional(),
-  })
+const select = keyed({
+  nodes: z.array(z.string().min(1).max(255)).min(1).max(longestList).optional(),
+  query: query.optional(),
+  exclude_rollouts: z.array(z.string().min(1).max(64)).max(20).optional(),
+  limit: z.int().min(1).max(longestList).optional(),
+  percent: z
+    .custom<Amount>((value) => typeof value === 'string' && isAmount(value), { error: 'must be a percentage' })
+    .optional(),
+})
   .refine(({ nodes, query }) => nodes !== undefined || query !== undefined, { error: 'give nodes, or a query' })
   .refine(({ limit, percent }) => limit === undefined || percent === undefined, {
     error: 'give limit or percent, not both',
@@ -109,48 +108,45 @@ const limits = {
     .default([{ size: 1 }, { rest: true }]),
   order: z.enum(targetOrders).default('spread'),
   spread: z.array(bound).max(5).default([]),
-  budget: z
-    .strictObject({
-      mode: z.enum(['strict', 'stop']).default('strict'),
-      total: amount.default('1%'),
-      wave: amount.optional(),
-      each: z.array(bound).max(5).default([]),
-    })
+  budget: keyed({
+    mode: z.enum(['strict', 'stop']).default('strict'),
+    total: amount.default('1%'),
+    wave: amount.optional(),
+    each: z.array(bound).max(5).default([]),
+  })
     .refine(({ mode, wave: ofWave, each }) => mode === 'strict' || (ofWave === undefined && each.length === 0), {
       error: 'with mode stop only total is counted; wave and each are bounds of a strict budget',
     })
     .default({ mode: 'strict', total: '1%', each: [] }),
   power_starts_per_minute: z
-    .array(z.strictObject({ by, max: z.int().min(1) }))
+    .array(keyed({ by, max: z.int().min(1) }))
     .max(5)
     .default([]),
   max_in_flight: amount.optional(),
   ramp: flag.default(false),
   guard: guard.optional(),
   max_skipped: amount.optional(),
-  consent: z
-    .strictObject({
-      grace: duration.default(24 * 3_600_000),
-      force: z.enum(['never', 'rule']).default('never'),
-      reason: saidReason.optional(),
-    })
+  consent: keyed({
+    grace: duration.default(24 * 3_600_000),
+    force: z.enum(['never', 'rule']).default('never'),
+    reason: saidReason.optional(),
+  })
     .refine(({ force, reason }) => force === 'never' || reason !== undefined, {
       error: 'force: rule needs a reason; the tenants read it',
     })
     .transform(({ grace, force, reason }) => ({ grace_ms: grace, force, ...(reason !== undefined && { reason }) }))
     .optional(),
-  override_budgets: z.strictObject({ reason: saidReason }).optional(),
+  override_budgets: keyed({ reason: saidReason }).optional(),
 };
 
 const work = {
   name: z.string().trim().min(1).max(255).nullable().default(null),
   verb: z.enum(rolloutVerbs).default('service'),
   runbook: z.string().min(1).max(255).nullable().default(null),
-  power: z
-    .strictObject({
-      target: z.enum(Object.keys(powerTargets) as [PowerTarget, ...PowerTarget[]]),
-      timeout: duration.optional(),
-    })
+  power: keyed({
+    target: z.enum(Object.keys(powerTargets) as [PowerTarget, ...PowerTarget[]]),
+    timeout: duration.optional(),
+  })
     .transform(({ target, timeout }) => ({ target, ...(timeout !== undefined && { timeout_ms: timeout }) }))
     .optional(),
   baseline: z.array(firmwareBaseline).min(1).max(100).optional(),
@@ -175,25 +171,21 @@ const checkWork = ({ verb, runbook, power, baseline }: AskedWork, context: z.Ref
   if (verb !== 'service' && verb !== 'clean') fault('baseline', 'comes with verb service or clean');
 };
 
-export const rolloutBody = z
-  .strictObject({
-    ...work,
-    ...limits,
-    select,
-    project: z.string().min(1).max(255).optional(),
-  })
-  .superRefine(checkWork);
+export const rolloutBody = keyed({
+  ...work,
+  ...limits,
+  select,
+  project: z.string().min(1).max(255).optional(),
+}).superRefine(checkWork);
 export type RolloutBody = z.output<typeof rolloutBody>;
 
 /** The same without a selection, for nodes of another rollout. */
-export const rollbackBody = z
-  .strictObject({
-    ...work,
-    ...limits,
-    targets: z.enum(['done', 'failed']),
-    reason: z.string().trim().min(1).max(1_000),
-  })
-  .superRefine(checkWork);
+export const rollbackBody = keyed({
+  ...work,
+  ...limits,
+  targets: z.enum(['done', 'failed']),
+  reason: z.string().trim().min(1).max(1_000),
+}).superRefine(checkWork);
 export type RollbackBody = z.output<typeof rollbackBody>;
 
 const wavesOf = (waves: RolloutBody['waves']): RolloutSpec['waves'] =>

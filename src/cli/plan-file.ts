@@ -1,0 +1,87 @@
+/** A plan of a rollout as a file: read, and its faults named by the line in which they stand. */
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, YAMLParseError } from 'yaml';
+import type { Context } from './context';
+import { CliFault, stop } from './faults';
+import { plainText } from './tables';
+
+export type PlanFile = {
+  readonly document: Readonly<Record<string, unknown>>;
+  /** The same fault, with file and line where it is about something that the file holds. */
+  readonly placed: (fault: unknown) => unknown;
+};
+
+/** What helps beside what the parser says. */
+const advice: readonly (readonly [says: RegExp, does: string])[] = [
+  [/^Tabs are not allowed/, 'indent with spaces.'],
+  [/^Map keys must be unique/, 'a key stands there once.'],
+  [/^Alias resolution is disabled/, 'write the value out where it is used; aliases are not read.'],
+];
+
+/** The parser's sentence without the text of the file, which it repeats. */
+const sentenceOf = (file: string, thrown: Error): string => {
+  const [said = ''] = thrown.message.split('\n');
+  const says = said.replace(/ at line \d+, column \d+:?$/, '');
+  const line = thrown instanceof YAMLParseError ? thrown.linePos?.[0].line : undefined;
+  const does = advice.find(([pattern]) => pattern.test(says))?.[1];
+  const where = line === undefined ? file : `${file}, line ${line}`;
+  return plainText(`${where}: ${says}${does === undefined ? '.' : `: ${does}`}`);
+};
+
+/** Where the key, or the item, of this name stands in a node of a document, and what it holds. */
+const stepInto = (node: unknown, name: string): { readonly at: number; readonly value: unknown } | undefined => {
+  const start = (one: unknown): number | undefined => (one as Node | null)?.range?.[0];
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === name);
+    const at = pair && start(pair.key);
+    return at === undefined ? undefined : { at, value: pair?.value };
+  }
+  const item = isSeq(node) ? node.items[Number(name)] : undefined;
+  const at = start(item);
+  return at === undefined ? undefined : { at, value: item };
+};
+
+/** Names of what a refusal of the API is about: a key that it does not know, or the path of a field. */
+const namesIn = (text: string): string[] => {
+  const [, unknown] = /^Unexpected arguments: ([\w.-]+)/.exec(text) ?? [];
+  if (unknown !== undefined) return [unknown];
+  const [, path, field] = /^([\w.-]+): (?:has no field ([\w.-]+))?/.exec(text) ?? [];
+  return path === undefined ? [] : [...path.split('.'), ...(field === undefined ? [] : [field])];
+};
+
+/** The offset of the innermost of these names that the file holds; undefined where it has not even the first. */
+const offsetOf = (root: unknown, names: readonly string[]): number | undefined => {
+  let found: number | undefined;
+  let node = root;
+  for (const name of names) {
+    const next = stepInto(node, name);
+    if (!next) break;
+    found = next.at;
+    node = next.value;
+  }
+  return found;
+};
+
+/** Throws CliFault (usage) where it is no plan. */
+export const readPlanFile = ({ hands }: Context, file: string): PlanFile => {
+  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+  const lines = new LineCounter();
+  const parsed = parseDocument(text, { uniqueKeys: true, lineCounter: lines });
+  const [fault] = parsed.errors;
+  if (fault) return stop('usage', sentenceOf(file, fault));
+  let document: unknown;
+  try {
+    document = parsed.toJS({ maxAliasCount: 0 });
+  } catch (thrown) {
+    if (thrown instanceof ReferenceError) return stop('usage', sentenceOf(file, thrown));
+    throw thrown;
+  }
+  if (typeof document !== 'object' || document === null || Array.isArray(document))
+    return stop('usage', `${file} does not hold the keys and values of a plan.`);
+  const placed = (thrown: unknown): unknown => {
+    if (!(thrown instanceof CliFault) || thrown.status !== 400) return thrown;
+    const at = offsetOf(parsed.contents, namesIn(thrown.message));
+    if (at === undefined) return thrown;
+    return new CliFault(thrown.exit, `${file}, line ${lines.linePos(at).line}: ${thrown.message}`, thrown.status);
+  };
+  return { document: document as Record<string, unknown>, placed };
+};
