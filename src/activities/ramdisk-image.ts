@@ -5,6 +5,7 @@ import type { ActKey } from '../inventory/runs/run-steps';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../inventory/secrets/boot-tokens';
 import type { BoxedSecret } from '../inventory/secrets/sealing';
 import { argumentLine, networkRoom } from '../model/boot/kernel-arguments';
+import { networkBytes, networkFiles } from '../model/boot/network-data';
 import { isLoadable, notLoadable, ramdiskNamed } from '../model/boot/ramdisks';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
@@ -37,7 +38,8 @@ const isMade = ({ act }: Attempted, { by }: Source, args: Arguments): boolean =>
 
 /**
  * The arguments of an act with a URL of the boot service in place of a ramdisk's name; others as they are. A repeat of the act
- * gets the same URL. Throws RamdiskNotServed, RamdiskNotFound, KernelArgumentsRefused, StaleOperation.
+ * gets the same URL. Throws RamdiskNotServed, RamdiskNotFound, KernelArgumentsRefused, NetworkDataRefused,
+ * StaleOperation.
  */
 export const withRamdisk = async (
   input: Attempted,
@@ -96,6 +98,7 @@ const make = async (
     node: textOf(node.driver_info.kernel_append_params),
     room: by === 'network' ? networkRoom : row.arguments_bytes,
   });
+  const network_data = await networkOf(node, row, hands);
   const token = newUrlToken();
   const sealed = (value: string, name: string): BoxedSecret =>
     boot.sealer.sealAgain(
@@ -109,6 +112,7 @@ const make = async (
       ramdisk_uuid: row.uuid,
       arguments: line,
       inspection_url,
+      network_data,
       url_hash: hashOf(token),
       token_hash: hashOf(agentTokenOf(token)),
       inspection_hash: hashOf(inspectionTokenOf(token)),
@@ -118,6 +122,17 @@ const make = async (
     }),
   );
   return made ? token : raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+};
+
+/** The network that the node's ramdisk is given; null where there is none. Throws NetworkDataRefused. */
+const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { inventory }: BmcHands) => {
+  const data = await inventory.bootCapabilities.networkData(uuid);
+  const files = networkFiles(data);
+  if (files.length === 0) return null;
+  const bytes = networkBytes(files);
+  return bytes > room
+    ? raise('NetworkDataRefused', { reason: `takes ${bytes} bytes, and the ramdisk has room for ${room}` })
+    : data;
 };
 
 /** How the ramdisk comes to its node; a machine that asks by the network says itself from which port. */

@@ -7,7 +7,7 @@ import { hashOf } from '../inventory/secrets/boot-tokens';
 import { cpioOf, type SmallFile } from './cpio';
 import type { FileKind, Images } from './images';
 import { type Patch, readableBytes } from './overlay';
-import { patchesOf } from './patches';
+import { filesOf, patchesOf } from './patches';
 import type { Content } from './send';
 
 export type Log = Record<'info' | 'warn', (message: string, facts?: Record<string, unknown>) => void>;
@@ -59,7 +59,7 @@ const contentOf = async (
     case 'initrd':
       return plainFile(images, initrd_sha256, 'initrd');
     case 'files.img': {
-      const bytes = cpioOf(files);
+      const bytes = cpioOf(filesOf(served, files));
       const etag = etagOf('', [{ at: 0, bytes }]);
       return { file: readableBytes(bytes), size: bytes.length, patches: [], etag };
     }

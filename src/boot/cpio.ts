@@ -1,7 +1,12 @@
 /** A cpio archive in the `newc` form, which the kernel unpacks beside its initramfs. */
 
 /** A file that a ramdisk finds at `path`, below its root. */
-export type SmallFile = { readonly path: string; readonly content: Uint8Array };
+export type SmallFile = {
+  readonly path: string;
+  readonly content: Uint8Array;
+  /** Whether every program of the ramdisk may read it; the administrator's alone may where not. */
+  readonly readable?: boolean;
+};
 
 // Linux, Documentation/driver-api/early-userspace/buffer-format.rst: fields of eight hexadecimal digits, names end with NUL,
 // names and contents are padded to four bytes.
@@ -18,7 +23,8 @@ const padded = (bytes: Uint8Array): Buffer => {
   return whole;
 };
 
-const regularFile = 0o100600;
+const privateFile = 0o100600;
+const readableFile = 0o100644;
 const folder = 0o040755;
 
 /** The folders that a path needs, outermost first. */
@@ -33,7 +39,9 @@ export const cpioOf = (files: readonly SmallFile[]): Buffer => {
   const none = new Uint8Array();
   return Buffer.concat([
     ...folders.map((path, at) => entry(at + 1, path, folder, none)),
-    ...files.map(({ path, content }, at) => entry(folders.length + at + 1, path, regularFile, content)),
+    ...files.map(({ path, content, readable }, at) =>
+      entry(folders.length + at + 1, path, readable ? readableFile : privateFile, content),
+    ),
     entry(0, 'TRAILER!!!', 0, none),
   ]);
 };

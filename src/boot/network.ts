@@ -9,7 +9,7 @@ import { hashOf } from '../inventory/secrets/boot-tokens';
 import { longestArguments } from '../model/boot/kernel-arguments';
 import type { Log } from './contents';
 import type { SmallFile } from './cpio';
-import { argumentsOf } from './patches';
+import { argumentsOf, filesOf } from './patches';
 import { bootScript, exitScript, firstScript, type Loader, waitingScript } from './scripts';
 import { answer, answerEmpty, answerText } from './send';
 
@@ -62,7 +62,7 @@ const scriptOf = async (
   const served = await inventory.bootCapabilities.served(hashOf(token));
   if (!served) return undefined;
   const text = argumentsOf(served, token, longestArguments);
-  return bootScript(loader, { token, mac, arguments: text, files: files.length > 0 });
+  return bootScript(loader, { token, mac, arguments: text, files: filesOf(served, files).length > 0 });
 };
 
 const sendLoader = async ({ loaders, pieceMs }: NetworkDeps, response: ServerResponse, name: string): Promise<void> => {

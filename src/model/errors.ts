@@ -358,6 +358,7 @@ export const errors = {
   ImageNotServed: { status: 503, retry: false, says: 'Image {image} cannot be written: {reason}.' },
   BootServiceAway: { status: 503, retry: true, says: 'The boot service at {url} did not answer: {reason}.' },
   KernelArgumentsRefused: { status: 400, retry: false, says: 'The list of kernel arguments of the ramdisk {reason}.' },
+  NetworkDataRefused: { status: 400, retry: false, says: 'The network_data of the node cannot be used: {reason}.' },
   RamdiskTooEarly: {
     status: 503,
     retry: true,

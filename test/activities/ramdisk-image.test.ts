@@ -142,6 +142,41 @@ test('a repeat of the act gives the same URL, another boot of the run another', 
   expect(await boot.bootCapabilities.served(hashOf(tokens[2]!))).toBeDefined();
 });
 
+const card = { id: 'a', type: 'phy', ethernet_mac_address: '52:54:00:77:00:03' };
+const network = { id: 'n', type: 'ipv4', link: 'a', ip_address: '192.0.2.5', netmask: 24 };
+const described = { links: [card], networks: [network], services: [] };
+const describeNetwork = (node: string, data: object) =>
+  owner`update nodes set network_data = ${owner.json(data as never)} where uuid = ${node}`;
+
+test('a node with a network of its own has it in its image, as it was when the image was made', async () => {
+  const { node, act, given, tokenOf } = await booting();
+  await describeNetwork(node, described);
+  await act('insert_media', { nth: 1 });
+  const served = () => boot.bootCapabilities.served(hashOf(tokenOf(given[0])));
+  expect(await served()).toMatchObject({ network_data: described });
+  await describeNetwork(node, {});
+  expect(await served()).toMatchObject({ network_data: described });
+  await act('insert_media', { nth: 2 });
+  expect(await boot.bootCapabilities.served(hashOf(tokenOf(given[1])))).toMatchObject({ network_data: null });
+});
+
+test.each([
+  [
+    'cannot be given to a ramdisk',
+    { ...described, networks: [{ ...network, ip_address: '192.0.2.5\nDNS=192.0.2.9' }] },
+    /must be an IPv4 address/,
+  ],
+  ['does not fit the image', { ...described, more: 'x'.repeat(2_000) }, /and the ramdisk has room for 1024/],
+])('a network that %s is refused before a command leaves', async (_, data, says) => {
+  const { node, act, given } = await booting();
+  await describeNetwork(node, data);
+  await expect(act('insert_media')).rejects.toMatchObject({
+    type: 'NetworkDataRefused',
+    message: expect.stringMatching(says),
+  });
+  expect(given).toEqual([]);
+});
+
 test('an inspection has where to send what it finds', async () => {
   const { act, given, tokenOf } = await booting();
   await act('insert_media', { nth: 1, awaits: 'inspection' });

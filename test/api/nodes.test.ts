@@ -190,6 +190,10 @@ describe('an enrolment of which a part is refused', () => {
     [{ properties: { memory_mb: -1 } }, /properties: memory_mb must be a whole number/],
     [{ properties: { local_gb: 'lots' } }, /properties: local_gb/],
     [{ network_data: { links: [] } }, /network_data: needs networks, services/],
+    [
+      { network_data: { links: [{ id: 'a', type: 'phy' }], networks: [], services: [] } },
+      /links\[0\]\.ethernet_mac_address/,
+    ],
     [{ chassis_uuid: '11111111-1111-4111-8111-111111111111' }, /chassis 1111/],
     [{ retired_reason: 'old' }, /needs retired to be true/],
     [{ power_interface: 'redfish' }, /fake-hardware has no redfish; it has: fake/],

@@ -32,6 +32,7 @@ it('is served while its run has the node, and not after', async () => {
     run_id: lock.run,
     arguments: 'quiet',
     inspection_url: null,
+    network_data: null,
     network: false,
     ramdisk: { iso_sha256: 'a'.repeat(64), iso_bytes: 2_048, ...imageAreas, kernel_sha256: null, initrd_sha256: null },
   });

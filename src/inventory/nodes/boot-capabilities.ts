@@ -12,6 +12,8 @@ export type NewCapability = {
   readonly ramdisk_uuid: string;
   readonly arguments: string;
   readonly inspection_url: string | null;
+  /** The node’s own, for a ramdisk without DHCP; none where it has none. */
+  readonly network_data?: Readonly<Record<string, unknown>> | null;
   readonly url_hash: string;
   readonly token_hash: string;
   readonly inspection_hash: string;
@@ -27,6 +29,7 @@ export type Served = {
   readonly run_id: RunUuid;
   readonly arguments: string;
   readonly inspection_url: string | null;
+  readonly network_data?: Readonly<Record<string, unknown>> | null;
   /** Whether the machine loads kernel and initramfs by the network, and no image. */
   readonly network: boolean;
   readonly ramdisk: Pick<
@@ -48,6 +51,13 @@ export const bootCapabilities = (sql: Db) => ({
     const found = await sql<{ address: string }[]>`
       select address from ports where node_uuid = ${node} and pxe_enabled limit 2`;
     return found.length === 1 ? found[0]!.address : undefined;
+  },
+
+  /** The network that a node's ramdisk is given; empty where it has none. */
+  async networkData(node: NodeUuid): Promise<Readonly<Record<string, unknown>>> {
+    const [row] = await sql<{ network_data: Record<string, unknown> }[]>`
+      select network_data from nodes where uuid = ${node}`;
+    return row?.network_data ?? {};
   },
 
   /** The id of the sealed secret of the URL that this act of the run has made already; undefined where it has not. */
@@ -75,6 +85,7 @@ export const bootCapabilities = (sql: Db) => ({
       url_secret: url.id,
       token_secret: token.id,
       network: made.network_secret !== undefined,
+      network_data: made.network_data ? jsonOf(sql, made.network_data) : null,
     };
     await sql`delete from boot_capabilities where node_uuid = ${lock.node_uuid}`;
     await sql`insert into boot_capabilities ${sql(row)}`;
@@ -110,7 +121,7 @@ export const bootCapabilities = (sql: Db) => ({
   /** What a URL stands for, by the hash of its secret; undefined unless the run that made it still has the node. */
   async served(url_hash: string): Promise<Served | undefined> {
     const [row] = await sql<Served[]>`
-      select b.node_uuid, b.run_id, b.arguments, b.inspection_url, b.network,
+      select b.node_uuid, b.run_id, b.arguments, b.inspection_url, b.network, b.network_data,
         jsonb_build_object('iso_sha256', r.iso_sha256, 'iso_bytes', r.iso_bytes, 'arguments_at', r.arguments_at,
           'arguments_bytes', r.arguments_bytes, 'files_at', r.files_at, 'files_bytes', r.files_bytes,
           'kernel_sha256', r.kernel_sha256, 'initrd_sha256', r.initrd_sha256) as ramdisk

@@ -1,5 +1,7 @@
 /** Nodes: every field the wire knows, the list filters, and the pure rules of what a node may be called. */
 
+import { networkFiles } from '../boot/network-data';
+import { isTemperError } from '../errors';
 import { asUuid, isLogicalName } from '../ids';
 import { drivers } from '../lifecycle/drivers';
 import { faults, type ProvisionState, states } from '../lifecycle/states';
@@ -44,11 +46,15 @@ export const propertiesFault = (properties: Readonly<Record<string, unknown>>): 
   return wrong.length > 0 ? `${wrong.join(' and ')} must be a whole number that is not negative` : undefined;
 };
 
-/** What is wrong with `network_data`, or undefined: empty, or the network description that instances get. */
+/** What is wrong with `network_data`, or undefined: empty, or a description of networks that a ramdisk can be given. */
 export const networkDataFault = (data: Readonly<Record<string, unknown>>): string | undefined => {
-  if (Object.keys(data).length === 0) return undefined;
-  const wrong = ['links', 'networks', 'services'].filter((key) => !Array.isArray(data[key]));
-  return wrong.length > 0 ? `needs ${wrong.join(', ')} as lists` : undefined;
+  try {
+    networkFiles(data);
+    return undefined;
+  } catch (thrown) {
+    if (!isTemperError(thrown, 'NetworkDataRefused')) throw thrown;
+    return String(thrown.facts.reason);
+  }
 };
 
 const longestInstanceName = 255;

@@ -333,7 +333,7 @@ const changeRows: readonly ChangeRow[] = [
   ],
   [64, 'ports say whether their network is managed', [behaves('kinds of network')]],
   [65, 'nodes can be leased', [fields('node', 'lessee'), filters('node', 'lessee')]],
-  [66, 'nodes carry network data for their instance', [fields('node', 'network_data')]],
+  [66, 'nodes carry the network of their ramdisk, for booting without DHCP', [fields('node', 'network_data')]],
   [67, 'a network can be attached to a given port', [takes(406, `POST ${node}/vifs`, 'port_uuid', 'portgroup_uuid')]],
   [68, 'ramdisks show a certificate', [takes(400, heartbeat, 'agent_verify_ca')]],
   [
