@@ -36,7 +36,10 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
   // Machines that are not emulated here reach the boot service at an address of theirs.
   const bootHost = process.env.TEMPER_BOOT_HOST || host;
   const ramdisksAt = process.env.TEMPER_RAMDISK_LISTEN || 'api';
-  const ramdiskApiUrl = ramdisksAt.includes(':') ? `http://${ramdisksAt}` : apiUrl;
+  const bootUrl = process.env.TEMPER_BOOT_URL || `http://${bootHost}:${ports.boot}`;
+  // Where the boot service passes on what ramdisks ask, they reach nothing else.
+  const directUrl = ramdisksAt.includes(':') ? `http://${ramdisksAt}` : apiUrl;
+  const ramdiskApiUrl = process.env.TEMPER_BOOT_RAMDISK_API_URL ? bootUrl : directUrl;
   const identityUrl = `http://${host}:${ports.identity}/v3`;
   const common = { TEMPER_SUPERVISED: '1', TEMPER_LOG_LEVEL: process.env.TEMPER_LOG_LEVEL || 'info' };
   const temporal = { TEMPER_TEMPORAL_ADDRESS: temporalAddress, TEMPER_TEMPORAL_NAMESPACE: namespace };
@@ -95,7 +98,7 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       PATH: programsPath(),
       TEMPER_CONDUCTOR_GROUP: group,
       TEMPER_WORKER_HOSTNAME: `worker-${group || 'default'}`,
-      TEMPER_BOOT_URL: process.env.TEMPER_BOOT_URL || `http://${bootHost}:${ports.boot}`,
+      TEMPER_BOOT_URL: bootUrl,
       TEMPER_RAMDISK_API_URL: ramdiskApiUrl,
       // The emulated rack listens on loopback, where a BMC of the real world never is.
       TEMPER_BMC_NETWORKS: process.env.TEMPER_BMC_NETWORKS || '127.0.0.0/8',

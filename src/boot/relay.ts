@@ -160,6 +160,8 @@ const passOn = (deps: RelayDeps, request: IncomingMessage, response: ServerRespo
   });
   // A sender that goes away in the middle takes its request with it.
   response.on('close', () => onward.destroy());
+  // Before the first byte of a body: the API's time for it begins as it does for a sender of its own.
+  onward.flushHeaders();
   if (framingOf(request)) request.pipe(onward);
   else onward.end();
 };

@@ -16,7 +16,7 @@ const ramdisk = '192.0.2.21';
 let api: TestApi;
 const servers: Server[] = [];
 const listening = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener);
+  const server = createServer({ keepAliveTimeout: 0 }, listener);
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

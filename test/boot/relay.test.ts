@@ -15,7 +15,7 @@ const warned: unknown[] = [];
 const servers: Server[] = [];
 
 const listening = async (listener: RequestListener): Promise<number> => {
-  const server = createServer(listener);
+  const server = createServer({ keepAliveTimeout: 0 }, listener);
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

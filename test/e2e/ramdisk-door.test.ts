@@ -1,4 +1,4 @@
-/** Ramdisks that have an address of their own work through it, and no other caller is served there. */
+/** Ramdisks whose listener has an address of its own work through the boot service alone, and no other caller is served there. */
 import { powerOn, rests } from '../../demo/nodes';
 import type { Person } from '../../demo/system';
 import { ended, manageable, newestOf, patient, withinMs } from './support/nodes';
@@ -9,11 +9,18 @@ jest.setTimeout(400_000);
 let system: System;
 let operator: Person;
 let theirs: string;
+let boots: string;
 
 beforeAll(async () => {
-  const [port] = await jest.requireActual('../../scripts/lib/ports').freePorts(1);
+  const [port, bootPort] = await jest.requireActual('../../scripts/lib/ports').freePorts(2);
   theirs = `127.0.0.1:${port}`;
-  system = await startSystem(1, { TEMPER_RAMDISK_LISTEN: theirs });
+  boots = `http://127.0.0.1:${bootPort}`;
+  system = await startSystem(1, {
+    TEMPER_RAMDISK_LISTEN: theirs,
+    TEMPER_TRUSTED_PROXIES: '127.0.0.0/8',
+    TEMPER_BOOT_RAMDISK_API_URL: `http://${theirs}`,
+    TEMPER_BOOT_PORT: String(bootPort),
+  });
   operator = patient(await system.person('operator'));
 });
 afterAll(() => system?.stop());
@@ -25,7 +32,7 @@ const lookup = async (base: string): Promise<number> =>
     })
   ).status;
 
-test('a disk is erased by a ramdisk that looked up and called back there', async () => {
+test('a disk is erased by a ramdisk that looked up and called back through the boot service', async () => {
   const [node] = await manageable(system, operator, 0);
   await powerOn(operator, node!, withinMs);
   const erase = { interface: 'deploy', step: 'erase_devices_metadata' };
@@ -35,7 +42,10 @@ test('a disk is erased by a ramdisk that looked up and called back there', async
   expect((await system.rack.ramdiskCommands()).map(({ step }) => step)).toContain('deploy.erase_devices_metadata');
 });
 
-test('the other address refuses them, and theirs has nothing else', async () => {
+test('the other address refuses them, and theirs and the boot service have nothing else', async () => {
+  expect([await lookup(boots), (await fetch(`${boots}/v1/nodes`)).status]).toEqual([404, 404]);
+  // Without its word of versions nothing would be behind it: an empty 404 is the boot service's own.
+  expect((await fetch(`${boots}/v1`)).status).toBe(200);
   expect([await lookup(system.record().addresses.api), await lookup(`http://${theirs}`)]).toEqual([403, 404]);
   expect((await fetch(`http://${theirs}/`)).status).toBe(200);
   expect([401, 404]).toContain((await fetch(`http://${theirs}/v1/nodes`)).status);

@@ -6,8 +6,8 @@ import type { ApiContext, ContextSettings } from '../../context';
 import type { ApiRequest } from '../../http/route';
 import { notifyRun } from './notify-run';
 
-/** What the boot service puts into `Via` of a ramdisk's request that it passes on. */
-const bootService = '1.1 temper-boot';
+/** What the boot service puts into `Via` of a ramdisk's request that it passes on; a proxy between it and the API adds its own. */
+const bootService = /(?:^|,)\s*1\.1 temper-boot\s*(?:,|$)/;
 
 /**
  * The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none.
@@ -19,7 +19,7 @@ export const peerOf = ({
 }: Pick<ApiRequest<unknown, unknown, unknown>, 'origin' | 'header'>): string => {
   const address = (origin.address ?? '').replace(/%.*$/, '');
   const senders = (origin.forwarded_for ?? '').split(',').map((one) => one.trim());
-  if (header('via') === bootService && !senders.includes(address))
+  if (bootService.test(header('via') ?? '') && !senders.includes(address))
     raise('Forbidden', { reason: `The boot service at ${address} is not among TEMPER_TRUSTED_PROXIES of the API.` });
   return address;
 };
