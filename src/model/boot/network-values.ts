@@ -1,6 +1,6 @@
 /** The values of a network description, each checked as it is read: what passes is an address, a number or a name of a closed list. */
-import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isIpAddress } from '../access/bmc-addresses';
 import { raise } from '../errors';
 import { isMac } from '../ids';
 
@@ -36,7 +36,7 @@ export const wholeOf = (value: unknown, where: string, least: number, limit: num
 /** Of IP addresses. */
 export type Family = 4 | 6;
 export const isOf = (family: Family, text: string): boolean =>
-  family === 4 ? isIPv4(text) : isIPv6(text) && !text.includes('%');
+  /^[0-9a-f:.]{2,45}$/i.test(text) && text.includes(':') === (family === 6) && isIpAddress(text);
 
 export const addressOf = (value: unknown, family: Family, where: string): string =>
   typeof value === 'string' && isOf(family, value) ? value : refuse(where, `must be an IPv${family} address`);
