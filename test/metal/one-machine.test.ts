@@ -4,7 +4,7 @@ import { suiteOf } from '../support/found';
 import { metalGiven, metalMissing } from './support/given';
 import { type Impostor, startImpostor } from './support/impostor';
 import { type Lab, openLab } from './support/lab';
-import { acts, configDrive, enrol, hasTable, imaged, marker, rests, wait } from './support/life';
+import { acts, configDrive, enrol, hasRoot, hasTable, imaged, marker, rests, rootMagicAt, wait } from './support/life';
 import { until } from './support/shell';
 import { onceIn } from './support/ssh';
 import { isShort, note, stepsOf, withinMs } from './support/steps';
@@ -100,8 +100,11 @@ onMetal('a machine with real firmware', () => {
   else {
     step('it is torn down, and its disk has no system any more', async () => {
       expect(hasTable(lab)).toBe(true);
+      const root = rootMagicAt(lab);
+      expect(hasRoot(lab, root)).toBe(true);
       await acts(lab, 'undeploy', 'available');
       expect(hasTable(lab)).toBe(false);
+      expect(hasRoot(lab, root)).toBe(false);
     });
   }
 

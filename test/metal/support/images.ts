@@ -1,4 +1,4 @@
-/** A plain web server with one image, which a test can spoil. */
+/** A web server with one image, which a test can spoil. */
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ export type Image = {
   readonly url: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** Downloads that have begun. */
+  /** Downloads of the whole that have begun. */
   requests(): number;
   /** Bytes of the last download that were sent. */
   sent(): number;
@@ -57,6 +57,15 @@ const passing = (bytes: number, isChanged: () => boolean, count: (sent: number) 
   });
 };
 
+/** Where a range ends that begins at the first byte, as those do who look what a file is; undefined without one. */
+const firstBytes = (range: string | undefined, bytes: number): number | undefined => {
+  const last = /^bytes=0-(\d+)$/.exec(range ?? '')?.[1];
+  return last === undefined ? undefined : Math.min(Number(last), bytes - 1);
+};
+
+// A client that goes away ends its own download.
+const gone = () => undefined;
+
 /** Serves a file on an address, at a free port. */
 export const serveImage = async (file: string, address: string): Promise<Image & { close(): void }> => {
   const bytes = statSync(file).size;
@@ -67,12 +76,16 @@ export const serveImage = async (file: string, address: string): Promise<Image &
     sent = now;
   };
   const server = createServer((request, response) => {
+    const first = firstBytes(request.headers.range, bytes);
+    if (first !== undefined) {
+      const headers = { 'content-range': `bytes 0-${first}/${bytes}`, 'content-length': first + 1 };
+      response.writeHead(206, headers);
+      return void pipeline(createReadStream(file, { end: first }), response).catch(gone);
+    }
     const isHuge = request.url === '/huge.qcow2';
     const length = isHuge ? hugeBytes : bytes;
     response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': length });
     if (request.method !== 'GET') return void response.end();
-    // A client that goes away ends its own download.
-    const gone = () => undefined;
     if (isHuge) return void pipeline(Readable.from(hugeFile()), response).catch(gone);
     downloads++;
     void pipeline(

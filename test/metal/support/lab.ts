@@ -35,6 +35,8 @@ export type Lab = {
   baremetal(...args: string[]): Promise<string>;
   /** The `temper` command, as an operator. */
   temper(...args: string[]): Promise<string>;
+  /** Types a line into a shell that has both, in the lab's folder. */
+  type(line: string): Promise<string>;
   /** Has the BMC eject its media, as a person at its console would. */
   eject(): Promise<void>;
   /** The API of ramdisks, without /v1. */
@@ -134,6 +136,7 @@ const settings = {
   TEMPER_CLEANING_RUNBOOKS: 'metal=CUSTOM_METADATA',
   // A processor that is emulated, on a busy machine, starts its ramdisk in minutes.
   TEMPER_AGENT_TIMEOUT_MS: '3600000',
+  TEMPER_AGENT_SILENCE_MS: '1800000',
 };
 
 /** Of dnsmasq's lines of expiry, MAC address, address, name and client: a ramdisk and a system are two clients of one machine. */
@@ -198,6 +201,9 @@ export const openLab = async (given: Given, { firmware, byNetwork = false }: Wir
   };
   const temper = (...args: string[]) => must(process.execPath, [system.program('temper'), ...args], { env });
   const baremetal = (...args: string[]) => must(join(given.clients, 'baremetal'), args, { env });
+  const shell = `cd '${folder}'; temper() { '${process.execPath}' '${system.program('temper')}' "$@"; }`;
+  const path = { PATH: `${given.clients}:${process.env.PATH}` };
+  const type = (line: string) => must('bash', ['-c', `${shell}\n${line}`], { env: { ...env, ...path } });
   const files = { '--kernel': given.kernel, '--initrd': given.initrd, '--dir': join(system.data, 'boot') };
   await temper(...documented('temper ramdisk add', { ...files, '--args': kernelArguments }));
   return {
@@ -216,6 +222,7 @@ export const openLab = async (given: Given, { firmware, byNetwork = false }: Wir
     },
     baremetal,
     temper,
+    type,
     ramdiskApi: `http://${gateway}:${ramdiskPort}`,
     address: () => (byNetwork ? lastLease(join(dhcpFolder, 'leases')) : machineAddress),
     eject: () => ejectMedia(machine.uuid),

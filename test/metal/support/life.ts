@@ -27,13 +27,18 @@ export const acts = async (lab: Lab, verb: string, ends: string, ...more: string
   await rests(lab, ends);
 };
 
-/** Creates the node by the address of its BMC, with a runbook that erases what its disks begin with. */
-export const enrol = async (lab: Lab): Promise<void> => {
+/** Makes the runbook by which the node is cleaned: it erases what its disks begin with. */
+export const addCleaning = async (lab: Lab): Promise<void> => {
   const steps = JSON.stringify([{ interface: 'deploy', step: 'erase_devices_metadata', order: 1, args: {} }]);
   await lab.baremetal('runbook', 'create', '--name', 'CUSTOM_METADATA', '--public', 'True', '--steps', steps);
-  const named = ['--driver', 'redfish', '--name', 'metal-1', '--resource-class', 'metal'];
-  await lab.baremetal('node', 'create', ...named, ...pairs(lab.bmc, '--driver-info'));
   await lab.baremetal('node', 'add', 'trait', 'metal-1', 'CUSTOM_METADATA');
+};
+
+/** Creates the node by the address of its BMC, with a runbook to be cleaned by. */
+export const enrol = async (lab: Lab, more: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const named = ['--driver', 'redfish', '--name', 'metal-1', '--resource-class', 'metal'];
+  await lab.baremetal('node', 'create', ...named, ...pairs(lab.bmc, '--driver-info'), ...pairs(more, '--driver-info'));
+  await addCleaning(lab);
 };
 
 /** The small system's image, with its digest; `more` replaces what it says. */
@@ -63,3 +68,15 @@ const gptAt = 512;
 
 /** Whether the first disk has a partition table. */
 export const hasTable = (lab: Lab): boolean => lab.machine.disk(gptAt, 8).toString('latin1') === 'EFI PART';
+
+// The second entry of the table begins in the third sector and has 128 bytes; the first sector of its partition is at 32 (UEFI, 5.3.3).
+const rootEntryAt = 2 * 512 + 128;
+// Of ext4: its superblock is at 1024, and the magic number at 0x38 of that (Documentation/filesystems/ext4/super.rst of Linux).
+const magicAt = 1024 + 0x38;
+
+/** Where the magic number of the deployed system's root is on the first disk, in bytes. */
+export const rootMagicAt = (lab: Lab): number =>
+  Number(lab.machine.disk(rootEntryAt + 32, 8).readBigUInt64LE()) * 512 + magicAt;
+
+/** Whether a file system begins where `place` is from `rootMagicAt`. */
+export const hasRoot = (lab: Lab, place: number): boolean => lab.machine.disk(place, 2).readUInt16LE() === 0xef53;
