@@ -40,7 +40,7 @@ suiteInChromium('the console in Chromium', (system) => {
     await page.getByText('managers of the owner').first().waitFor();
     const about = `rule=temper%3Arun%3Askip&kind=run&object=${system().world.parked.run}`;
     expect(new URL(page.url()).search).toBe(`?${about}`);
-  }, 60_000);
+  });
 
   test('with the keyboard alone the same is done, and the focus is always seen', async () => {
     const context = await system().as('owner-manager');
