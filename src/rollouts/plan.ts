@@ -5,8 +5,11 @@ import type { NewRollout, Planned, RolloutRow } from '../inventory/rollouts/roll
 import type { PlannedTarget } from '../inventory/rollouts/targets';
 import type { Caller } from '../model/access/callers';
 import { raise } from '../model/errors';
+import type { NodeUuid } from '../model/ids';
 import { asksItself, tenantOf } from '../model/rollouts/consent';
+import type { SelectedNode } from '../model/rollouts/domains';
 import type { Counter } from '../model/rollouts/layout';
+
 import { layOut, worstWaves } from '../model/rollouts/layout';
 import { planHash } from '../model/rollouts/plan-hash';
 import type { WaveSpec } from '../model/rollouts/waves';
@@ -21,7 +24,9 @@ export type PlanOrder = {
   /** How many plans of the rollout there are with this one: each has a hash of its own, so that no vote is for two. */
   readonly number: number;
   readonly runbook: PinnedRunbook | null;
-  readonly nodes: readonly NodeRow[];
+  readonly nodes: readonly NodeUuid[];
+  /** Reads some of them as they are now, without those that are gone. */
+  readonly read: (nodes: readonly NodeUuid[]) => Promise<readonly NodeRow[]>;
   /** Hash of the policy that was asked. */
   readonly rule_set: string;
   /** Whether the caller needs no word of the tenant whose node's power is interrupted. */
@@ -48,7 +53,22 @@ export const workFor = (
 
 /** Of what would run, what it does to the node: the order itself is made anew when the node is begun. */
 type Outlook = Omit<Prepared, 'order'>;
-type Judged = { readonly node: NodeRow; readonly refused?: Refused; readonly prepared?: Outlook };
+/** A node as the plan needs it. */
+type PlannedNode = SelectedNode & Pick<NodeRow, 'uuid' | 'lease_id'>;
+type Judged = {
+  /** Without what only the checks ask: of 100,000 nodes at once no more is in memory than the plan needs. */
+  readonly node: PlannedNode;
+  readonly refused?: Refused;
+  readonly prepared?: Outlook;
+  /** Its tenant is asked first. */
+  readonly leased?: boolean;
+};
+
+const selectedOf = ({
+  uuid, name, owner, lessee, lease_id, conductor_group, chassis_uuid, shard, resource_class, parent_node, properties,
+}: NodeRow): PlannedNode => ({
+  uuid, name, owner, lessee, lease_id, conductor_group, chassis_uuid, shard, resource_class, parent_node, properties,
+}); // biome-ignore format: one row of names
 
 // What all of them ask is read at once; between two of these groups other requests have their turn.
 const judgedAtOnce = 250;
@@ -57,38 +77,6 @@ const judgedAtOnce = 250;
 type PlanDeps = {
   readonly inventory: Inventory;
   readonly prepareFor: PrepareFor;
-};
-
-const judgeSome = async (
-  { inventory, prepareFor }: PlanDeps,
-  { who, requester, spec, runbook }: PlanOrder,
-  nodes: readonly NodeRow[],
-): Promise<Judged[]> => {
-  const [prepare, frozen] = await Promise.all([
-    prepareFor(nodes),
-    inventory.rolloutSelection.frozen(nodes.map(({ uuid }) => uuid)),
-  ]);
-  const work = workFor(spec, runbook);
-  return Promise.all(
-    nodes.map(async (node) => {
-      const { refusals, prepared } = await prepare({ who, requester, work, node, want: 'every' });
-      const held = frozen.has(node.uuid) ? { code: 'frozen', reason: 'The node is frozen.' } : undefined;
-      const refused = refusals[0] ?? held;
-      if (refused || !prepared) return { node, refused };
-      const { order: _, ...outlook } = prepared;
-      return { node, prepared: outlook };
-    }),
-  );
-};
-
-/** What a single run's admission says of each node, with every refusal. */
-const judgeNodes = async (deps: PlanDeps, order: PlanOrder): Promise<Judged[]> => {
-  const judged: Judged[] = [];
-  for (let from = 0; from < order.nodes.length; from += judgedAtOnce) {
-    judged.push(...(await judgeSome(deps, order, order.nodes.slice(from, from + judgedAtOnce))));
-    await new Promise(setImmediate);
-  }
-  return judged;
 };
 
 /** A tenant's node whose power is interrupted, by a rollout that is not this tenant's own. */
@@ -101,6 +89,40 @@ const needsConsent = (
   if (tenant === null || asksItself(tenant, { project, requester }) || power_cycles === 0) return false;
   // One that passes over silence by that rule asks first all the same.
   return consent?.force === 'rule' || !withoutConsent(node);
+};
+
+const judgeSome = async (
+  { inventory, prepareFor }: PlanDeps,
+  order: PlanOrder,
+  nodes: readonly NodeRow[],
+): Promise<Judged[]> => {
+  const { who, requester, spec, runbook } = order;
+  const [prepare, frozen] = await Promise.all([
+    prepareFor(nodes),
+    inventory.rolloutSelection.frozen(nodes.map(({ uuid }) => uuid)),
+  ]);
+  const work = workFor(spec, runbook);
+  return Promise.all(
+    nodes.map(async (node) => {
+      const { refusals, prepared } = await prepare({ who, requester, work, node, want: 'every' });
+      const held = frozen.has(node.uuid) ? { code: 'frozen', reason: 'The node is frozen.' } : undefined;
+      const refused = refusals[0] ?? held;
+      if (refused || !prepared) return { node: selectedOf(node), refused };
+      const { order: _, ...outlook } = prepared;
+      return { node: selectedOf(node), prepared: outlook, leased: needsConsent(order, node, outlook) };
+    }),
+  );
+};
+
+/** What a single run's admission says of each node, with every refusal. */
+const judgeNodes = async (deps: PlanDeps, order: PlanOrder): Promise<Judged[]> => {
+  const judged: Judged[] = [];
+  for (let from = 0; from < order.nodes.length; from += judgedAtOnce) {
+    const nodes = await order.read(order.nodes.slice(from, from + judgedAtOnce));
+    judged.push(...(await judgeSome(deps, order, nodes)));
+    await new Promise(setImmediate);
+  }
+  return judged;
 };
 
 const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTarget => ({
@@ -220,9 +242,7 @@ export const makePlan = async (deps: PlanDeps, order: PlanOrder): Promise<Rollou
   const byNode = new Map(runnable.map((one) => [one.node.uuid, one]));
   const running = layout.targets.map(({ node, wave, counters }, position) => {
     const one = byNode.get(node.uuid)!;
-    const consent = needsConsent(order, node, one.prepared!)
-      ? { code: 'leased', reason: 'A tenant is asked first.' }
-      : {};
+    const consent = one.leased ? { code: 'leased', reason: 'A tenant is asked first.' } : {};
     return { ...rowOf(position, one), wave, counters, ...consent };
   });
   const refused = judged.filter((one) => one.refused).map((one, index) => rowOf(running.length + index, one));

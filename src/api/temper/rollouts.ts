@@ -1,6 +1,7 @@
 /** Rollouts on the wire: planned, shown, listed, and their targets. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Caller } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
@@ -106,8 +107,13 @@ const planRollout = async (
   const seed = spec.seed ?? randomUUID();
   const policy = ctx.policy();
   const nodes = await selectedNodes(ctx, who, { ...spec, seed });
-  // Each admission asks the starter's rights again; the plan says early that they are missing.
-  if (spec.override_budgets) for (const node of nodes) policy.require(overrideBudget, who, nodeTarget(node));
+  const visible = policy.filter(rolloutRules.node, who, nodeColumns);
+  const read = async (some: readonly NodeUuid[]): Promise<readonly NodeRow[]> => {
+    const rows = await ctx.inventory.rolloutSelection.read(visible, some);
+    // Each admission asks the starter's rights again; the plan says early that they are missing.
+    if (spec.override_budgets) for (const node of rows) policy.require(overrideBudget, who, nodeTarget(node));
+    return rows;
+  };
   return makePlan(
     { inventory: ctx.inventory, prepareFor: createPrepareFor(ctx) },
     {
@@ -117,7 +123,8 @@ const planRollout = async (
       seed,
       number,
       runbook: await pinOf(ctx, who, spec.runbook),
-      nodes,
+      nodes: nodes.map(({ uuid }) => uuid),
+      read,
       rule_set: policy.hash,
       withoutConsent: (node) => policy.allows(withoutConsent, who, nodeTarget(node)),
     },

@@ -31,9 +31,22 @@ export const rolloutSelection = (sql: Db) => {
     }, sql`true`);
   return {
     /** In the order of their enrolment, at most `limit`. */
-    find: ({ visible, nodes, query = {}, exclude = [], limit }: NodeSelectionQuery): Promise<NodeRow[]> => sql<
-      NodeRow[]
-    >`
+    find: ({
+      visible,
+      nodes,
+      query = {},
+      exclude = [],
+      limit,
+    }: NodeSelectionQuery): Promise<{ uuid: NodeUuid }[]> => sql`
+      select nodes.uuid from nodes
+      where ${conditionOf(sql, visible, 'nodes')} and ${chosen(query)}
+        ${nodes ? sql`and nodes.uuid = any (${uuidArray(sql, nodes)})` : sql``}
+        and not exists (select from rollout_targets t
+          where t.node_uuid = nodes.uuid and t.rollout = any (${uuidArray(sql, exclude)}) and t.state <> 'refused')
+      order by nodes.id limit ${limit}`,
+
+    /** What was found, as it is now, in the order of enrolment; without nodes that are gone, or not visible any more. */
+    read: (visible: Predicate, nodes: readonly NodeUuid[]): Promise<NodeRow[]> => sql<NodeRow[]>`
       select nodes.*, served.hostname as conductor, nodes.xmin::text as revision,
         nodes.reservation is not null and exists (
           select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id) as foreign_run
@@ -42,11 +55,8 @@ export const rolloutSelection = (sql: Db) => {
         where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
           and w.updated_at > now() - ${silentAfter}::interval
         order by w.hostname limit 1) served on true
-      where ${conditionOf(sql, visible, 'nodes')} and ${chosen(query)}
-        ${nodes ? sql`and nodes.uuid = any (${uuidArray(sql, nodes)})` : sql``}
-        and not exists (select from rollout_targets t
-          where t.node_uuid = nodes.uuid and t.rollout = any (${uuidArray(sql, exclude)}) and t.state <> 'refused')
-      order by nodes.id limit ${limit}`,
+      where ${conditionOf(sql, visible, 'nodes')} and nodes.uuid = any (${uuidArray(sql, nodes)})
+      order by nodes.id`,
 
     /** Which of these nodes are frozen now. */
     async frozen(nodes: readonly NodeUuid[]): Promise<Set<NodeUuid>> {

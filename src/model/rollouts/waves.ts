@@ -44,11 +44,11 @@ const numbered = new Intl.Collator('en', { numeric: true });
 const byName = (one: SelectedNode, other: SelectedNode): number =>
   numbered.compare(selectedName(one), selectedName(other)) || (one.uuid < other.uuid ? -1 : 1);
 
-const lot = (seed: string, { uuid }: SelectedNode): string =>
+const lot = (seed: string, { uuid }: Pick<SelectedNode, 'uuid'>): string =>
   createHash('sha256').update(`${seed}/${uuid}`).digest('hex');
 
 /** As by the seed: the same seed and the same nodes are always in the same order. */
-const shuffled = <Node extends SelectedNode>(nodes: readonly Node[], seed: string): Node[] =>
+const shuffled = <Node extends Pick<SelectedNode, 'uuid'>>(nodes: readonly Node[], seed: string): Node[] =>
   nodes
     .map((node) => ({ node, lot: lot(seed, node) }))
     .sort((one, other) => (one.lot < other.lot ? -1 : 1))
@@ -77,5 +77,8 @@ export const inOrder = <Node extends SelectedNode>(
 };
 
 /** So many of the nodes, chosen by the seed. */
-export const sampleOf = <Node extends SelectedNode>(nodes: readonly Node[], many: number, seed: string): Node[] =>
-  shuffled(nodes, `sample/${seed}`).slice(0, many);
+export const sampleOf = <Node extends Pick<SelectedNode, 'uuid'>>(
+  nodes: readonly Node[],
+  many: number,
+  seed: string,
+): Node[] => shuffled(nodes, `sample/${seed}`).slice(0, many);
