@@ -720,4 +720,4 @@ test('the database is set back in the middle: what ran since is not run again, c
   expect([...offs].sort()).toEqual([done.node_uuid, since.node_uuid, left.node_uuid].sort());
   const row = (await deps.inventory.rollouts.find(rollout.uuid))!;
   expect(await brokenCounters(world.sql, row)).toEqual([]);
-}, 120_000);
+});
