@@ -53,6 +53,17 @@ test('the rooms of CONTRIBUTING.md import what the layout allows', () => {
   expect(rows).toEqual(Object.keys(mayImport).map((room) => [room, allowed(room)]));
 });
 
+/** The projects of Jest's configuration, with the folders of test that each matches. */
+const tiers = (
+  jest.requireActual('../../jest.config.js').projects as { displayName: string; testMatch: string[] }[]
+).map(({ displayName, testMatch }) => [displayName, testMatch.map((glob) => glob.split('/')[2]).join(', ')]);
+
+test('the tiers of CONTRIBUTING.md hold the folders that they match', () => {
+  const rows = rowsOf('CONTRIBUTING.md', 'Tests').map((row) => row.slice(0, 2).map(unquoted));
+  const rest = ['pure', 'all that are not named below'];
+  expect(rows).toEqual(tiers.map((row) => (row[0] === 'pure' ? rest : row)));
+});
+
 const pages = (folder: string): string[] =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
