@@ -14,7 +14,7 @@ import { tracesFrom } from '../process/observing';
 import { apiPolicyFrom } from '../process/policy/api-policy';
 import { createPolicyRecorder, type PolicyRecorder } from '../process/policy/policy-record';
 import { live } from '../process/process';
-import { addressOf, patienceOf, ramdiskAddressOf, refuseOpeningKeys } from '../process/settings/api-settings';
+import { apiListening, patienceOf, ramdiskAddressOf, refuseOpeningKeys } from '../process/settings/api-settings';
 import type { ApiConfig } from '../process/settings/config';
 import { together } from '../process/settings/fault';
 import { readConfig } from '../process/settings/read';
@@ -59,7 +59,7 @@ live('api', config, { log, metrics }, async (life) => {
   const offered = config.TEMPER_RAMDISK_LISTEN === 'api' ? routes : withoutRamdisks(routes);
   const server = patientServer(patienceOf(config), watched(createApi(rooms, offered, trail), metrics, traces));
   ends.push(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
-  await listen(server, addressOf(config), (error) => log.warn('api socket', { error }));
+  await listen(server, apiListening(config), (error) => log.warn('api socket', { error }));
   life.onEnd(() => rooms.streams.close()); // first of all: what goes on would keep the server
   log.info('listening', {
     host: config.TEMPER_API_HOST,

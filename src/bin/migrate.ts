@@ -13,10 +13,10 @@ import { createLog } from '../observe/log';
 import { readConfig } from '../process/settings/read';
 import { registerSearchAttributes } from '../process/temporal/search-attributes';
 
-type Asked = { readonly restored?: Restorable; readonly roles: boolean };
+type MigrateArguments = { readonly restored?: Restorable; readonly roles: boolean };
 
 /** Throws where what was restored is none of those that can be. */
-const askedOf = (args: readonly string[]): Asked => {
+const askedOf = (args: readonly string[]): MigrateArguments => {
   const options = { restored: { type: 'string' }, roles: { type: 'boolean', default: false } } as const;
   const { values } = parseArgs({ args: [...args], options });
   if (values.restored === undefined) return { roles: values.roles };

@@ -7,10 +7,10 @@ import {
   oneScope,
   oneScopeSays,
   parseUsers,
-  type Standing,
   standingFields,
   supportsAsAdmin,
   supportsAsAdminSays,
+  type UserStanding,
 } from './users';
 
 export type StaticTokensOptions = {
@@ -50,9 +50,9 @@ const TokenEntry = z
 const TokensFile = z.strictObject({ tokens: z.array(TokenEntry).min(1, 'name at least one token') });
 
 type TokenEntry = z.infer<typeof TokenEntry>;
-type Holder = { readonly user: string; readonly standing: Standing | null };
+type Holder = { readonly user: string; readonly standing: UserStanding | null };
 
-const standingOf = ({ roles, ...rest }: TokenEntry): Standing | null => (roles ? { ...rest, roles } : null);
+const standingOf = ({ roles, ...rest }: TokenEntry): UserStanding | null => (roles ? { ...rest, roles } : null);
 
 /** Parses a tokens file into holders by the token's hash. @throws IdentityFileInvalid naming line and entry */
 export const parseTokens = (text: string, file: string): ReadonlyMap<string, Holder> => {

@@ -25,8 +25,8 @@ export const supportsAsAdmin = ({ roles, project, admin_projects }: Supporting):
   (project !== undefined && (roles ?? []).some((role) => role.toLowerCase() === 'admin'));
 export const supportsAsAdminSays = 'admin_projects are for an admin of a project: give it "project" and the role admin';
 
-const Standing = z.strictObject(standingFields);
-export type Standing = z.infer<typeof Standing>;
+const UserStanding = z.strictObject(standingFields);
+export type UserStanding = z.infer<typeof UserStanding>;
 
 /** Whether an entry names exactly one scope. */
 export const oneScope = (entry: { project?: string; system?: string }): boolean =>
@@ -36,11 +36,11 @@ export const oneScopeSays = 'give either "project: <project id>" or "system: all
 const UsersFile = z.strictObject({
   users: z.record(
     z.string().min(1),
-    Standing.refine(oneScope, oneScopeSays).refine(supportsAsAdmin, supportsAsAdminSays),
+    UserStanding.refine(oneScope, oneScopeSays).refine(supportsAsAdmin, supportsAsAdminSays),
   ),
 });
 
-export type Users = ReadonlyMap<string, Standing>;
+export type Users = ReadonlyMap<string, UserStanding>;
 
 /** Parses a users file. @throws IdentityFileInvalid naming line and entry */
 export const parseUsers = (text: string, file: string): Users =>
@@ -50,7 +50,7 @@ export const parseUsers = (text: string, file: string): Users =>
 export const readUsers = async (path: string): Promise<Users> => (await reloading(fileSource(path), parseUsers))();
 
 /** The caller that a standing amounts to; roles are expanded here, because no identity service did it. */
-export const callerFrom = (user: string, standing: Standing, strategy: StrategyName): Caller => ({
+export const callerFrom = (user: string, standing: UserStanding, strategy: StrategyName): Caller => ({
   ...anonymous,
   user_id: user,
   user_name: user,

@@ -22,7 +22,7 @@ import * as shapes from './run-shapes';
 
 const runRule = 'temper:run:get';
 
-type Standing = NonNullable<Awaited<ReturnType<ApiContext['inventory']['runs']['standingOf']>>>;
+type NodeStanding = NonNullable<Awaited<ReturnType<ApiContext['inventory']['runs']['standingOf']>>>;
 
 /**
  * Which runs of a node a caller may see. The node's present owner decides, not the one at acceptance; a lessee sees what was
@@ -31,7 +31,7 @@ type Standing = NonNullable<Awaited<ReturnType<ApiContext['inventory']['runs']['
 const visibleRuns = (
   ctx: ApiContext,
   who: Caller,
-  node: Standing | undefined,
+  node: NodeStanding | undefined,
 ): 'all' | { lease: LeaseUuid } | 'none' => {
   const { owner = null, lessee = null, lease_id = null } = node ?? {};
   const allows = (tenant: string | null) => ctx.policy().allows(runRule, who, runTarget({ owner, lessee, tenant }));
@@ -85,7 +85,7 @@ const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
 });
 
 /** The target of rules about one run; the lessee's project counts while the lease lasts under which it was accepted. */
-export const targetOfRun = (run: RunRow, node: Standing | undefined): Target => {
+export const targetOfRun = (run: RunRow, node: NodeStanding | undefined): Target => {
   const leaseLasts = run.lease_id !== null && run.lease_id === node?.lease_id;
   return runTarget({
     owner: node?.owner ?? null,
@@ -99,7 +99,7 @@ export const visibleRun = async (
   ctx: ApiContext,
   who: Caller,
   ident: string,
-): Promise<{ run: RunRow; node: Standing | undefined }> => {
+): Promise<{ run: RunRow; node: NodeStanding | undefined }> => {
   const id = asUuid(ident) as RunUuid | undefined;
   const run = id && (await ctx.inventory.runs.find(id));
   if (!run) return raise('RunNotFound', { run: ident });

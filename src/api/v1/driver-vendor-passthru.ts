@@ -5,7 +5,7 @@ import type { ApiContext } from '../context';
 import { type ApiRequest, ok, type Route, route } from '../http/route';
 import { document } from '../resource/validation';
 import { liveDriver } from './drivers';
-import { methodsShape, offered, passthruMethods } from './nodes/vendor-passthru';
+import { methodsShape, offeredMethod, passthruMethods } from './nodes/vendor-passthru';
 
 const driverVendorPassthruRule = 'baremetal:driver:vendor_passthru';
 
@@ -51,7 +51,7 @@ export const driverVendorPassthruRoutes: Route[] = [
         handler: async (request, ctx) => {
           await requireDriver(request, ctx);
           const given = request.params.method ?? request.body.method;
-          offered(driverMethods, given === undefined ? undefined : String(given), method);
+          offeredMethod(driverMethods, given === undefined ? undefined : String(given), method);
           return ok(null);
         },
       }),

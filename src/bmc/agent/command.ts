@@ -12,11 +12,11 @@ import { isRunning, judged, type Order, orderDigest, refusal, unknown } from './
 import type { Command } from './replies';
 import {
   type AgentStandingFound,
+  type CommandStanding,
   findStanding,
   findUnrecorded,
   isCommand,
   noteSilence,
-  type Standing,
   trace,
 } from './standing';
 
@@ -64,7 +64,7 @@ const begin = async (client: AgentClient, order: Order): Promise<Command> => {
 const announceAndPost = async (client: AgentClient, order: Order, after: string | null): Promise<Command | Error> => {
   const { signal, intents } = client.context;
   const digest = orderDigest(order);
-  const standing: Standing = { command: order.name, digest, started_at: await client.startedAt(), after };
+  const standing: CommandStanding = { command: order.name, digest, started_at: await client.startedAt(), after };
   const params = await order.params();
   signal.throwIfAborted();
   if (order.effect === 'once') refuseDoubted(client);

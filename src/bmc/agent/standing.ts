@@ -6,7 +6,7 @@ import { type Order, orderDigest, unknown } from './order';
 import type { Command } from './replies';
 
 /** A command that may have been posted. Its detail is what the store keeps. */
-export type Standing = {
+export type CommandStanding = {
   readonly digest: string;
   readonly command: string;
   /** Which life of the ramdisk it was for. */
@@ -23,7 +23,7 @@ export type Traced = Command | 'lost' | 'absent';
 export const isCommand = (traced: Traced): traced is Command => typeof traced === 'object';
 
 export type AgentStandingFound = {
-  readonly standing: Standing;
+  readonly standing: CommandStanding;
   /** When it was recorded: milliseconds of this process's monotonic clock. */
   readonly sentAt: number;
   /** The same by the store's clock, ISO, for people. */
@@ -34,7 +34,7 @@ export type AgentStandingFound = {
 export const findStanding = async ({ context }: AgentClient, order: Order): Promise<AgentStandingFound | undefined> => {
   const last = await context.intents.last();
   return last && last.detail.withdrawn !== true && last.detail.digest === orderDigest(order)
-    ? { standing: last.detail as Standing, sentAt: last.at, since: last.sent_at }
+    ? { standing: last.detail as CommandStanding, sentAt: last.at, since: last.sent_at }
     : undefined;
 };
 

@@ -73,7 +73,7 @@ const keepFlags = async (client: Client): Promise<Sent> => {
   );
 };
 
-const wantedOf = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<IpmiBootWanted> => {
+const bootWanted = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<IpmiBootWanted> => {
   const asked = args.boot_device as (typeof bootDevices)[number];
   if (!Object.hasOwn(selectors, asked)) return raise('BmcUnsupported', client.facts({ what: `boot device ${asked}` }));
   const device = asked as Device;
@@ -90,7 +90,7 @@ const wantedOf = async (client: Client, args: Readonly<Record<string, unknown>>)
 };
 
 export const setBootDevice = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
-  const wanted = await wantedOf(client, args);
+  const wanted = await bootWanted(client, args);
   const what = `set boot device ${wanted.device}`;
   let accepted = false;
   await converge<Flags>(client, {

@@ -44,7 +44,7 @@ export const apiSettings = (config: ApiConfig): Settings => ({
   lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
 });
 
-export const addressOf = (config: ApiConfig): Listening => ({
+export const apiListening = (config: ApiConfig): Listening => ({
   host: config.TEMPER_API_HOST,
   port: config.TEMPER_API_PORT,
   hostSetting: 'TEMPER_API_HOST',

@@ -77,7 +77,7 @@ const args: Readonly<Record<VendorMethod, z.ZodType<VendorPassthruArgs>>> = {
 };
 
 /** The method's row. Throws InvalidInput for a name that is not offered, and for another verb than its own. */
-export const offered = (methods: VendorMethods, name: string | undefined, verb: Method): VendorMethodRow => {
+export const offeredMethod = (methods: VendorMethods, name: string | undefined, verb: Method): VendorMethodRow => {
   const known = Object.keys(methods).join(', ') || 'none';
   if (name === undefined) return raise('InvalidInput', { field: 'method', reason: `is missing; offered: ${known}` });
   const row = Object.hasOwn(methods, name) ? methods[name] : undefined;
@@ -99,7 +99,7 @@ const call = async (request: PassthruRequest, ctx: ApiContext, verb: Method): Pr
   const node = await allowedNode(request, ctx, vendorPassthruRule);
   const { method: named, ...given } = request.body;
   const name = request.params.method ?? (typeof named === 'string' ? named : undefined);
-  const row = offered(vendorMethodsOf(node), name, verb);
+  const row = offeredMethod(vendorMethodsOf(node), name, verb);
   const deed = {
     rule: vendorPassthruRule,
     act: row.act,
