@@ -59,7 +59,9 @@ const tiers = (
 ).map(({ displayName, testMatch }) => [displayName, testMatch.map((glob) => glob.split('/')[2]).join(', ')]);
 
 test('the tiers of CONTRIBUTING.md hold the folders that they match', () => {
-  const rows = rowsOf('CONTRIBUTING.md', 'Tests').map((row) => row.slice(0, 2).map(unquoted));
+  const rows = rowsOf('CONTRIBUTING.md', 'Tests')
+    .filter(([tier]) => tier!.startsWith('`'))
+    .map((row) => row.slice(0, 2).map(unquoted));
   const rest = ['pure', 'all that are not named below'];
   expect(rows).toEqual(tiers.map((row) => (row[0] === 'pure' ? rest : row)));
 });
