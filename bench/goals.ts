@@ -1,4 +1,5 @@
 /** What the figures are measured against: a table of goals, and which of them were met. */
+import { sharesOf } from './boot';
 import { ironic } from './cycles';
 import type { Found } from './parts';
 
@@ -100,14 +101,21 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
     below('control worker with waiting nodes, MiB', control, goals.control_mib_below),
     atMost('a deployment beside waiting nodes, times without', ratio, goals.run_beside_waiting_at_most),
   ],
-  boot: ({ own, nginx }) => [
-    ...(nginx
-      ? [atLeast('ranges of boot images, share of nginx', own.perSecond / nginx.perSecond, goals.boot_ratio_at_least)]
-      : []),
-    atMost('the boot service, MiB', own.resident, goals.boot_mib_at_most),
-    atMost('first byte of a range, p99 ms', own.p99, goals.boot_first_byte_ms_at_most),
-    atMost('ranges that failed', own.failed, 0),
-  ],
+  boot: (found) => {
+    const { own } = found;
+    const shares = sharesOf(found);
+    return [
+      ...(shares
+        ? [
+            atLeast('ranges of boot images, share of nginx', shares.ranges, goals.boot_ratio_at_least),
+            atLeast('an image to many readers, share of nginx', shares.image, goals.boot_ratio_at_least),
+          ]
+        : []),
+      atMost('the boot service, MiB', own.resident, goals.boot_mib_at_most),
+      atMost('first byte of a range at 1 Gbit/s, p99 ms', own.paced.p99, goals.boot_first_byte_ms_at_most),
+      atMost('reads that failed', own.ranges.failed + own.paced.failed + own.image.failed, 0),
+    ];
+  },
   rollouts: (found) => [
     atMost('a plan, seconds for 10,000 nodes', (found.plan_s * 10_000) / found.planned, goals.plan_s_at_most),
     atLeast('targets begun a second', found.admitted_per_s, goals.admissions_per_s_at_least),
