@@ -28,7 +28,7 @@ type Effort = {
   readonly image: { readonly mib: number; readonly readers: number };
 };
 
-export type Figures = {
+type Figures = {
   readonly perSecond: number;
   readonly mbPerSecond: number;
   readonly p99: number;
