@@ -106,6 +106,10 @@ export const serveImage = async (file: string, address: string): Promise<Image &
     change: (to) => {
       changed = to;
     },
-    close: () => void server.close(),
+    close: () => {
+      server.close();
+      // A machine that lost its power in the middle of a download has not closed its connection.
+      server.closeAllConnections();
+    },
   };
 };
