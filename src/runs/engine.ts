@@ -43,6 +43,24 @@ const readRun = async ({ client, within }: Reach, workflowId: string): Promise<L
   };
 };
 
+/**
+ * How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. Throws where the
+ * engine does not answer: a run that went well must not be ended as one that failed.
+ */
+const endingOf = async ({ client, within }: Reach, workflowId: string): Promise<SaidEnding | undefined> => {
+  try {
+    const result: unknown = await within(endingWithin, () => client.workflow.getHandle(workflowId).result());
+    const { outcome } = result as { outcome?: unknown };
+    if (outcome === 'aborted') return { outcome, says: 'By request, the run was aborted.' };
+    return outcome === 'succeeded' ? { outcome, says: null } : undefined;
+  } catch (thrown) {
+    if (thrown instanceof WorkflowNotFoundError) return undefined;
+    if (!(thrown instanceof WorkflowFailedError)) throw thrown;
+    if (!(thrown.cause instanceof ApplicationFailure)) return undefined;
+    return { outcome: 'failed', says: thrown.cause.message };
+  }
+};
+
 /** What lists workflows, as the engine's visibility store has them: late, perhaps. */
 const listsOf = ({ client }: Reach) => ({
   /** Ids of open workflows on an installation's control queue. */
@@ -64,23 +82,7 @@ const readsOf = (reach: Reach) => {
   const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
   return {
-    /**
-     * How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. Throws where the
-     * engine does not answer: a run that went well must not be ended as one that failed.
-     */
-    async ending(workflowId: string): Promise<SaidEnding | undefined> {
-      try {
-        const result: unknown = await within(endingWithin, () => handleOf(workflowId).result());
-        const { outcome } = result as { outcome?: unknown };
-        if (outcome === 'aborted') return { outcome, says: 'By request, the run was aborted.' };
-        return outcome === 'succeeded' ? { outcome, says: null } : undefined;
-      } catch (thrown) {
-        if (thrown instanceof WorkflowNotFoundError) return undefined;
-        if (!(thrown instanceof WorkflowFailedError)) throw thrown;
-        if (!(thrown.cause instanceof ApplicationFailure)) return undefined;
-        return { outcome: 'failed', says: thrown.cause.message };
-      }
-    },
+    ending: (workflowId: string) => endingOf(reach, workflowId),
 
     /**
      * What an open workflow has had recorded in the store; undefined where no worker answers, which is tried a few times, or one of
