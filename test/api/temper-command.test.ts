@@ -81,7 +81,7 @@ describe('runs', () => {
   test('are not listed by a state that is none', async () => {
     const { status, err } = await as('operator', 'runs list --state nonsense');
     expect(status).toBe(1);
-    expect(err).toContain('must be one of open, ended, any, retrying, accepted, running');
+    expect(err).toContain('must be one or several of open, ended, any, retrying, accepted, running');
   });
 
   test('that have ended are listed across nodes, by state, verb, node, runbook and time', async () => {
