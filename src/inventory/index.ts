@@ -41,6 +41,7 @@ import { quotas } from './quotas';
 import { ramdisks } from './ramdisks';
 import { rolloutAdmission } from './rollouts/admission';
 import { rolloutConsents } from './rollouts/consents';
+import { rolloutDue } from './rollouts/due';
 import { rollouts } from './rollouts/rollouts';
 import { rolloutSelection } from './rollouts/selection';
 import { rolloutTargets } from './rollouts/targets';
@@ -124,6 +125,7 @@ const queries = (sql: Db) => ({
   vifs: vifs(sql),
   rollouts: rollouts(sql),
   rolloutTargets: rolloutTargets(sql),
+  rolloutDue: rolloutDue(sql),
   rolloutAdmission: rolloutAdmission(sql),
   rolloutWakes: rolloutWakes(sql),
   rolloutConsents: rolloutConsents(sql),

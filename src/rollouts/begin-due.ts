@@ -32,7 +32,7 @@ export const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<
   let looked: Looked = { rollout, begun: 0, waiting: 0, progressed: false, follows: 'nothing' };
   // Behind targets that wait there may be others that do not.
   for (let seen = 0; seen < seenAtOnce; seen += pageSize) {
-    const due = await deps.inventory.rolloutTargets.due(rollout.id, rollout.wave, pageSize, looked.waiting);
+    const due = await deps.inventory.rolloutDue.targets(rollout.id, rollout.wave, pageSize, looked.waiting);
     looked = await beginPage(deps, looked, due);
     if (looked.stop) return looked.stop;
     if (due.length < pageSize || looked.progressed) break;

@@ -15,7 +15,7 @@ export const spentByParts = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,
   { id, wave }: Pick<RolloutRow, 'id' | 'wave'>,
 ): Promise<string | undefined> => {
-  const spent = await inventory.rolloutTargets.forbiddenBy(id, wave);
+  const spent = await inventory.rolloutDue.forbiddenBy(id, wave);
   if (!spent) return undefined;
   const { scope, value, budget, failed, parked } = spent;
   return `The budget of ${named(scope, value)} (${budget}) is spent: ${failed} failed and ${parked} parked.`;

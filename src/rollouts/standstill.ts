@@ -80,7 +80,7 @@ export const windowClosed = async (
 ): Promise<Standstill | undefined> => {
   // Of many that work there is no need to ask; what has begun since the view is seen by the store.
   if (targetsIn(counts, underWay, rollout.wave) > 0) return undefined;
-  const waiting = await inventory.rolloutTargets.putOff(rollout.id, rollout.wave);
+  const waiting = await inventory.rolloutDue.putOff(rollout.id, rollout.wave);
   if (!waiting) return undefined;
   const { targets, until } = waiting;
   const wait = targets === 1 ? '1 node waits' : `${targets} nodes wait`;

@@ -82,7 +82,7 @@ const endRuns = async (
 /** When time alone changes something; null where nothing does before something happens. */
 const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows): Promise<number | null> => {
   const { inventory } = deps;
-  const due = await inventory.rolloutTargets.nextTime(rollout.id, rollout.wave);
+  const due = await inventory.rolloutDue.nextTime(rollout.id, rollout.wave);
   const times = [due?.getTime() ?? null, await nextOverdue(deps, rollout)].filter((time) => time !== null);
   const ms = times.length > 0 ? Math.max(100, Math.min(...times) - (await inventory.clock())) : null;
   if (follows === 'waits') return Math.min(againMs, ms ?? againMs);

@@ -65,7 +65,7 @@ test('without any word the tenant is asked, once, with an event of its own and a
   expect(events.map(({ kind, project, data }) => [kind, project, data.rollout])).toEqual([
     ['rollout.asked', lessee, rollout.id],
   ]);
-  expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toEqual([]);
+  expect(await stores.control.rolloutDue.targets(rollout.id, 0, 10)).toEqual([]);
 });
 
 test.each([
@@ -77,7 +77,7 @@ test.each([
   expect(await answer(given)).toBe(true);
   expect((await target()).state).toBe('pending');
   expect(await settle()).toBe(wanted);
-  expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toHaveLength(wanted === 'given' ? 1 : 0);
+  expect(await stores.control.rolloutDue.targets(rollout.id, 0, 10)).toHaveLength(wanted === 'given' ? 1 : 0);
 });
 
 test('a refusal passes the node over, with its reason; afterwards there is nothing to answer', async () => {
@@ -137,13 +137,13 @@ test.each([
   await stores.owner`update rollout_answers set answer = 'in', window_id = ${later!.uuid} where rollout = ${rollout.id}`;
   if (name.includes('gone')) await stores.api.projectWindows.delete(later!.uuid);
   await stores.api.rolloutConsents.retry(rollout.id, 0);
-  const [due] = await stores.control.rolloutTargets.due(rollout.id, 0, 10);
+  const [due] = await stores.control.rolloutDue.targets(rollout.id, 0, 10);
   const prepareFor = () => {
     throw new Error('was begun');
   };
   const deps = { inventory: stores.control, prepareFor } as unknown as RolloutDeps;
   expect(await beginTarget(deps, rollout, due!)).toEqual(wanted);
-  expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toEqual([]);
+  expect(await stores.control.rolloutDue.targets(rollout.id, 0, 10)).toEqual([]);
   expect((await target()).state).toBe('failed');
 });
 
@@ -187,8 +187,8 @@ test('a failed target that is to be tried again counts as failed until it is beg
   expect(await stores.api.rolloutConsents.retry(rollout.id, 0)).toBe(true);
   const total = async () => (await stores.control.rollouts.counters(rollout.id)).find(({ scope }) => scope === 'total');
   expect(await total()).toMatchObject({ failed: 1, in_flight: 0 });
-  expect(await stores.control.rolloutTargets.due(rollout.id, 0, 10)).toHaveLength(1);
-  expect(await stores.control.rolloutTargets.due(rollout.id, 1, 10)).toHaveLength(1);
+  expect(await stores.control.rolloutDue.targets(rollout.id, 0, 10)).toHaveLength(1);
+  expect(await stores.control.rolloutDue.targets(rollout.id, 1, 10)).toHaveLength(1);
   await stores.owner`update nodes set provision_state = 'active' where uuid = ${uuid}`;
   expect(await begin(stores.control, rollout, { position: 0, node_uuid: uuid })).toEqual({ is: 'admitted' });
   expect(await total()).toMatchObject({ failed: 0, in_flight: 1 });

@@ -68,7 +68,7 @@ test('from every place on, of every state and every wave', async () => {
 });
 
 const dueOf = async (rollout: RolloutRow, wave: number, limit: number, skip = 0): Promise<number[]> =>
-  (await inventory.rolloutTargets.due(rollout.id, wave, limit, skip)).map(({ position }) => position);
+  (await inventory.rolloutDue.targets(rollout.id, wave, limit, skip)).map(({ position }) => position);
 
 /** Rows that the last statement about what is due has read. */
 const rowsRead = async (): Promise<number> =>

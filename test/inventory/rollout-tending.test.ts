@@ -70,7 +70,7 @@ test('a spent domain stops nothing while nodes of another one may be begun, or a
 test('nodes that wait for something do not keep those behind them from being begun, however many they are', async () => {
   const nodes = await nodesIn(owner, Array(205).fill(null));
   const rollout = await runningRollout(api, nodes, { order: 'name' });
-  const last = (await control.rolloutTargets.due(rollout.id, 0, 205)).at(-1)!.node_uuid;
+  const last = (await control.rolloutDue.targets(rollout.id, 0, 205)).at(-1)!.node_uuid;
   const freezes = nodes
     .filter(({ uuid }) => uuid !== last)
     .map(({ uuid }) => ({ node_uuid: uuid, reason: 'fans', requester: owner.json({}) }));

@@ -85,7 +85,7 @@ test('a coordinator that stood still ends no soak that another has ended, nor a 
 
 test('what was due a moment ago is not begun: a target that has failed meanwhile, or that its tenant has put off', async () => {
   const rollout = await runningRollout(api, await nodesIn(owner, [null]));
-  const [target] = await control.rolloutTargets.due(rollout.id, 0, 10);
+  const [target] = await control.rolloutDue.targets(rollout.id, 0, 10);
   await owner`update rollout_targets set not_before = now() + interval '1 hour'`;
   expect(await begin(control, rollout, target!)).toEqual({ is: 'begun' });
   await owner`update rollout_targets set not_before = null`;
@@ -99,7 +99,7 @@ test('what was due a moment ago is not begun: a target that has failed meanwhile
 test('a failed target of an earlier wave is due again when it is to be tried again', async () => {
   const waves = [1, 'rest' as const].map((size) => ({ size, advance: 'auto' as const, soak_ms: 0 }));
   const rollout = await runningRollout(api, await nodesIn(owner, [null, null]), { waves });
-  const due = async () => (await control.rolloutTargets.due(rollout.id, 1, 10)).map(({ position }) => position);
+  const due = async () => (await control.rolloutDue.targets(rollout.id, 1, 10)).map(({ position }) => position);
   await begin(control, rollout, (await targetsOf(rollout))[0]!);
   await endOf(control, (await openRuns(rollout))[0]!, 'failed');
   expect(await due()).toEqual([1]);

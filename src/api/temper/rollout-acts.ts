@@ -11,9 +11,10 @@ import { type Answer, type ApiRequest, ok, type Route, route } from '../http/rou
 import { hasNextWave, openNext } from './rollout-advance';
 import { requireApproved, startAloneRule, wantedOf } from './rollout-approvals';
 import { type RollbackBody, rollbackBody, specOf } from './rollout-body';
+import { createRollout, planningRules } from './rollout-planning';
 import * as shapes from './rollout-shapes';
 import { rolloutRules, targetOf, wholeRollout, wholeView } from './rollout-views';
-import { createRollout, type OfRollout, planningRules, rolloutPath } from './rollouts';
+import { type OfRollout, rolloutPath } from './rollouts';
 
 const actBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),

@@ -1,32 +1,21 @@
-/** Rollouts on the wire: planned, shown, listed, and their targets. */
-import { randomUUID } from 'node:crypto';
+/** Rollouts on the wire: planned, planned anew, shown, listed, and their targets. */
 import { z } from 'zod';
-import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Caller } from '../../model/access/callers';
-import { invalidInput, raise } from '../../model/errors';
-import type { NodeUuid, RolloutUuid } from '../../model/ids';
+import { raise } from '../../model/errors';
+import type { RolloutUuid } from '../../model/ids';
 import { never } from '../../model/predicates';
-import { maxMinor } from '../../model/resources/microversions';
-import { boundOf } from '../../model/rollouts/amounts';
 import { rolloutStates, targetStates } from '../../model/rollouts/states';
-import { sampleOf } from '../../model/rollouts/waves';
-import { nodeTarget } from '../../policy';
-import type { PinnedRunbook, RolloutSpec } from '../../rollouts/contract';
-import { makePlan, type RolloutPlan, replacePlan, storePlan } from '../../rollouts/plan';
+import type { RolloutSpec } from '../../rollouts/contract';
+import { replacePlan } from '../../rollouts/plan';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
-import { type Answer, type ApiRequest, created, ok, type Route, route } from '../http/route';
-import { provisionRules } from '../orders/admit';
-import { setPower } from '../orders/power';
-import { createPrepareFor } from '../orders/rollout-orders';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { seesBmcRule } from '../resource/bmc-texts';
 import { pageLimit, uuid } from '../resource/validation';
-import { identOf, nodeColumns } from '../resource/visibility';
-import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { approversOf } from './rollout-approvals';
 import { type RolloutBody, rolloutBody, specOf } from './rollout-body';
-import { gateRule, requireGates } from './rollout-gates';
+import { createRollout, planningRules, planRollout, planRule } from './rollout-planning';
 import * as shapes from './rollout-shapes';
 import {
   headView,
@@ -41,126 +30,8 @@ import {
   wholeView,
 } from './rollout-views';
 
-const planRule = 'temper:rollout:plan';
-const withoutConsent = 'temper:rollout:without_consent';
-const overrideBudget = 'temper:rollout:override_budget';
-const mostTargets = 100_000;
-
-/** The rules that a plan asks, of the rollout and of each node. */
-export const planningRules: readonly string[] = [
-  planRule,
-  rolloutRules.node,
-  rolloutRules.get,
-  rolloutRules.own,
-  ...provisionRules,
-  setPower,
-  withoutConsent,
-  gateRule,
-  overrideBudget,
-];
-
 export type OfRollout = { rollout: string };
 type Request<Params, Body> = ApiRequest<Params, unknown, Body>;
-
-/** The nodes of a selection, each of which the caller may see. Throws NodeNotFound, RolloutNotFound, InvalidInput. */
-const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: RolloutSpec & { seed: string }) => {
-  const policy = ctx.policy();
-  const visible = policy.filter(rolloutRules.node, who, nodeColumns);
-  const exclude: RolloutUuid[] = [];
-  for (const ident of select.exclude_rollouts ?? []) exclude.push((await wholeRollout(ctx, who, ident)).id);
-  const named = select.nodes && (await Promise.all(select.nodes.map((ident) => namedNode(ctx, who, ident))));
-  const found = await ctx.inventory.rolloutSelection.find({
-    visible,
-    ...(named && { nodes: named }),
-    query: select.query,
-    exclude,
-    limit: mostTargets + 1,
-  });
-  if (found.length > mostTargets)
-    return invalidInput('select', `means more than ${mostTargets} nodes, which is the most that one rollout may have`);
-  const part = select.limit ?? (select.percent && boundOf(select.percent, found.length));
-  return part === undefined ? found : sampleOf(found, part, seed);
-};
-
-const namedNode = async (ctx: ApiContext, who: Caller, ident: string): Promise<NodeUuid> => {
-  const node = await ctx.inventory.nodes.find(identOf(ident, maxMinor));
-  if (!node || !ctx.policy().allows(rolloutRules.node, who, nodeTarget(node)))
-    return raise('NodeNotFound', { node: ident });
-  return node.uuid;
-};
-
-const pinOf = async (ctx: ApiContext, who: Caller, ident: string | null): Promise<PinnedRunbook | null> => {
-  if (ident === null) return null;
-  const { uuid, name, revision } = await findVisibleRunbook(ctx, who, ident);
-  return { uuid, name, revision };
-};
-
-/** The plan of a request. Writes nothing. Throws NothingToDo, InvalidInput, and what selecting throws. */
-const planRollout = async (
-  ctx: ApiContext,
-  request: Request<unknown, unknown>,
-  spec: RolloutSpec,
-  number = 1,
-): Promise<RolloutPlan> => {
-  const { who } = request;
-  await requireGates(ctx, who, spec);
-  const seed = spec.seed ?? randomUUID();
-  const policy = ctx.policy();
-  const nodes = await selectedNodes(ctx, who, { ...spec, seed });
-  const visible = policy.filter(rolloutRules.node, who, nodeColumns);
-  const read = async (some: readonly NodeUuid[]): Promise<readonly NodeRow[]> => {
-    const rows = await ctx.inventory.rolloutSelection.read(visible, some);
-    // Each admission asks the starter's rights again; the plan says early that they are missing.
-    if (spec.override_budgets) for (const node of rows) policy.require(overrideBudget, who, nodeTarget(node));
-    return rows;
-  };
-  return makePlan(
-    { inventory: ctx.inventory, prepareFor: createPrepareFor(ctx) },
-    {
-      who,
-      requester: requesterOf(request),
-      spec,
-      seed,
-      number,
-      runbook: await pinOf(ctx, who, spec.runbook),
-      nodes: nodes.map(({ uuid }) => uuid),
-      read,
-      rule_set: policy.hash,
-      withoutConsent: (node) => policy.allows(withoutConsent, who, nodeTarget(node)),
-    },
-  );
-};
-
-/** Plans a rollout and stores it, with its audit row and event. */
-export const createRollout = async (
-  ctx: ApiContext,
-  request: Request<unknown, unknown>,
-  spec: RolloutSpec,
-  { rule, reverts = null }: { readonly rule: string; readonly reverts?: RolloutRow | null },
-): Promise<Answer> => {
-  const plan = await planRollout(ctx, request, spec);
-  const of = {
-    name: spec.name,
-    project: spec.project,
-    requester: requesterOf(request),
-    reverts: reverts?.id ?? null,
-    approvers: approversOf(ctx.settings),
-  };
-  const row = await ctx.inventory.transaction(async (store) => {
-    const made = await storePlan(store, plan, of);
-    await auditAndEvent(store, ctx.policy(), request, {
-      action: 'rollout.plan',
-      kind: 'rollout.planned',
-      rule,
-      resource: 'rollout',
-      resource_id: made.id,
-      project: made.project,
-      data: { name: made.name, plan_hash: made.plan_hash, runbook: made.runbook_name, revision: made.runbook_revision },
-    });
-    return made;
-  });
-  return created(await wholeView(ctx, row, request.base), `${request.base}/temper/v1/rollouts/${row.id}`);
-};
 
 const create = async (request: Request<unknown, RolloutBody>, ctx: ApiContext): Promise<Answer> => {
   const { who, body } = request;

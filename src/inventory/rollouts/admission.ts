@@ -2,7 +2,7 @@
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../model/ids';
 import type { TargetState } from '../../model/rollouts/states';
 import type { Db } from '../database';
-import { powerStarts } from './targets';
+import { powerStarts } from './due';
 
 /** Which target is to be begun by which run, by which plan. */
 export type AdmissionOrder = {
