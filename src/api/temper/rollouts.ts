@@ -1,9 +1,7 @@
 /** Rollouts on the wire: planned, planned anew, shown, listed, and their targets. */
 import { z } from 'zod';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
-import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
-import type { RolloutUuid } from '../../model/ids';
 import { never } from '../../model/predicates';
 import { rolloutStates, targetStates } from '../../model/rollouts/states';
 import type { RolloutSpec } from '../../rollouts/contract';
@@ -12,6 +10,7 @@ import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { seesBmcRule } from '../resource/bmc-texts';
+import { markedRecord } from '../resource/markers';
 import { pageLimit, uuid } from '../resource/validation';
 import { approversOf } from './rollout-approvals';
 import { type RolloutBody, rolloutBody, specOf } from './rollout-body';
@@ -81,7 +80,7 @@ const listRollouts = async (
   ctx: ApiContext,
 ): Promise<Answer> => {
   const policy = ctx.policy();
-  const after = query.marker === undefined ? undefined : await markerOf(ctx, who, query.marker);
+  const after = await markedRecord(query.marker, 'RolloutNotFound', (ident) => visibleRollout(ctx, who, ident));
   const rows = ownRows(policy, who);
   const found = await ctx.inventory.rollouts.list({
     visible: policy.filter(rolloutRules.get, who, rolloutColumns),
@@ -91,15 +90,12 @@ const listRollouts = async (
     state: query.state,
     project: query.project,
     limit: query.limit,
-    after,
+    after: after?.row.id,
   });
   const view = (row: RolloutRow) =>
     policy.allows(rolloutRules.get, who, targetOf(row)) ? headView(row, base) : partView(row, base);
   return ok({ rollouts: found.map(view) });
 };
-
-const markerOf = async (ctx: ApiContext, who: Caller, marker: string): Promise<RolloutUuid> =>
-  (await visibleRollout(ctx, who, marker).catch(() => raise('MarkerNotFound', { marker }))).row.id;
 
 const targetsQuery = z.strictObject({
   limit: pageLimit,

@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import type { RunFilter, RunListing, RunSelection } from '../../inventory/runs/list';
 import type { Caller } from '../../model/access/callers';
-import { isTemperError, raise } from '../../model/errors';
-import { asUuid, type NodeUuid, type RunUuid } from '../../model/ids';
+import { raise } from '../../model/errors';
+import { asUuid, type NodeUuid } from '../../model/ids';
 import { maxMinor } from '../../model/resources/microversions';
 import type { RunState } from '../../model/runs/runs';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, route } from '../http/route';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../resource/bmc-texts';
+import { markedRecord } from '../resource/markers';
 import { pageLimit, revisionNumber, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import * as shapes from './run-shapes';
@@ -93,20 +94,6 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   links: { self: `${base}/temper/v1/runs/${run.id}` },
 });
 
-/** The run after which the page begins. Throws MarkerNotFound alike for missing and hidden ones. */
-const openRunMarker = async (
-  ctx: ApiContext,
-  who: Caller,
-  marker: string | undefined,
-): Promise<RunUuid | undefined> => {
-  if (marker === undefined) return undefined;
-  try {
-    return (await visibleRun(ctx, who, marker)).run.id;
-  } catch (thrown) {
-    return isTemperError(thrown, 'RunNotFound') ? raise('MarkerNotFound', { marker }) : Promise.reject(thrown);
-  }
-};
-
 /** A node by its name is one that the caller may see; by its UUID it may be one that is gone. Throws NodeNotFound. */
 const visibleNodeUuid = async (
   ctx: ApiContext,
@@ -137,6 +124,7 @@ const listRuns = async (
   const visible = ctx.policy().filter(runListRule, request.who, runTenantColumns);
   const between = run === undefined ? undefined : startingWith(run);
   if (run !== undefined && !between) return ok({ runs: [] });
+  const after = await markedRecord(marker, 'RunNotFound', (ident) => visibleRun(ctx, request.who, ident));
   const selection: RunSelection = {
     visible,
     states,
@@ -148,7 +136,7 @@ const listRuns = async (
     ...(revision !== undefined && { revision }),
     ...(since !== undefined && { since: new Date(since) }),
     ...(between && { between }),
-    after: await openRunMarker(ctx, request.who, marker),
+    after: after?.run.id,
   };
   const rows = await ctx.inventory.runList.page(selection);
   const textOf = ({ now_owner, now_lessee }: RunListing) =>
