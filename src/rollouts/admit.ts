@@ -103,11 +103,14 @@ const noSecondConsent = { code: 'no_consent', reason: 'The tenant has not agreed
 const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
   inventory.transaction((store) => store.rolloutConsents.settle(rollout, target));
 
+/** A target that is to be begun, and its node as it is now. */
+type Candidate = { readonly rollout: RolloutRow; readonly target: TargetRow; readonly node: NodeRow };
+
 /**
  * Whether its tenant has a say. The plan has marked such targets; one that has failed since lost the mark, not the tenant. That a rule
  * let the plan pass over a tenant counts only while it lets the person by whose rights the rollout runs by now.
  */
-const tenantHasSay = (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow, node: NodeRow): boolean => {
+const tenantHasSay = (deps: RolloutDeps, { rollout, target, node }: Candidate): boolean => {
   if (target.code === 'leased' || target.asked_at !== null) return true;
   const tenant = tenantOf(target);
   if (tenant === null || asksItself(tenant, rollout) || target.power_cycles === 0) return false;
@@ -115,13 +118,9 @@ const tenantHasSay = (deps: RolloutDeps, rollout: RolloutRow, target: TargetRow,
 };
 
 /** What stands against a target by the word of its tenant; undefined where nothing does. */
-const heldByTenant = async (
-  deps: RolloutDeps,
-  rollout: RolloutRow,
-  target: TargetRow,
-  node: NodeRow,
-): Promise<Began | undefined> => {
-  if (!tenantHasSay(deps, rollout, target, node)) return undefined;
+const heldByTenant = async (deps: RolloutDeps, candidate: Candidate): Promise<Began | undefined> => {
+  if (!tenantHasSay(deps, candidate)) return undefined;
+  const { rollout, target, node } = candidate;
   const consent = await settled(deps, rollout, target);
   if (consent === 'given' || (consent === 'forced' && passesTenant(deps, rollout, node))) return undefined;
   // A failed target keeps its place among the failed: its tenant is not asked a second time.
@@ -175,7 +174,7 @@ export const beginTarget = async (
   const node = await inventory.nodes.find({ uuid: target.node_uuid });
   if (!node) return skip(deps, rollout, target, { code: 'gone', reason: 'The node is no longer enrolled.' });
   if (!sameHands(target, node)) return skip(deps, rollout, target, changedHands);
-  const held = await heldByTenant(deps, rollout, target, node);
+  const held = await heldByTenant(deps, { rollout, target, node });
   if (held) return held;
   const frozen = await inventory.freezes.active(target.node_uuid);
   if (frozen) return { is: 'waits', code: 'frozen' };

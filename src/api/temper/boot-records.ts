@@ -20,8 +20,6 @@ export const digest = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA
 type RecordKind<Values extends NamedRecord> = {
   /** In one word, as its rules, its path and its audit rows have it. */
   readonly resource: string;
-  /** In texts: `an image`. */
-  readonly called: string;
   readonly rules: Readonly<Record<'get' | 'create' | 'delete', string>>;
   readonly body: z.ZodType<Values>;
   readonly shapes: { readonly one: z.ZodType; readonly list: z.ZodType };
@@ -96,7 +94,7 @@ const changeOf =
     recordChange({ resource, act, rule: rules[act], uuid: row.uuid, values: values(row) });
 
 const createRoute = <Values extends NamedRecord>(kind: RecordKind<Values>): Route => {
-  const { called, rules, shapes, body, check, store } = kind;
+  const { resource, rules, shapes, body, check, store } = kind;
   return route<unknown, unknown, Values>({
     method: 'POST',
     path: pathOf(kind),
@@ -106,7 +104,7 @@ const createRoute = <Values extends NamedRecord>(kind: RecordKind<Values>): Rout
     async handler(request, ctx) {
       ctx.policy().require(rules.create, request.who);
       check?.(ctx, request.body);
-      const reason = `There is ${called} ${request.body.name} already; remove it, or choose another name.`;
+      const reason = `The name ${request.body.name} is that of another ${resource}; remove that one, or choose another name.`;
       const create = async (inventory: Queries) =>
         (await store(inventory).create(request.body)) ?? raise('Conflict', { reason });
       const row = await auditedWrite(ctx, request, create, changeOf(kind, 'create'));

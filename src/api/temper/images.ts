@@ -26,7 +26,6 @@ const checkUrl = (ctx: ApiContext, { url }: ImageValues): void => {
 
 export const imageRoutes = bootRecordRoutes<ImageValues>({
   resource: 'image',
-  called: 'an image',
   rules: { get: 'temper:image:get', create: 'temper:image:create', delete: 'temper:image:delete' },
   body: creation,
   shapes: { one: shapes.image, list: shapes.images },

@@ -44,7 +44,6 @@ const ramdiskBody = z
 
 export const ramdiskRecordRoutes = bootRecordRoutes<RamdiskValues>({
   resource: 'ramdisk',
-  called: 'a ramdisk',
   rules: { get: 'temper:ramdisk:get', create: 'temper:ramdisk:create', delete: 'temper:ramdisk:delete' },
   body: ramdiskBody,
   shapes: { one: shapes.ramdisk, list: shapes.ramdisks },

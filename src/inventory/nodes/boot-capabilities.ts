@@ -5,15 +5,19 @@ import { type Fenced, heldBy } from '../fence';
 import type { RamdiskRow } from '../ramdisks';
 import type { BoxedSecret } from '../secrets/sealing';
 
-/** What makes a URL: its hashes, and the secrets behind them, sealed for BMC workers. */
-export type NewCapability = {
-  /** Which act of the run makes it. */
-  readonly act: string;
-  readonly ramdisk_uuid: string;
+/** What a boot gives its ramdisk. */
+type BootContents = {
   readonly arguments: string;
   readonly inspection_url: string | null;
   /** The node’s own, for a ramdisk without DHCP; none where it has none. */
   readonly network_data?: Readonly<Record<string, unknown>> | null;
+};
+
+/** What makes a URL: its hashes, and the secrets behind them, sealed for BMC workers. */
+export type NewCapability = BootContents & {
+  /** Which act of the run makes it. */
+  readonly act: string;
+  readonly ramdisk_uuid: string;
   readonly url_hash: string;
   readonly token_hash: string;
   readonly inspection_hash: string;
@@ -24,12 +28,9 @@ export type NewCapability = {
 };
 
 /** What the boot service sends for a URL. */
-export type Served = {
+export type Served = BootContents & {
   readonly node_uuid: NodeUuid;
   readonly run_id: RunUuid;
-  readonly arguments: string;
-  readonly inspection_url: string | null;
-  readonly network_data?: Readonly<Record<string, unknown>> | null;
   /** Whether the machine loads kernel and initramfs by the network, and no image. */
   readonly network: boolean;
   readonly ramdisk: Pick<
