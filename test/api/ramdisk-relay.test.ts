@@ -1,11 +1,9 @@
-/** Ramdisks that reach the API through the boot service are answered as at its own listener, and a hostile one gets no more. */
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, Server } from 'node:http';
 import { createApi, onlyRamdisks, routes } from '../../src/api';
 import { createRelay, isRelayed } from '../../src/boot';
 import type { NodeUuid } from '../../src/model/ids';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
+import { listenOn } from '../support/listening';
 import { bootRamdisks } from '../support/ramdisk-boots';
 import { owner } from '../support/world';
 
@@ -15,13 +13,8 @@ const ramdisk = '192.0.2.21';
 
 let api: TestApi;
 const servers: Server[] = [];
-const listening = async (listener: RequestListener): Promise<string> => {
-  const server = createServer({ keepAliveTimeout: 0 }, listener);
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
+const listening = async (listener: RequestListener): Promise<string> =>
+  `http://127.0.0.1:${await listenOn(servers, listener)}`;
 
 /** The listener for ramdisks, and the boot service in front of it. @param trusted whether the API takes the boot service's word */
 const wired = async (trusted = true): Promise<{ own: string; relayed: string }> => {

@@ -3,12 +3,11 @@ import { defaultSettings } from '../../src/api/context';
 import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { createPolicy } from '../../src/policy';
 import { counting } from '../support/counting';
-import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';
 
 let world: RolloutWorld;
 beforeAll(async () => {
-  world = await startRolloutWorld();
-  await world.runbook('CUSTOM_RESTART');
+  world = await startRestartWorld();
 });
 afterAll(() => world?.close());
 

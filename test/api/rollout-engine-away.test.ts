@@ -4,7 +4,7 @@ import { runWaking, wakeOnce } from '../../src/rollouts/waking';
 import { createRuns } from '../../src/runs';
 import { relayOnce } from '../../src/runs/relay';
 import { quickTiming } from '../support/engine';
-import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';
 import { testVault } from '../support/vault';
 
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
@@ -12,8 +12,7 @@ const away = () => Promise.reject(new Error('the engine is away'));
 
 let world: RolloutWorld;
 beforeAll(async () => {
-  world = await startRolloutWorld();
-  await world.runbook('CUSTOM_RESTART');
+  world = await startRestartWorld();
 });
 afterAll(() => world?.close());
 

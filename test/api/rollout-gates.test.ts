@@ -1,16 +1,14 @@
 /** A gate that has not let the next wave open: who may pass it, what is kept of that, and that a guard is not passed. */
 import type { Gate, GateAnswer } from '../../src/model/rollouts/gates';
 import type { Gates } from '../../src/rollouts/gates';
-import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { type RolloutWorld, startRestartWorld, unasked } from '../support/rollout-world';
 
-const unasked = { 'temper:rollout:without_consent': 'role:admin and system_scope:all' };
 const gate: Gate = { metric: { query: 'sum(alarms)', at_most: 0 } };
 const note = 'The value is 3.';
 
 let world: RolloutWorld;
 beforeAll(async () => {
-  world = await startRolloutWorld();
-  await world.runbook('CUSTOM_RESTART');
+  world = await startRestartWorld();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.setPolicy({ set: 'temper', overrides: unasked }));

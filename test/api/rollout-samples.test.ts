@@ -1,15 +1,13 @@
 /** Gates that ask their metrics several times, and guards: what they have answered is kept, shown, and counted against their limits. */
 import type { GateAnswer } from '../../src/model/rollouts/gates';
 import type { Gates } from '../../src/rollouts/gates';
-import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { type RolloutWorld, startRestartWorld, unasked } from '../support/rollout-world';
 
-const unasked = { 'temper:rollout:without_consent': 'role:admin and system_scope:all' };
 const metric = { query: 'sum(alarms)', at_most: 0 };
 
 let world: RolloutWorld;
 beforeAll(async () => {
-  world = await startRolloutWorld();
-  await world.runbook('CUSTOM_RESTART');
+  world = await startRestartWorld();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.setPolicy({ set: 'temper', overrides: unasked }));

@@ -1,11 +1,10 @@
 /** What a tenant learns of a rollout on its nodes: its own rows, and nothing that says how many others there are. */
-import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';
 import { stranger } from '../support/world';
 
 let world: RolloutWorld;
 beforeAll(async () => {
-  world = await startRolloutWorld();
-  await world.runbook('CUSTOM_RESTART');
+  world = await startRestartWorld();
 });
 afterAll(() => world?.close());
 

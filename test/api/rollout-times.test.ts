@@ -1,13 +1,12 @@
 /** When rollouts begin, wait and end by time: a start at a time, windows, power by turns, plans that are too old, and budgets of mode stop. */
 import type { NodeUuid } from '../../src/model/ids';
 import { expirePlans, wakeOnce } from '../../src/rollouts/waking';
-import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';
 import { stranger } from '../support/world';
 
 let world: RolloutWorld;
 beforeAll(async () => {
-  world = await startRolloutWorld();
-  await world.runbook('CUSTOM_RESTART');
+  world = await startRestartWorld();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.setPolicy({ set: 'temper' }));

@@ -1,12 +1,11 @@
 /** A tenant's silence and a tenant's disruption budget: passed over by a rule of its own alone, for a reason that the tenant reads. */
 import type { RolloutDeps } from '../../src/rollouts/contract';
-import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';
 import { stranger } from '../support/world';
 
 let world: RolloutWorld;
 beforeAll(async () => {
-  world = await startRolloutWorld();
-  await world.runbook('CUSTOM_RESTART');
+  world = await startRestartWorld();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.setPolicy({ set: 'temper' }));

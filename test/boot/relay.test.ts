@@ -1,9 +1,10 @@
 /** What the boot service passes on to the API's listener for ramdisks, and what it keeps to itself: byte by byte, over real sockets. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createRelay, isRelayed } from '../../src/boot';
+import { listenOn } from '../support/listening';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; names: string[]; body: string };
 
@@ -14,21 +15,13 @@ let answering: (request: IncomingMessage, response: ServerResponse) => void;
 const warned: unknown[] = [];
 const servers: Server[] = [];
 
-const listening = async (listener: RequestListener): Promise<number> => {
-  const server = createServer({ keepAliveTimeout: 0 }, listener);
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-};
-
 let apiPort: number;
 beforeEach(async () => {
   received = [];
   arrived = 0;
   warned.length = 0;
   answering = (_, response) => response.writeHead(202, { 'x-from': 'api' }).end('taken');
-  apiPort = await listening(async (request, response) => {
+  apiPort = await listenOn(servers, async (request, response) => {
     arrived += 1;
     const { method = '', url = '', headers, rawHeaders } = request;
     const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
@@ -49,7 +42,7 @@ const startRelay = async (given: Limits = {}) => {
   const { trusted = false, api = `http://127.0.0.1:${apiPort}`, ...limits } = given;
   const log = { info: () => {}, warn: (message: string) => warned.push(message) };
   const relay = createRelay({ api: new URL(api), trusts: () => trusted, log, ...limits });
-  return listening((request, response) => {
+  return listenOn(servers, (request, response) => {
     if (isRelayed(request.url)) return relay(request, response);
     request.resume();
     response.writeHead(404).end();

@@ -19,6 +19,9 @@ import { owner, type Persona } from './world';
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
 const reboot = [{ interface: 'power', step: 'reboot', args: {}, order: 1 }];
 
+/** Rules by which no tenant is asked about a rollout that an administrator plans. */
+export const unasked = { 'temper:rollout:without_consent': 'role:admin and system_scope:all' };
+
 /** @param settings of the API that differ from the defaults */
 export const startRolloutWorld = async (settings: Parameters<typeof startTestApi>[0] = {}) => {
   const { voters } = settings;
@@ -125,6 +128,13 @@ export const startRolloutWorld = async (settings: Parameters<typeof startTestApi
       await api.close();
     },
   };
+};
+
+/** A world with the public runbook that its rollouts run. */
+export const startRestartWorld = async (): Promise<RolloutWorld> => {
+  const world = await startRolloutWorld();
+  await world.runbook('CUSTOM_RESTART');
+  return world;
 };
 
 export type RolloutWorld = Awaited<ReturnType<typeof startRolloutWorld>>;
