@@ -1,7 +1,7 @@
 /** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
 
 import { createServer, type Server as HttpServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Metrics } from '../observe/metrics';
 import { ConfigFault } from './settings/fault';
@@ -117,6 +117,25 @@ export const counted =
     listener(request, response);
   };
 
+/**
+ * Ends the answers that wait behind another of their connection when that is closed. Node ends the one that is being sent and
+ * forgets the others, so that whatever waits for their end would wait for good: places, streams, the list of open answers.
+ */
+const endWaiting = (server: HttpServer): void => {
+  const waiting = new WeakMap<Socket, Set<ServerResponse>>();
+  server.prependListener('request', ({ socket }, response) => {
+    // The one that is to be sent now has its socket already.
+    if (response.socket !== null) return;
+    const behind = waiting.get(socket) ?? new Set();
+    if (!waiting.has(socket))
+      socket.once('close', () => {
+        for (const one of [...behind].filter((answer) => answer.socket === null)) one.destroy().emit('close');
+      });
+    waiting.set(socket, behind.add(response));
+    response.once('close', () => behind.delete(response));
+  });
+};
+
 /** An HTTP server that cuts clients off who send slowly, or nothing. */
 export const patientServer = (patience: Patience, answer: RequestListener): HttpServer => {
   const { headersMs, requestMs, keepAliveMs, connections } = patience;
@@ -131,5 +150,6 @@ export const patientServer = (patience: Patience, answer: RequestListener): Http
     answer,
   );
   server.maxConnections = connections;
+  endWaiting(server);
   return server;
 };

@@ -1,6 +1,6 @@
 /** How the API serves: it cuts slow clients off, drains before it ends, and gives ramdisks an address of their own. */
 import { once } from 'node:events';
-import { get, type RequestListener, type Server } from 'node:http';
+import { get, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { gentleEnd, type Patience, patientServer } from '../../src/process/listen';
 import { endAll, good, start } from './support/entries';
@@ -57,6 +57,27 @@ describe('a client that', () => {
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n');
     expect(await heard).not.toContain('200 OK');
     clearInterval(drip);
+  });
+
+  test('goes away ends the answers that wait behind another, each once', async () => {
+    const answers: ServerResponse[] = [];
+    const ended: ServerResponse[] = [];
+    const port = await serve({}, (_, response) => {
+      answers.push(response);
+      response.on('close', () => ended.push(response));
+    });
+    const { socket } = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(4));
+    while (answers.length < 4) await new Promise((done) => setImmediate(done));
+    // The second one has its turn, the others wait on.
+    answers[0]!.end();
+    await once(answers[0]!, 'close');
+    answers[3]!.end('said already');
+    const closed = once(answers[1]!, 'close');
+    socket.destroy();
+    await closed;
+    expect(ended.map((one) => answers.indexOf(one)).sort()).toEqual([0, 1, 2, 3]);
+    expect(answers.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]);
   });
 
   test('asks nothing more is let go', async () => {

@@ -1,9 +1,10 @@
 /** What the boot service passes on to the API's listener for ramdisks, and what it keeps to itself: byte by byte, over real sockets. */
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createRelay, isRelayed } from '../../src/boot';
+import { patientServer } from '../../src/process/listen';
 import { listenOn } from '../support/listening';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; names: string[]; body: string };
@@ -14,6 +15,9 @@ let arrived: number;
 let answering: (request: IncomingMessage, response: ServerResponse) => void;
 const warned: unknown[] = [];
 const servers: Server[] = [];
+
+const patience = { headersMs: 60_000, requestMs: 300_000, keepAliveMs: 0, connections: 100 };
+const bootServer = (listener: RequestListener): Server => patientServer(patience, listener);
 
 let apiPort: number;
 beforeEach(async () => {
@@ -42,11 +46,15 @@ const startRelay = async (given: Limits = {}) => {
   const { trusted = false, api = `http://127.0.0.1:${apiPort}`, ...limits } = given;
   const log = { info: () => {}, warn: (message: string) => warned.push(message) };
   const relay = createRelay({ api: new URL(api), trusts: () => trusted, log, ...limits });
-  return listenOn(servers, (request, response) => {
-    if (isRelayed(request.url)) return relay(request, response);
-    request.resume();
-    response.writeHead(404).end();
-  });
+  return listenOn(
+    servers,
+    (request, response) => {
+      if (isRelayed(request.url)) return relay(request, response);
+      request.resume();
+      response.writeHead(404).end();
+    },
+    bootServer,
+  );
 };
 
 /** The last request on a connection, which the server closes behind it. */
@@ -211,6 +219,27 @@ test('one sender holds its places and no others, and gets them back', async () =
   for (const socket of slow) socket.destroy();
   while ((await beat()).status === 503);
   expect((await beat()).status).toBe(202);
+});
+
+test('requests that wait on one connection for an earlier answer give their places back when it is closed', async () => {
+  const held: ServerResponse[] = [];
+  answering = (_, response) => held.push(response);
+  const port = await startRelay({ ofOne: 3, atOnce: 3 });
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET /v1/lookup HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(3));
+  while (held.length < 3) await new Promise((done) => setImmediate(done));
+  const ask = async () => (await fetch(`http://127.0.0.1:${port}/v1/lookup`)).status;
+  expect(await ask()).toBe(503);
+  const closed = held.map((response) => once(response, 'close'));
+  socket.destroy();
+  await Promise.all(closed);
+  held.length = 0;
+  const statuses: number[] = [];
+  const asked = [1, 2, 3].map(async () => statuses.push(await ask()));
+  while (held.length + statuses.length < 3) await new Promise((done) => setImmediate(done));
+  expect(statuses).toEqual([]);
+  for (const response of held) response.writeHead(202).end();
+  await Promise.all(asked);
 });
 
 test('a sender that goes away in the middle takes its request with it', async () => {
