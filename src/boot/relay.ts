@@ -69,6 +69,8 @@ const ofConnection = new Set([
 
 /** How the API knows a request that came this way; it wants this service among its trusted proxies then. */
 const via = '1.1 temper-boot';
+/** Whom it takes for the sender: the API has to see the same address, or one of them trusts too few or too many proxies. */
+const senderHeader = 'x-temper-ramdisk';
 
 const hostPattern = /^[\w.:[\]-]{1,255}$/;
 
@@ -82,12 +84,12 @@ const forwardedFor = ({ trusts }: RelayDeps, request: IncomingMessage): string =
   return given !== undefined && trusts(address) ? `${given}, ${address}` : address;
 };
 
-/** The address that a request counts for. */
+/** The address that a request comes from, as far as proxies are believed; empty where all of them are trusted, or none is one. */
 const senderOf = ({ trusts }: RelayDeps, request: IncomingMessage): string => {
   const given = String(request.headers['x-forwarded-for'] ?? '').split(',');
   const path = [...given.map((one) => one.trim()), addressOf(request)].reverse();
   const sender = path.find((address) => !trusts(address)) ?? '';
-  return isIP(sender) ? ipKeyGenerator(sender) : sender.slice(0, 64);
+  return isIP(sender) ? sender : '';
 };
 
 /** How the end of the body is given to the API; undefined for a request without one. */
@@ -111,6 +113,7 @@ const headersOn = (deps: RelayDeps, request: IncomingMessage): Record<string, st
     host: hostPattern.test(host) ? host : deps.api.host,
     'x-forwarded-for': forwardedFor(deps, request),
     via,
+    [senderHeader]: senderOf(deps, request),
     // The rest of a body that is refused is read by the API; a closed connection could take its answer with it.
     connection: 'keep-alive',
   };
@@ -173,7 +176,8 @@ const placeOf = (
   request: IncomingMessage,
 ): (() => void) | undefined => {
   const kind = framingOf(request) ? 'with a body' : 'without';
-  const sender = `${kind} ${senderOf(deps, request)}`;
+  const address = senderOf(deps, request);
+  const sender = `${kind} ${address && ipKeyGenerator(address)}`;
   if (!senders.enter(sender)) return undefined;
   if (all.enter(kind)) return () => [all.leave(kind), senders.leave(sender)];
   senders.leave(sender);

@@ -16,12 +16,12 @@ const servers: Server[] = [];
 const listening = async (listener: RequestListener): Promise<string> =>
   `http://127.0.0.1:${await listenOn(servers, listener)}`;
 
-/** The listener for ramdisks, and the boot service in front of it. @param trusted whether the API takes the boot service's word */
-const wired = async (trusted = true): Promise<{ own: string; relayed: string }> => {
-  const settings = { ...api.rooms.settings, trustedProxies: trusted ? ['127.0.0.0/8'] : [] };
+/** The listener for ramdisks, and the boot service in front of it. @param trustedProxies whose word the API takes */
+const wired = async (trustedProxies = ['127.0.0.0/8'], proxied = (url: string) => Promise.resolve(url)) => {
+  const settings = { ...api.rooms.settings, trustedProxies };
   const own = await listening(createApi({ ...api.rooms, settings }, onlyRamdisks(routes)));
   const log = { info: () => {}, warn: () => {} };
-  const relay = createRelay({ api: new URL(own), trusts: () => false, log });
+  const relay = createRelay({ api: new URL(await proxied(own)), trusts: () => false, log });
   // The address of a machine on the nodes' network, which a test's own connection does not have.
   const relayed = await listening((request, response) => {
     Object.defineProperty(request.socket, 'remoteAddress', { value: `::ffff:${ramdisk}`, configurable: true });
@@ -142,9 +142,26 @@ test('each refusal and each answer is the same by both ways', async () => {
 });
 
 test('where the API does not take the boot service’s word, nothing is believed of a ramdisk', async () => {
-  const { relayed } = await wired(false);
+  const { relayed } = await wired([]);
   const found = await ask(relayed, lookup);
   expect(found.status).toBe(403);
   expect(faultOf({ body: JSON.parse(found.text) } as never)).toMatch(/not among TEMPER_TRUSTED_PROXIES/);
   expect(await api.sql`select address from ramdisk_boots where node_uuid = ${node}`).toEqual([{ address: null }]);
+});
+
+test('nor where the API takes the word of a proxy between both, and the boot service’s not', async () => {
+  const bootService = '192.0.2.200';
+  // As a proxy has it that adds the other end of its connection, and says nothing of itself.
+  const proxied = (url: string) =>
+    listening(async ({ url: path, headers }, response) => {
+      const forwarded = `${headers['x-forwarded-for']}, ${bootService}`;
+      const reply = await fetch(`${url}${path}`, {
+        headers: { ...(headers as Record<string, string>), 'x-forwarded-for': forwarded, connection: 'close' },
+      });
+      response.writeHead(reply.status).end(await reply.text());
+    });
+  expect((await ask((await wired(['127.0.0.0/8'], proxied)).relayed, lookup)).status).toBe(403);
+  expect(await api.sql`select address from ramdisk_boots where node_uuid = ${node}`).toEqual([{ address: null }]);
+  expect((await ask((await wired(['127.0.0.0/8', bootService], proxied)).relayed, lookup)).status).toBe(200);
+  expect(await api.sql`select address from ramdisk_boots where node_uuid = ${node}`).toEqual([{ address: ramdisk }]);
 });

@@ -144,6 +144,7 @@ test('a sender names no other address, and no header that the API does not look 
     'x-forwarded-proto: https',
     'x-forwarded-host: evil.example.org',
     'x-real-ip: 192.0.2.5',
+    'x-temper-ramdisk: 192.0.2.5',
     'x-auth-token: stolen',
     'cookie: a=b',
     'via: 1.1 other',
@@ -158,7 +159,8 @@ test('a sender names no other address, and no header that the API does not look 
   );
   expect(statusOf(answer)).toBe(202);
   expect(received[0]!.headers['x-forwarded-for']).toBe('127.0.0.1');
-  expect(received[0]!.names.sort()).toEqual(['connection', 'host', 'via', 'x-forwarded-for']);
+  expect(received[0]!.names.sort()).toEqual(['connection', 'host', 'via', 'x-forwarded-for', 'x-temper-ramdisk']);
+  expect(received[0]!.headers['x-temper-ramdisk']).toBe('127.0.0.1');
   expect(received[0]!.headers.host).toBe(`127.0.0.1:${apiPort}`);
 });
 

@@ -8,24 +8,32 @@ import { notifyRun } from './notify-run';
 
 /** What the boot service puts into `Via` of a ramdisk's request that it passes on; a proxy between it and the API adds its own. */
 const bootService = /(?:^|,)\s*1\.1 temper-boot\s*(?:,|$)/;
+/** Whom the boot service takes for the sender. */
+const senderHeader = 'x-temper-ramdisk';
+
+/** Whether two texts are one address; an IPv4 address mapped into IPv6 is itself. */
+const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrContains(a, b);
 
 /**
  * The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none.
- * Throws Forbidden where the boot service passes a request on and is no trusted proxy: all ramdisks would be one then.
+ * Throws Forbidden where the boot service passes a request on and another address is seen than the one that it has it from: where it
+ * is no trusted proxy itself, or one before or behind it is trusted by one of both alone, all ramdisks would be one.
  */
 export const peerOf = ({
   origin,
   header,
 }: Pick<ApiRequest<unknown, unknown, unknown>, 'origin' | 'header'>): string => {
   const address = (origin.address ?? '').replace(/%.*$/, '');
-  const senders = (origin.forwarded_for ?? '').split(',').map((one) => one.trim());
-  if (bootService.test(header('via') ?? '') && !senders.includes(address))
-    raise('Forbidden', { reason: `The boot service at ${address} is not among TEMPER_TRUSTED_PROXIES of the API.` });
+  if (!bootService.test(header('via') ?? '')) return address;
+  // Empty where the boot service trusts all addresses that it sees: the API then believes the first of them.
+  const sender = header(senderHeader) || undefined;
+  const passedBy = (origin.forwarded_for ?? '').split(',').map((one) => one.trim());
+  if (sender === undefined ? !passedBy.includes(address) : !isSameAddress(sender, address))
+    raise('Forbidden', {
+      reason: `The boot service, or a proxy beside it, is not among TEMPER_TRUSTED_PROXIES of the API: this request seems to come from ${address}.`,
+    });
   return address;
 };
-
-/** Whether two texts are one address; an IPv4 address mapped into IPv6 is itself. */
-const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrContains(a, b);
 
 /**
  * Whether a request about a node comes from the ramdisk that its run has booted: the first address that asked since. At
