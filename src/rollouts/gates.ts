@@ -1,10 +1,9 @@
 /** Asks the gates of rollouts: a webhook of the installation, signed, or its metrics. What does not answer is inconclusive. */
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
 import { isTemperError } from '../model/errors';
-import { type Gate, type GateAnswer, guardMs, inconclusive, type MetricGate } from '../model/rollouts/gates';
+import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
 import { askWebhook, type SenderHands } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
@@ -14,7 +13,7 @@ export type GateFacts = Readonly<Record<string, unknown>> & { readonly rollout: 
 export type Gates = {
   /** Asks once, at a wave's end. */
   readonly ask: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
-  /** The same before nodes are begun; an answer counts for half a minute. */
+  /** Asks once, before nodes are begun. For how long an answer is believed is kept with the rollout, and nothing of it here. */
   readonly guard: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
 };
 
@@ -27,7 +26,6 @@ export type GateDeps = SenderHands & {
 
 /** Well below the time that one look at a rollout has. */
 const withinMs = 5_000;
-const mostGuards = 1_000;
 const longestReply = 64 * 1024;
 
 const askOfWebhook = async (deps: GateDeps, uuid: string, facts: GateFacts): Promise<GateAnswer> => {
@@ -68,7 +66,6 @@ const silence = (thrown: unknown): GateAnswer => {
 };
 
 export const createGates = (deps: GateDeps): Gates => {
-  const known = new LRUCache<string, GateAnswer>({ max: mostGuards, ttl: guardMs });
   const ask: Gates['ask'] = async (gate, facts) => {
     try {
       return await ('webhook' in gate ? askOfWebhook(deps, gate.webhook, facts) : askOfMetrics(deps, gate.metric));
@@ -76,15 +73,5 @@ export const createGates = (deps: GateDeps): Gates => {
       return silence(thrown);
     }
   };
-  return {
-    ask,
-    async guard(gate, facts) {
-      const found = known.get(facts.rollout);
-      if (found) return found;
-      const answer = await ask(gate, facts);
-      // Only what lets it go on is believed for a while.
-      if (answer.is === 'pass') known.set(facts.rollout, answer);
-      return answer;
-    },
-  };
+  return { ask, guard: ask };
 };

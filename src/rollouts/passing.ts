@@ -46,10 +46,18 @@ const none = (): Promise<GateAnswer> => Promise.resolve(inconclusive('This contr
 /** What is answered now, and what of it is kept. */
 type Passing = { readonly answer: GateAnswer; readonly record: GateRecord };
 
+/** Milliseconds since it was answered; without end where the store's clock was set back since, by which nothing is believed. */
+const ageOf = ({ at }: GateRecord, now: number): number => {
+  const age = now - Date.parse(at);
+  return age >= 0 ? age : Number.POSITIVE_INFINITY;
+};
+
 /** A gate that has asked for time, or is asked at intervals, is not asked before that is over. */
 const stillLater = (before: GateRecord, now: number): Passing | undefined => {
   const ms = before.until === null ? 0 : Date.parse(before.until) - now;
-  return ms > 0 ? { answer: { is: 'later', ms, note: before.note }, record: before } : undefined;
+  return ms > 0 && Number.isFinite(ageOf(before, now))
+    ? { answer: { is: 'later', ms, note: before.note }, record: before }
+    : undefined;
 };
 
 type Asking = {
@@ -94,7 +102,7 @@ export const passGuard = async ({ gates, inventory }: RolloutDeps, seen: Seen): 
   if (!guard) return { is: 'pass', note: '' };
   const before: unknown = rollout.guard;
   const now = await inventory.clock();
-  if (isGateRecord(before) && before.answer === 'pass' && now - Date.parse(before.at) < guardMs)
+  if (isGateRecord(before) && before.answer === 'pass' && ageOf(before, now) < guardMs)
     return { is: 'pass', note: before.note };
   const asking = { gate: guard, of: 'guard', before, now } as const;
   const { answer, record } = await askInTime(asking, async () => gates?.guard(guard, factsOf(seen)) ?? none());

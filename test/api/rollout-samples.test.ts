@@ -171,6 +171,20 @@ describe('a guard', () => {
     expect((await world.show(rollout)).state).toBe('running');
   });
 
+  test('that seems to have answered in an hour, for the clock of the store was set back, is asked again', async () => {
+    const early = ({ uuid }: Rollout) => world.api.sql`
+      update rollouts set guard = guard || jsonb_build_object('at', now() + interval '1 hour', 'until', now() + interval '2 hours')
+      where id = ${uuid}`;
+    const rollout = await guarded({ fail_limit: 1, interval: '10m' });
+    await world.tend(rollout, answering('pass'));
+    await early(rollout);
+    await world.tend(rollout, answering('fail'));
+    expect(await world.show(rollout)).toMatchObject({ state: 'running', guard: { answer: 'later' } });
+    await early(rollout);
+    await world.tend(rollout, answering('fail'));
+    expect(await world.show(rollout)).toMatchObject({ state: 'paused', code: 'gate_failed' });
+  });
+
   test('may fail as often in a row as its limit says; nothing is begun meanwhile', async () => {
     const rollout = await guarded({ fail_limit: 1, interval: '10m' });
     await world.tend(rollout, answering('fail'));

@@ -107,6 +107,11 @@ test.each<[string, Values, RegExp]>([
     of({ links: [card, { id: 'b', type: 'vlan', vlan_link: 'b', vlan_id: 1 }] }),
     /a card or a bond/,
   ],
+  [
+    'a mode of a bond that is no text',
+    of({ links: [card, { id: 'b', type: 'bond', bond_links: ['a'], bond_mode: { toString: 'x' } }] }),
+    /links\[1\]\.bond_mode must be one of/,
+  ],
   ['a VLAN beyond 4094', of({ links: [card, { id: 'b', type: 'vlan', vlan_link: 'a', vlan_id: 4095 }] }), /1 to 4094/],
   ['a bond of nothing', of({ links: [card, { id: 'b', type: 'bond', bond_links: [] }] }), /must name links/],
   ['a bond of itself', of({ links: [card, { id: 'b', type: 'bond', bond_links: ['b'] }] }), /must name cards/],

@@ -137,9 +137,12 @@ const membersOf = (links: readonly Link[], { values, where }: Link): Link[] => {
   return members.some(({ kind }) => kind !== 'physical') ? refuse(`${where}.bond_links`, 'must name cards') : members;
 };
 
+/** A mode by its name, or by its number, as a number or a text. */
+const modeOf = (given: unknown): unknown => (typeof given === 'number' ? String(given) : given);
+
 const bondDevice = ({ name, mac, values, where }: Link): string[] => [
   ...['[NetDev]', `Name=${name}`, 'Kind=bond', ...(mac === undefined ? [] : [`MACAddress=${mac}`]), '', '[Bond]'],
-  `Mode=${values.bond_mode == null ? 'balance-rr' : oneOf(modes, String(values.bond_mode), `${where}.bond_mode`)}`,
+  `Mode=${values.bond_mode == null ? 'balance-rr' : oneOf(modes, modeOf(values.bond_mode), `${where}.bond_mode`)}`,
   `MIIMonitorSec=${values.bond_miimon == null ? 100 : wholeOf(values.bond_miimon, `${where}.bond_miimon`, 0, 60_000)}ms`,
   ...(values.bond_xmit_hash_policy == null
     ? []
