@@ -139,7 +139,7 @@ test('where power is switched on by turns, what was begun in the last minute kee
   await owner`
     update rollout_targets t set state = 'done', admitted_at = now() - case when n.properties->>'rack' = 'r2' and before = 2
         then interval '2 minutes' else interval '1 second' end,
-      begun_before = case when n.properties->>'rack' = 'r1' then now() - interval '30 seconds' end
+      begun_before = case when n.properties->>'rack' = 'r1' then now() - interval '1 second' end
     from (select position, row_number() over (partition by n.properties->>'rack' order by position) as before, n.uuid
       from rollout_targets t join nodes n on n.uuid = t.node_uuid where t.rollout = ${id}) nth, nodes n
     where t.rollout = ${id} and nth.position = t.position and n.uuid = nth.uuid

@@ -699,6 +699,13 @@ test('the database is set back in the middle: what ran since is not run again, c
   // Its workflow is closed a moment after its record, and the recovery is to find it so.
   const { workflow_id } = (await world.inventory.runs.find(done.run))!;
   await world.client.workflow.getHandle(workflow_id).result();
+  // Open ones are listed by the engine's visibility store, which may be late.
+  const { workflow_id: lost } = (await world.inventory.runs.find(since.run))!;
+  await world.until(async () => {
+    const query = `WorkflowId = '${lost}' and ExecutionStatus = 'Running'`;
+    for await (const { workflowId } of world.client.workflow.list({ query })) return workflowId;
+    return undefined;
+  });
   // Nothing may be begun from here on: the room of one is taken, and then everything is held back.
   const owners = createInventory(world.sql);
   await owners.recovery.enter(restored('store'));
