@@ -51,6 +51,8 @@ const readLimit = pLimit(16);
 /** Resolves true once the client has been sent the piece, false where it is gone. */
 const sent = (response: ServerResponse, piece: Buffer, last: boolean): Promise<boolean> =>
   new Promise((done) => {
+    // Of what is written after its end an answer says nothing.
+    if (response.destroyed) return done(false);
     const gone = () => done(false);
     response.once('close', gone);
     const flushed = (error?: Error | null) => {

@@ -33,10 +33,18 @@ const folder = mkdtempSync(join(tmpdir(), 'boot-'));
 /** Larger than all that the kernel keeps for a connection whose client does not read; nothing but zeros, and served under any digest. */
 const large = { iso_sha256: 'e'.repeat(64), iso_bytes: 2 ** 28 };
 let largeFile: FileHandle;
+/** What a read of it waits for. */
+let reading = async (): Promise<void> => {};
+const waitingFile = {
+  read: async (into: Buffer, ...where: [number, number, number]) => {
+    await reading();
+    return largeFile.read(into, ...where);
+  },
+} as FileHandle;
 const checked = createImages(folder, () => {});
 const images: Images = {
   ...checked,
-  find: async (sha256, kind) => (sha256 === large.iso_sha256 ? largeFile : checked.find(sha256, kind)),
+  find: async (sha256, kind) => (sha256 === large.iso_sha256 ? waitingFile : checked.find(sha256, kind)),
 };
 const valid = new Map<string, Served>();
 let server: Server;
@@ -114,6 +122,28 @@ it('sends the image with the arguments, the token and the small files of this bo
   );
   expect(bytes.subarray(room.files_at, room.files_at + 6).toString()).toBe('070701');
   expect(bytes.includes(token)).toBe(false);
+});
+
+it('takes the place back of a client that has gone while the last piece for it was read', async () => {
+  await start();
+  const of = newUrlToken();
+  valid.set(hashOf(of), { ...served, ramdisk: { ...served.ramdisk, ...large } });
+  const ends: (() => void)[] = [];
+  reading = () => new Promise((end) => ends.push(end));
+  const gone: Promise<unknown>[] = [];
+  server.on('connection', (side: Socket) => gone.push(once(side, 'close')));
+  const range = 'range: bytes=0-9\r\n';
+  const clients = [1, 2, 3, 4].map(() => connect((server.address() as AddressInfo).port, '127.0.0.1'));
+  for (const one of clients) one.write(`GET /boot/${of}/ramdisk.iso HTTP/1.1\r\nhost: x\r\n${range}\r\n`);
+  while (ends.length < 4) await new Promise((done) => setImmediate(done));
+  for (const one of clients) one.destroy();
+  await Promise.all(gone);
+  reading = async () => {};
+  for (const end of ends) end();
+  const ask = async (): Promise<number> => (await fetch(urlOf(of), { headers: { range: 'bytes=0-9' } })).status;
+  let status = await ask();
+  for (let tries = 0; status === 503 && tries < 50; tries += 1) status = await ask();
+  expect(status).toBe(206);
 });
 
 it('answers ranges as RFC 9110 says, and several connections read as one', async () => {
