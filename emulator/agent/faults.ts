@@ -19,6 +19,8 @@ export const agentFaultKinds = {
   'wrong-beat-token': 'heartbeats with a wrong token',
   'replayed-beat': 'sends its heartbeats a second time',
   'no-beats': 'does not heartbeat',
+  reset:
+    'takes the command, and its machine starts again by itself, with the token of its image and another certificate, which from then on all ramdisks of the rack show',
   gone: 'takes the command, and from then on neither answers nor heartbeats, until its machine boots again',
 } as const satisfies Record<string, string>;
 

@@ -89,8 +89,15 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
   };
   const lives = new Map<string, Life>();
   const entries: AgentEntry[] = [];
-  const announced = options.tls === false ? null : await makeCertificate(host);
-  const listener = agentListener((id) => lives.get(id), faults, options.gateOf);
+  let announced = options.tls === false ? null : await makeCertificate(host);
+  const reset = async (machine: Machine): Promise<void> => {
+    const next = announced && (await makeCertificate(host));
+    if (next) door.renew(next);
+    announced = next;
+    boot(machine);
+    door.cut();
+  };
+  const listener = agentListener((id) => lives.get(id), { faults, reset }, options.gateOf);
   const door = await openDoor(listener, { host, port: options.port ?? 0, certificate: announced });
   let closed = false;
 
@@ -104,12 +111,13 @@ export const createAgents = async (options: AgentsOptions): Promise<Agents> => {
     if (closed) return;
     const id = idOf(machine);
     lives.get(id)?.end();
+    const shown = announced;
     const life = startLife(machine, {
       temper: temperOf(machine),
       timing,
       faults,
       callbackUrl: `${door.url}/agent/${id}`,
-      certificate: () => announced?.cert ?? null,
+      certificate: () => shown?.cert ?? null,
       inspects: options.inspects ?? true,
       journal,
       gate: options.gateOf?.(machine.macs[0] ?? ''),

@@ -7,6 +7,7 @@ import { NotTaken, type Params } from './commands';
 import type { AgentFaultKind, Faults } from './faults';
 import type { Gate } from './gate';
 import { agentVersion, type Life } from './life';
+import type { Machine } from './types';
 
 const maxBodyBytes = 96 * 1024 * 1024;
 
@@ -49,7 +50,14 @@ type Request = {
   readonly body: unknown;
 };
 
-const post = async (life: Life, { query, body }: Request, faults: Faults, mac: string): Promise<Reply> => {
+/** What may go wrong with a ramdisk. */
+type Trouble = {
+  readonly faults: Faults;
+  /** The machine starts again by itself, with another certificate. */
+  readonly reset: (machine: Machine) => Promise<void>;
+};
+
+const post = async (life: Life, { query, body }: Request, { faults, reset }: Trouble, mac: string): Promise<Reply> => {
   const { name, params } = (body ?? {}) as { name?: unknown; params?: unknown };
   if (typeof name !== 'string' || typeof params !== 'object' || params === null)
     return fault(400, 'Missing or invalid name or params');
@@ -58,6 +66,10 @@ const post = async (life: Life, { query, body }: Request, faults: Faults, mac: s
   const command = life.executor.take(name, params as Params);
   if (faults.strike(mac, ['gone'], { method: 'POST', name })) {
     life.fallSilent();
+    return 'drop';
+  }
+  if (faults.strike(mac, ['reset'], { method: 'POST', name })) {
+    await reset(life.machine);
     return 'drop';
   }
   if (query.get('wait')?.toLowerCase() === 'true') await life.executor.join(command.id);
@@ -73,7 +85,8 @@ const get = async (life: Life, { path, query }: Request): Promise<Reply> => {
   return { status: 200, body: command };
 };
 
-const answer = async (life: Life, request: Request, faults: Faults): Promise<Reply> => {
+const answer = async (life: Life, request: Request, trouble: Trouble): Promise<Reply> => {
+  const { faults } = trouble;
   const { method, path, query } = request;
   const mac = life.machine.macs[0] ?? '';
   if (faults.strike(mac, ['restart'], { method })) life.restart();
@@ -84,7 +97,7 @@ const answer = async (life: Life, request: Request, faults: Faults): Promise<Rep
   if (method === 'GET' && (path === '/' || path === '/v1/')) return { status: 200, body: { id: 'v1', links: [] } };
   if (!path.startsWith('/v1/commands/')) return fault(404, 'The requested URL was not found.');
   if (life.token === null || query.get('agent_token') !== life.token) return fault(401, 'Token invalid.');
-  if (method === 'POST') return post(life, request, faults, mac);
+  if (method === 'POST') return post(life, request, trouble, mac);
   return method === 'GET' ? get(life, request) : fault(405, 'The method is not allowed.');
 };
 
@@ -101,7 +114,7 @@ const serves = (life: Life | undefined): life is Life => life?.state() === 'serv
 export const agentListener =
   (
     lifeOf: (id: string) => Life | undefined,
-    faults: Faults,
+    trouble: Trouble,
     gateOf: (mac: string) => Gate | undefined = () => undefined,
   ): RequestListener =>
   async (req, res) => {
@@ -119,7 +132,7 @@ export const agentListener =
       if (gate && !(await gate.enter(passer, left.signal))) return void res.destroy();
       // The machine may have gone down meanwhile.
       if (!serves(life)) return void res.destroy();
-      const reply = await answer(life, { method, path, query: url.searchParams, body }, faults);
+      const reply = await answer(life, { method, path, query: url.searchParams, body }, trouble);
       if (gate && !(await gate.leave(passer, left.signal))) return void res.destroy();
       send(res, reply);
     } catch (thrown) {
@@ -127,7 +140,13 @@ export const agentListener =
     }
   };
 
-export type Door = { readonly url: string; renew(certificate: Certificate): void; close(): Promise<void> };
+export type Door = {
+  readonly url: string;
+  renew(certificate: Certificate): void;
+  /** Ends every connection, as a machine does that is reset. */
+  cut(): void;
+  close(): Promise<void>;
+};
 
 /** Fails with the system's error when the port is taken. */
 export const openDoor = (
@@ -144,6 +163,7 @@ export const openDoor = (
       resolve({
         url: `${secure ? 'https' : 'http'}://${shown}:${(server.address() as AddressInfo).port}`,
         renew: (next) => secure?.setSecureContext(next),
+        cut: () => server.closeAllConnections(),
         close: () =>
           new Promise((closed) => {
             server.close(() => closed());

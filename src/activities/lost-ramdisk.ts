@@ -38,7 +38,7 @@ export const shutDown = async (thrown: unknown, lost: Lost): Promise<ActOutcome 
   return seen?.power_state === 'power off' ? { is: 'done', note: 'the node is off already' } : undefined;
 };
 
-/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long. */
+/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long, or was reset. */
 export const lostRamdisk = async (thrown: unknown, lost: Lost) => {
   const { input, hands, node, context, talk } = lost;
   if (context.signal.aborted) return thrown;
@@ -50,5 +50,6 @@ export const lostRamdisk = async (thrown: unknown, lost: Lost) => {
     const intent = await context.intents.last();
     return intent !== undefined && intent.detail.withdrawn !== true;
   };
-  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look, mayHaveLeft });
+  const broughtToken = async () => typeof (await inventory.ramdiskBoots.brings(node.uuid)) === 'string';
+  return searched(thrown, { agents: inventory.agents, node, step, act, timing, talk, look, mayHaveLeft, broughtToken });
 };

@@ -1,4 +1,4 @@
-/** A ramdisk that falls silent in the middle of an act: for how long, and whether its host still runs, which only the BMC shows. */
+/** A ramdisk that is lost in the middle of an act: silent, and its host gone by what the BMC shows, or another one at its address. */
 import type { Queries } from '../inventory';
 import { isTemperError, TemperError } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
@@ -31,7 +31,11 @@ export const startTalk = (note: () => Promise<void>): Talk => {
 
 export type Search = {
   readonly agents: Pick<Queries['agents'], 'silent'>;
-  readonly node: { readonly uuid: NodeUuid; readonly name: string | null };
+  readonly node: {
+    readonly uuid: NodeUuid;
+    readonly name: string | null;
+    readonly agent?: { readonly verify_ca: string | null };
+  };
   readonly step: PlannedStep;
   readonly act: ActName;
   readonly timing: Timing;
@@ -40,6 +44,8 @@ export type Search = {
   readonly look: () => Promise<RunObserved | undefined>;
   /** Whether a command of the act may have left, in this attempt or another. */
   readonly mayHaveLeft: () => Promise<boolean>;
+  /** Whether the ramdisk had its token from its boot image, so that no lookup hands one out at its next boot either. */
+  readonly broughtToken: () => Promise<boolean>;
 };
 
 const fiveMinutes = 5 * 60_000;
@@ -60,23 +66,43 @@ const proofOf = (seen: RunObserved | undefined): string | undefined => {
 const withoutProof = (seen: RunObserved | undefined): string =>
   seen?.power_state === 'power on' ? 'the node is powered on, and nothing else' : 'nothing: it did not answer either';
 
+// What a self-signed certificate other than the announced one fails with: Node.js, tls, X509 certificate error codes; and contactOf's own.
+const anotherCertificate: readonly unknown[] = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_NOT_PINNED'];
+
+/**
+ * Whether what answers at the ramdisk's address is not the ramdisk that announced its certificate. A ramdisk makes one as it
+ * starts, so that this is what a machine shows that was reset; so does any other that has its address. Neither is believed.
+ */
+const isReplaced = (thrown: unknown, { agent }: Search['node']): boolean =>
+  isTemperError(thrown, 'AgentTlsFailed') &&
+  typeof agent?.verify_ca === 'string' &&
+  anotherCertificate.includes(thrown.facts.reason);
+
+/** AgentGone, or StepOutcomeUnknown where the act must not be done twice and may have been begun. */
+const goneFrom = async ({ node, step, act, mayHaveLeft }: Search, seen: string): Promise<TemperError> => {
+  const facts = { node: node.name ?? node.uuid, step: nameOf(step), seen };
+  const error = new TemperError('AgentGone', facts);
+  return actRow(act).effect === 'once' && (await mayHaveLeft())
+    ? new TemperError('StepOutcomeUnknown', { ...facts, reason: error.message })
+    : error;
+};
+
 /**
  * What an attempt's failure amounts to: AgentGone, or StepOutcomeUnknown where the act must not be done twice and may have been begun, once the ramdisk
- * has been silent for long enough and its host is gone, or at once where it is not on record any more; otherwise the failure as it is.
+ * has been silent for long enough and its host is gone, or at once where it is not on record any more or another has its place; otherwise
+ * the failure as it is. What follows AgentGone is another boot, with a token and a certificate of its own.
  */
 export const searched = async (thrown: unknown, search: Search): Promise<unknown> => {
+  if (isReplaced(thrown, search.node))
+    return actRow(search.act).startsOver && (await search.broughtToken())
+      ? goneFrom(search, 'its address shows another certificate, as after a reset of its machine')
+      : thrown;
   if (!isTemperError(thrown, 'AgentUnreachable')) return thrown;
-  const { agents, node, step, act, timing, talk, look, mayHaveLeft } = search;
+  const { agents, node, act, timing, talk, look } = search;
   const silentMs = await agents.silent(node.uuid, talk.silentMs());
   const limitMs = timing.agentSilenceMs ?? fiveMinutes;
   const once = actRow(act).effect === 'once';
-  const gone = async (seen: string): Promise<TemperError> => {
-    const facts = { node: node.name ?? node.uuid, step: nameOf(step), seen };
-    const error = new TemperError('AgentGone', facts);
-    return once && (await mayHaveLeft())
-      ? new TemperError('StepOutcomeUnknown', { ...facts, reason: error.message })
-      : error;
-  };
+  const gone = (seen: string) => goneFrom(search, seen);
   // Its token went with its record: nothing that it says is taken any more, and the next one looks the node up anew.
   if (silentMs === undefined) return gone('it is not on record any more');
   if (silentMs < limitMs) return thrown;

@@ -1,5 +1,6 @@
 /** A ramdisk that has its token from its boot image: an impostor on its network, at every moment, gets nothing and changes nothing. */
 import { randomUUID } from 'node:crypto';
+import { generate } from 'selfsigned';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { startTestApi, type TestApi } from '../support/api';
 import { bootRamdisks } from '../support/ramdisk-boots';
@@ -85,6 +86,39 @@ test('the token from another address is a second ramdisk: the image of this boot
   await beat(home);
   expect((await beat(elsewhere)).status).toBe(409);
   expect(await node()).toEqual({ maintenance: true, fault: 'ramdisk conflict' });
+});
+
+test('another certificate is refused with the token too, also of a ramdisk that is silent; the next boot has its own of both', async () => {
+  const made = async () => (await generate([{ name: 'commonName', value: home }], { keyType: 'ec' })).cert;
+  const shows = async (from: string, agent_verify_ca: string, token = agentTokenOf(url)) =>
+    (
+      await ask(from, 'POST', `/v1/heartbeat/${uuid}`, {
+        callback_url: `https://${home}:9999`,
+        agent_token: token,
+        agent_version: '13',
+        agent_verify_ca,
+      })
+    ).status;
+  const shown = async () => (await api.sql`select verify_ca from agents`)[0]!.verify_ca;
+  const [first, second] = [await made(), await made()];
+  await poweredOn();
+  expect(await shows(home, first)).toBe(202);
+  expect(await shows(home, second)).toBe(400);
+  await api.sql`update agents set silent_since = now() - interval '1 hour', last_heartbeat_at = now() - interval '1 hour'`;
+  // A machine that was reset, one that has its image and its address, one that has neither token, and a repeat of what was said.
+  expect(await shows(home, second)).toBe(400);
+  expect(await shows(home, second, 'x'.repeat(43))).toBe(400);
+  expect([await shows(home, first), await shown(), await node()]).toEqual([202, first, undisturbed]);
+  const before = agentTokenOf(url);
+  await api.sql`delete from agents`;
+  url = newUrlToken();
+  await poweredOn();
+  expect([await shows(home, first, before), await shows(home, second, before)]).toEqual([400, 400]);
+  expect([await shows(home, second), await shown()]).toEqual([202, second]);
+  expect([await shows(elsewhere, second), await node()]).toEqual([
+    409,
+    { maintenance: true, fault: 'ramdisk conflict' },
+  ]);
 });
 
 test('before power-on, and once the run has lost the node, nothing is answered', async () => {

@@ -1,5 +1,6 @@
 /** The driver contract for what a node's ramdisk does: reach the goal, send once, survive a kill, believe no nonsense, stop when asked. */
 import { searched, startTalk } from '../../src/activities/ramdisk-silence';
+import { TemperError } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
 import { type ActName, actRow, acts } from '../../src/model/lifecycle/steps';
 import { stepAt } from '../workflows/support';
@@ -166,6 +167,7 @@ describe('a ramdisk whose host hangs after it took a command', () => {
           talk: startTalk(async () => {}),
           look: async () => found,
           mayHaveLeft: async () => left,
+          broughtToken: async () => true,
         });
       const once = actRow(act).effect === 'once';
       expect(await judged(999)).toBe(thrown);
@@ -177,6 +179,63 @@ describe('a ramdisk whose host hangs after it took a command', () => {
       expect(await judged(undefined, false)).toMatchObject({ code: 'AgentGone' });
     },
   );
+});
+
+describe('a ramdisk whose machine is reset after it took a command', () => {
+  const written: readonly ActName[] = ['agent_write_image', 'agent_install_bootloader', 'agent_finalize_rescue'];
+  const judge = async (
+    act: ActName,
+    thrown: unknown,
+    { agent, brought = true, left = true }: { agent: { verify_ca: string | null }; brought?: boolean; left?: boolean },
+  ) => {
+    const looks: string[] = [];
+    const search = {
+      agents: { silent: async () => void looks.push('silence') },
+      node: { uuid: 'n' as NodeUuid, name: null, agent },
+      step: { ...stepAt(0, []), acts: [] },
+      act,
+      timing: quickTiming,
+      talk: startTalk(async () => {}),
+      look: async () => void looks.push('BMC'),
+      mayHaveLeft: async () => left,
+      broughtToken: async () => brought,
+    };
+    const judged = await searched(thrown, search);
+    expect(looks).toEqual([]);
+    return judged;
+  };
+
+  test.each(rows.filter(([act]) => written.includes(act)))(
+    'of %s is not believed; it is gone, and another boot does the act, where none can be handed its token',
+    async (act, row) => {
+      const { failure, fault, sent, agent } = await trial(act, row);
+      fault({ kind: 'reset', match: row.command });
+      const thrown = await failure();
+      expect(thrown).toMatchObject({ code: 'AgentTlsFailed', facts: { reason: 'DEPTH_ZERO_SELF_SIGNED_CERT' } });
+      expect(await failure()).toMatchObject({ code: 'AgentTlsFailed' });
+      expect(sent()).toBe(1);
+      const gone = await judge(act, thrown, { agent });
+      expect(gone).toMatchObject({ code: 'AgentGone', retry: false });
+      expect((gone as Error).message).toContain('its address shows another certificate');
+      expect(await judge(act, thrown, { agent, brought: false })).toBe(thrown);
+      expect(await judge(act, thrown, { agent: { verify_ca: null } })).toBe(thrown);
+    },
+  );
+
+  test.each(rows.filter(([act]) => act === 'agent_step'))('of %s leaves its outcome unknown', async (act, row) => {
+    const { failure, fault, sent, agent } = await trial(act, row);
+    fault({ kind: 'reset', match: row.command });
+    expect(await failure()).toMatchObject({ code: 'StepOutcomeUnknown' });
+    expect(sent()).toBe(1);
+    const other = new TemperError('AgentTlsFailed', { node: 'n', agent: 'a', reason: 'ERR_TLS_CERT_NOT_PINNED' });
+    expect(await judge(act, other, { agent })).toMatchObject({ code: 'StepOutcomeUnknown' });
+    expect(await judge(act, other, { agent, left: false })).toMatchObject({ code: 'AgentGone' });
+  });
+
+  test.each(['CERT_HAS_EXPIRED', 'it calls back over plain http'])('is not what %s is taken for', async (reason) => {
+    const thrown = new TemperError('AgentTlsFailed', { node: 'n', agent: 'a', reason });
+    expect(await judge('agent_write_image', thrown, { agent: { verify_ca: 'pem' } })).toBe(thrown);
+  });
 });
 
 describe('a ramdisk that talks nonsense', () => {

@@ -1,4 +1,5 @@
 /** A host that goes down in the middle of an act of its ramdisk: looked for through its BMC, and not waited for until the act's limit. */
+import type { Act } from '../../src/bmc/contract';
 import { raise } from '../../src/model/errors';
 import { startEngineWorld, type World } from '../support/engine';
 import { callBack, withRamdisk } from '../support/life-scenarios';
@@ -107,4 +108,59 @@ test.each([
   await world.runs.send({ node: order.node, kind: 'abort', asked: order.asked });
   expect(await world.ended(run)).toMatchObject({ state: 'aborted' });
   await stop();
+});
+
+describe('a ramdisk whose address shows another certificate in the image write', () => {
+  const another = { node: 'n', agent: 'a', reason: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
+
+  /** A deployment whose worker sees that so many times; `brought` says whether its boot image had the token. */
+  const replaced = async (brought: boolean, times: number) => {
+    let left = times;
+    const writes: Act = async (node) => {
+      left -= 1;
+      if (left < 0) return { is: 'done' };
+      if (brought) await world.sql`update ramdisk_boots set inspection_hash = 'a proof' where node_uuid = ${node.uuid}`;
+      return raise('AgentTlsFailed', another);
+    };
+    const { driver, calls } = recordingDriver({ agent_write_image: writes });
+    const stop = await world.bmc({ 'fake-hardware': driver });
+    const node = await world.node({ provision_state: 'available', ...withRamdisk });
+    const { run } = await world.runs.start(await world.order(node, 'active'));
+    await world.until(async () => ((await world.waitsIn(run, 1)) ? true : undefined));
+    await callBack(world, node, 'a certificate');
+    return { node, run, calls, stop };
+  };
+  const boots = (calls: readonly string[]) => calls.filter((call) => call === 'power_on').length;
+
+  test('is booted again where its image had its token, once', async () => {
+    const { node, run, calls, stop } = await replaced(true, 1);
+    await world.until(async () => ((await world.waitsIn(run, 2)) ? true : undefined));
+    expect(boots(calls)).toBe(2);
+    expect(await world.sql`select 1 from agents where node_uuid = ${node}`).toEqual([]); // what it was trusted for is gone
+    await callBack(world, node, 'another certificate');
+    expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
+    await stop();
+    expect(calls.filter((call) => call === 'agent_write_image')).toHaveLength(2);
+  });
+
+  test('ends the run at the second boot that is replaced', async () => {
+    const { node, run, calls, stop } = await replaced(true, Number.POSITIVE_INFINITY);
+    await world.until(async () => ((await world.waitsIn(run, 2)) ? true : undefined));
+    await callBack(world, node, 'another certificate');
+    const { state, last_error } = await world.ended(run);
+    await stop();
+    expect([state, last_error]).toEqual(['failed', expect.stringMatching(/certificate/)]);
+    expect(boots(calls)).toBe(2);
+  });
+
+  test('ends the run where a lookup hands out tokens: an impostor at that address could be first at the next boot', async () => {
+    const { run, calls, stop } = await replaced(false, 1);
+    const { state, last_error } = await world.ended(run);
+    await stop();
+    expect([state, last_error]).toEqual([
+      'failed',
+      expect.stringContaining('does not show the certificate it announced'),
+    ]);
+    expect(boots(calls)).toBe(1);
+  });
 });

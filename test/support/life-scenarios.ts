@@ -19,7 +19,7 @@ export const withRamdisk = {
 };
 
 /** The ramdisk on a node calls back, as its first heartbeat does. */
-export const callBack = async (world: World, node: NodeUuid): Promise<void> => {
+export const callBack = async (world: World, node: NodeUuid, verify_ca: string | null = null): Promise<void> => {
   const token_hash = 'of a token';
   const { secrets } = world.vault.seal(
     { token: 'a token that is not asked for' },
@@ -30,7 +30,7 @@ export const callBack = async (world: World, node: NodeUuid): Promise<void> => {
     token_hash,
     url: 'https://127.0.0.1:9999',
     version: '11.0.0',
-    verify_ca: null,
+    verify_ca,
     status: null,
     status_message: null,
   });
