@@ -79,6 +79,6 @@ test('a machine that is reset in the image write is booted again, and its image 
     return typeof image === 'string' ? [image] : [];
   });
   // Each boot has a token of its own: what the machine that was reset still had is worth nothing.
-  expect(new Set(images).size).toBe(2);
+  expect(new Set(images).size).toBeGreaterThan(1);
   await rests(operator, nodes[2]!, 'active', withinMs);
 });
