@@ -10,6 +10,7 @@ import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { PowerState } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
+import { endingWithin } from '../model/signals';
 import { inLane } from './lease';
 import { openSecrets } from './secrets';
 
@@ -74,7 +75,7 @@ const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): 
     driver_info: resolveSecrets(node.driver_info, values) as Record<string, unknown>,
   };
   const lane = driver!.laneKey(open);
-  const within = AbortSignal.any([signal, AbortSignal.timeout(lookMs)]);
+  const within = endingWithin(signal, lookMs);
   const work = async () => (await look(open, {}, probeContext(node, within))).seen?.power_state ?? null;
   try {
     const { inventory, lanes, holder } = hands;

@@ -1,5 +1,6 @@
 /** The API over HTTP: JSON in and out, refusals and silence as faults, the login done when it is first needed. */
 import { errorSentence, fetchReason } from '../model/error-texts';
+import { cutOffBy, endingWithin } from '../model/signals';
 import { apiTarget, type Target } from './clouds';
 import { stop } from './faults';
 import type { CliDeps } from './hands';
@@ -24,6 +25,12 @@ export type Client = {
 };
 
 const requestLimitMs = 120_000;
+
+/** A request that has an end. */
+type Init = Omit<RequestInit, 'headers' | 'signal'> & {
+  readonly signal: AbortSignal;
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 type Session = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -112,16 +119,17 @@ export const createApiClient = (hands: CliDeps, cloud: string | undefined): Clie
     return session;
   };
 
-  const exchange = async (path: string, init: RequestInit, again = true): Promise<Response> => {
+  const exchange = async (path: string, init: Init, again = true): Promise<Response> => {
     const { url, headers } = await signedIn();
     const sent = { ...headers, 'x-openstack-ironic-api-version': 'latest', accept: 'application/json' };
     let reply: Response;
     try {
-      reply = await target().fetcher(`${url}${path}`, {
+      const came = await target().fetcher(`${url}${path}`, {
         ...init,
-        headers: { ...sent, ...(init.headers as object) },
+        headers: { ...sent, ...init.headers },
         redirect: 'error',
       });
+      reply = cutOffBy(came, init.signal);
     } catch (thrown) {
       hands.signal.throwIfAborted();
       return stop('unreachable', `The API at ${url} did not answer: ${fetchReason(thrown)}.`);
@@ -136,7 +144,7 @@ export const createApiClient = (hands: CliDeps, cloud: string | undefined): Clie
     async send(method, path, body, headers = {}) {
       const reply = await exchange(path, {
         method,
-        signal: AbortSignal.any([hands.signal, AbortSignal.timeout(requestLimitMs)]),
+        signal: endingWithin(hands.signal, requestLimitMs),
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });

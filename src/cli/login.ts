@@ -1,5 +1,6 @@
 /** Signs in at Keystone: a token, and where its catalogue says that the API is. */
 import { fetchReason } from '../model/error-texts';
+import { cutOffBy, endingWithin } from '../model/signals';
 import type { Login, Target } from './clouds';
 import { stop } from './faults';
 
@@ -23,13 +24,15 @@ const askKeystone = async (
 ): Promise<Response> => {
   const base = authUrl.replace(/\/+$/, '').replace(/\/v3$/, '');
   try {
-    return await fetcher(`${base}/v3/auth/tokens`, {
+    const ending = endingWithin(signal, loginLimitMs);
+    const reply = await fetcher(`${base}/v3/auth/tokens`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ auth: { identity, ...(scope !== undefined && { scope }) } }),
       redirect: 'error', // a password is sent nowhere else
-      signal: AbortSignal.any([signal, AbortSignal.timeout(loginLimitMs)]),
+      signal: ending,
     });
+    return cutOffBy(reply, ending);
   } catch (thrown) {
     return stop('unreachable', `The identity service at ${base} did not answer: ${fetchReason(thrown)}.`);
   }

@@ -4,6 +4,7 @@ import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
 import { isTemperError } from '../model/errors';
 import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
+import { cutOffBy } from '../model/signals';
 import { askWebhook, type SenderHands } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
@@ -46,7 +47,8 @@ const askOfWebhook = async (deps: GateDeps, uuid: string, facts: GateFacts): Pro
 const askOfMetrics = async ({ metricsUrl }: GateDeps, gate: MetricGate): Promise<GateAnswer> => {
   if (metricsUrl === undefined) return inconclusive('This control worker has no TEMPER_GATE_METRICS_URL.');
   const url = `${metricsUrl.replace(/\/+$/, '')}/api/v1/query?${new URLSearchParams({ query: gate.query })}`;
-  const reply = await fetch(url, { signal: AbortSignal.timeout(withinMs), redirect: 'error' });
+  const signal = AbortSignal.timeout(withinMs);
+  const reply = cutOffBy(await fetch(url, { signal, redirect: 'error' }), signal);
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of reply.body ?? []) {

@@ -5,6 +5,7 @@ import { type ClientRequest, request as httpRequest, type RequestOptions } from 
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
+import { endingWithin } from '../model/signals';
 
 type Lookup = (host: string) => Promise<readonly string[]>;
 
@@ -115,7 +116,7 @@ const requestOf = (message: Message, hands: SenderHands, signal: AbortSignal): C
     headers: headersOf(message),
     lookup: guardedLookup(hands.lookup ?? resolve),
     agent: false,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(hands.timeoutMs ?? defaultTimeoutMs)]),
+    signal: endingWithin(signal, hands.timeoutMs ?? defaultTimeoutMs),
   };
   return (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options);
 };

@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { requireOrigin } from '../../model/access/origins';
 import { type DiskFormat, formatOf } from '../../model/boot/images';
 import type { Log } from '../../model/log';
+import { endingWithin } from '../../model/signals';
 
 const sampleBytes = 1_024;
 const sampleMs = 10_000;
@@ -43,7 +44,7 @@ export const sampledFormat = async (
   if (origins.length === 0) return undefined;
   try {
     requireOrigin(origins, url);
-    const bytes = await firstBytes(url, AbortSignal.any([signal, AbortSignal.timeout(sampleMs)]));
+    const bytes = await firstBytes(url, endingWithin(signal, sampleMs));
     return bytes && formatOf(bytes);
   } catch (thrown) {
     signal.throwIfAborted();

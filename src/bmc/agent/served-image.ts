@@ -1,6 +1,7 @@
 /** Waits until the boot service has the image that a ramdisk is about to read: it fetches one once, and checks it before it sends any of it. */
 import { request } from 'undici';
 import { raise } from '../../model/errors';
+import { endingWithin } from '../../model/signals';
 import type { ActContext, BmcNode } from '../contract';
 import { pause } from '../wait';
 
@@ -14,7 +15,7 @@ const ask = async (url: string, signal: AbortSignal): Promise<Answer> => {
   const { statusCode, body } = await request(url, {
     headers: { range: 'bytes=0-0' },
     maxRedirections: 0,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(imageAnswerMs)]),
+    signal: endingWithin(signal, imageAnswerMs),
   });
   const chunks: Buffer[] = [];
   let size = 0;

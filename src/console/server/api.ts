@@ -1,6 +1,7 @@
 /** The API as the console calls it: with the caller's own credentials, and with nothing else. */
 import type { IncomingMessage } from 'node:http';
 import { errorSentence, fetchReason, jsonObject } from '../../model/error-texts';
+import { cutOffBy } from '../../model/signals';
 
 /** What the caller presents to the API; it lies sealed in the cookie and nowhere else. */
 export type Credentials =
@@ -70,9 +71,9 @@ const forwardedFor = (browser: IncomingMessage): string =>
  * @param browser the request on whose behalf it is asked
  */
 export const apiOf = (base: string, credentials: Credentials, browser: IncomingMessage): Api => {
-  const exchange = async (path: string, init: RequestInit): Promise<Response> => {
+  const exchange = async (path: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> => {
     try {
-      return await fetch(`${base}${path}`, {
+      const reply = await fetch(`${base}${path}`, {
         ...init,
         redirect: 'error', // credentials are sent nowhere else
         headers: {
@@ -83,6 +84,7 @@ export const apiOf = (base: string, credentials: Credentials, browser: IncomingM
           ...(init.headers as Record<string, string> | undefined),
         },
       });
+      return cutOffBy(reply, init.signal);
     } catch (thrown) {
       throw new ApiAway(`The API did not answer: ${fetchReason(thrown)}.`);
     }

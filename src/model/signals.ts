@@ -1,0 +1,26 @@
+/**
+ * Ends of waiting that hold however long it lasts. Node keeps neither a timeout that only `AbortSignal.any` refers to nor what ties the
+ * body of a fetch to its signal: once the garbage collector has run, such a wait has no end (seen with Node 20.20 and undici 6.29).
+ */
+
+/** Aborts with a signal, or after a time: with a `TimeoutError`, as `AbortSignal.timeout` does. @param ms milliseconds */
+export const endingWithin = (signal: AbortSignal, ms: number): AbortSignal => {
+  const ending = new AbortController();
+  const follow = (): void => {
+    clearTimeout(timer);
+    ending.abort(signal.reason);
+  };
+  const timer = setTimeout(() => {
+    signal.removeEventListener('abort', follow);
+    ending.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  }, ms);
+  timer.unref();
+  if (signal.aborted) follow();
+  else signal.addEventListener('abort', follow, { once: true });
+  return ending.signal;
+};
+
+/** An answer whose body ends with a signal, where the fetch that it came from may have lost it. */
+export const cutOffBy = (reply: Response, signal: AbortSignal): Response =>
+  // RFC 9110 gives these statuses no body, and a Response of them takes none.
+  reply.body ? new Response(reply.body.pipeThrough(new TransformStream(), { signal }), reply) : reply;
