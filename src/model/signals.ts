@@ -5,19 +5,11 @@
 
 /** Aborts with a signal, or after a time: with a `TimeoutError`, as `AbortSignal.timeout` does. @param ms milliseconds */
 export const endingWithin = (signal: AbortSignal, ms: number): AbortSignal => {
-  const ending = new AbortController();
-  const follow = (): void => {
-    clearTimeout(timer);
-    ending.abort(signal.reason);
-  };
-  const timer = setTimeout(() => {
-    signal.removeEventListener('abort', follow);
-    ending.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-  }, ms);
-  timer.unref();
-  if (signal.aborted) follow();
-  else signal.addEventListener('abort', follow, { once: true });
-  return ending.signal;
+  const limit = new AbortController();
+  // The timer keeps the controller, and with it the end.
+  const end = () => limit.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  setTimeout(end, ms).unref();
+  return AbortSignal.any([signal, limit.signal]);
 };
 
 /** An answer whose body ends with a signal, where the fetch that it came from may have lost it. */

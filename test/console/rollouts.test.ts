@@ -202,15 +202,15 @@ test('an abort asks what becomes of what runs', async () => {
 test('nodes of a rollout are cells, in a row for each domain that the plan is bound by', async () => {
   const id = await made('running', { state: 'failed', counters: [1, 2] });
   await api.sql`
-    insert into rollout_counters (rollout, number, scope, value, most) values (${id}, 2, 'properties.rack', 'r7', 1)`;
+    insert into rollout_counters (rollout, number, scope, value, most) values (${id}, 2, 'properties.rack', 'row-seven', 1)`;
   const browser = await pages.as('owner-manager');
   const cell = new RegExp(
-    `<dt>properties.rack r7</dt><dd><a href="/rollouts/${id}/targets/0" class="cell bad" title="rack-1: failed" aria-label="rack-1: failed">▲</a></dd>`,
+    `<dt>properties.rack row-seven</dt><dd><a href="/rollouts/${id}/targets/0" class="cell bad" title="rack-1: failed" aria-label="rack-1: failed">▲</a></dd>`,
   );
   expect((await browser.get(`/rollouts/${id}`)).text).toMatch(cell);
   expect((await browser.get(`/rollouts/${id}?by=wave`)).text).toContain('<dt>wave 1</dt>');
   // By what other nodes are bound together is not the tenants' to know.
-  expect((await (await pages.as('lessee-reader')).get(`/rollouts/${id}`)).text).not.toContain('r7');
+  expect((await (await pages.as('lessee-reader')).get(`/rollouts/${id}`)).text).not.toContain('row-seven');
   const { body } = await api.as('lessee-reader', 'GET', `/temper/v1/rollouts/${id}/targets`);
   expect(body.targets[0]).not.toHaveProperty('domains');
 });
