@@ -41,7 +41,7 @@ const factsOf = ({ rollout, waves, counts }: Seen): GateFacts => {
   };
 };
 
-const none = (): Promise<GateAnswer> => Promise.resolve(inconclusive('This control worker asks no gates.'));
+const noGates = (): Promise<GateAnswer> => Promise.resolve(inconclusive('This control worker asks no gates.'));
 
 /** What is answered now, and what of it is kept. */
 type Passing = { readonly answer: GateAnswer; readonly record: GateRecord };
@@ -92,7 +92,7 @@ export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): P
   const before = waves[rollout.wave]!.gate;
   if (isGateRecord(before) && before.passed) return undefined;
   const asking = { gate, of: 'wave', before, now: await inventory.clock() } as const;
-  return askInTime(asking, async () => gates?.ask(gate, factsOf(seen)) ?? none());
+  return askInTime(asking, async () => gates?.ask(gate, factsOf(seen)) ?? noGates());
 };
 
 /** Asks what guards the rollout, and keeps what it answers; a pass where nothing does. A pass is believed for a while. */
@@ -105,7 +105,7 @@ export const passGuard = async ({ gates, inventory }: RolloutDeps, seen: Seen): 
   if (isGateRecord(before) && before.answer === 'pass' && ageOf(before, now) < guardMs)
     return { is: 'pass', note: before.note };
   const asking = { gate: guard, of: 'guard', before, now } as const;
-  const { answer, record } = await askInTime(asking, async () => gates?.guard(guard, factsOf(seen)) ?? none());
+  const { answer, record } = await askInTime(asking, async () => gates?.guard(guard, factsOf(seen)) ?? noGates());
   if (record !== before) await inventory.rollouts.guarded(rollout.id, record);
   return answer;
 };

@@ -91,7 +91,7 @@ const happened = async (sql: Sql, ...kinds: readonly string[]): Promise<void> =>
 };
 
 /** What counters and webhooks get, by a control worker: so many at least, for a transaction of the server's own holds events back. */
-const told = (database: Database, least = 0): Promise<string[]> =>
+const kindsRead = (database: Database, least = 0): Promise<string[]> =>
   within(database.as('temper_control'), async (sql) => {
     const kinds: string[] = [];
     do await readEvents({ inventory: createInventory(sql), onEvent: ({ kind }) => void kinds.push(kind) });
@@ -111,7 +111,7 @@ const story = async (bin: string | undefined, move: (from: string, to: string) =
     await used(sql);
     await happened(sql, 'node.moved', 'node.power');
   });
-  expect(await told(from, 2)).toEqual(['node.moved', 'node.power']);
+  expect(await kindsRead(from, 2)).toEqual(['node.moved', 'node.power']);
   await within(from.url, async (sql) => {
     await happened(sql, 'node.frozen');
     const { recovery } = createInventory(sql);
@@ -131,10 +131,10 @@ const story = async (bin: string | undefined, move: (from: string, to: string) =
     });
     await happened(sql, 'node.thawed');
   });
-  expect(await told(to, 2)).toEqual(['node.frozen', 'node.thawed']);
-  expect(await told(to)).toEqual([]);
+  expect(await kindsRead(to, 2)).toEqual(['node.frozen', 'node.thawed']);
+  expect(await kindsRead(to)).toEqual([]);
   await within(to.as('temper_bmc'), (sql) => happened(sql, 'node.power'));
-  expect(await told(to, 1)).toEqual(['node.power']);
+  expect(await kindsRead(to, 1)).toEqual(['node.power']);
 };
 
 test('tables that are copied into another cluster: what was sent stays sent, and what comes follows', () =>

@@ -3,14 +3,14 @@
  * that of OpenStack's config drives (links, networks, services).
  */
 import {
-  addressOf,
   type Family,
-  idOf,
+  ipAddressOf,
   isOf,
+  linkIdOf,
+  listedValue,
   listOf,
   macOf,
-  oneOf,
-  refuse,
+  refuseNetwork,
   type Values,
   wholeOf,
   withPrefix,
@@ -31,7 +31,7 @@ type Addressed = {
 };
 
 const routeOf = (route: Values, family: Family, where: string): string => {
-  const gateway = addressOf(route.gateway, family, `${where}.gateway`);
+  const gateway = ipAddressOf(route.gateway, family, `${where}.gateway`);
   return [
     '[Route]',
     `Destination=${withPrefix(route.network, route.netmask, family, `${where}.network`)}`,
@@ -43,7 +43,7 @@ const dnsLines = (services: unknown, where: string): string[] =>
   listOf(services, where, most.services).flatMap(({ type, address }, at) => {
     if (type !== 'dns') return [];
     const known = typeof address === 'string' && (isOf(4, address) || isOf(6, address));
-    return known ? [`DNS=${address}`] : refuse(`${where}[${at}].address`, 'must be an IP address');
+    return known ? [`DNS=${address}`] : refuseNetwork(`${where}[${at}].address`, 'must be an IP address');
   });
 
 const everywhere: Readonly<Record<Family, string>> = { 4: '0.0.0.0/0', 6: '::/0' };
@@ -101,7 +101,7 @@ const linkTypes: Readonly<Record<string, Link['kind']>> = {
 };
 
 const bondModes = ['balance-rr', 'active-backup', 'balance-xor', 'broadcast', '802.3ad', 'balance-tlb', 'balance-alb'];
-const modes = Object.fromEntries(
+const bondModeTable = Object.fromEntries(
   bondModes.flatMap((mode, number) => [
     [mode, mode],
     [String(number), mode],
@@ -113,28 +113,30 @@ const hashPolicies = Object.fromEntries(
 
 const linkOf = (values: Values, at: number): Link => {
   const where = `links[${at}]`;
-  const kind = oneOf(linkTypes, values.type, `${where}.type`);
+  const kind = listedValue(linkTypes, values.type, `${where}.type`);
   const given = values.ethernet_mac_address ?? (kind === 'vlan' ? values.vlan_mac_address : undefined);
   const mac = given == null && kind !== 'physical' ? undefined : macOf(given, `${where}.ethernet_mac_address`);
-  return { id: idOf(values.id, `${where}.id`), kind, name: `${kind}${at}`, mac, values, where };
+  return { id: linkIdOf(values.id, `${where}.id`), kind, name: `${kind}${at}`, mac, values, where };
 };
 
 const linksOf = (data: Values): Link[] => {
   const links = listOf(data.links, 'links', most.links).map(linkOf);
-  if (new Set(links.map(({ id }) => id)).size < links.length) refuse('links', 'has two entries with one id');
+  if (new Set(links.map(({ id }) => id)).size < links.length) refuseNetwork('links', 'has two entries with one id');
   const cards = links.filter(({ kind }) => kind === 'physical').map(({ mac }) => mac);
-  return new Set(cards).size < cards.length ? refuse('links', 'has two cards with one MAC address') : links;
+  return new Set(cards).size < cards.length ? refuseNetwork('links', 'has two cards with one MAC address') : links;
 };
 
 const linkNamed = (links: readonly Link[], id: unknown, where: string): Link =>
-  links.find((one) => one.id === id) ?? refuse(where, 'names no entry of links');
+  links.find((one) => one.id === id) ?? refuseNetwork(where, 'names no entry of links');
 
 /** Cards of a bond. */
 const membersOf = (links: readonly Link[], { values, where }: Link): Link[] => {
   const named = values.bond_links;
-  if (!Array.isArray(named) || named.length === 0) return refuse(`${where}.bond_links`, 'must name links');
+  if (!Array.isArray(named) || named.length === 0) return refuseNetwork(`${where}.bond_links`, 'must name links');
   const members = named.map((id) => linkNamed(links, id, `${where}.bond_links`));
-  return members.some(({ kind }) => kind !== 'physical') ? refuse(`${where}.bond_links`, 'must name cards') : members;
+  return members.some(({ kind }) => kind !== 'physical')
+    ? refuseNetwork(`${where}.bond_links`, 'must name cards')
+    : members;
 };
 
 /** A mode by its name, or by its number, as a number or a text. */
@@ -142,11 +144,13 @@ const modeOf = (given: unknown): unknown => (typeof given === 'number' ? String(
 
 const bondDevice = ({ name, mac, values, where }: Link): string[] => [
   ...['[NetDev]', `Name=${name}`, 'Kind=bond', ...(mac === undefined ? [] : [`MACAddress=${mac}`]), '', '[Bond]'],
-  `Mode=${values.bond_mode == null ? 'balance-rr' : oneOf(modes, modeOf(values.bond_mode), `${where}.bond_mode`)}`,
+  `Mode=${values.bond_mode == null ? 'balance-rr' : listedValue(bondModeTable, modeOf(values.bond_mode), `${where}.bond_mode`)}`,
   `MIIMonitorSec=${values.bond_miimon == null ? 100 : wholeOf(values.bond_miimon, `${where}.bond_miimon`, 0, 60_000)}ms`,
   ...(values.bond_xmit_hash_policy == null
     ? []
-    : [`TransmitHashPolicy=${oneOf(hashPolicies, values.bond_xmit_hash_policy, `${where}.bond_xmit_hash_policy`)}`]),
+    : [
+        `TransmitHashPolicy=${listedValue(hashPolicies, values.bond_xmit_hash_policy, `${where}.bond_xmit_hash_policy`)}`,
+      ]),
 ];
 
 const vlanDevice = ({ name, mac, values, where }: Link): string[] => [
@@ -162,12 +166,12 @@ const standing = (links: readonly Link[]) => {
     const { kind, values, where } = link;
     if (kind === 'vlan') {
       const carrier = linkNamed(links, values.vlan_link, `${where}.vlan_link`);
-      if (carrier.kind === 'vlan') refuse(`${where}.vlan_link`, 'must name a card or a bond');
+      if (carrier.kind === 'vlan') refuseNetwork(`${where}.vlan_link`, 'must name a card or a bond');
       carried.set(carrier, [...(carried.get(carrier) ?? []), link]);
     }
     if (kind !== 'bond') continue;
     for (const member of membersOf(links, link)) {
-      if (bonded.has(member)) refuse(`${where}.bond_links`, 'names a card that is in a bond');
+      if (bonded.has(member)) refuseNetwork(`${where}.bond_links`, 'names a card that is in a bond');
       bonded.set(member, link);
     }
   }
@@ -199,7 +203,7 @@ const networksOf = (data: Values, links: readonly Link[]): Map<Link, Addressed[]
   for (const [at, network] of listOf(data.networks, 'networks', most.networks).entries()) {
     const where = `networks[${at}]`;
     const link = linkNamed(links, network.link, `${where}.link`);
-    const one = oneOf(networkTypes, network.type, `${where}.type`)(network, where);
+    const one = listedValue(networkTypes, network.type, `${where}.type`)(network, where);
     found.set(link, [...(found.get(link) ?? []), one]);
   }
   return found;
@@ -213,7 +217,7 @@ const networkText = (
   const own = addressed.get(link) ?? [];
   const bond = bonded.get(link);
   if (bond && (own.length > 0 || carried.has(link)))
-    refuse(link.where, 'is in a bond, and can have no network of its own');
+    refuseNetwork(link.where, 'is in a bond, and can have no network of its own');
   const lines = own.flatMap(({ network }) => network);
   const sections = [
     ...matchOf(link, bond !== undefined),
@@ -241,7 +245,7 @@ const documentPath = 'mnt/config/openstack/latest/network_data.json';
 export const networkFiles = (data: Values): NetworkFile[] => {
   if (Object.keys(data).length === 0) return [];
   const wrong = ['links', 'networks', 'services'].filter((key) => !Array.isArray(data[key]));
-  if (wrong.length > 0) refuse('', `needs ${wrong.join(', ')} as lists`);
+  if (wrong.length > 0) refuseNetwork('', `needs ${wrong.join(', ')} as lists`);
   const links = linksOf(data);
   const document = { links, addressed: networksOf(data, links), dns: dnsLines(data.services, 'services') };
   const stands = standing(links);
@@ -255,7 +259,7 @@ export const networkFiles = (data: Values): NetworkFile[] => {
   }));
   const files = [{ path: documentPath, content: JSON.stringify(data) }, ...devices, ...networks];
   const bytes = networkBytes(files);
-  return bytes > longestNetwork ? refuse('', `takes ${bytes} bytes, and may take ${longestNetwork}`) : files;
+  return bytes > longestNetwork ? refuseNetwork('', `takes ${bytes} bytes, and may take ${longestNetwork}`) : files;
 };
 
 /** Bytes that files take in the ramdisk's archive, at most: contents, names, and a header for each. */
