@@ -20,6 +20,14 @@ import { powerOrder, setPower } from './power';
 import { once, prefetched } from './prefetched';
 
 const withoutConsent = 'temper:rollout:without_consent';
+const seeNode = 'baremetal:node:get';
+
+/** A request of this person for the node would find none. Of a plan all nodes are seen; by their admission the rules may be others. */
+const hidden: Refused = {
+  code: 'rule',
+  rule: seeNode,
+  reason: 'The rules in force hide the node from the person by whose rights the rollout runs.',
+};
 
 /** The runbook as it was at a revision, whatever it is by now. Throws RevisionNotFound, RevisionWithdrawn. */
 const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
@@ -102,6 +110,7 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
     return totalDuration(steps.map((step) => past.get(nameOf(step))));
   };
   return async ({ who, requester, work, node, want }) => {
+    if (!ctx.policy().allows(seeNode, who, nodeTarget(node))) return { refusals: [hidden] };
     const checks = want === 'every' ? everyRefusal() : undefined;
     const body = {
       target: work.verb,
