@@ -115,6 +115,7 @@ async function mutate(name, options, dir) {
     tempDirName: path.join(dir, name),
     tsconfigFile: 'none.json', // Stryker reads it by an API that TypeScript 7 no longer has
     timeoutMS: 60_000, // on a busy machine only what never ends is to count as such
+    dryRunTimeoutMinutes: 30, // of all tests of a room, with servers, on such a machine
     reporters: ['progress-append-only', ...(options.survivors ? ['survivors'] : [])],
     allowConsoleColors: false,
   });
