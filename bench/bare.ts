@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type Response } from 'express';
-import { createTextBytes } from '../src/api/resource/text-bytes';
 import { auditInsert } from '../src/inventory/audit';
 import { connect } from '../src/inventory/database';
 import { eventInsert } from '../src/inventory/events';
@@ -70,7 +69,7 @@ const isUuid = (value: unknown): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a
 
 /** A list, or one object. */
 const readsOf = ({ statements, sample }: BareRead): ((response: Response) => Promise<void>) => {
-  const [collection, items] = Object.entries(sample).find(([, value]) => Array.isArray(value) && value[0]?.uuid) ?? [];
+  const [collection] = Object.entries(sample).find(([, value]) => Array.isArray(value) && value[0]?.uuid) ?? [];
   if (!collection) {
     const shape = shapeOf(sample);
     return async (response) => {
@@ -79,50 +78,24 @@ const readsOf = ({ statements, sample }: BareRead): ((response: Response) => Pro
       else send(response, 404, {});
     };
   }
-  const write = textOf((items as Body[])[0]!);
-  const [before] = String(sample.next ?? '').split('marker=');
-  let guess = 0;
+  return passOn(statements, collection, String(sample.next ?? ''));
+};
+
+/** A list as it comes: the same shortcut that the API takes, so that what is compared is what it does beside that. */
+const passOn = (
+  statements: readonly Statement[],
+  collection: string,
+  next: string,
+): ((response: Response) => Promise<void>) => {
+  const [{ text, values }] = statements as [Statement];
+  const [before] = next.split('marker=');
+  const head = Buffer.from(`{"${collection}":[`);
   return async (response) => {
-    const rows = await ask(statements);
-    const text = createTextBytes(guess);
-    rows.forEach((row, at) => {
-      text.add((at === 0 ? `{"${collection}":[` : ',') + write(row));
-    });
-    text.add(before === '' ? ']}' : `],"next":${JSON.stringify(`${before}marker=${rows.at(-1)?.uuid}`)}}`);
-    const bytes = text.bytes();
-    guess = bytes.length;
-    sendBytes(response, 200, bytes);
+    const answer = await sql.unsafe(text, values as never, { prepare: true }).raw();
+    const [lines, , last] = (answer as unknown as Buffer[][])[0]!;
+    const end = Buffer.from(next === '' ? ']}' : `],"next":${JSON.stringify(`${before}marker=${last}`)}}`);
+    sendPieces(response, [head, lines!, end]);
   };
-};
-
-/**
- * A row of a list as text, where documents and times come as text: the same shortcut that the API takes, so that what is
- * compared is what it does beside that.
- */
-const textOf = (sample: Body): ((row: Row) => string) => {
-  const writers = Object.entries(sample).map(([name, value], at) => {
-    const start = `${at === 0 ? '{' : ','}"${name}":`;
-    const made = Array.isArray(value) ? (value as { href?: string }[]) : [];
-    if (made[0]?.href) {
-      const parts = JSON.stringify(value).split(String(sample.uuid));
-      return (row: Row) => start + parts.join(String(row.uuid));
-    }
-    if (name.endsWith('_at')) return (row: Row) => start + timeText(row[name]);
-    const isText = isDocument(value);
-    const empty = JSON.stringify(Array.isArray(value) ? [] : isText ? {} : null);
-    return (row: Row) => {
-      const found = row[name] ?? null;
-      if (found === null) return start + empty;
-      return start + (isText && typeof found === 'string' ? found : JSON.stringify(found));
-    };
-  });
-  return (row) => `${writers.reduce((text, write) => text + write(row), '')}}`;
-};
-
-const timeText = (utc: unknown): string => {
-  if (typeof utc !== 'string') return 'null';
-  const millis = utc.slice(20, 23).padEnd(3, '0');
-  return `"${utc.slice(0, 10)}T${utc.slice(11, 19)}${millis === '000' ? '' : `.${millis}000`}+00:00"`;
 };
 
 const writable = [...nodeTable.fields.filter((row) => row.create !== undefined).map(columnOf), 'provision_state'];
@@ -197,10 +170,19 @@ const isDocument = (value: unknown): boolean => typeof value === 'object' && val
 const send = (response: Response, status: number, body: unknown): void =>
   sendBytes(response, status, JSON.stringify(body));
 
-const sendBytes = (response: Response, status: number, bytes: string | Buffer): void => {
+const sendBytes = (response: Response, status: number, bytes: string): void => {
   response
     .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(bytes) })
     .end(bytes);
+};
+
+const sendPieces = (response: Response, pieces: readonly Buffer[]): void => {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': length });
+  response.cork();
+  for (const piece of pieces) response.write(piece);
+  response.uncork();
+  response.end();
 };
 
 /** Serves these routes. @returns the port */

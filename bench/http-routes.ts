@@ -86,8 +86,8 @@ export const routesOn = ({ nodes, allocation }: { nodes: readonly string[]; allo
   ];
 };
 
-const statementsFor = async ({ postgresUrl }: System, path: string): Promise<Statement[]> =>
-  (await statementsOf(postgresUrl, [{ as: 'operator', path }])).map(({ text, values }) => ({ text, values }));
+const statementsFor = async ({ postgresUrl, api }: System, path: string): Promise<Statement[]> =>
+  (await statementsOf(postgresUrl, [{ as: 'operator', path }], api)).map(({ text, values }) => ({ text, values }));
 
 /** What the bare process needs for the reading routes: the API's own statements, and answers to learn their fields from. */
 export const readsFor = async (system: System, routes: readonly Route[]): Promise<BareRead[]> => {

@@ -24,7 +24,7 @@ const callers = { operator: personas['system-admin'], lessee: personas['lessee-r
 const ignored = () => {};
 
 /** The rooms that reading needs; nothing here starts a run. */
-const roomsOn = (url: string, sent: Statement[]) => {
+const roomsOn = (url: string, sent: Statement[], publicEndpoint: string | null) => {
   const sql = connect(url, { max: 1 });
   sql.options.debug = (_connection: number, text: string, values: unknown[]) => void sent.push({ text, values });
   const inventory = createInventory(sql);
@@ -42,7 +42,7 @@ const roomsOn = (url: string, sent: Statement[]) => {
     runs: { look: async () => ({ sources: [] }) } as unknown as Rooms['runs'],
     streams: createStreams({ inventory, log }),
     log,
-    settings: { ...defaultSettings, lookup: async () => [] },
+    settings: { ...defaultSettings, publicEndpoint, lookup: async () => [] },
   };
   return { rooms, inventory };
 };
@@ -58,10 +58,17 @@ const askIn = async (url: string, { as, path }: Asked): Promise<void> => {
 const isRead = ({ text }: Statement): boolean =>
   /^\s*(select|with)\b/i.test(text) && !/\b(insert into|delete from|for update|pg_notify|pg_catalog)\b/i.test(text);
 
-/** Every reading statement that these requests lead to, each once. */
-export const statementsOf = async (databaseUrl: string, requests: readonly Asked[]): Promise<Found[]> => {
+/**
+ * Every reading statement that these requests lead to, each once.
+ * @param publicEndpoint what links begin with, which is a parameter of lists; the API's own address when absent
+ */
+export const statementsOf = async (
+  databaseUrl: string,
+  requests: readonly Asked[],
+  publicEndpoint: string | null = null,
+): Promise<Found[]> => {
   const sent: Statement[] = [];
-  const { rooms, inventory } = roomsOn(databaseUrl, sent);
+  const { rooms, inventory } = roomsOn(databaseUrl, sent, publicEndpoint);
   const server = createServer(createApi(rooms)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -2,6 +2,7 @@
 import type { PendingQuery, Row } from 'postgres';
 import { raise } from '../model/errors';
 import type { Db } from './database';
+import type { LinesPage } from './lines';
 
 type Fragment = PendingQuery<Row[]>;
 
@@ -107,10 +108,30 @@ const listColumn = (column: ListColumn, of: string): string => {
 const eachValues = (rows: Fragment, take: (values: readonly unknown[]) => void): Promise<unknown> =>
   (rows.values() as unknown as { forEach(take: (values: readonly unknown[]) => void): Promise<unknown> }).forEach(take);
 
+/** Reads the rows of one stretch of the order, so many at most. @returns how many there were */
+type ReadStretch = (stretch: Fragment, limit: number) => Promise<number>;
+
 /**
- * What is made of the rows of a page. One statement, but for the end of what has values in the sort column.
+ * A page, stretch by stretch: one, but for the end of what has values in the sort column.
  * Throws MarkerNotFound where the marker is not there or not to be seen.
  */
+const walkPage = async (sql: Db, listed: PageListed, page: Page, read: ReadStretch): Promise<void> => {
+  if (page.marker === undefined) return void (await read(sql`true`, page.limit));
+  let count = await read(afterMarker(sql, listed, page), page.limit);
+  if (count === page.limit || (count > 0 && page.sort_key === 'id')) return;
+  const place = await findPlace(sql, listed, page);
+  if (!place && count === 0) raise('MarkerNotFound', { marker: page.marker });
+  if (!place || page.sort_key === 'id') return;
+  for (const stretch of stretchesAfter(sql, listed, page, place))
+    if (count < page.limit) count += await read(stretch, page.limit - count);
+};
+
+const rowsOf = (sql: Db, listed: PageListed, page: Page, stretch: Fragment, limit: number): Fragment => sql`
+  select ${listed.columns} from ${listed.from} ${listed.beside ?? sql``}
+  where ${listed.visible} and ${listed.wanted} and ${stretch}
+  ${orderBy(sql, listed, page)} ${limitTo(sql, limit)}`;
+
+/** What is made of the rows of a page. Throws MarkerNotFound. */
 export const pageOf = async <Found, Made>(
   sql: Db,
   listed: PageListed,
@@ -118,24 +139,42 @@ export const pageOf = async <Found, Made>(
   make: Make<Found, Made>,
 ): Promise<Made[]> => {
   const made: Made[] = [];
-  const read = async (condition: Fragment): Promise<void> => {
-    const rows = sql`
-      select ${listed.columns} from ${listed.from} ${listed.beside ?? sql``}
-      where ${listed.visible} and ${listed.wanted} and ${condition}
-      ${orderBy(sql, listed, page)} ${limitTo(sql, page.limit - made.length)}`;
+  await walkPage(sql, listed, page, async (stretch, limit) => {
+    const before = made.length;
+    const rows = rowsOf(sql, listed, page, stretch, limit);
     await (typeof make === 'function'
       ? rows.forEach((row) => void made.push(make(row as Found)))
       : eachValues(rows, (values) => void made.push(make.ofValues(values))));
-  };
-  if (page.marker === undefined) {
-    await read(sql`true`);
-    return made;
-  }
-  await read(afterMarker(sql, listed, page));
-  if (made.length === page.limit || (made.length > 0 && page.sort_key === 'id')) return made;
-  const place = await findPlace(sql, listed, page);
-  if (!place && made.length === 0) raise('MarkerNotFound', { marker: page.marker });
-  if (!place || page.sort_key === 'id') return made;
-  for (const stretch of stretchesAfter(sql, listed, page, place)) if (made.length < page.limit) await read(stretch);
+    return made.length - before;
+  });
   return made;
 };
+
+/** What an aggregate of lines answers, as the bytes that came: the driver decodes none of it. */
+type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | null];
+
+/**
+ * The lines of a page as one text. Rows of a sorted query reach an aggregate in their order: PostgreSQL's documentation,
+ * 9.21 Aggregate Functions. Throws MarkerNotFound, and what `isTooLong` recognises.
+ * @param listed whose columns are an expression of one text
+ */
+export const linesOf = async (sql: Db, listed: PageListed, page: Page): Promise<LinesPage> => {
+  const pieces: Buffer[] = [];
+  let [all, lastUuid]: [number, string | undefined] = [0, undefined];
+  const columns = sql`${listed.columns} as line, ${sql(`${listed.table}.uuid`)} as uuid`;
+  await walkPage(sql, listed, page, async (stretch, limit) => {
+    const answer = await sql`
+      select string_agg(line, ','), count(*), (array_agg(uuid))[count(*)]
+      from (${rowsOf(sql, { ...listed, columns }, page, stretch, limit)}) lines`.raw();
+    const [lines, count, last] = (answer as unknown as RawLines[])[0]!;
+    if (lines === null) return 0;
+    if (pieces.length > 0) pieces.push(comma);
+    pieces.push(lines);
+    all += Number(count.toString());
+    lastUuid = last?.toString();
+    return Number(count.toString());
+  });
+  return { pieces, count: all, last: lastUuid };
+};
+
+const comma = Buffer.from(',');

@@ -4,7 +4,8 @@ import { asUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import { columnsOf, type Db, jsonOf } from './database';
-import { asFound, type ListColumn, listColumns, type Make, type Page, type PageListed, pageOf } from './pages';
+import { givenBase, type Line, type LinesPage, lineText } from './lines';
+import { asFound, type ListColumn, linesOf, listColumns, type Make, type Page, type PageListed, pageOf } from './pages';
 import { conditionOf } from './predicates';
 
 /** Values to write, by field; fields without a column are left out. */
@@ -68,10 +69,15 @@ export type Selection = {
 };
 
 /** A list of a table that needs no other. */
-const ownRows = (sql: Db, table: string, names: readonly ListColumn[], { visible, filter }: Selection): PageListed => ({
+const ownRows = (
+  sql: Db,
+  table: string,
+  columns: PageListed['columns'],
+  { visible, filter }: Selection,
+): PageListed => ({
   table,
   from: sql`${sql(table)}`,
-  columns: listColumns(sql, names, () => table),
+  columns,
   visible: conditionOf(sql, visible, table),
   wanted: conditionOf(sql, filter, table),
 });
@@ -93,5 +99,22 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
     selection: Selection,
     page: Page,
     make: Make<Partial<Row>, Made> = asFound,
-  ): Promise<Made[]> => pageOf(sql, ownRows(sql, stored.name, names, selection), page, make),
+  ): Promise<Made[]> =>
+    pageOf(
+      sql,
+      ownRows(
+        sql,
+        stored.name,
+        listColumns(sql, names, () => stored.name),
+        selection,
+      ),
+      page,
+      make,
+    ),
+
+  /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
+  lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
+    const text = sql`${sql.unsafe(lineText(line, (column) => `"${stored.name}"."${column}"`))}`;
+    return linesOf(sql, { ...ownRows(sql, stored.name, text, selection), beside: givenBase(sql, base) }, page);
+  },
 });

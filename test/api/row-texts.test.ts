@@ -1,83 +1,17 @@
 /** Rows of a list are the objects that are shown one by one, though their documents pass from the store to the wire as text. */
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { createTextBytes } from '../../src/api/resource/text-bytes';
 import { maskDocument, masked, maskSecrets } from '../../src/model/access/secrets';
 import { startTestApi, type TestApi } from '../support/api';
-import { lessee, owner, type Persona } from '../support/world';
+import { oddDocuments as documents, fillOddRows, oddText as odd } from '../support/odd-rows';
+import type { Persona } from '../support/world';
 
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
-  await fill();
+  await fillOddRows(api);
 });
 afterAll(() => api.close());
-
-const odd = 'quotes " and \\ and \u0001 and \u007f and \u2028, ä, 日本, 😀';
-const documents: readonly object[] = [
-  {},
-  { plain: 'text', list: [1, 2.5, -0.1, 1e21, true, null, []], 10: 'ten', 9: 'nine', '': 'no name' },
-  { [odd]: odd, deep: { deeper: [{ deepest: odd }] } },
-  { redfish_address: 'https://bmc.example', redfish_username: 'root', redfish_password: { $secret: randomUUID() } },
-  { image_source: 'https://me:mine@images.example/a.iso', note: 'the PassWord = hunter2, more' },
-  { ToKEN: 'not shown', kept: '{"$secret": "not one"}' },
-  {
-    settings: [
-      { name: 'AdminPassword', value: 'x' },
-      { name: 'BootMode', value: 'uefi' },
-    ],
-  },
-  { link: 'https://a.example/?X-Amz-Signature=abc&sig=def', half: { $secret: 7 }, both: { $secret: 'a', other: 1 } },
-];
-
-const writeNode = async (document: object, nth: number): Promise<void> => {
-  const json = api.sql.json(document as never);
-  const columns = {
-    name: `n${nth}`,
-    driver: 'fake-hardware',
-    driver_info: json,
-    driver_internal_info: json,
-    instance_info: json,
-    properties: json,
-    extra: json,
-    network_data: json,
-    raid_config: nth % 2 === 0 ? null : json,
-    clean_step: nth % 2 === 0 ? null : json,
-    traits: nth % 3 === 0 ? [] : ['CUSTOM_A', 'CUSTOM_B'],
-    description: nth % 2 === 0 ? odd : null,
-    maintenance: nth % 2 === 0,
-    maintenance_reason: nth % 2 === 0 ? `the BMC at https://10.1.2.3 (10.1.2.3) said ${odd}` : null,
-    last_error: nth % 3 === 0 ? odd : null,
-    owner: nth % 2 === 0 ? owner : null,
-    lessee: nth % 3 === 0 ? lessee : null,
-    provision_updated_at: ['2026-01-02 03:04:05.678901+00', '2026-01-02 03:04:05+02', '2026-01-02 03:04:05.1+00'][
-      nth % 3
-    ]!,
-    inspection_started_at: nth % 2 === 0 ? null : '2026-12-31 23:59:59.000999+00',
-  };
-  const [node] = await api.sql`insert into nodes ${api.sql(columns as never)} returning uuid`;
-  const port = { node_uuid: node!.uuid, address: `52:54:00:00:00:0${nth}`, extra: json, internal_info: json };
-  await api.sql`insert into ports ${api.sql(port as never)}`;
-  const group = { node_uuid: node!.uuid, name: `g${nth}`, extra: json, properties: json };
-  await api.sql`insert into portgroups ${api.sql(group as never)}`;
-  const target = { node_uuid: node!.uuid, volume_type: 'iscsi', volume_id: `${nth}`, boot_index: 0, properties: json };
-  await api.sql`insert into volume_targets ${api.sql(target as never)}`;
-  const allocation = { name: `a${nth}`, resource_class: 'x', extra: json, candidate_nodes: [node!.uuid], owner };
-  await api.sql`insert into allocations ${api.sql(allocation as never)}`;
-  await api.sql`insert into chassis ${api.sql({ description: odd, extra: json } as never)}`;
-};
-
-const step = (args: object) => ({ interface: 'power', step: 'reboot', args });
-
-const fill = async (): Promise<void> => {
-  for (const [nth, document] of documents.entries()) await writeNode(document, nth);
-  const made = [
-    ['/v1/runbooks', { name: 'CUSTOM_R', extra: { odd }, steps: [{ ...step({ password: 'p', odd }), order: 1 }] }],
-    ['/v1/deploy_templates', { name: 'CUSTOM_T', steps: [{ ...step({ odd }), priority: 1 }] }],
-    ['/v1/inspection_rules', { description: odd, actions: [{ op: 'fail', args: { msg: odd } }] }],
-  ] as const;
-  for (const [path, body] of made) expect((await api.as('operator', 'POST', path, { body })).status).toBe(201);
-};
 
 const collections = [
   ['/v1/nodes', 'nodes'],

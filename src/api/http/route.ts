@@ -26,13 +26,13 @@ export type ApiRequest<Params, Query, Body> = {
 
 /**
  * What a handler answers. Without `body` nothing is sent, and no content type. `text` is JSON that is ready to be sent, and
- * `bytes` is its UTF-8.
+ * `bytes` is its UTF-8, in pieces.
  */
 export type Answer = {
   readonly status: number;
   readonly body?: unknown;
   readonly text?: string;
-  readonly bytes?: Buffer;
+  readonly bytes?: readonly Buffer[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Server-sent events instead of a body. */
   readonly stream?: Stream;

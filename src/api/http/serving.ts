@@ -5,6 +5,7 @@ import type { Caller } from '../../model/access/callers';
 import { raise, type TemperError } from '../../model/errors';
 import type { Followed, Trail } from '../audit/middleware';
 import type { ApiContext } from '../context';
+import { onceOnly } from '../once-only';
 import { admitted, countedRefusal, originFrom } from './admission';
 import { deniedInstead } from './denied-instead';
 import { asTemperError, replyFor } from './errors';
@@ -44,15 +45,6 @@ type Exchange = {
   followed?: Followed;
   versions: Readonly<Record<string, string>>;
   unread?: Omit<Unread, 'field'>;
-};
-
-/** @returns what does the work when it is asked first, and answers the same from then on */
-const onceOnly = <T>(work: () => T): (() => T) => {
-  let done: { readonly made: T } | undefined;
-  return () => {
-    done ??= { made: work() };
-    return done.made;
-  };
 };
 
 /** Who asks, and who it is asked again; what an unknown credential costs is counted by address before it is checked. */

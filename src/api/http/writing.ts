@@ -56,6 +56,17 @@ const answerHeaders = (
   return headers;
 };
 
+/** In one write with the headers. */
+const writePieces = (response: ServerResponse, pieces: readonly Buffer[]): void => {
+  response.cork();
+  for (const piece of pieces) response.write(piece);
+  response.uncork();
+  response.end();
+};
+
+const lengthOf = (text: string | readonly Buffer[]): number =>
+  typeof text === 'string' ? Buffer.byteLength(text) : text.reduce((sum, piece) => sum + piece.length, 0);
+
 /** Writes an answer that is no stream. */
 export const write = (response: ServerResponse, answer: Answer, requestId: string, versions: AnswerHeaders): void => {
   const text = answer.bytes ?? answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
@@ -68,11 +79,11 @@ export const write = (response: ServerResponse, answer: Answer, requestId: strin
     return;
   }
   if (own['Content-Type'] === undefined) headers.push('Content-Type', 'application/json');
-  const length = typeof text === 'string' ? Buffer.byteLength(text) : text.length;
+  const length = lengthOf(text);
   headers.push('Content-Length', String(length));
   response.writeHead(answer.status, headers);
   // A text of ASCII alone is copied, not encoded; a long one with other characters would be encoded twice.
-  if (typeof text !== 'string') response.end(text);
+  if (typeof text !== 'string') writePieces(response, text);
   else if (length === text.length) response.end(text, 'latin1');
   else response.end(text.length > encodeOnceFrom ? Buffer.from(text) : text);
 };

@@ -108,8 +108,16 @@ const answerList = async (
   const filter = and(filterPredicate(kind.table, lowered(asked.filters)), wanted);
   const projection = kind.shown.ofList(version, { fields: asked.fields, detail: whole || asked.detail });
   const page = pageAsked(asked, kind.badMarker);
-  return answerPage(kind.table, asked, { projection, shown: shownTo(kind, ctx, request), path }, (columns, take) =>
-    kind.store(ctx.inventory).list(columns, { visible, home, filter }, page, take),
+  const store = kind.store(ctx.inventory);
+  const selected = { visible, home, filter };
+  return answerPage(
+    kind.table,
+    asked,
+    { projection, shown: shownTo(kind, ctx, request), path },
+    {
+      list: (columns, take) => store.list(columns, selected, page, take),
+      lines: (line, base) => store.lines(line, base, selected, page),
+    },
   );
 };
 

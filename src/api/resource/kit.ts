@@ -1,6 +1,7 @@
 /** One kind of resource: where its rows belong, what shows them, what a write has to hold. The kit makes its routes of it. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
+import type { Line, LinesPage } from '../../inventory/lines';
 import type { ListColumn, Make, Page } from '../../inventory/pages';
 import type { Selection } from '../../inventory/resources';
 import type { ErrorCode } from '../../model/errors';
@@ -28,6 +29,7 @@ type Store = {
     page: Page,
     make: Make<Partial<AnyRow>, Made>,
   ): Promise<Made[]>;
+  lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage>;
   insert(values: StoredValues): Promise<AnyRow>;
   update(uuid: string, values: StoredValues): Promise<AnyRow>;
   delete(uuid: string): Promise<void>;

@@ -1,5 +1,6 @@
 /** The parameters of a list, checked against the resource's table, and the `next` link that repeats them. */
 import { z } from 'zod';
+import { isTooLong, type Line, type LinesPage } from '../../inventory/lines';
 import { columnIn, type ListColumn, type OfValues, type Page } from '../../inventory/pages';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
@@ -216,28 +217,60 @@ const writing = ({ columns, write }: RowTexts, shown: Shown, to: TextBytes) => {
   };
 };
 
+/** How a list is shown, and what its path is below the version. */
+type PageShown = { readonly projection: Projection; readonly shown: Shown; readonly path: string };
+
+/** What asks the store for the rows of a list. */
+type PageStore = {
+  /** For columns; gives every row to `take`. @returns what `take` said of each */
+  readonly list: (columns: readonly ListColumn[], take: OfValues<string>) => Promise<string[]>;
+  /** For text. `base` stands within a JSON text. */
+  readonly lines: (line: Line, base: string) => Promise<LinesPage>;
+};
+
+type Written = { readonly pieces: readonly Buffer[]; readonly count: number; readonly last: string | undefined };
+
+/** A page as the store writes it; undefined where it cannot. */
+const writtenByStore = async ({ projection, shown }: PageShown, store: PageStore): Promise<Written | undefined> => {
+  const lines = projection.lines(shown);
+  if (!lines) return undefined;
+  try {
+    const page = await store.lines(lines.line, JSON.stringify(shown.base).slice(1, -1));
+    return { ...page, pieces: lines.settle(page.pieces, shown) };
+  } catch (thrown) {
+    if (isTooLong(thrown)) return undefined;
+    throw thrown;
+  }
+};
+
+/** A page written row by row. */
+const writtenByRows = async (
+  { limit }: ListAsked,
+  { projection, shown }: PageShown,
+  { list }: PageStore,
+): Promise<Written> => {
+  const texts = projection.texts();
+  const text = createTextBytes(limit * (rowBytes.get(texts) ?? 0));
+  const markers = await list(texts.columns, writing(texts, shown, text));
+  const bytes = text.bytes();
+  if (markers.length > 0) rowBytes.set(texts, Math.ceil(bytes.length / markers.length) + rowMargin);
+  return { pieces: [bytes], count: markers.length, last: markers.at(-1) };
+};
+
 /**
  * The answer of a list: `next` only where the page is full, even if nothing follows.
  * @param asked what the `next` link repeats
- * @param list asks the store for columns, and gives every row to `take`. @returns what `take` said of each
  */
 export const answerPage = async (
-  table: ResourceTable,
+  { collection: name }: ResourceTable,
   asked: ListAsked,
-  { projection, shown, path }: { readonly projection: Projection; readonly shown: Shown; readonly path: string },
-  list: (columns: readonly ListColumn[], take: OfValues<string>) => Promise<string[]>,
+  page: PageShown,
+  store: PageStore,
 ): Promise<Answer> => {
-  const texts = projection.texts();
-  const answer = createTextBytes(asked.limit * (rowBytes.get(texts) ?? 0));
-  answer.add(`{"${table.collection}":[`);
-  const markers = await list(texts.columns, writing(texts, shown, answer));
-  const last = markers.at(-1);
-  const full = last !== undefined && markers.length === asked.limit;
-  const next = full ? `,"next":${JSON.stringify(nextLink(shown.base, path, asked, last))}` : '';
-  answer.add(`]${next}}`);
-  const bytes = answer.bytes();
-  if (markers.length > 0) rowBytes.set(texts, Math.ceil(bytes.length / markers.length) + rowMargin);
-  return { status: 200, bytes };
+  const { pieces, count, last } = (await writtenByStore(page, store)) ?? (await writtenByRows(asked, page, store));
+  const full = last !== undefined && count === asked.limit;
+  const next = full ? `,"next":${JSON.stringify(nextLink(page.shown.base, page.path, asked, last))}` : '';
+  return { status: 200, bytes: [Buffer.from(`{"${name}":[`), ...pieces, Buffer.from(`]${next}}`)] };
 };
 
 /** The body of a list that is small: `next` only where the page is full, even if nothing follows. */

@@ -10,6 +10,8 @@ import {
   type ResourceTable,
   shownFields,
 } from '../../model/resources/fields';
+import { onceOnly } from '../once-only';
+import { canBeLine, compileLine, type LineTexts } from './line-texts';
 import { compileTexts, type RowTexts } from './row-texts';
 import type { Extra, RepresentedRow, Shown } from './shown';
 
@@ -25,6 +27,8 @@ export type Projection = {
   readonly columns: readonly string[];
   readonly represent: Represent;
   readonly texts: () => RowTexts;
+  /** What the store writes; undefined where it cannot. */
+  readonly lines: (shown: Shown) => LineTexts | undefined;
 };
 
 /** ISO 8601 in UTC as the wire has it: an offset instead of `Z`, microseconds only where there are any. */
@@ -58,12 +62,20 @@ const compileProjection = (reading: Reading, rows: readonly FieldRow[], minor: n
   const readers = rows.map((row) => [row.name, reader(row, extras[row.name], minor)] as const);
   const columns = new Set([...needs, ...rows.flatMap((row) => columnsOf(row, beside[row.name]))]);
   let texts: RowTexts | undefined;
+  const line = (everything: boolean) =>
+    onceOnly(() => {
+      const columnsFor = (row: FieldRow): string[] => [...needs, ...columnsOf(row, beside[row.name])];
+      const made = compileLine(rows, { extras, columnsFor, minor, everything });
+      return canBeLine(rows, made) ? made : undefined;
+    });
+  const [whole, guarded] = [line(true), line(false)];
   return {
     columns: [...columns],
     texts: () => {
       texts ??= compileTexts(rows, { extras, parsed: parsedFor(reading, rows), minor });
       return texts;
     },
+    lines: ({ hides }) => (hides ? guarded() : whole()),
     represent: (row, shown) => {
       const out: Record<string, unknown> = {};
       for (const [name, read] of readers) out[name] = read(row, shown);

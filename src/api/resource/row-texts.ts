@@ -21,7 +21,8 @@ const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
 const quoted = (text: string): string => (escaped.test(text) ? JSON.stringify(text) : `"${text}"`);
 
-const encoded = (value: unknown): string => {
+/** A value as JSON text; undefined as null. */
+export const encoded = (value: unknown): string => {
   if (value === null || value === undefined) return 'null';
   return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 };
@@ -75,19 +76,27 @@ const extraWriter = (field: FieldRow, extra: Extra, minor: number): Writer => {
     : (_values, row, shown) => encode(extra(row, shown, minor));
 };
 
-/** The writer of a field, behind the rule that hides it. */
-const guarded = (field: FieldRow, plain: Writer): Writer => {
+/** What the rule that hides a field makes of its text; undefined where no rule does. */
+export const guardedText = (
+  field: FieldRow,
+): ((text: () => string, row: RepresentedRow, shown: Shown) => string) | undefined => {
   if (field.withoutBmc) {
     const { rule } = field.withoutBmc;
-    return (values, row, shown) => {
-      const text = plain(values, row, shown);
+    return (plain, row, shown) => {
+      const text = plain();
       return text !== 'null' && shown.hides?.(rule, row) ? encoded(withoutBmc(JSON.parse(text))) : text;
     };
   }
-  if (!field.redact) return plain;
+  if (!field.redact) return undefined;
   const { rule, shown: instead } = field.redact;
   const text = JSON.stringify(instead);
-  return (values, row, shown) => (shown.hides?.(rule, row) ? text : plain(values, row, shown));
+  return (plain, row, shown) => (shown.hides?.(rule, row) ? text : plain());
+};
+
+/** The writer of a field, behind the rule that hides it. */
+const guarded = (field: FieldRow, plain: Writer): Writer => {
+  const guard = guardedText(field);
+  return guard ? (values, row, shown) => guard(() => plain(values, row, shown), row, shown) : plain;
 };
 
 type Parts = {

@@ -1,5 +1,7 @@
 /** What the representations of resources have in common: the row, what is known of its viewer, and links. */
 
+import type { LinePart } from '../../inventory/lines';
+
 export type RepresentedRow = Readonly<Record<string, unknown>>;
 
 export type Link = { readonly href: string; readonly rel: string };
@@ -18,6 +20,10 @@ export type Shown = {
  */
 export type Extra = ((row: RepresentedRow, shown: Shown, minor: number) => unknown) & {
   readonly text?: (row: RepresentedRow, shown: Shown) => string;
+  /**
+   * The same as the store can write it; undefined where it cannot. `everything`: nothing is hidden from the viewer.
+   */
+  readonly line?: (asked: { readonly minor: number; readonly everything: boolean }) => readonly LinePart[] | undefined;
 };
 
 /** `self` and `bookmark` of one path below the version, such as `nodes/<uuid>`. */
@@ -30,7 +36,14 @@ export const links = (base: string, path: string): Link[] => [
 export const linksTo = (collection: string, below = ''): Extra => {
   let [from, texts]: [string | undefined, readonly [string, string, string]] = [undefined, ['', '', '']];
   const inside = (text: string): string => JSON.stringify(text).slice(1, -1);
+  const uuidPart: LinePart = { column: 'uuid', as: 'printed', empty: '' };
+  const line: readonly LinePart[] = [
+    ...[{ text: '[{"href":"' }, { base: true }, { text: `/v1/${collection}/` }, uuidPart],
+    ...[{ text: `${below}","rel":"self"},{"href":"` }, { base: true }, { text: `/${collection}/` }, uuidPart],
+    { text: `${below}","rel":"bookmark"}]` },
+  ] as const;
   return Object.assign(({ uuid }: RepresentedRow, { base }: Shown) => links(base, `${collection}/${uuid}${below}`), {
+    line: () => line,
     text: ({ uuid }: RepresentedRow, { base }: Shown): string => {
       if (from !== base) {
         const [self, bookmark] = [inside(`${base}/v1/${collection}/`), inside(`${base}/${collection}/`)];

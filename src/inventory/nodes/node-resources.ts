@@ -3,7 +3,18 @@ import { asUuid } from '../../model/ids';
 import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
 import type { Db } from '../database';
-import { asFound, columnIn, type ListColumn, listColumns, type Make, type Page, pageOf } from '../pages';
+import { columnsOfLine, givenBase, type Line, type LinesPage, lineText } from '../lines';
+import {
+  asFound,
+  columnIn,
+  type ListColumn,
+  linesOf,
+  listColumns,
+  type Make,
+  type Page,
+  type PageListed,
+  pageOf,
+} from '../pages';
 import { conditionOf } from '../predicates';
 import { isNamed, type Selection, type Stored, writes } from '../resources';
 
@@ -39,6 +50,21 @@ const findHome = async (
 
 export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Stored) => {
   const table = sql(stored.name);
+  const sourceOf = (column: string): string => (ofHome.includes(column) ? 'n' : stored.name);
+  const listed = (
+    columns: PageListed['columns'],
+    names: readonly string[],
+    { visible, home = always, filter }: Selection,
+  ): PageListed => {
+    const ofNodes = [visible, home].some(({ is }) => is !== 'true') || names.some((name) => ofHome.includes(name));
+    return {
+      table: stored.name,
+      from: sql`${table} ${ofNodes ? sql`join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}` : sql``}`,
+      columns,
+      visible: conditionOf(sql, visible, 'n'),
+      wanted: sql`${conditionOf(sql, home, 'n')} and ${conditionOf(sql, filter, stored.name)}`,
+    };
+  };
   return {
     ...writes<Row>(sql, stored),
 
@@ -57,26 +83,19 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
     },
 
     /** Rows of a page with the columns asked for, of which `owner` and `lessee` are those of the node. Throws MarkerNotFound. */
-    list<Made = Partial<Row>>(
+    list: <Made = Partial<Row>>(
       names: readonly ListColumn[],
-      { visible, home = always, filter }: Selection,
+      selection: Selection,
       page: Page,
       make: Make<Partial<Row>, Made> = asFound,
-    ): Promise<Made[]> {
-      const isHome = (name: string): boolean => ofHome.includes(name);
-      const ofNodes = [visible, home].some(({ is }) => is !== 'true') || names.some((name) => isHome(columnIn(name)));
-      return pageOf(
-        sql,
-        {
-          table: stored.name,
-          from: sql`${table} ${ofNodes ? sql`join nodes n on n.uuid = ${sql(`${stored.name}.node_uuid`)}` : sql``}`,
-          columns: listColumns(sql, names, (name) => (isHome(name) ? 'n' : stored.name)),
-          visible: conditionOf(sql, visible, 'n'),
-          wanted: sql`${conditionOf(sql, home, 'n')} and ${conditionOf(sql, filter, stored.name)}`,
-        },
-        page,
-        make,
-      );
+    ): Promise<Made[]> =>
+      pageOf(sql, listed(listColumns(sql, names, sourceOf), names.map(columnIn), selection), page, make),
+
+    /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
+    lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
+      const text = sql`${sql.unsafe(lineText(line, (column) => `"${sourceOf(column)}"."${column}"`))}`;
+      const rows = listed(text, columnsOfLine(line), selection);
+      return linesOf(sql, { ...rows, beside: givenBase(sql, base) }, page);
     },
   };
 };

@@ -6,7 +6,8 @@ import type { Predicate } from '../../model/predicates';
 import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
 import { type Db, jsonOf } from '../database';
 import { type EventRow, eventInsert } from '../events';
-import { asFound, type ListColumn, listColumns, type Make, type Page, pageOf } from '../pages';
+import { columnsOfLine, givenBase, type Line, type LinesPage, lineText } from '../lines';
+import { asFound, type ListColumn, linesOf, listColumns, type Make, type Page, pageOf } from '../pages';
 import { conditionOf } from '../predicates';
 import type { BoxedSecret } from '../secrets/sealing';
 import { secretsInsert } from '../secrets/secrets';
@@ -88,6 +89,15 @@ const documents = new Set([
   'network_data',
 ]);
 
+const foreignRunText = `(nodes.reservation is not null and exists (
+    select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id))`;
+
+/** What a line reads of a node, by the name of its column. */
+const inLine = (column: string): string => {
+  if (column === 'conductor') return '"served"."hostname"';
+  return column === 'foreign_run' ? foreignRunText : `"nodes"."${column}"`;
+};
+
 export const nodes = (sql: Db) => {
   const conductor = sql`(
     select w.hostname from workers w
@@ -98,8 +108,7 @@ export const nodes = (sql: Db) => {
   /** The same for many rows: joined, it is looked up once for each group and driver. */
   const servedNodes = sql`left join lateral ${conductor} served on true`;
 
-  const foreignRun = sql`(nodes.reservation is not null and exists (
-    select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id))`;
+  const foreignRun = sql`${sql.unsafe(foreignRunText)}`;
 
   /** What a whole row has beside its columns. */
   const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
@@ -147,6 +156,13 @@ export const nodes = (sql: Db) => {
     ${description_contains === undefined ? sql`` : sql`and strpos(nodes.description, ${description_contains}) > 0`}
     ${host === undefined ? sql`` : sql`and ${servedBy(host)}`}`;
 
+  const listed = (selection: NodeSelection) => ({
+    table: 'nodes',
+    from: sql`nodes`,
+    visible: conditionOf(sql, selection.visible, 'nodes'),
+    wanted: wanted(selection),
+  });
+
   return {
     /** One node, or undefined. */
     async find(ident: NodeIdent): Promise<NodeRow | undefined> {
@@ -171,20 +187,17 @@ export const nodes = (sql: Db) => {
       selection: NodeSelection,
       page: Page,
       make: Make<Partial<NodeRow>, Made> = asFound,
-    ): Promise<Made[]> =>
-      pageOf(
-        sql,
-        {
-          table: 'nodes',
-          from: sql`nodes`,
-          columns: columns(names),
-          beside: names.includes('conductor') ? servedNodes : undefined,
-          visible: conditionOf(sql, selection.visible, 'nodes'),
-          wanted: wanted(selection),
-        },
-        page,
-        make,
-      ),
+    ): Promise<Made[]> => {
+      const beside = names.includes('conductor') ? servedNodes : undefined;
+      return pageOf(sql, { ...listed(selection), columns: columns(names), beside }, page, make);
+    },
+
+    /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
+    lines(line: Line, base: string, selection: NodeSelection, page: Page): Promise<LinesPage> {
+      const served = columnsOfLine(line).includes('conductor') ? servedNodes : sql``;
+      const beside = sql`${served} ${givenBase(sql, base)}`;
+      return linesOf(sql, { ...listed(selection), columns: sql`${sql.unsafe(lineText(line, inLine))}`, beside }, page);
+    },
 
     /**
      * Stores a new node with its secrets and its record, in one statement: enrolment comes by the thousand, and a

@@ -359,6 +359,9 @@ export const shownState = (state: unknown, minor: number): unknown => {
   return state;
 };
 
+/** Whether a minor version sees every state as it is. */
+export const showsEveryState = (minor: number): boolean => rewrites.every(({ below }) => minor >= below);
+
 /** Where a new node begins: clients older than 1.11 know no enrolment. */
 export const firstState = (minor: number): ProvisionState => (minor < 11 ? 'available' : 'enroll');
 

@@ -88,8 +88,16 @@ export const answerNodes = async (
   const projection = nodeProjections.ofList(request.version, { fields: asked.fields, detail: all || asked.detail });
   const { chassis_uuid: _, ...others } = asked.filters;
   const repeated = within ? { ...asked, filters: others } : asked;
-  return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, request), path }, (columns, take) =>
-    ctx.inventory.nodes.list(columns, selected, pageAsked(asked), take),
+  const page = pageAsked(asked);
+  const { nodes } = ctx.inventory;
+  return answerPage(
+    nodeTable,
+    repeated,
+    { projection, shown: shownTo(policy, request), path },
+    {
+      list: (columns, take) => nodes.list(columns, selected, page, take),
+      lines: (line, base) => nodes.lines(line, base, selected, page),
+    },
   );
 };
 

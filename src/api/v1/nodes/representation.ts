@@ -1,21 +1,29 @@
 /** How a node looks on the wire: its links, states as older versions know them, and what a viewer does not get to see. */
 import type { Caller } from '../../../model/access/callers';
-import { nodeTable, shownState } from '../../../model/resources/nodes';
+import { nodeTable, shownState, showsEveryState } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { type Extra, linksTo, projections, type Shown } from '../../resource/representation';
 
 const below = (part: string): Extra => linksTo('nodes', part);
 
-const state =
-  (column: string): Extra =>
-  (row, _shown, minor) =>
-    shownState(row[column] ?? null, minor);
+const state = (column: string): Extra =>
+  Object.assign(((row, _shown, minor) => shownState(row[column] ?? null, minor)) satisfies Extra, {
+    line: ({ minor }: { readonly minor: number }) =>
+      showsEveryState(minor) ? [{ column, as: 'value', empty: 'null' } as const] : undefined,
+  });
 
 /** What a step of a former lease's run is does not concern a caller who sees the node by its present lease alone. */
-const ownStep =
-  (column: string): Extra =>
-  (row, shown) =>
-    row.foreign_run && shown.hides?.('baremetal:node:get', { ...row, lessee: null }) ? {} : (row[column] ?? {});
+const ownStep = (column: string): Extra =>
+  Object.assign(
+    ((row, shown) =>
+      row.foreign_run && shown.hides?.('baremetal:node:get', { ...row, lessee: null })
+        ? {}
+        : (row[column] ?? {})) satisfies Extra,
+    {
+      line: ({ everything }: { readonly everything: boolean }) =>
+        everything ? [{ column, as: 'printed', empty: '{}' } as const] : undefined,
+    },
+  );
 
 const extras: Readonly<Record<string, Extra>> = {
   links: below(''),
