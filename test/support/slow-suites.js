@@ -17,6 +17,7 @@ module.exports.slowSuites = {
   'clients/sdk-functional': 75,
   'e2e/cli': 65,
   'clients/cli-allocations': 65,
+  'clients/package': 65,
   'e2e/clocks': 65,
   'clients/sushy-emulator': 60,
   'e2e/chaos': 60,
