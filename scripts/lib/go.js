@@ -1,5 +1,5 @@
 /**
- * Go, for the clients that are written in it and for what reads rules as Prometheus does: each program is built once per
+ * Go, for the clients that are written in it and for what reads rules as Prometheus and charts as Helm does: each program is built once per
  * set of its files. As a program it takes a name of `programs` and prints what `ensure...` gives, or `{"missing": reason}`.
  */
 
@@ -22,6 +22,11 @@ const programs = {
     source: path.join(root, 'tools', 'prometheus'),
     library: 'github.com/prometheus/prometheus',
     why: 'building what reads rules as Prometheus does',
+  },
+  helm: {
+    source: path.join(root, 'tools', 'helm'),
+    library: 'helm.sh/helm/v3',
+    why: 'building what reads charts as Helm and Kubernetes do',
   },
 };
 
