@@ -3,6 +3,7 @@ import type { Inventory } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { Caller } from '../model/access/callers';
+import type { Json } from '../model/document';
 import type { NodeUuid } from '../model/ids';
 import type { PowerTarget } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
@@ -27,6 +28,8 @@ export type Work = {
   readonly runbook: PinnedRunbook | null;
   readonly power?: PowerWork;
   readonly baseline?: readonly FirmwareBaseline[];
+  /** Values of the runbook's parameters, by name; none of them is secret. */
+  readonly parameters?: Readonly<Record<string, Json>>;
 };
 
 /** What keeps a run from being accepted on a node, by a code of model/runs/verdicts. */
@@ -96,6 +99,7 @@ export type RolloutSpec = Limits & {
   readonly runbook: string | null;
   readonly power?: PowerWork;
   readonly baseline?: readonly FirmwareBaseline[];
+  readonly parameters?: Readonly<Record<string, Json>>;
   readonly select: Selection;
   readonly seed?: string;
   readonly consent?: ConsentTerms;

@@ -42,13 +42,14 @@ export type RolloutPlan = {
 
 /** What is done on each node by what a rollout was asked for. */
 export const workFor = (
-  { verb, power, baseline }: Pick<RolloutSpec, 'verb' | 'power' | 'baseline'>,
+  { verb, power, baseline, parameters }: Pick<RolloutSpec, 'verb' | 'power' | 'baseline' | 'parameters'>,
   runbook: PinnedRunbook | null,
 ): Work => ({
   verb,
   runbook,
   ...(power && { power }),
   ...(baseline && { baseline }),
+  ...(parameters && { parameters }),
 });
 
 /** Of what would run, what it does to the node: the order itself is made anew when the node is begun. */

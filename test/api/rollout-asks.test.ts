@@ -148,6 +148,53 @@ describe('a baseline of firmware', () => {
   });
 });
 
+describe('parameters of a runbook', () => {
+  const device = { name: 'device', schema: { type: 'string', enum: ['pxe', 'disk'] } };
+  const note = { name: 'note', schema: { type: 'string' }, secret: true };
+  beforeAll(async () => {
+    const args = { boot_device: { $param: 'device' } };
+    const steps = [{ interface: 'management', step: 'set_boot_device', order: 1, args }];
+    await world.posted('operator', '/v1/runbooks', { name: 'CUSTOM_BOOT', public: true, steps });
+    await world.posted('operator', '/v1/runbooks', { name: 'CUSTOM_NOTE', public: true, steps });
+    for (const [name, parameters] of [
+      ['CUSTOM_BOOT', [device]],
+      ['CUSTOM_NOTE', [device, note]],
+    ] as const) {
+      const path = `/temper/v1/runbooks/${name}/parameters`;
+      expect((await world.api.as('operator', 'PUT', path, { body: { parameters } })).status).toBe(200);
+    }
+  });
+  const work = async (runbook = 'CUSTOM_BOOT') => ({
+    runbook,
+    select: { nodes: await world.nodes(['r1'], { traits: [runbook] }) },
+  });
+
+  test('are given with the plan, and are in the steps of each run', async () => {
+    const rollout = await world.plan({ ...(await work()), parameters: { device: 'disk' } });
+    await world.start(rollout);
+    await world.tend(rollout);
+    const [run] = await runsOf(rollout);
+    expect(run!.input.steps).toMatchObject([{ step: 'set_boot_device', args: { boot_device: 'disk' } }]);
+  });
+
+  test.each([
+    [{}, 409, 'is missing, and has no default'],
+    [{ parameters: { device: 'floppy' } }, 409, 'device'],
+    [{ parameters: { devise: 'disk' } }, 409, 'Did you mean device?'],
+    [{ parameters: { device: 'disk' }, runbook: null, verb: 'inspect' }, 400, 'come with a runbook'],
+    [{ parameters: 'disk' }, 400, 'parameters'],
+  ])('%j is no plan', async (more, status, text) => {
+    const reply = await asks({ ...(await work()), ...more });
+    expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(text)]);
+  });
+
+  test('that are secret are refused, for a plan is shown as it was asked for', async () => {
+    const reply = await asks({ ...(await work('CUSTOM_NOTE')), parameters: { device: 'disk', note: 'my word' } });
+    expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('note is secret')]);
+    expect(reply.text).not.toContain('my word');
+  });
+});
+
 describe('what is no plan', () => {
   const plain = async (over: object) => ({
     runbook: 'CUSTOM_RESTART',

@@ -20,11 +20,14 @@ export const firmwareBaseline = z.strictObject({
     .refine((given) => Object.keys(given).length > 0, { error: 'must name at least one component' }),
 });
 
+/** Values of a runbook's parameters, by name. */
+export const parameterValues = document.refine((given) => Object.keys(given).length <= mostValues, {
+  error: `must hold at most ${mostValues} values`,
+});
+
 /** The one key of ours in a request, as in a step. */
 const ofTemper = z.strictObject({
-  parameters: document
-    .refine((given) => Object.keys(given).length <= mostValues, { error: `must hold at most ${mostValues} values` })
-    .optional(),
+  parameters: parameterValues.optional(),
   baseline: z.array(firmwareBaseline).min(1).max(mostValues).optional(),
 });
 

@@ -116,6 +116,7 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
       target: work.verb,
       ...(work.runbook && { runbook: work.runbook.uuid }),
       ...(work.baseline && { temper: { baseline: [...work.baseline] } }),
+      ...(work.parameters && { temper: { parameters: work.parameters } }),
     };
     const request = { who, requestId: requester.request_id, origin: {}, version: maxMinor, body };
     try {

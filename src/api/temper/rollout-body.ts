@@ -8,7 +8,7 @@ import { domainFault } from '../../model/rollouts/domains';
 import { targetOrders } from '../../model/rollouts/waves';
 import type { RolloutSpec } from '../../rollouts/contract';
 import { knowing } from '../http/schema-texts';
-import { firmwareBaseline } from '../orders/request';
+import { firmwareBaseline, parameterValues } from '../orders/request';
 import { flag, uuid } from '../resource/validation';
 import { nodeQuery } from './node-query';
 
@@ -150,6 +150,7 @@ const work = {
     .transform(({ target, timeout }) => ({ target, ...(timeout !== undefined && { timeout_ms: timeout }) }))
     .optional(),
   baseline: z.array(firmwareBaseline).min(1).max(100).optional(),
+  parameters: parameterValues.optional(),
   seed: z.string().min(1).max(64).optional(),
 };
 
@@ -158,14 +159,16 @@ type AskedWork = {
   readonly runbook: string | null;
   readonly power?: unknown;
   readonly baseline?: unknown;
+  readonly parameters?: unknown;
 };
 
 /** What of a body's work does not fit together. */
-const checkWork = ({ verb, runbook, power, baseline }: AskedWork, context: z.RefinementCtx): void => {
+const checkWork = ({ verb, runbook, power, baseline, parameters }: AskedWork, context: z.RefinementCtx): void => {
   const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   if ((verb === 'power') !== (power !== undefined))
     fault('power', power === undefined ? 'says which change verb power is to make' : 'comes with verb power alone');
   if (verb === 'power' && runbook !== null) fault('runbook', 'does not come with verb power');
+  if (parameters !== undefined && runbook === null) fault('parameters', 'come with a runbook');
   if (baseline === undefined) return;
   if (runbook !== null) fault('baseline', 'comes without a runbook');
   if (verb !== 'service' && verb !== 'clean') fault('baseline', 'comes with verb service or clean');

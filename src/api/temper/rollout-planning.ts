@@ -6,6 +6,7 @@ import type { Caller } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
 import type { NodeUuid, RolloutUuid } from '../../model/ids';
 import { maxMinor } from '../../model/resources/microversions';
+import { secretGiven } from '../../model/resources/runbook-parameters';
 import { boundOf } from '../../model/rollouts/amounts';
 import { sampleOf } from '../../model/rollouts/waves';
 import { nodeTarget } from '../../policy';
@@ -68,9 +69,21 @@ const namedNode = async (ctx: ApiContext, who: Caller, ident: string): Promise<N
   return node.uuid;
 };
 
-const pinOf = async (ctx: ApiContext, who: Caller, ident: string | null): Promise<PinnedRunbook | null> => {
+/** Throws InvalidInput where the values given hold a secret: the plan is kept, and shown, as it was asked for. */
+const pinOf = async (
+  ctx: ApiContext,
+  who: Caller,
+  { runbook: ident, parameters = {} }: RolloutSpec,
+): Promise<PinnedRunbook | null> => {
   if (ident === null) return null;
-  const { uuid, name, revision } = await findVisibleRunbook(ctx, who, ident);
+  const runbook = await findVisibleRunbook(ctx, who, ident);
+  const secret = secretGiven(runbook, parameters);
+  if (secret !== undefined)
+    invalidInput(
+      'parameters',
+      `${secret} is secret, and a rollout is shown as it was asked for; run it on single nodes`,
+    );
+  const { uuid, name, revision } = runbook;
   return { uuid, name, revision };
 };
 
@@ -101,7 +114,7 @@ export const planRollout = async (
       spec,
       seed,
       number,
-      runbook: await pinOf(ctx, who, spec.runbook),
+      runbook: await pinOf(ctx, who, spec),
       nodes: nodes.map(({ uuid }) => uuid),
       read,
       rule_set: policy.hash,

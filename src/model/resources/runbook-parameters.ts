@@ -152,6 +152,22 @@ const inSecretPlaces = (document: Json): Set<string> => {
 
 const looksSecret = (name: string): boolean => holdsSecrets({ [name]: 'x' });
 
+/** Which parameters of a runbook are secret, by their own word, by their name or by where their value is put. */
+const secretIn = (steps: readonly Pick<RunbookStep, 'args'>[]): ((parameter: RunbookParameter) => boolean) => {
+  const places = inSecretPlaces(steps.map(({ args }) => args));
+  return ({ name, secret }) => secret === true || places.has(name) || looksSecret(name);
+};
+
+/** The first given value that must not be shown, by its name; undefined where all may. */
+export const secretGiven = (
+  { parameters, steps }: { readonly parameters: readonly RunbookParameter[]; readonly steps: readonly RunbookStep[] },
+  given: Item,
+): string | undefined => {
+  const isSecret = secretIn(steps);
+  const declared = parameters.find((one) => Object.hasOwn(given, one.name) && isSecret(one));
+  return declared?.name ?? Object.keys(given).find((name) => holdsSecrets({ [name]: given[name] }));
+};
+
 /** Binds what a request gives, and defaults. Throws ParameterInvalid. */
 const bind = (
   { name, parameters }: Parametrized,
@@ -177,9 +193,8 @@ const bind = (
     else values.set(parameter.name, value);
     if (fault) attempt(() => refuse(name, parameter.name, fault));
   }
-  const secret = inSecretPlaces(steps.map(({ args }) => args));
-  const shownValue = (one: RunbookParameter): Json =>
-    one.secret || secret.has(one.name) || looksSecret(one.name) ? masked : maskSecrets(values.get(one.name));
+  const isSecret = secretIn(steps);
+  const shownValue = (one: RunbookParameter): Json => (isSecret(one) ? masked : maskSecrets(values.get(one.name)));
   const shown = parameters.filter((one) => values.has(one.name)).map((one) => [one.name, shownValue(one)] as const);
   return { values, faults, shown: Object.fromEntries(shown) };
 };
