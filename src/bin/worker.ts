@@ -148,6 +148,9 @@ const control = (): void => {
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
         activities: createControlActivities({ inventory, client, log, auditMonths, ...(rollouts && { rollouts }) }),
         maxCachedWorkflows: config.TEMPER_WORKFLOW_CACHE,
+        // What waits in the queue of a worker that was killed goes to another one after that: half of the SDK's default, and what
+        // those for Go and Java have.
+        stickyQueueScheduleToStartTimeout: '5s',
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
       },
