@@ -56,7 +56,7 @@ const rooms = {
     files: below('src/rollouts', 'src/model/rollouts', 'src/inventory/rollouts'),
     tests: [
       'test/model/{consent,disruption,rollout-acts,rollouts,windows}.test.ts',
-      'test/inventory/{consents,disruption-budgets,rollout-pages,rollout-tending,rollouts}.test.ts',
+      'test/inventory/{consents,disruption-budgets,rollout-tending,rollouts}.test.ts',
       'test/api/rollout-{admission,approvers,asks,gates,samples,times,withdrawals,words}.test.ts',
       'test/runs/rollouts.test.ts',
     ],
