@@ -37,7 +37,8 @@ test.each(named)('%s asks for metrics and labels that exist', (_, { expr }) => {
   const metrics = expr.match(/\btemper_\w+/g) ?? [];
   expect(metrics.length).toBeGreaterThan(0);
   expect(metrics.filter((name) => !series.has(name))).toEqual([]);
-  const labels = new Set([...metrics.flatMap((name) => series.get(name)?.labels ?? []), 'instance']);
+  // Prometheus adds the first, and every bucket has the second.
+  const labels = new Set([...metrics.flatMap((name) => series.get(name)?.labels ?? []), 'instance', 'le']);
   const asked = [
     ...[...expr.matchAll(/by \(([^)]*)\)/g)].flatMap((match) => match[1]!.split(/,\s*/)),
     ...[...expr.matchAll(/[{,](\w+)[=!]/g)].map((match) => match[1]!),
