@@ -26,6 +26,7 @@ export type ControlHands = {
   readonly log: Log;
   /** How many months of the audit trail are kept; all when unset or 0. */
   readonly auditMonths?: number;
+  readonly historyMonths?: number;
   /** How long a run has to end whose node was taken over, until it is ended by force; milliseconds, five minutes when unset. */
   readonly displaceWithinMs?: number;
   /** What admission of a rollout's targets asks; absent where the settings of the process do not say. */
@@ -137,7 +138,7 @@ const journalActivities = ({ inventory }: ControlHands) => ({
 
 /** @returns the activities of the control queue */
 export const createControlActivities = (deps: ControlHands) => {
-  const { inventory, client, log, auditMonths } = deps;
+  const { inventory, client, log, auditMonths, historyMonths } = deps;
   return {
     ...claimActivities(deps),
     ...journalActivities(deps),
@@ -174,7 +175,9 @@ export const createControlActivities = (deps: ControlHands) => {
     }),
 
     /** Starts what was accepted and ends what is gone. */
-    reconcile: guarded(() => reconcileOnce({ inventory, client, log, auditMonths }, { beat: () => heartbeat() })),
+    reconcile: guarded(() =>
+      reconcileOnce({ inventory, client, log, auditMonths, historyMonths }, { beat: () => heartbeat() }),
+    ),
   };
 };
 

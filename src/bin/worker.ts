@@ -123,14 +123,18 @@ const control = (): void => {
     life.onEnd(close);
     await checkAttributes(connection, config.TEMPER_TEMPORAL_NAMESPACE);
     const relayHands = { inventory, client, log, observe: relayCounter(metrics) };
-    const { TEMPER_QUEUE_PREFIX: queuePrefix, TEMPER_AUDIT_RETENTION_MONTHS: auditMonths } = config;
+    const queuePrefix = config.TEMPER_QUEUE_PREFIX;
+    const kept = {
+      auditMonths: config.TEMPER_AUDIT_RETENTION_MONTHS,
+      historyMonths: config.TEMPER_HISTORY_RETENTION_MONTHS,
+    };
     await compared({ ...relayHands, queuePrefix }, life);
     void runRelay(relayHands, { signal: life.signal });
     const rollouts = rolloutsFrom(config, { inventory, client, log, metrics }, life);
     void runUpkeep(
       {
         ...relayHands,
-        auditMonths,
+        ...kept,
         queuePrefix,
         ensureMarkHolder: () => ensureMarkHolder(client, queuePrefix),
         onReconciled: reconcileCounter(metrics),
@@ -146,7 +150,7 @@ const control = (): void => {
         ...workflows,
         ...versionOf(config),
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
-        activities: createControlActivities({ inventory, client, log, auditMonths, ...(rollouts && { rollouts }) }),
+        activities: createControlActivities({ inventory, client, log, ...kept, ...(rollouts && { rollouts }) }),
         maxCachedWorkflows: config.TEMPER_WORKFLOW_CACHE,
         // What waits in the queue of a worker that was killed goes to another one after that: half of the SDK's default, and what
         // those for Go and Java have.

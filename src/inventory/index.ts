@@ -39,6 +39,7 @@ import { policyLoads } from './policy-loads';
 import { projectWindows } from './project-windows';
 import { quotas } from './quotas';
 import { ramdisks } from './ramdisks';
+import { retention } from './retention';
 import { rolloutAdmission } from './rollouts/admission';
 import { rolloutConsents } from './rollouts/consents';
 import { rolloutDue } from './rollouts/due';
@@ -87,6 +88,7 @@ const queries = (sql: Db) => ({
   webhooks: webhooks(sql),
   audit: audit(sql),
   auditList: auditList(sql),
+  retention: retention(sql),
   policyLoads: policyLoads(sql),
   workers: workers(sql),
   bmcLeases: bmcLeases(sql),

@@ -170,7 +170,7 @@ const delivering = (sql: Db) => ({
       where id = ${id} and state = 'pending'`;
   },
 
-  /** Forgets the log before a time. @returns how many rows */
+  /** Deletes what is older from the log, at most `limit` rows at once. @returns how many rows */
   async forget(olderThanDays: number, limit = 5_000): Promise<number> {
     const gone = await sql`
       delete from webhook_deliveries where id in (

@@ -4,6 +4,7 @@ import { allocateAll } from './allocating';
 import { createEngine } from './engine';
 import { putRight } from './gone';
 import { type RelayHands, relayOnce } from './relay';
+import { forgetHistory } from './retention';
 
 // A row younger than this is left alone: its workflow may be about to write it.
 const quietForMs = 30_000;
@@ -63,6 +64,7 @@ export const reconcileOnce = async (
   await hands.inventory.secrets.sweep();
   await hands.inventory.idempotency.sweep();
   await keepAudit(hands);
+  await forgetHistory(hands, beat);
   await allocateAll(hands);
   return { started, ended };
 };

@@ -19,6 +19,8 @@ export type RelayHands = {
   readonly log: Log;
   /** How many months of the audit trail are kept; all when unset or 0. */
   readonly auditMonths?: number;
+  /** The same of events and ended runs. */
+  readonly historyMonths?: number;
   /** Called for every pass. */
   readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
 };

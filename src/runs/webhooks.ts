@@ -16,6 +16,8 @@ export type TellHands = SenderHands & {
   /** What opens the secrets; absent where the installation has no webhooks. */
   readonly vault?: Vault;
   readonly log: Log;
+  /** For how many days deliveries are kept; seven when unset. */
+  readonly logDays?: number;
   /** Called for every event, once in the whole installation, after it was read. */
   readonly onEvent?: (event: CountedEvent) => void;
   /** Called for every attempt to deliver. */
@@ -28,6 +30,8 @@ const width = { limit: 16, each: 4 } as const;
 /** Longer than an attempt takes. */
 const leaseMs = 60_000;
 const logDays = 7;
+/** Deliveries that are deleted in one transaction. */
+const forgottenAtOnce = 5_000;
 const everyMs = 1_000;
 const sweepEveryMs = 3_600_000;
 
@@ -102,6 +106,20 @@ export const tellOnce = async (hands: TellHands, signal: AbortSignal): Promise<b
   return (await deliverDue(hands, signal)) + read > 0;
 };
 
+/** Deletes deliveries that are older than the log is kept, batch by batch until none is left. @returns how many */
+export const forgetDeliveries = async (
+  { inventory, logDays: days = logDays }: Pick<TellHands, 'inventory' | 'logDays'>,
+  signal?: AbortSignal,
+): Promise<number> => {
+  let all = 0;
+  while (!signal?.aborted) {
+    const gone = await inventory.webhooks.forget(days, forgottenAtOnce);
+    all += gone;
+    if (!(gone >= forgottenAtOnce)) break;
+  }
+  return all;
+};
+
 /** Passes until the signal, a second apart while there is nothing to do. A store that is away is tried again. */
 export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSignal }): Promise<void> => {
   let quiet = false;
@@ -111,7 +129,7 @@ export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSi
     try {
       busy = await tellOnce(hands, signal);
       if (Date.now() >= sweepAt) {
-        await hands.inventory.webhooks.forget(logDays);
+        await forgetDeliveries(hands, signal);
         sweepAt = Date.now() + sweepEveryMs;
       }
       quiet = false;

@@ -9,7 +9,7 @@ import type { CountedEvent } from '../../src/inventory/feed';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { deliveryAttempts, deliveryPauseMs } from '../../src/model/resources/webhooks';
 import { sendWebhook } from '../../src/runs/webhook-sender';
-import { readEvents, runTelling, type TellHands, tellOnce } from '../../src/runs/webhooks';
+import { forgetDeliveries, readEvents, runTelling, type TellHands, tellOnce } from '../../src/runs/webhooks';
 import { logOf, storeOf } from '../support/run-doubles';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
@@ -294,6 +294,16 @@ test('the log is forgotten after a while', async () => {
   await owner`update webhook_deliveries set created_at = now() - interval '8 days'`;
   expect(await control.webhooks.forget(7)).toBe(1);
   expect(await log(uuid)).toEqual([]);
+});
+
+test('an old log is deleted as a whole, also when it is larger than one batch', async () => {
+  const uuid = await webhook(['*']);
+  await owner`
+    insert into webhook_deliveries (webhook_uuid, event_seq, kind, state, created_at)
+    select ${uuid}, 1000000000 + number, 'run.failed', 'delivered', now() - case when number = 0 then '2 days' else '4 days' end::interval
+    from generate_series(0, 5001) number`;
+  expect(await forgetDeliveries({ inventory: control, logDays: 3 })).toBe(5_001);
+  expect(await log(uuid)).toHaveLength(1);
 });
 
 test('records of deliveries are swept by the first pass, and not by those that follow it', async () => {

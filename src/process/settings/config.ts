@@ -8,7 +8,7 @@ import { migrate } from './migrate';
 import { admitting, granting } from './rollouts';
 import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
-import { audit, powerSync, worker } from './workers';
+import { audit, history, powerSync, worker } from './workers';
 
 /** By process; docs/settings.md is made of it. */
 export const processes = {
@@ -32,6 +32,7 @@ export const processes = {
     ...tracing,
     ...webhooks,
     ...audit,
+    ...history,
     ...worker,
     ...timing,
     ...images,

@@ -1,4 +1,4 @@
-/** Settings of the workers alone: power sync, the audit trail they keep, and what they are called. */
+/** Settings of the workers alone: power sync, how long records are kept, and what they are called. */
 import { z } from 'zod';
 import { count, flag, hostPort, nonEmptyText } from './kinds';
 
@@ -21,6 +21,17 @@ export const audit = {
     .describe(
       'How many whole months of the audit trail are kept beside the present one; 0 for all. Never fewer than TEMPER_AUDIT_MINIMUM_MONTHS says.',
     ),
+};
+
+export const history = {
+  TEMPER_HISTORY_RETENTION_MONTHS: count(0, 1_200)
+    .default(24)
+    .describe(
+      'How many whole months of events (the history of nodes) and of ended runs are kept beside the present one; 0 for all, else never fewer than two.',
+    ),
+  TEMPER_WEBHOOK_LOG_DAYS: count(1, 3_650)
+    .default(7)
+    .describe('For how many days deliveries of webhooks are kept, with what came of them.'),
 };
 
 export const worker = {

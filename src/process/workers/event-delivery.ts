@@ -23,7 +23,7 @@ export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }
 
 /** Goes on until the process ends. */
 export const startTelling = (
-  config: EventDeliverySettings,
+  config: EventDeliverySettings & Pick<ControlConfig, 'TEMPER_WEBHOOK_LOG_DAYS'>,
   { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
   life: Life,
 ): void => {
@@ -31,6 +31,7 @@ export const startTelling = (
     inventory,
     log,
     origins: config.TEMPER_WEBHOOK_ORIGINS,
+    logDays: config.TEMPER_WEBHOOK_LOG_DAYS,
     vault: webhookVaultFrom(config),
     onEvent: eventCounter(metrics),
     onDelivery: (outcome: string, ms: number) => metrics.deliveries.observe({ outcome }, ms / 1_000),
