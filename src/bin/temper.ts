@@ -105,6 +105,11 @@ const main = async (): Promise<number> => {
     secrets: () => sealing().secretsOf(process.env),
     storeRamdisk: (given) => imaging().makeBootImage(process.env, given),
     storeImage: (given) => imaging().storeImage(process.env, given),
+    importIronic: (given) =>
+      (require('../process/command/ironic') as typeof import('../process/command/ironic')).ironicInto(
+        process.env,
+        given,
+      ),
     prepareDhcp: (given) =>
       (require('../process/command/dnsmasq') as typeof import('../process/command/dnsmasq')).makeDhcpFolder(
         process.env,

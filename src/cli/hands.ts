@@ -38,6 +38,21 @@ type RamdiskFiles =
   | { readonly kernel: string; readonly initrd: string; readonly arch: string }
   | { readonly iso: string };
 
+/** What became of an import, or would: how many of each kind, and line by line what was not taken as it is. */
+export type ImportReport = {
+  readonly dry_run: boolean;
+  readonly counts: Readonly<
+    Record<string, Readonly<Record<'new' | 'changed' | 'same' | 'kept' | 'refused', number>> | undefined>
+  >;
+  readonly lines: readonly {
+    readonly kind: string;
+    readonly uuid: string | null;
+    readonly name: string | null;
+    readonly is: string;
+    readonly reason: string;
+  }[];
+};
+
 export type CliDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   fetchWith(trust: Trust): typeof fetch;
@@ -73,4 +88,10 @@ export type CliDeps = {
   prepareDhcp(given: DhcpOptions & { readonly dir?: string }): Promise<string>;
   /** Opens the store of sealed secrets as the environment's settings say. Throws CliFault (usage). */
   secrets(): SecretsTool;
+  /** Imports an Ironic database, with the settings of an API process. Throws CliFault (usage, refused). */
+  importIronic(given: {
+    readonly url: string | undefined;
+    readonly dryRun: boolean;
+    readonly only?: ReadonlySet<string>;
+  }): Promise<ImportReport>;
 };

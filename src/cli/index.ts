@@ -8,6 +8,7 @@ import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
 import type { CliDeps } from './hands';
 import { addImages } from './images';
+import { addImport } from './import';
 import { addPlan } from './plan';
 import { addPolicy } from './policy';
 import { addRamdisks } from './ramdisks';
@@ -52,6 +53,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addRecover(program, acting);
   addReplay(program, acting);
   addSecrets(program, acting);
+  addImport(program, acting);
   addPolicy(program, acting);
   return program;
 };

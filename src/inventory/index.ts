@@ -12,6 +12,7 @@ import { events } from './events';
 import { feed } from './feed';
 import { idempotency } from './idempotency';
 import { images } from './images';
+import { imports } from './imports';
 import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { levels } from './levels';
@@ -100,6 +101,7 @@ const queries = (sql: Db) => ({
   agents: agents(sql),
   ramdiskBoots: ramdiskBoots(sql),
   images: images(sql),
+  imports: imports(sql),
   imageCapabilities: imageCapabilities(sql),
   ramdisks: ramdisks(sql),
   bootCapabilities: bootCapabilities(sql),
@@ -145,6 +147,11 @@ export type Inventory = Queries & {
   /** Runs `work` in one transaction; its queries see and commit together. Never hold one open across a BMC call. */
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
   /**
+   * Runs `work` in one transaction whose parts may fail each by itself: what a part did is undone then, and the rest stands.
+   * Constraints are checked by each part. @param keep false to undo everything in the end
+   */
+  stepwise<T>(work: (attempt: Attempt) => Promise<T>, keep: boolean): Promise<T>;
+  /**
    * Runs `work` unless another process is at the work of this name; undefined then. The lock goes with its connection, so a
    * process that dies holds it no longer; no transaction is open meanwhile.
    */
@@ -156,12 +163,36 @@ export type Inventory = Queries & {
   close(): Promise<void>;
 };
 
+/** Runs a part of a transaction; throws what it throws, and has undone it then. */
+type Attempt = <T>(part: (inventory: Queries) => Promise<T>) => Promise<T>;
+
+class Undone<T> extends Error {
+  constructor(readonly result: T) {
+    super('undone');
+  }
+}
+
+const stepwise = async <T>(sql: Sql, work: (attempt: Attempt) => Promise<T>, keep: boolean): Promise<T> => {
+  try {
+    return (await sql.begin(async (tx) => {
+      await tx`set constraints all immediate`;
+      const result = await work((part) => tx.savepoint((savepoint) => part(queries(savepoint))) as never);
+      if (!keep) throw new Undone(result);
+      return result;
+    })) as T;
+  } catch (thrown) {
+    if (thrown instanceof Undone) return thrown.result;
+    throw thrown;
+  }
+};
+
 /** The store on a pool. */
 export const createInventory = (sql: Sql): Inventory => ({
   ...queries(sql),
   watches: watches(sql),
   allocationBell: allocationBell(sql),
   transaction: (work) => sql.begin((tx) => work(queries(tx))) as never,
+  stepwise: (work, keep) => stepwise(sql, work, keep),
   alone: (what, work) => alone(sql, what, work),
   ping: async () => {
     await sql`select 1`;

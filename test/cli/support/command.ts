@@ -11,6 +11,7 @@ type World = Partial<
     | 'storeRamdisk'
     | 'storeImage'
     | 'prepareDhcp'
+    | 'importIronic'
     | 'secrets'
     | 'confirm'
     | 'fetchWith'
@@ -57,6 +58,7 @@ export const temper = async (line: string | readonly string[], world: World = {}
     storeRamdisk: async () => stop('usage', 'no folder of images'),
     storeImage: async () => stop('usage', 'no folder of images'),
     prepareDhcp: async () => stop('usage', 'no folder of dnsmasq'),
+    importIronic: async () => stop('usage', 'no settings of an API process'),
     ...rest,
   });
   return { status, ...said };

@@ -1,0 +1,204 @@
+/** An Ironic database as groups of objects: each node with what belongs to it, by UUIDs instead of Ironic's own numbers. */
+
+import { documentOf, judgeNode, listOf } from './nodes';
+import type { Group, Kind, Remark, Taken } from './objects';
+import { type Source, SourceFault, type SourceRow } from './source';
+
+/** The schema that is understood: the last migration of the release. Source: ironic/db/sqlalchemy/alembic/versions of 39.0.0. */
+const understood = { release: 'Ironic 39', revision: '9fb44677ef15' };
+
+export type Found = { readonly groups: readonly Group[]; readonly remarks: readonly Remark[] };
+
+const checkSchema = async (source: Source): Promise<void> => {
+  const versions = await source.rows('alembic_version').catch(() => {
+    throw new SourceFault('The database has no table alembic_version that can be read: it is none of Ironic’s.');
+  });
+  const found = versions.map(({ version_num }) => String(version_num)).join(', ') || 'none';
+  if (found !== understood.revision)
+    throw new SourceFault(
+      `The database’s schema is ${found}; this release imports from ${understood.release} only (${understood.revision}). Upgrade Ironic first.`,
+    );
+};
+
+const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
+
+const times = ({ created_at, updated_at }: SourceRow) => ({ created_at: created_at ?? new Date(0), updated_at });
+
+const object = (kind: Kind, row: SourceRow, values: Readonly<Record<string, unknown>>): Taken => ({
+  kind,
+  uuid: String(row.uuid),
+  name: text(row.name),
+  values: { uuid: row.uuid, ...values, ...times(row) },
+});
+
+const picked = (row: SourceRow, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, row[name] ?? null]));
+
+const portgroupOf = (row: SourceRow, node_uuid: string): Taken =>
+  object('portgroup', row, {
+    node_uuid,
+    ...picked(row, ['name', 'physical_network', 'category']),
+    address: text(row.address)?.toLowerCase() ?? null,
+    mode: row.mode ?? 'active-backup',
+    standalone_ports_supported: row.standalone_ports_supported !== false,
+    dynamic_portgroup: row.dynamic_portgroup === true,
+    extra: documentOf(row.extra),
+    internal_info: documentOf(row.internal_info),
+    properties: documentOf(row.properties),
+  });
+
+const portOf = (row: SourceRow, node_uuid: string, portgroup_uuid: string | null): Taken =>
+  object('port', row, {
+    node_uuid,
+    portgroup_uuid,
+    ...picked(row, ['name', 'physical_network', 'description', 'vendor', 'category']),
+    address: String(row.address).toLowerCase(),
+    pxe_enabled: row.pxe_enabled !== false,
+    is_smartnic: row.is_smartnic === true,
+    available_for_dynamic_portgroup: row.available_for_dynamic_portgroup !== false,
+    extra: documentOf(row.extra),
+    internal_info: documentOf(row.internal_info),
+    local_link_connection: documentOf(row.local_link_connection),
+  });
+
+const connectorOf = (row: SourceRow, node_uuid: string): Taken =>
+  object('volume connector', row, {
+    node_uuid,
+    ...picked(row, ['type', 'connector_id']),
+    extra: documentOf(row.extra),
+  });
+
+const targetOf = (row: SourceRow, node_uuid: string): Taken =>
+  object('volume target', row, {
+    node_uuid,
+    ...picked(row, ['volume_type', 'volume_id', 'boot_index']),
+    extra: documentOf(row.extra),
+    properties: documentOf(row.properties),
+  });
+
+const allocationOf = (row: SourceRow, node_uuid: string, uuidOf: ReadonlyMap<string, string>): Taken =>
+  object('allocation', row, {
+    node_uuid,
+    ...picked(row, ['name', 'state', 'owner', 'last_error', 'resource_class']),
+    traits: listOf(row.traits),
+    candidate_nodes: listOf(row.candidate_nodes).flatMap((ident) => uuidOf.get(String(ident)) ?? []),
+    extra: documentOf(row.extra),
+  });
+
+const byNode = (rows: readonly SourceRow[]): ReadonlyMap<unknown, readonly SourceRow[]> => {
+  const found = new Map<unknown, SourceRow[]>();
+  for (const row of rows) {
+    const known = found.get(row.node_id);
+    if (known) known.push(row);
+    else found.set(row.node_id, [row]);
+  }
+  return found;
+};
+
+const tables = [
+  'chassis',
+  'nodes',
+  'node_traits',
+  'node_tags',
+  'portgroups',
+  'ports',
+  'volume_connectors',
+  'volume_targets',
+  'allocations',
+] as const;
+/** What lies below a node, by its table. */
+const nodeTables = [
+  ['portgroup', 'portgroups'],
+  ['port', 'ports'],
+  ['volume connector', 'volume_connectors'],
+  ['volume target', 'volume_targets'],
+  ['allocation', 'allocations'],
+] as const;
+type Tables = Readonly<Record<(typeof tables)[number], readonly SourceRow[]>>;
+
+const readTables = async (source: Source): Promise<Tables> => {
+  const found: Partial<Record<(typeof tables)[number], readonly SourceRow[]>> = {};
+  // One connection, one snapshot: one after the other.
+  for (const table of tables) found[table] = await source.rows(table);
+  return found as Tables;
+};
+
+const remarkOf = (kind: Kind, row: SourceRow, is: Remark['is'], reason: string): Remark => ({
+  kind,
+  uuid: text(row.uuid),
+  name: text(row.name),
+  is,
+  reason,
+});
+
+/** What is not below any node, and so cannot be taken. */
+const strayRemarks = (all: Tables): Remark[] => {
+  const homes = new Set(all.nodes.map(({ id }) => id));
+  const stray = (kind: Kind, rows: readonly SourceRow[]) =>
+    rows
+      .filter(({ node_id }) => !homes.has(node_id))
+      .map((row) => remarkOf(kind, row, 'refused', 'it belongs to no node'));
+  return [
+    ...stray('portgroup', all.portgroups),
+    ...stray('port', all.ports),
+    ...stray('volume connector', all.volume_connectors),
+    ...stray('volume target', all.volume_targets),
+    ...all.allocations
+      .filter(({ node_id }) => !homes.has(node_id))
+      .map((row) =>
+        remarkOf('allocation', row, 'refused', `it is ${String(row.state)} and has no node: ask Temper for one anew`),
+      ),
+  ];
+};
+
+/** Reads everything that can be imported. Throws SourceFault where the database is not of the release that is understood. */
+export const readIronic = async (source: Source): Promise<Found> => {
+  await checkSchema(source);
+  const all = await readTables(source);
+  const chassis = new Map(
+    all.chassis.map((row) => [
+      row.id,
+      object('chassis', row, { ...picked(row, ['description']), extra: documentOf(row.extra) }),
+    ]),
+  );
+  const uuidOf = new Map(
+    all.nodes.flatMap(({ uuid, name }) =>
+      [uuid, name].flatMap((ident) => (ident ? [[String(ident), String(uuid)] as const] : [])),
+    ),
+  );
+  const portgroupUuid = new Map(all.portgroups.map(({ id, uuid }) => [id, String(uuid)]));
+  const of = Object.fromEntries(tables.map((table) => [table, byNode(all[table])])) as Record<
+    keyof Tables,
+    ReturnType<typeof byNode>
+  >;
+  const groups: Group[] = [];
+  const remarks: Remark[] = strayRemarks(all);
+  for (const row of all.nodes) {
+    const below = (table: keyof Tables) => of[table].get(row.id) ?? [];
+    const traits = below('node_traits')
+      .map(({ trait }) => String(trait))
+      .sort();
+    const verdict = judgeNode(row, traits, below('node_tags').length);
+    if ('refused' in verdict) {
+      remarks.push(remarkOf('node', row, 'refused', verdict.refused));
+      for (const [kind, table] of nodeTables)
+        remarks.push(...below(table).map((each) => remarkOf(kind, each, 'refused', 'its node is not taken')));
+      continue;
+    }
+    remarks.push(...verdict.changes.map((reason) => remarkOf('node', row, 'changed', reason)));
+    const node = String(row.uuid);
+    const home = chassis.get(row.chassis_id);
+    groups.push({
+      first: home ? [home] : [],
+      main: { ...object('node', row, { ...verdict.values, chassis_uuid: home?.uuid ?? null }) },
+      below: [
+        ...below('portgroups').map((each) => portgroupOf(each, node)),
+        ...below('ports').map((each) => portOf(each, node, portgroupUuid.get(each.portgroup_id) ?? null)),
+        ...below('volume_connectors').map((each) => connectorOf(each, node)),
+        ...below('volume_targets').map((each) => targetOf(each, node)),
+        ...below('allocations').map((each) => allocationOf(each, node, uuidOf)),
+      ],
+    });
+  }
+  return { groups, remarks };
+};

@@ -1,0 +1,145 @@
+/** One node of Ironic as Temper's: what is kept, what is replaced, and why one is refused. */
+import { secretRefs } from '../model/access/secrets';
+import { driverRow, isDriver } from '../model/lifecycle/drivers';
+import { states } from '../model/lifecycle/states';
+import { interfaceNames } from '../model/lifecycle/step-types';
+import { networkDataFault } from '../model/resources/nodes';
+import type { SourceRow } from './source';
+
+/** A node's values, and what of them is not as it was; or why it is not taken. */
+export type NodeVerdict =
+  | { readonly values: Readonly<Record<string, unknown>>; readonly changes: readonly string[] }
+  | { readonly refused: string };
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** A document as Ironic stores it: text, and nothing for an empty one. */
+export const documentOf = (text: unknown): Document => (typeof text === 'string' ? (JSON.parse(text) ?? {}) : {});
+export const listOf = (text: unknown): readonly unknown[] => (typeof text === 'string' ? (JSON.parse(text) ?? []) : []);
+
+// Columns that mean the same in both, and need no look.
+const same = [
+  'uuid',
+  'name',
+  'driver',
+  'instance_uuid',
+  'instance_name',
+  'power_state',
+  'provision_state',
+  'target_provision_state',
+  'provision_updated_at',
+  'maintenance',
+  'maintenance_reason',
+  'fault',
+  'last_error',
+  'inspection_started_at',
+  'inspection_finished_at',
+  'resource_class',
+  'conductor_group',
+  'automated_clean',
+  'protected',
+  'protected_reason',
+  'owner',
+  'lessee',
+  'description',
+  'retired',
+  'retired_reason',
+  'boot_mode',
+  'secure_boot',
+  'shard',
+  'parent_node',
+  'disable_power_off',
+  'health',
+  'created_at',
+  'updated_at',
+] as const;
+
+const flags = ['maintenance', 'protected', 'retired', 'disable_power_off'] as const;
+
+/**
+ * What of driver_internal_info belongs to the instance and not to Ironic's conductor; the rest are its agents' tokens and
+ * addresses, and what it knew of steps. Source: openstack/ironic:ironic/conductor/utils.py.
+ */
+const instanceKeys = ['automatic_lessee', 'deploy_boot_mode', 'is_whole_disk_image', 'root_uuid_or_disk_id'];
+
+const movingText = (row: SourceRow): string | undefined => {
+  const state = row.provision_state as keyof typeof states | null;
+  if (state === null || !Object.hasOwn(states, state))
+    return `its provision state ${state ?? 'none'} is not one that a node rests in`;
+  const { kind } = states[state];
+  if (kind !== 'stable' && kind !== 'failure') return `it is moving (${state}): wait until it rests, then import again`;
+  if (row.reservation !== null) return `conductor ${String(row.reservation)} holds its lock: wait until it is free`;
+  if (row.target_power_state !== null) return `its power is being changed to ${String(row.target_power_state)}`;
+  return undefined;
+};
+
+// Networks and volumes that another service attached: Temper would not detach them at the end of the instance.
+const attachedBy: Readonly<Record<string, string>> = {
+  neutron: 'Neutron',
+  cinder: 'Cinder',
+  external: 'another service',
+};
+
+const attachedText = (row: SourceRow): string | undefined => {
+  for (const field of ['network_interface', 'storage_interface'] as const) {
+    const service = attachedBy[String(row[field])];
+    if (service) return `${field} ${String(row[field])}: ${service} attaches for it, which Temper does not`;
+  }
+  return undefined;
+};
+
+const documentsOf = (row: SourceRow) => {
+  const internal = documentOf(row.driver_internal_info);
+  return {
+    driver_info: documentOf(row.driver_info),
+    driver_internal_info: Object.fromEntries(
+      instanceKeys.flatMap((key) => (key in internal ? [[key, internal[key]]] : [])),
+    ),
+    properties: documentOf(row.properties),
+    extra: documentOf(row.extra),
+    instance_info: documentOf(row.instance_info),
+    network_data: documentOf(row.network_data),
+    raid_config: documentOf(row.raid_config),
+    target_raid_config: documentOf(row.target_raid_config),
+  };
+};
+
+const interfacesOf = (row: SourceRow, changes: string[]): Document => {
+  const driver = String(row.driver);
+  if (!isDriver(driver)) return {};
+  return Object.fromEntries(
+    interfaceNames.map((name) => {
+      const field = `${name}_interface`;
+      const given = row[field] as string | null;
+      const known = driverRow(driver).interfaces[name];
+      if (given === null || known.includes(given)) return [field, given];
+      changes.push(`${field} ${given} is none of Temper’s ${driver}: ${known[0]} instead`);
+      return [field, known[0]];
+    }),
+  );
+};
+
+/** Judges one row of Ironic's `nodes`. */
+export const judgeNode = (row: SourceRow, traits: readonly string[], tags: number): NodeVerdict => {
+  if (!isDriver(String(row.driver))) return { refused: `Temper has no driver ${String(row.driver)}` };
+  const refused = movingText(row) ?? attachedText(row);
+  if (refused) return { refused };
+  const documents = documentsOf(row);
+  if (secretRefs(documents).length > 0) return { refused: 'an object with the single key $secret is reserved' };
+  const changes: string[] = [];
+  const networkFault = networkDataFault(documents.network_data);
+  if (networkFault) changes.push(`network_data is left out: ${networkFault}`);
+  if (tags > 0) changes.push(`${tags} tags are left out: Temper has none`);
+  if (row.console_enabled) changes.push('its console is off: Temper has no consoles');
+  return {
+    values: {
+      ...Object.fromEntries(same.map((name) => [name, row[name] ?? null])),
+      ...Object.fromEntries(flags.map((name) => [name, row[name] === true])),
+      ...documents,
+      ...(networkFault && { network_data: {} }),
+      ...interfacesOf(row, changes),
+      traits,
+    },
+    changes,
+  };
+};

@@ -1,0 +1,100 @@
+/** The database that is imported from: MariaDB or PostgreSQL, read in one snapshot and never written. */
+import mysql from 'mysql2/promise';
+import postgres from 'postgres';
+
+export type SourceRow = Readonly<Record<string, unknown>>;
+
+/** One snapshot of a database. */
+export type Source = {
+  /** All rows of a table; a boolean is a boolean, a time is a Date, a document is its text. */
+  rows(table: string): Promise<readonly SourceRow[]>;
+  close(): Promise<void>;
+};
+
+/** Why a database cannot be imported from, in words for the operator. */
+export class SourceFault extends Error {}
+
+// Types of PostgreSQL's own.
+const timestampType = 1114;
+const connectMs = 10_000;
+
+/** Ironic stores UTC without saying so. */
+const utc = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
+
+const openPostgres = async (url: string): Promise<Source> => {
+  const sql = postgres(url, {
+    max: 1,
+    connect_timeout: connectMs / 1_000,
+    onnotice: () => {},
+    connection: { application_name: 'temper-import' },
+    types: { utc: { to: timestampType, from: [timestampType], serialize: String, parse: utc } },
+  });
+  try {
+    await sql`select 1`;
+    await sql.unsafe('begin isolation level repeatable read read only');
+  } catch (thrown) {
+    await sql.end({ timeout: 1 });
+    throw thrown;
+  }
+  return {
+    rows: (table) => sql`select * from ${sql(table)} order by 1`,
+    close: () => sql.end({ timeout: 1 }),
+  };
+};
+
+/** SQLAlchemy's form of an address, as it stands in ironic.conf, has the driver's name in its scheme. */
+const addressOf = (url: string): URL => {
+  if (!URL.canParse(url)) throw new SourceFault('The address of the database is no URL.');
+  const address = new URL(url);
+  address.protocol = address.protocol.replace(/\+.*$/, ':');
+  return address;
+};
+
+const openMysql = async (address: URL): Promise<Source> => {
+  const socket = address.searchParams.get('unix_socket');
+  const ca = address.searchParams.get('ssl_ca');
+  const connection = await mysql.createConnection({
+    ...(socket ? { socketPath: socket } : { host: address.hostname, port: Number(address.port || 3306) }),
+    user: decodeURIComponent(address.username),
+    password: decodeURIComponent(address.password),
+    database: decodeURIComponent(address.pathname.slice(1)),
+    ...(ca && { ssl: { ca: await (await import('node:fs/promises')).readFile(ca, 'utf8') } }),
+    charset: 'utf8mb4',
+    timezone: 'Z',
+    connectTimeout: connectMs,
+    // MariaDB has no type for booleans but a number of one digit.
+    typeCast: (field, next) => {
+      if (field.type !== 'TINY' || field.length !== 1) return next();
+      const text = field.string();
+      return text === null ? null : text === '1';
+    },
+  });
+  try {
+    await connection.query('set transaction isolation level repeatable read');
+    await connection.query('start transaction with consistent snapshot, read only');
+  } catch (thrown) {
+    await connection.end();
+    throw thrown;
+  }
+  return {
+    async rows(table) {
+      const [rows] = await connection.query<mysql.RowDataPacket[]>('select * from ?? order by 1', [table]);
+      return rows;
+    },
+    close: () => connection.end(),
+  };
+};
+
+/** Opens an address of `[database] connection` in ironic.conf. Throws SourceFault where it cannot be reached. */
+export const openSource = async (url: string): Promise<Source> => {
+  const address = addressOf(url);
+  const kind = address.protocol.slice(0, -1);
+  try {
+    if (kind === 'postgresql' || kind === 'postgres') return await openPostgres(address.href);
+    if (kind === 'mysql' || kind === 'mariadb') return await openMysql(address);
+  } catch (thrown) {
+    const { message, code } = thrown as NodeJS.ErrnoException;
+    throw new SourceFault(`The database could not be opened: ${message || code}.`);
+  }
+  throw new SourceFault(`A database of kind ${kind} cannot be imported from; mysql and postgresql can.`);
+};

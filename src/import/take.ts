@@ -1,0 +1,164 @@
+/** Takes one object: finds whether it is new, the same, or changed on either side, and stores what is to be stored. */
+import { createHash } from 'node:crypto';
+import type { Queries } from '../inventory';
+import { brokenReference, brokenUnique } from '../inventory/database';
+import type { Imported } from '../inventory/imports';
+import type { BoxedSecret, Holding, Sealer } from '../inventory/secrets/sealing';
+import { bmcSideOf } from '../model/access/bmc-sides';
+import { maskSecrets, secretRefs } from '../model/access/secrets';
+import type { Document } from '../model/document';
+import { type Kind, kinds, type Taken } from './objects';
+
+/** What became of an object. `kept`: it changed in Temper too, which stands. */
+export type Outcome =
+  | { readonly is: 'new' | 'changed' | 'same' }
+  | { readonly is: 'kept' | 'refused'; readonly reason: string };
+
+export type TakeContext = {
+  readonly sealer: Sealer;
+  readonly before: ReadonlyMap<string, Imported>;
+  /** The id that the audit trail has for the whole import. */
+  readonly by: { readonly user: string; readonly request_id: string };
+};
+
+export const keyOf = ({ kind, uuid }: { readonly kind: string; readonly uuid: string }): string => `${kind} ${uuid}`;
+
+// Of a node these move by themselves, in Temper as at the source: they say nothing of who changed it.
+const moving = ['power_state', 'target_power_state', 'fault', 'health', 'last_error', 'updated_at'];
+const comparedOf = (values: Readonly<Record<string, unknown>>): string[] =>
+  Object.keys(values).filter((name) => !moving.includes(name));
+
+const ordered = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** Without secrets, which could be guessed by a digest; that one changed shows by `updated_at`, which Ironic moves with it. */
+const sourceDigest = ({ values }: Taken): string =>
+  createHash('sha256')
+    .update(JSON.stringify(maskSecrets(values), ordered))
+    .digest('hex');
+
+type Sealing = { readonly fields: readonly string[]; readonly of: Omit<Holding, 'field' | 'side'> };
+
+const sealingOf = ({ kind, uuid, values }: Taken): Sealing | undefined => {
+  if (kind === 'node')
+    return {
+      fields: ['driver_info', 'instance_info'],
+      of: { holder: 'node', holder_id: uuid, groups: [String(values.conductor_group ?? '')] },
+    };
+  if (kind === 'volume target')
+    return { fields: ['properties'], of: { holder: 'volume_target', holder_id: uuid, groups: 'all' } };
+  return undefined;
+};
+
+const sealed = (sealer: Sealer, taken: Taken) => {
+  const sealing = sealingOf(taken);
+  const values: Record<string, unknown> = { ...taken.values };
+  const secrets: BoxedSecret[] = [];
+  for (const field of sealing?.fields ?? []) {
+    const side =
+      field === 'driver_info'
+        ? bmcSideOf({ driver: String(values.driver), driver_info: values.driver_info as Document })
+        : undefined;
+    const { document, secrets: more } = sealer.seal(values[field], { ...sealing!.of, field, ...(side && { side }) });
+    values[field] = document;
+    secrets.push(...more);
+  }
+  return { values, secrets, sealing };
+};
+
+const titles: Partial<Record<Kind, string>> = {
+  node: 'node',
+  port: 'port',
+  portgroup: 'portgroup',
+  allocation: 'allocation',
+};
+
+const recordChange = async (
+  store: Queries,
+  taken: Taken,
+  action: 'imported' | 'reimported',
+  by: TakeContext['by'],
+): Promise<void> => {
+  const { kind, uuid, name, values } = taken;
+  const node = kind === 'node' ? uuid : ((values.node_uuid as string | undefined) ?? null);
+  await store.audit.write({
+    requester: {
+      user_id: by.user,
+      user_name: by.user,
+      project_id: null,
+      system_scope: 'all',
+      strategy: 'import',
+      request_id: by.request_id,
+    },
+    action: `${titles[kind] ?? kind.replace(' ', '_')}.${action}`,
+    rule: null,
+    rule_set: null,
+    resource: kind.replace(' ', '_'),
+    resource_id: uuid,
+    node_uuid: node,
+    data: { name, from: 'ironic' },
+  });
+  if (kind !== 'node') return;
+  await store.events.append({
+    kind: action === 'imported' ? 'node.created' : 'node.updated',
+    node_uuid: uuid,
+    project: values.owner as never,
+    lessee: values.lessee as never,
+    data: { name, driver: values.driver, imported: true },
+  });
+};
+
+const store = async (queries: Queries, taken: Taken, known: boolean, { sealer, by }: TakeContext): Promise<void> => {
+  const { values, secrets, sealing } = sealed(sealer, taken);
+  const table = kinds[taken.kind];
+  if (known) await queries.imports.replace(table, taken.uuid, values);
+  else await queries.imports.insert(table, values);
+  if (taken.kind === 'allocation') await queries.imports.link(String(values.node_uuid), taken.uuid);
+  await queries.secrets.insert(secrets);
+  if (sealing && known)
+    await queries.secrets.prune(
+      sealing.of.holder,
+      taken.uuid,
+      sealing.fields.flatMap((field) => secretRefs(values[field] as never)),
+    );
+  await queries.imports.record({
+    kind: taken.kind,
+    uuid: taken.uuid,
+    source_digest: sourceDigest(taken),
+    taken_digest: (await queries.imports.digest(table, taken.uuid, comparedOf(values)))!,
+  });
+  await recordChange(queries, taken, known ? 'reimported' : 'imported', by);
+};
+
+/** Why an object that was taken before is left as it is in Temper; undefined where its source may be taken again. */
+const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): Promise<string | undefined> => {
+  const now = await queries.imports.digest(kinds[taken.kind], taken.uuid, comparedOf(taken.values));
+  if (now === undefined) return 'it was deleted in Temper';
+  if (now !== before.taken_digest) return 'it changed in Temper as well as in Ironic';
+  if (taken.kind === 'node' && (await queries.imports.isHeld(taken.uuid))) return 'a run holds it in Temper';
+  return undefined;
+};
+
+/** Takes one object within a savepoint of its own. Throws what is no refusal. */
+export const take = async (queries: Queries, taken: Taken, context: TakeContext): Promise<Outcome> => {
+  const before = context.before.get(keyOf(taken));
+  if (before?.source_digest === sourceDigest(taken)) return { is: 'same' };
+  if (before) {
+    const reason = await reasonToKeep(queries, taken, before);
+    if (reason) return { is: 'kept', reason };
+  } else if ((await queries.imports.digest(kinds[taken.kind], taken.uuid, ['uuid'])) !== undefined)
+    return { is: 'refused', reason: 'Temper has one with this UUID that it did not import' };
+  await store(queries, taken, before !== undefined, context);
+  return { is: before ? 'changed' : 'new' };
+};
+
+/** What a refused write means; undefined for anything else. */
+export const refusalOf = (thrown: unknown): string | undefined => {
+  const unique = brokenUnique(thrown);
+  if (unique)
+    return `Temper has another with the same ${unique.replace(/^[a-z]+?_(.*)_key$/, '$1').replaceAll('_', ' ')}`;
+  const reference = brokenReference(thrown);
+  return reference && `what it refers to was not taken (${reference.replace(/_fkey$/, '').replaceAll('_', ' ')})`;
+};

@@ -1,0 +1,66 @@
+/** Queries of imports: what was taken from where, and the writes of objects as they were at their source. */
+import { type Db, jsonOf } from './database';
+
+/** An object that was taken once. */
+export type Imported = {
+  readonly kind: string;
+  readonly uuid: string;
+  readonly source_digest: string;
+  readonly taken_digest: string;
+};
+
+type Values = Readonly<Record<string, unknown>>;
+/** A table, and which of its columns are documents. */
+export type ImportTable = { readonly table: string; readonly documents: readonly string[] };
+
+export const imports = (sql: Db) => {
+  const written = ({ documents }: ImportTable, values: Values): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, documents.includes(name) ? jsonOf(sql, value) : value]),
+    );
+
+  return {
+    /** Everything that was taken so far. */
+    async all(): Promise<Imported[]> {
+      return sql<Imported[]>`select kind, uuid, source_digest, taken_digest from imports`;
+    },
+
+    /** SHA-256 of some columns of a row as they are now; undefined where there is no such row. */
+    async digest({ table }: ImportTable, uuid: string, columns: readonly string[]): Promise<string | undefined> {
+      const [row] = await sql<{ digest: string }[]>`
+        select encode(sha256(convert_to((
+          select jsonb_object_agg(key, value) from jsonb_each(to_jsonb(t)) where key in ${sql([...columns])}
+        )::text, 'UTF8')), 'hex') as digest from ${sql(table)} t where uuid = ${uuid}`;
+      return row?.digest;
+    },
+
+    /** Stores an object that is not there. Throws what `brokenUnique` and `brokenReference` recognise. */
+    async insert(of: ImportTable, values: Values): Promise<void> {
+      await sql`insert into ${sql(of.table)} ${sql(written(of, values))}`;
+    },
+
+    /** Puts the values of its source over an object. Throws likewise. */
+    async replace(of: ImportTable, uuid: string, values: Values): Promise<void> {
+      await sql`update ${sql(of.table)} set ${sql(written(of, values))} where uuid = ${uuid}`;
+    },
+
+    /** Whether a run holds the node. */
+    async isHeld(node: string): Promise<boolean> {
+      const [row] = await sql`select 1 from nodes where uuid = ${node} and reservation is not null`;
+      return row !== undefined;
+    },
+
+    /** Links a node with the allocation that it was given for; a node keeps the one that it has. */
+    async link(node: string, allocation: string): Promise<void> {
+      await sql`update nodes set allocation_uuid = ${allocation} where uuid = ${node} and allocation_uuid is null`;
+    },
+
+    /** Records what was taken. */
+    async record({ kind, uuid, source_digest, taken_digest }: Imported): Promise<void> {
+      await sql`
+        insert into imports (kind, uuid, source_digest, taken_digest) values (${kind}, ${uuid}, ${source_digest}, ${taken_digest})
+        on conflict (kind, uuid) do update
+          set source_digest = excluded.source_digest, taken_digest = excluded.taken_digest, imported_at = now()`;
+    },
+  };
+};
