@@ -151,9 +151,9 @@ const lastLease = (file: string): string => {
 };
 
 const ejectMedia = async (uuid: string): Promise<void> => {
-  const manager = `http://${gateway}:${bmcPort}/redfish/v1/Managers/${uuid}`;
+  const system = `http://${gateway}:${bmcPort}/redfish/v1/Systems/${uuid}`;
   const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('root:calvin')}` };
-  const act = `${manager}/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia`;
+  const act = `${system}/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia`;
   const { status } = await fetch(act, { method: 'POST', headers, body: '{}' });
   if (status >= 300) throw new Error(`the BMC answered ${status} to EjectMedia`);
 };
