@@ -39,16 +39,19 @@ const factoryState = (profile: Profile): BmcState => ({
   lastId: 0,
 });
 
+/** Three bytes that no other BMC of a rack has: which card (lowest bit of the first) and the BMC's number around it. */
+const macTail = (index: number, nic: number): string =>
+  [((index >> 16) << 1) | nic, index >> 8, index].map((byte) => (byte & 255).toString(16).padStart(2, '0')).join(':');
+
 export const createBmc = (index: number, profile: Profile, timing: Timing, state?: BmcState): Bmc => {
   const hash = digest(`temper-rack-${index}`);
-  const tail = [index >> 8, index & 255].map((byte) => (byte & 255).toString(16).padStart(2, '0')).join(':');
   return {
     index,
     name: `bmc-${index}`,
     profile,
     uuid: `${hash.slice(0, 8)}-${hash.slice(8, 12)}-4${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`,
     serial: hash.slice(32, 39).toUpperCase(),
-    macs: ['00', '01'].map((nic) => `${profile.oui}:${nic}:${tail}`),
+    macs: [0, 1].map((nic) => `${profile.oui}:${macTail(index, nic)}`),
     username: profile.username,
     password: `rack-${index}-${hash.slice(40, 48)}`,
     timing,

@@ -11,7 +11,7 @@ import { certificateIn, makeCertificate } from './certificate';
 import { controlListener, type JournalFilter, type RackHands } from './control';
 import { Fault } from './fault-kinds';
 import { addFault } from './faults';
-import { openStore } from './journal';
+import { openForgetfulStore, openStore } from './journal';
 import { pressPowerButton } from './power';
 import { profileNames, profiles } from './profiles';
 import { type RamdiskOptions, type Ramdisks, startRamdisks } from './ramdisks';
@@ -28,8 +28,10 @@ export { profileNames };
 export type RackOptions = {
   /** A folder of this rack's own: journal, snapshot and certificate live there. */
   stateDir: string;
-  /** 8 when not given. */
+  /** 8 when not given; at most 8,388,608, for the numbers of their MAC addresses end there. */
   bmcs?: number;
+  /** Keeps no journal and no snapshot, so that 100,000 BMCs fit into one process; their state ends with it. */
+  forgetful?: boolean;
   /** 127.0.0.1 when not given. */
   host?: string;
   /** 0, the default of all ports, takes a free one. With ports 'each', BMC n listens at httpPort + n. */
@@ -159,7 +161,7 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
   const names = options.profiles?.length ? options.profiles : profileNames;
   const timing = { ...timingAt(options.speed ?? 1), ...options.timing };
   const chosen = Array.from({ length: options.bmcs ?? 8 }, (_, index) => profileOf(names[index % names.length]!));
-  const store = openStore(options.stateDir);
+  const store = (options.forgetful ? openForgetfulStore : openStore)(options.stateDir);
   const bmcs = chosen.map((profile, index) => createBmc(index, profile, timing, store.recall(index, profile.name)));
   store.snapshot(bmcs);
 
