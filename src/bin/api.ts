@@ -57,7 +57,8 @@ live('api', config, { log, metrics }, async (life) => {
     log.info('listening for ramdisks', { host: ramdisksAt.host, port: ramdisks.port });
   }
   const offered = config.TEMPER_RAMDISK_LISTEN === 'api' ? routes : withoutRamdisks(routes);
-  const server = patientServer(patienceOf(config), watched(createApi(rooms, offered, trail), metrics, traces));
+  const api = createApi(rooms, offered, trail);
+  const server = patientServer(patienceOf(config), watched(api, metrics, traces), api.messages);
   ends.push(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
   await listen(server, apiListening(config), (error) => log.warn('api socket', { error }));
   life.onEnd(() => rooms.streams.close()); // first of all: what goes on would keep the server

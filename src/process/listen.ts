@@ -1,6 +1,12 @@
 /** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
 
-import { createServer, type Server as HttpServer, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type Server as HttpServer,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Metrics } from '../observe/metrics';
@@ -136,11 +142,19 @@ const endWaiting = (server: HttpServer): void => {
   });
 };
 
-/** An HTTP server that cuts clients off who send slowly, or nothing. */
-export const patientServer = (patience: Patience, answer: RequestListener): HttpServer => {
+/**
+ * An HTTP server that cuts clients off who send slowly, or nothing.
+ * @param messages what requests and responses are made of; Node's own when absent
+ */
+export const patientServer = (
+  patience: Patience,
+  answer: RequestListener,
+  messages: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
+): HttpServer => {
   const { headersMs, requestMs, keepAliveMs, connections } = patience;
   const server = createServer(
     {
+      ...messages,
       headersTimeout: headersMs,
       requestTimeout: Math.max(headersMs, requestMs),
       keepAliveTimeout: keepAliveMs,

@@ -1,6 +1,7 @@
 /** Finds the route of a request in front of Express, whose routers compare path after path and copy the request's parts at each. */
 import type { Express, Request, Response } from 'express';
 import findMyWay from 'find-my-way';
+import { asExpress } from './messages';
 import { takeSuffixOff } from './suffixes';
 
 type Handler = (request: Request, response: Response) => Promise<void>;
@@ -60,8 +61,7 @@ export const createDirect = (
       takeSuffixOff(request, response, next);
       const found = find(request.url, request.method);
       if (!found) return false;
-      Object.setPrototypeOf(request, app.request);
-      Object.setPrototypeOf(response, app.response);
+      asExpress(app, request, response);
       const { path, handler, params } = found;
       Object.assign(request, { res: response, originalUrl, params, route: { path } });
       response.req = request;

@@ -10,6 +10,7 @@ import { createCors } from './cors';
 import { createDirect } from './direct';
 import { createDispatch } from './dispatch';
 import { replyFor } from './errors';
+import { type ApiListener, messagesOf } from './messages';
 import { byPrecision, unversioned } from './paths';
 import { trustIn } from './proxies';
 import { newRequestId } from './request-ids';
@@ -29,7 +30,7 @@ export const createApi = (
   ctx: ApiContext,
   routes: readonly Route[] = allRoutes,
   trail: Trail = createTrail(ctx),
-): RequestListener => {
+): ApiListener => {
   const serve = serving(ctx, trail, routes);
   const app = express();
   app.disable('x-powered-by');
@@ -56,10 +57,12 @@ export const createApi = (
     undecodable(thrown, request, response),
   );
   // What browsers are answered before a route is found is Express' own.
-  if (cors) return app;
-  return (request, response) => {
-    if (!direct.serve(request as Request, response as Response)) app(request, response);
-  };
+  const answer: RequestListener = cors
+    ? app
+    : (request, response) => {
+        if (!direct.serve(request as Request, response as Response)) app(request, response);
+      };
+  return Object.assign(answer, { messages: messagesOf(app) });
 };
 
 const byPath = (routes: readonly Route[]): [string, Route[]][] => {
