@@ -46,6 +46,8 @@ export type ContextSettings = {
   readonly automaticLessee: 'instance' | 'request' | 'off';
   /** The ramdisk record that nodes boot from which name no image; none when absent. */
   readonly defaultRamdisk?: string;
+  /** Whether machines that no node stands for are recorded as their ramdisks report them; not when absent. */
+  readonly discovery?: boolean;
   /** What the traits begin with that only the operator sets; empty for none. */
   readonly operatorTraitPrefix: string;
   /** Runbooks that stand in for a node's own list in automated cleaning, by resource class; `*` for all others. */

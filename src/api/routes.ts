@@ -4,6 +4,7 @@ import { allEventRoutes } from './temper/all-events';
 import { auditRoutes } from './temper/audit';
 import { canRoutes } from './temper/can';
 import { descriptionRoutes } from './temper/description';
+import { discoveredMachineRoutes } from './temper/discovered-machines';
 import { disruptionBudgetRoutes } from './temper/disruption-budgets';
 import { firmwareRoutes } from './temper/firmware';
 import { freezeRoutes } from './temper/freezes';
@@ -100,6 +101,7 @@ export const routes: readonly Route[] = [
   ...webhookRoutes,
   ...ramdiskRecordRoutes,
   ...imageRoutes,
+  ...discoveredMachineRoutes,
   ...disruptionBudgetRoutes,
   ...windowRoutes,
   ...freezeRoutes,

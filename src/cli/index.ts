@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { addBoot } from './boot';
 import { actingWith } from './context';
+import { addDiscovered } from './discovered';
 import { addDisruptionBudgets } from './disruption-budgets';
 import { addDoctor } from './doctor';
 import { CliFault, exits } from './faults';
@@ -48,6 +49,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addWindows(program, acting);
   addRamdisks(program, acting);
   addImages(program, acting);
+  addDiscovered(program, acting);
   addBoot(program, acting);
   addDoctor(program, acting);
   addRecover(program, acting);

@@ -7,6 +7,7 @@ import { audit } from './audit';
 import { auditList } from './audit-list';
 import { alone, clockOf, type Db, type Sql } from './database';
 import { deployTemplates } from './deploy-templates';
+import { discoveredMachines } from './discovered-machines';
 import { disruptionBudgets } from './disruption-budgets';
 import { events } from './events';
 import { feed } from './feed';
@@ -122,6 +123,7 @@ const queries = (sql: Db) => ({
   volumeTargets: volumeTargets(sql),
   deployTemplates: deployTemplates(sql),
   disruptionBudgets: disruptionBudgets(sql),
+  discoveredMachines: discoveredMachines(sql),
   projectWindows: projectWindows(sql),
   inspectionRules: inspectionRules(sql),
   ruleEffects: ruleEffects(sql),

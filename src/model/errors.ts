@@ -359,6 +359,22 @@ export const errors = {
   BootServiceAway: { status: 503, retry: true, says: 'The boot service at {url} did not answer: {reason}.' },
   KernelArgumentsRefused: { status: 400, retry: false, says: 'The list of kernel arguments of the ramdisk {reason}.' },
   NetworkDataRefused: { status: 400, retry: false, says: 'The network_data of the node cannot be used: {reason}.' },
+  DiscoveredMachineNotFound: {
+    status: 404,
+    retry: false,
+    says: 'Discovered machine {machine} could not be found.',
+  },
+  // The agent asks again after a 5xx and a 409: openstack/ironic-python-agent:ironic_python_agent/inspector.py
+  DiscoveryRefused: {
+    status: 400,
+    retry: false,
+    says: 'The machine is not recorded: {reason}.',
+  },
+  DiscoveryTooLong: {
+    status: 400,
+    retry: false,
+    says: 'The machine is not recorded: its inventory has {bytes} bytes, {most} at most.',
+  },
   RamdiskTooEarly: {
     status: 503,
     retry: true,

@@ -1,6 +1,7 @@
 /** Hidden equals missing: on every route that names an object, a stranger gets the same answer for one that is there and one that is not. */
 import { routes } from '../../src/api';
 import { startTestApi, type TestApi } from '../support/api';
+import { discoveredMachine } from '../support/discovered-machines';
 import { rolloutOf } from '../support/rule-world';
 import { owner } from '../support/world';
 
@@ -73,6 +74,7 @@ const world = async (): Promise<Record<string, string>> => {
       bytes: 2_048,
       disk_format: 'raw',
     }),
+    'discovered-machines': await discoveredMachine(api.sql),
     drivers: 'fake-hardware',
     conductors: 'worker-1',
   };
@@ -113,6 +115,8 @@ const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
   [/\/rollouts\/[^/]+\/(submit|start|approve|reject)$/, { ...reason, plan_hash: '0'.repeat(64) }],
   [/\/rollouts\/[^/]+\/rollback$/, { ...reason, targets: 'done' }],
   [/\/rollouts\/[^/]+\/\w+$/, reason],
+  [/\/discovered-machines\/[^/]+\/refuse$/, reason],
+  [/\/discovered-machines\/[^/]+\/enroll$/, { revision: 'x', driver: 'fake-hardware' }],
   [/\/freezes$/, reason],
   [/\/webhooks\/[^/]+$/, { enabled: false }],
   [/\/disruption-budgets\/[^/]+$/, { max_unavailable: 2 }],

@@ -18,6 +18,7 @@ const things: Readonly<Record<string, string>> = {
   runs: '{running}',
   webhooks: '{webhook}',
   ramdisks: '{ramdisk}',
+  'discovered-machines': '{discovered}',
   freezes: '{freeze}',
   vifs: '{vif}',
   drivers: 'redfish',

@@ -210,6 +210,7 @@ const ramdisk = {
   files_at: 1_024,
   files_bytes: 1_024,
 };
+const discovered = '/temper/v1/discovered-machines/{discovered}';
 const imageRecord = { name: 'rules-new', sha256: 'a'.repeat(64), bytes: 2_048, disk_format: 'raw' };
 const webhook = { url: 'https://hooks.example.org/y', kinds: ['*'], secret: 'y'.repeat(32) };
 
@@ -549,6 +550,12 @@ export const ruleRows: readonly RuleRow[] = [
   row('temper:image:get', 'GET /temper/v1/images', 'system-reader', 'owner-admin'),
   row('temper:image:create', 'POST /temper/v1/images', 'operator', 'system-member', { body: imageRecord }),
   row('temper:image:delete', 'DELETE /temper/v1/images/{image}', 'operator', 'system-member'),
+  row('temper:discovered_machine:get', 'GET /temper/v1/discovered-machines', 'system-reader', 'owner-admin'),
+  row('temper:discovered_machine:enroll', `POST ${discovered}/enroll`, 'operator', 'system-member', {
+    body: { revision: 'x', driver: 'fake-hardware' },
+  }),
+  row('temper:discovered_machine:refuse', `POST ${discovered}/refuse`, 'operator', 'system-member', { body: reason }),
+  row('temper:discovered_machine:delete', `DELETE ${discovered}`, 'operator', 'system-member'),
   row('temper:disruption_budget:get', 'GET /temper/v1/disruption-budgets/{budget}', 'owner-reader', 'lessee-admin', {
     hidden: true,
   }),

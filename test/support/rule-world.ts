@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { TestApi } from './api';
+import { discoveredMachine } from './discovered-machines';
 import { bootRamdisks } from './ramdisk-boots';
 import { lessee, owner } from './world';
 
@@ -171,6 +172,7 @@ const makes: Readonly<Record<string, Make>> = {
     await posted(api, '/temper/v1/images', { name, sha256: 'a'.repeat(64), bytes: 2_048, disk_format: 'raw' });
     return name;
   },
+  discovered: async (api) => discoveredMachine(api.sql),
   budget: async (api) => {
     const [row] = await api.sql`
       insert into disruption_budgets (project, max_unavailable) values (${owner}, '1') returning uuid`;

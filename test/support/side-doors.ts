@@ -328,6 +328,10 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
     /\/temper\/v1\/images\b/,
     'a record of system administrators; a node is deployed with it by the rules of a deployment',
   ],
+  [
+    /\/temper\/v1\/discovered-machines\b/,
+    'machines that no node stands for; one that is enrolled is asked what a new node is asked',
+  ],
   [/^POST \/v1\/events$/, 'reports networks'],
   [/^\w+ \/v1\/nodes\/:\w+\/(ports|portgroups|volume)\b/, 'refused to every caller: there they are only listed'],
   [/^(PUT|PATCH) \S+\/vendor_passthru\b/, 'asks what POST asks'],

@@ -65,6 +65,28 @@ export const ramdisk = z.strictObject({
 });
 export const ramdisks = listOf('ramdisks', ramdisk);
 
+const discoveredFields = {
+  uuid: id,
+  state: text,
+  macs: z.array(text),
+  boot_mac: maybe,
+  arch: maybe,
+  bmc_address: maybe,
+  vendor: maybe,
+  product: maybe,
+  serial: maybe,
+  sender: text,
+  revision: text,
+  reports: count,
+  reason: maybe,
+  contested: trueOrFalse,
+  first_seen_at: time,
+  last_seen_at: time,
+};
+export const discoveredMachines = listOf('discovered_machines', z.strictObject(discoveredFields));
+export const discoveredWhole = z.strictObject({ ...discoveredFields, inventory: z.record(z.string(), z.unknown()) });
+export const enrolledMachine = z.strictObject({ node_uuid: id, name: maybe, provision_state: text });
+
 export const image = z.strictObject({
   uuid: id,
   name: text,

@@ -70,4 +70,5 @@ export const consoleState = z.strictObject({
 
 /** What a ramdisk is sent. */
 export const lookup = z.strictObject({ node: z.looseObject({ uuid: z.guid() }), config: z.looseObject({}) });
-export const continued = z.union([lookup, z.strictObject({ uuid: z.guid() })]);
+// Empty where the machine is recorded as discovered: no node stands for it.
+export const continued = z.union([lookup, z.strictObject({ uuid: z.guid() }), z.strictObject({})]);

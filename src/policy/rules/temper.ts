@@ -302,6 +302,18 @@ export const addedRules: readonly TemperRuleRow[] = [
     check: act === 'get' ? systemReader : systemAdmin,
     says: `${act === 'get' ? 'See the images that the boot service sends: readers' : `${act[0]!.toUpperCase()}${act.slice(1)} images, which any deployment can name: administrators`} of the system.`,
   })),
+  ...(
+    [
+      ['get', 'See the machines that no node stands for, as they reported themselves: readers of the system.'],
+      ['enroll', 'Enrol a discovered machine as a node: administrators of the system.'],
+      ['refuse', 'Refuse a discovered machine: administrators of the system.'],
+      ['delete', 'Remove the record of a discovered machine: administrators of the system.'],
+    ] as const
+  ).map(([act, says]) => ({
+    name: `temper:discovered_machine:${act}`,
+    check: act === 'get' ? systemReader : systemAdmin,
+    says,
+  })),
   {
     name: 'temper:disruption_budget:get',
     check: anyOf(systemReader, `role:reader and ${ownBudget}`, `role:service and ${ownBudget}`),

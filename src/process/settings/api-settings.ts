@@ -24,6 +24,7 @@ export const apiSettings = (config: ApiConfig): Settings => ({
   automatedClean: config.TEMPER_AUTOMATED_CLEAN,
   automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
   defaultRamdisk: config.TEMPER_DEFAULT_RAMDISK,
+  discovery: config.TEMPER_DISCOVERY,
   operatorTraitPrefix: config.TEMPER_OPERATOR_TRAIT_PREFIX,
   cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
   webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,

@@ -125,5 +125,10 @@ export const api = {
     .describe(
       'Ramdisk record that nodes are booted from whose driver_info names no image; none when unset: such nodes are refused.',
     ),
+  TEMPER_DISCOVERY: flag
+    .default(false)
+    .describe(
+      'Whether a machine that no node stands for is recorded when its ramdisk sends an inspection, for operators to enrol or refuse.',
+    ),
   TEMPER_PROJECTS_MAY_ENROL: flag.default(false).describe('Whether a project’s admins may enrol nodes of their own.'),
 };

@@ -1,5 +1,6 @@
 /** POST /v1/nodes: enrols a node. */
 import { randomUUID } from 'node:crypto';
+import type { Queries } from '../../../inventory';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
 import { bmcSideOf } from '../../../model/access/bmc-sides';
 import type { Caller } from '../../../model/access/callers';
@@ -28,9 +29,9 @@ import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
 import { nodeProjections, shownTo } from './representation';
 
 type CreateBody = Readonly<Record<string, unknown>>;
-type CreateRequest = ApiRequest<unknown, unknown, CreateBody>;
+export type CreateRequest = ApiRequest<unknown, unknown, CreateBody>;
 
-const createRule = 'baremetal:node:create';
+export const createRule = 'baremetal:node:create';
 const setChassis = 'baremetal:node:update:chassis_uuid';
 
 /** Fields whose secrets lie apart. */
@@ -105,7 +106,22 @@ export const holdingOf = (node: NodeValues): ValuesOf => ({
   },
 });
 
+/**
+ * The node that a request's body enrols, checked. Asks the rules of what the body names; whether the caller may enrol at all is asked before.
+ * @returns what stores it, also in a transaction with what belongs to it
+ */
+export const nodeGiven = async (
+  ctx: ApiContext,
+  request: CreateRequest,
+  { rule, owner }: { readonly rule: string; readonly owner: unknown },
+): Promise<(nodes: Pick<Queries['nodes'], 'enrol'>) => Promise<NodeRow>> => {
+  const values = await completed(ctx, request, owner);
+  const sealed = sealAll(ctx.vault, values, sealedFields, holdingOf(values));
+  return (nodes) => storeNode(nodes, ctx, request, rule, sealed);
+};
+
 const storeNode = async (
+  nodes: Pick<Queries['nodes'], 'enrol'>,
   ctx: ApiContext,
   request: CreateRequest,
   rule: string,
@@ -121,9 +137,7 @@ const storeNode = async (
     node: { uuid: uuid!, owner: owner ?? null, lessee: lessee ?? null },
     data: { name, driver, given: request.body },
   });
-  return refusingDuplicates(nodeTable, values, () =>
-    ctx.inventory.nodes.enrol({ ...values, uuid: uuid! }, { ...rows, secrets }),
-  );
+  return refusingDuplicates(nodeTable, values, () => nodes.enrol({ ...values, uuid: uuid! }, { ...rows, secrets }));
 };
 
 export const nodeCreateRoutes: Route[] = [
@@ -146,8 +160,8 @@ export const nodeCreateRoutes: Route[] = [
       // Whether a chassis exists is not revealed to a project that could not put its node there by a patch.
       if (rule === selfOwned && request.body.chassis_uuid)
         policy.require(setChassis, request.who, nodeTarget({ owner: owner as string, lessee: null }));
-      const values = await completed(ctx, request, owner);
-      const node = await storeNode(ctx, request, rule, sealAll(ctx.vault, values, sealedFields, holdingOf(values)));
+      const store = await nodeGiven(ctx, request, { rule, owner });
+      const node = await store(ctx.inventory.nodes);
       const shown = shownTo(policy, request);
       return created(
         nodeProjections.full(request.version).represent(node, shown),

@@ -11,6 +11,7 @@ import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, route } from '../../http/route';
 import { uuid } from '../../resource/validation';
 import * as shapes from '../shapes';
+import { recordDiscovered } from './discovered';
 import { lookupBody, macsAmong, nodeAt } from './lookup';
 import { notifyRun } from './notify-run';
 import { isOwnRamdisk, peerOf } from './peers';
@@ -85,9 +86,10 @@ const nodeByAddresses = async (
 
 /**
  * The node that was inspected: by what its ramdisk bears where that came with its boot image, else by the addresses it found.
- * Addresses alone are not believed of a node whose ramdisk bears something. Throws NodeNotFound.
+ * Addresses alone are not believed of a node whose ramdisk bears something. Undefined for a machine that is to be recorded as
+ * discovered. Throws NodeNotFound.
  */
-const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<NodeRow> => {
+const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<NodeRow | undefined> => {
   const macs = macsAmong(request.body.inventory.interfaces.map((one) => one.mac_address));
   const { boot, node_uuid } = request.query;
   const { ramdiskBoots } = ctx.inventory;
@@ -96,13 +98,18 @@ const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<N
   const node = found && (await ctx.inventory.nodes.find({ uuid: found }));
   const awaited = node && inspectionStates.includes(node.provision_state) && interfaceOf(node, 'inspect') === 'agent';
   const proven = boot !== undefined || !found || typeof (await ramdiskBoots.brings(found)) !== 'string';
-  return awaited && proven ? node : raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
+  if (awaited && proven) return node;
+  const named = boot !== undefined || node_uuid !== undefined;
+  if (ctx.settings.discovery && !found && !named && (await ctx.inventory.agents.withPorts(macs)).length === 0)
+    return undefined;
+  return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
 };
 
 const continueInspection = async (request: InspectionRequest, ctx: ApiContext): Promise<Answer> => {
   ctx.policy().require(inspectionRule, request.who);
   if (request.version !== 1 && request.version < nodeShownSince) raise('PathNotFound');
   const node = await inspected(ctx, request);
+  if (!node) return recordDiscovered(ctx, request.body.inventory, peerOf(request));
   // The ramdisk sends what it found once, and again only after a 5xx: one that is quick may come before its power-on has ended.
   if (!(await isOwnRamdisk(ctx, node, peerOf(request)))) return raise('RamdiskTooEarly');
   const { inventory, ...plugin_data } = request.body;

@@ -1,0 +1,44 @@
+/** What becomes of an inspection that no node stands for: a record that waits for an operator, within bounds. */
+import { createHash } from 'node:crypto';
+import type { Reported } from '../../../inventory/discovered-machines';
+import { claimsOf, discoveryLimits } from '../../../model/boot/discovery';
+import type { Document } from '../../../model/document';
+import { raise } from '../../../model/errors';
+import type { ApiContext } from '../../context';
+import type { Answer } from '../../http/route';
+import { macsAmong } from './lookup';
+
+type Inventory = Document & { readonly interfaces: readonly { readonly mac_address: string }[] };
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const refusals: Readonly<Record<Exclude<Reported['is'], 'new' | 'known'>, string>> = {
+  'all full': `${discoveryLimits.records} machines are recorded; operators enrol, refuse or remove some first`,
+  'sender full': `reports from its address have made ${discoveryLimits.ofSender} records`,
+  shared: `${discoveryLimits.sharing} records have one of its MAC addresses`,
+};
+
+/** Keeps what a machine reported. Throws NodeNotFound where it names no card, DiscoveryRefused, DiscoveryTooLong. */
+export const recordDiscovered = async (ctx: ApiContext, inventory: Inventory, sender: string): Promise<Answer> => {
+  const macs = macsAmong(inventory.interfaces.map((one) => one.mac_address));
+  const claims = claimsOf(inventory, macs);
+  if (!claims || sender === '') return raise('NodeNotFound', { node: macs.join(', ') });
+  const text = JSON.stringify(inventory);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > discoveryLimits.bytes) raise('DiscoveryTooLong', { bytes, most: discoveryLimits.bytes });
+  const key = digestOf(claims.macs.join());
+  const said = { ...claims, key, sender, inventory, revision: digestOf(`${sender} ${text}`) };
+  const became = await ctx.inventory.transaction(async ({ discoveredMachines, events }) => {
+    const reported = await discoveredMachines.report(said, discoveryLimits);
+    if (reported.is === 'new')
+      await events.append({ kind: 'discovered_machine.reported', data: factsOf(reported.uuid) });
+    return reported;
+  });
+  if (became.is !== 'new' && became.is !== 'known') {
+    ctx.log.warn('discovered machine not recorded', { sender, reason: refusals[became.is] });
+    raise('DiscoveryRefused', { reason: refusals[became.is] });
+  }
+  return { status: 202, body: {} };
+};
+
+const factsOf = (uuid: string) => ({ discovered_machine_uuid: uuid });
