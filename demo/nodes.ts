@@ -15,7 +15,7 @@ export const until = async <T>(what: string, withinMs: number, found: () => Prom
 };
 
 /** A node's record for a BMC of the rack; every fourth is reached over HTTPS with its self-signed certificate. */
-const recordOf = (bmc: RackBmc, secure: boolean): object => ({
+export const recordOf = (bmc: RackBmc, secure: boolean) => ({
   name: bmc.name,
   driver: 'redfish',
   driver_info: {
