@@ -263,6 +263,15 @@ describe('the clock of the BMC', () => {
     },
   );
 
+  test.concurrent('a BMC that is slow to take the time over is behind by as much, and not asked again', async () => {
+    const bench = benchOf('openbmc');
+    bench.fault({ kind: 'clock-lost', remaining: 1 });
+    await bench.run('reset_bmc');
+    bench.fault({ kind: 'latency', method: 'PATCH', ms: 4_000 });
+    await expect(bench.run('set_bmc_clock')).resolves.toMatchObject({ is: 'done' });
+    expect(clocks(bench)).toHaveLength(1);
+  });
+
   test.concurrent('a clock that is right is left alone', async () => {
     const bench = benchOf('openbmc');
     await expect(bench.run('set_bmc_clock')).resolves.toMatchObject({ note: 'the clock was right' });

@@ -60,10 +60,12 @@ export const setBmcClock = async (client: Client, args: Readonly<Record<string, 
   if ((await look()).clock.DateTime === undefined) return raise('BmcUnsupported', client.facts({ what: 'a clock' }));
   /** A given time was meant for the moment it was sent, and has gone on since. */
   const sentAt = ({ sentAt: at }: Announced): number => Date.now() - (performance.now() - at);
+  // A BMC that is slow to take the time over is behind by as much.
+  let tookMs = 0;
   const reached = ({ clock, from, to }: ClockObserved, announced: Announced | undefined): boolean => {
     const ahead = target === undefined ? 0 : target - (announced ? sentAt(announced) : from);
     const shows = Date.parse(clock.DateTime ?? '');
-    const inTime = shows >= from + ahead - toleranceMs && shows <= to + ahead + toleranceMs;
+    const inTime = shows >= from + ahead - toleranceMs - tookMs && shows <= to + ahead + toleranceMs;
     return inTime && (offset === undefined || offset === clock.DateTimeLocalOffset);
   };
   const { state, sent } = await converge<ClockObserved>(client, {
@@ -73,10 +75,15 @@ export const setBmcClock = async (client: Client, args: Readonly<Record<string, 
     look,
     reached,
     show: ({ clock }) => `${clock.DateTime}`,
-    act: ({ clock }) => {
+    act: async ({ clock }) => {
       const zone = offset ?? knownOffset(clock);
       const body = { DateTime: spell(target ?? Date.now(), zone), ...(offset && { DateTimeLocalOffset: offset }) };
-      return client.patch(path, body, what);
+      const began = performance.now();
+      try {
+        return await client.patch(path, body, what);
+      } finally {
+        tookMs = performance.now() - began;
+      }
     },
     again: 'next attempt',
   });
