@@ -9,7 +9,7 @@ import type { Given } from './given';
 import { type Image, serveImage } from './images';
 import { defineMachine, diskBytes, type Machine } from './machine';
 import { type Relay, startRelay } from './relay';
-import { must, started, until } from './shell';
+import { endBeside, must, started, until } from './shell';
 import { layOutTools, startLibvirt, type ToolsRoot } from './tools-root';
 
 const bridge = 'metal0';
@@ -237,6 +237,8 @@ export const openLab = async (given: Given, { firmware, byNetwork = false }: Wir
       relay.close();
       await started('chroot', [tools.path, 'virsh', 'destroy', 'metal-1']);
       await system.stop();
+      await endBeside();
+      await must('ip', ['link', 'delete', bridge]);
       const kept = process.env.TEMPER_TEST_METAL_CONSOLE;
       if (kept !== undefined) writeFileSync(kept, readable(machine.console));
     },

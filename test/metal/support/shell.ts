@@ -29,11 +29,27 @@ export const must = async (command: string, args: readonly string[], options?: O
   return output;
 };
 
+const staying = new Set<ChildProcess>();
+
+/** Ends what was started beside the tests, so that the next file of them finds ports and addresses free. */
+export const endBeside = async (): Promise<void> => {
+  const ends = [...staying].map(
+    (child) =>
+      new Promise<void>((resolve) => {
+        child.once('close', () => resolve());
+        if (!child.kill('SIGKILL')) resolve();
+      }),
+  );
+  await Promise.all(ends);
+};
+
 /** Starts a program that stays; its output goes to a file. It does not keep the tests from ending, and ends with their namespace. */
 export const beside = (command: string, args: readonly string[], log: string): ChildProcess => {
   const file = openSync(log, 'a');
   const child = spawn(command, args, { stdio: ['ignore', file, file] });
   child.unref();
+  staying.add(child);
+  child.once('close', () => staying.delete(child));
   return child;
 };
 
