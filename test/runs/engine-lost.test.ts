@@ -169,8 +169,9 @@ test('every run goes on from where its record says, and only what cannot be know
   await world.reaches(deployed.run, 'waiting');
   await callBack(world, deployed.node);
   expect(await world.ended(deployed.run)).toMatchObject({ state: 'succeeded', last_error: null });
+  await world.reaches(joined.run, 'waiting');
   await callBack(world, joined.node);
-  expect(await world.ended(joined.run)).toMatchObject({ state: 'succeeded' });
+  expect(await world.ended(joined.run)).toMatchObject({ state: 'succeeded', last_error: null });
   expect(of('joined')).toContain('erase_devices');
 
   // It goes on with what was sent, and is not booted again.
