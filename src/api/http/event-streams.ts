@@ -1,4 +1,4 @@
-/** Who streams the events of which run: a bounded number, woken by one listening connection, with a slow look as fallback. */
+/** Who streams the events of which run: a bounded number, woken by one listening connection, and by the one reader of all events. */
 
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../../inventory';
@@ -95,7 +95,7 @@ const createWatch = ({ inventory, log }: StreamsOptions, hearers: ReadonlySet<He
     async listen(): Promise<void> {
       listening ??= inventory.watches.listen(wake, wake).catch((thrown) => {
         listening = undefined;
-        warn('event streams look for news slowly: nothing can be listened to')(thrown);
+        warn('event streams get news later: nothing can be listened to')(thrown);
         return undefined;
       });
       await listening;
@@ -122,6 +122,22 @@ export const createStreams = (options: StreamsOptions): Streams => {
     await watch.drop(hearer.run);
   };
 
+  /** Announcements come at once but may be lost; what the reader of all events finds is late by a part of a second. */
+  const watched = async (run: RunUuid, hearer: Hearer): Promise<() => void> => {
+    await watch.listen();
+    await watch.keep([run]);
+    const news = (): void => {
+      hearer.heard = true;
+      hearer.wake();
+    };
+    return tail
+      .watch(({ run_id }) => run_id === run, news)
+      .catch(async (thrown) => {
+        await leave(hearer);
+        throw thrown;
+      });
+  };
+
   return {
     tail,
     get open_count() {
@@ -134,14 +150,14 @@ export const createStreams = (options: StreamsOptions): Streams => {
       const hearer: Hearer = { run, caller, project, heard: false, wake: () => {} };
       hearers.add(hearer);
       onCount?.(hearers.size);
-      if (run !== null) {
-        await watch.listen();
-        await watch.keep([run]);
-      }
+      const unwatch = run === null ? undefined : await watched(run, hearer);
       return {
         closing: ending.signal,
         news: (withinMs, signal) => heard(hearer, withinMs, [signal, ending.signal]),
-        close: () => leave(hearer),
+        close: () => {
+          unwatch?.();
+          return leave(hearer);
+        },
       };
     },
     async close() {

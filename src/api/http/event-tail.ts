@@ -9,8 +9,11 @@ const eventsAtOnce = 500;
 // Where something has happened more follows: read soon again, and ever later while nothing comes.
 const readSoonMs = 100;
 const readLatestMs = 400;
-/** Of one stream; a client that does not read so many is behind, and connects again. */
+/** Of one stream, of what it asked for; a client that does not read so many is behind, and connects again. */
 const mostKept = 5_000;
+
+/** Whether an event is of what a stream asked for. */
+type Concerns = (event: SeenEvent) => boolean;
 
 export type Tailing = {
   /** The place from which on events come. */
@@ -21,34 +24,45 @@ export type Tailing = {
 };
 
 export type EventTail = {
-  open(): Promise<Tailing>;
+  /** Events that do not concern a stream neither wake it nor are kept for it. */
+  open(concerns: Concerns): Promise<Tailing>;
+  /** Calls `wake` whenever such an event has come, and keeps none. @returns what ends that */
+  watch(concerns: Concerns, wake: () => void): Promise<() => void>;
   close(): void;
 };
 
 /** `place` is that of the last event that all streams were given. */
 type TailReader = { place: FeedPlace };
 
-type Follower = { rows: SeenEvent[]; behind: boolean; wake: () => void };
+/** `give` gets the events of one read, all of which concern it, and at least one. */
+type Follower = { readonly concerns: Concerns; readonly give: (rows: readonly SeenEvent[]) => void };
+type Kept = { rows: SeenEvent[]; behind: boolean; wake: () => void };
 
-const waitFor = (follower: Follower, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
+const waitFor = (kept: Kept, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
       for (const signal of signals) signal.removeEventListener('abort', done);
-      follower.wake = () => {};
+      kept.wake = () => {};
       resolve();
     };
     const timer = setTimeout(done, withinMs);
     for (const signal of signals) signal.addEventListener('abort', done, { once: true });
-    follower.wake = done;
-    if (follower.rows.length > 0 || follower.behind || signals.some(({ aborted }) => aborted)) done();
+    kept.wake = done;
+    if (kept.rows.length > 0 || kept.behind || signals.some(({ aborted }) => aborted)) done();
   });
 
+const keep = (kept: Kept, rows: readonly SeenEvent[]): void => {
+  kept.rows.push(...rows);
+  kept.behind ||= kept.rows.length > mostKept;
+  if (kept.behind) kept.rows = []; // it is cut off, and reads them after it has connected again
+  kept.wake();
+};
+
 const hand = (followers: ReadonlySet<Follower>, rows: readonly SeenEvent[]): void => {
-  for (const follower of followers) {
-    follower.rows.push(...rows);
-    follower.behind ||= follower.rows.length > mostKept;
-    follower.wake();
+  for (const { concerns, give } of followers) {
+    const concerned = rows.filter(concerns);
+    if (concerned.length > 0) give(concerned);
   }
 };
 
@@ -85,27 +99,37 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
     return reader;
   };
 
+  /** Among the followers before the reader is asked, so that it neither ends meanwhile nor leaves an event out. */
+  const join = async (follower: Follower): Promise<TailReader> => {
+    followers.add(follower);
+    current ??= begin();
+    return current.catch((thrown) => {
+      followers.delete(follower);
+      current = undefined;
+      throw thrown;
+    });
+  };
+
   return {
-    async open() {
-      // Among them before the reader is asked, so that it neither ends meanwhile nor leaves an event out.
-      const follower: Follower = { rows: [], behind: false, wake: () => {} };
-      followers.add(follower);
-      current ??= begin();
-      const reader = await current.catch((thrown) => {
-        followers.delete(follower);
-        current = undefined;
-        throw thrown;
-      });
-      follower.rows = []; // what came until now is before its place
+    async open(concerns) {
+      const kept: Kept = { rows: [], behind: false, wake: () => {} };
+      const follower: Follower = { concerns, give: (rows) => keep(kept, rows) };
+      const reader = await join(follower);
+      kept.rows = []; // what came until now is before its place
       return {
         from: reader.place,
         async take(withinMs, signal) {
-          await waitFor(follower, withinMs, [signal, ending.signal]);
-          if (follower.behind) return undefined;
-          return follower.rows.splice(0);
+          await waitFor(kept, withinMs, [signal, ending.signal]);
+          if (kept.behind) return undefined;
+          return kept.rows.splice(0);
         },
         close: () => void followers.delete(follower),
       };
+    },
+    async watch(concerns, wake) {
+      const follower: Follower = { concerns, give: wake };
+      await join(follower);
+      return () => void followers.delete(follower);
     },
     close: () => ending.abort(),
   };

@@ -134,12 +134,13 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
   const wanted = await wantedEvents(ctx, request);
   const after = await placeAfter(ctx, request.header('last-event-id'));
   const ear = await ctx.streams.open(null, callerKey(request.who), quotaProject(request.who));
-  const tailing = await ctx.streams.tail.open().catch(async (thrown) => {
+  const concerns = (event: SeenEvent): boolean => isWanted(wanted, event);
+  const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
     await ear.close();
     throw thrown;
   });
   const following: EventFollowing = {
-    concerns: (event) => isWanted(wanted, event),
+    concerns,
     missed: (place, limit) => ctx.inventory.allEvents.after(place, limit, wanted.rollout),
     again: request.again,
     views: async (who, rows) => rows.filter((row) => mayRead(ctx, who, row)).map((row) => eventView(ctx, who, row)),

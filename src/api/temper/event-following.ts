@@ -5,7 +5,7 @@ import type { Caller } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
 import type { Tailing } from '../http/event-tail';
 import type { Sink } from '../http/sse';
-import { keepAliveMs } from './run-events';
+import { keepAliveMs, untilKeepAlive } from './run-events';
 
 /** An event as it is written. */
 type EventView = { readonly seq: number; readonly kind: string };
@@ -18,6 +18,7 @@ export type EventFollowing = {
   readonly again: () => Promise<Caller>;
   /** Those of the events that the caller may see now, as it may; undefined where it may see nothing of this stream any more. */
   readonly views: (who: Caller, rows: readonly SeenEvent[]) => Promise<readonly EventView[] | undefined>;
+  /** Opened for what concerns this stream alone. */
   readonly tailing: Tailing;
   readonly closing: AbortSignal;
   /** Whether nothing can come after this place any more. */
@@ -68,12 +69,12 @@ const followTail = async (following: EventFollowing, after: FeedPlace | undefine
   while (!sink.signal.aborted && !closing.aborted) {
     if (place && !checked && (await isOver?.(place))) return;
     checked = true;
-    const rows = await tailing.take(keepAliveMs, sink.signal);
+    const rows = await tailing.take(untilKeepAlive(spoke), sink.signal);
     if (rows === undefined) return;
     const silent = Date.now() - spoke >= keepAliveMs;
     // The reader may be behind where this client left off.
     const since = place;
-    const concerned = rows.filter((row) => following.concerns(row) && !(since && isBefore(row, since)));
+    const concerned = rows.filter((row) => !(since && isBefore(row, since)));
     if (concerned.length === 0 && !silent) continue;
     const sent = await send(following, concerned, sink);
     if (sent === 'gone') return;

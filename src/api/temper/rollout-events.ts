@@ -95,12 +95,13 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
   // To a client that reconnects by itself, 204 means that nothing will come any more.
   if (await isOver(ctx, who, seen, after)) return noContent();
   const ear = await ctx.streams.open(null, callerKey(who), quotaProject(who));
-  const tailing = await ctx.streams.tail.open().catch(async (thrown) => {
+  const concerns = ({ rollout_id }: SeenEvent): boolean => rollout_id === id;
+  const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
     await ear.close();
     throw thrown;
   });
   const following: EventFollowing = {
-    concerns: ({ rollout_id }) => rollout_id === id,
+    concerns,
     missed: (place, limit) => ctx.inventory.allEvents.after(place, limit, id),
     again: request.again,
     views: viewsOf(ctx, id),

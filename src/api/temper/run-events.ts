@@ -14,12 +14,13 @@ import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../resource/b
 import { visibleRun } from './runs';
 
 const eventsAtOnce = 200;
-/** Without an announcement a stream looks this often. */
-const lookEveryMs = 5_000;
 /** Something has come but an older transaction is under way; that is over in a moment. */
 const unsettledMs = 50;
 /** Proxies commonly close what is silent for half a minute or more. */
 export const keepAliveMs = 15_000;
+
+/** How long a stream that wrote at that time may still be silent: at least a millisecond. */
+export const untilKeepAlive = (spoke: number): number => Math.max(1, spoke + keepAliveMs - Date.now());
 
 const endKinds: readonly string[] = endedStates.map((state) => `run.${state}`);
 
@@ -76,7 +77,7 @@ const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following,
       place = rows.at(-1) ?? place;
       if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen.run, rows))) return;
     }
-    if (rows.length < eventsAtOnce) await ear.news(unsettled ? unsettledMs : lookEveryMs, sink.signal);
+    if (rows.length < eventsAtOnce) await ear.news(unsettled ? unsettledMs : untilKeepAlive(spoke), sink.signal);
   }
 };
 
