@@ -135,7 +135,8 @@ test.each([-3_600_000, 3_600_000])(
     let ageMs = Number.NaN;
     const second = withDriver({
       power_on: async (_node, _args, context) => {
-        ageMs = performance.now() - (await context.intents.last())!.at;
+        const { at } = (await context.intents.last())!;
+        ageMs = performance.now() - at;
         return { is: 'done' };
       },
     });
