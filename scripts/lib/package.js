@@ -19,20 +19,22 @@ const home = 'usr/lib/temper';
 const documents = 'usr/share/doc/temper';
 
 /** Settings by the file of the process that reads them: what compose decides by itself, a host of its own has to be told. */
-const hostLines = (role) => `
-# Where Postgres and Temporal are.
+const storeLines = (role) => `
+# Where Postgres is.
 TEMPER_DATABASE_URL=postgres://${role}:PASSWORD@127.0.0.1:5432/temper
+`;
+const hostLines = (role) => `${storeLines(role)}
+# Where Temporal is.
 #TEMPER_TEMPORAL_ADDRESS=127.0.0.1:7233
 #TEMPER_TEMPORAL_NAMESPACE=temper
 `;
-const storeLines = hostLines('temper_boot').split('\n').slice(0, 3).join('\n');
 
 const addedLines = {
   shared: '',
   api: hostLines('temper_api'),
   control: hostLines('temper_control'),
   bmc: hostLines('temper_bmc'),
-  boot: `${storeLines}\n`,
+  boot: storeLines('temper_boot'),
   console: '\n# Where the API is.\nTEMPER_CONSOLE_API_URL=http://127.0.0.1:6385\n',
   migrate: `${hostLines('temper_owner')}
 # The passwords that it gives the roles of the other processes; a role without one is made without login.
@@ -177,23 +179,19 @@ async function putRest(tree, epoch) {
 
 /** Rights that do not come from the umask of the builder, and one time for everything. */
 function plain(tree, epoch) {
-  for (const file of [
-    tree,
-    ...fs.readdirSync(tree, { recursive: true }).map((inner) => path.join(tree, String(inner))),
-  ]) {
+  for (const inner of ['', ...fs.readdirSync(tree, { recursive: true }).map(String)]) {
+    const file = path.join(tree, inner);
     const stat = fs.lstatSync(file);
-    if (stat.isSymbolicLink()) {
-      fs.lutimesSync(file, epoch, epoch);
-      continue;
-    }
-    const isOwners = path.relative(tree, file).startsWith(`etc${path.sep}temper${path.sep}`) && stat.isFile();
-    fs.chmodSync(file, stat.isDirectory() ? 0o755 : isOwners ? 0o600 : stat.mode & 0o100 ? 0o755 : 0o644);
+    if (!stat.isSymbolicLink()) fs.chmodSync(file, rightsOf(inner, stat));
+    fs.lutimesSync(file, epoch, epoch);
   }
-  for (const file of [
-    ...fs.readdirSync(tree, { recursive: true }).map((inner) => path.join(tree, String(inner))),
-    tree,
-  ])
-    if (!fs.lstatSync(file).isSymbolicLink()) fs.utimesSync(file, epoch, epoch);
+}
+
+/** Settings hold keys, and are read by systemd alone. */
+function rightsOf(inner, stat) {
+  if (stat.isDirectory()) return 0o755;
+  if (inner.startsWith('etc/temper/')) return 0o600;
+  return stat.mode & 0o100 ? 0o755 : 0o644;
 }
 
 /** The part that dpkg reads itself. */

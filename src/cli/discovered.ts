@@ -1,18 +1,13 @@
 /** `temper discovered`: machines that no node stands for, for an operator to enrol, refuse or remove. */
 import type { Command } from 'commander';
+import type { DiscoveredClaims } from '../model/boot/discovery';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { listing, plainText } from './tables';
 
-type Discovered = {
+type Discovered = DiscoveredClaims & {
   readonly uuid: string;
   readonly state: string;
-  readonly macs: readonly string[];
-  readonly boot_mac: string | null;
-  readonly arch: string | null;
-  readonly bmc_address: string | null;
-  readonly vendor: string | null;
-  readonly product: string | null;
   readonly sender: string;
   readonly revision: string;
   readonly contested: boolean;
