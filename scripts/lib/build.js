@@ -75,6 +75,11 @@ function dropStale() {
     if (file.startsWith(bundle) || [...origins(file), verbatim].some((one) => fs.existsSync(one))) continue;
     fs.rmSync(file);
   }
+  for (const folder of fs
+    .readdirSync(dist, { recursive: true })
+    .map((inner) => path.join(dist, String(inner)))
+    .reverse())
+    if (fs.statSync(folder).isDirectory() && fs.readdirSync(folder).length === 0) fs.rmdirSync(folder);
 }
 
 /** Bundled in a process of its own: the bundler's memory is not kept by whoever needs the bundle. */
