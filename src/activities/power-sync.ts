@@ -3,7 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { DueNode } from '../inventory/nodes/power-sync';
+import type { Driver } from '../bmc/contract';
+import { type DueNode, powerSlots } from '../inventory/nodes/power-sync';
+import { createLookPlaces, type LookPlaces } from './look-places';
 import { type Looked, type LookHands, lookAtPower } from './power-probe';
 
 export type PowerSyncHands = Omit<LookHands, 'holder' | 'maxFailures'>;
@@ -17,21 +19,47 @@ export type PowerSyncOptions = {
   readonly everyMs: number;
   /** The same for nodes whose power failed; 300 s, openstack/ironic:ironic/conf/conductor.py power_failure_recovery_interval. */
   readonly recoverEveryMs?: number;
-  /** Looks at once. */
+  /** The most looks at once. */
   readonly workers: number;
   readonly maxFailures: number;
   /** Called with the end of every read. */
   readonly looked?: (node: DueNode, how: Looked) => void;
 };
 
-// Nodes become due one by one, so a round is a small part of the interval.
-const roundsPerInterval = 8;
-// Enough that one slow BMC does not hold up a round, few enough that another worker of the group finds some too.
-const claimsPerWorker = 4;
-
 type Looking = PowerSyncOptions & { readonly hands: LookHands };
 
+const limits = new WeakMap<Driver, ReturnType<typeof pLimit>>();
+
+/** Runs a look when its driver bears one more. */
+const whereDriverBears = (driver: Driver | undefined, look: () => Promise<void>): Promise<void> => {
+  if (driver?.looksAtOnce === undefined) return look();
+  const limit = limits.get(driver) ?? pLimit(driver.looksAtOnce);
+  limits.set(driver, limit);
+  return limit(look);
+};
+
+// New nodes are enlisted so often in an interval, and nodes are claimed so often.
+const enlistsPerInterval = 8;
+const claimsPerInterval = 240;
+// A store that has little to do is not asked more often than that.
+const shortestPauseMs = 100;
+// What was due in this share of an interval is asked for again: another worker's claim may have failed.
+const claimedAgain = powerSlots / 64;
+// A worker that is behind walks the slots at twice the clock's pace: BMCs never get more than twice the usual requests.
+const catchUp = 2;
+
+/** Where a worker is on its way through the slots. */
+type Walk = {
+  /** The first slot that it has not finished. */
+  next: number;
+  /** The clock's slot at its last step. */
+  seen: number;
+  /** The last slot that it may claim from. */
+  reach: number;
+};
+
 const lookAt = async (node: DueNode, { hands, signal, looked }: Looking): Promise<void> => {
+  if (signal.aborted) return;
   try {
     const how = await lookAtPower(node, hands, signal);
     looked?.(node, how);
@@ -40,33 +68,88 @@ const lookAt = async (node: DueNode, { hands, signal, looked }: Looking): Promis
   }
 };
 
-const lookAtAll = async (due: readonly DueNode[], options: Looking): Promise<void> => {
-  const limit = pLimit(options.workers);
-  await Promise.all(due.map((node) => limit(async () => options.signal.aborted || lookAt(node, options))));
-};
-
-/** Looks at everything that is due, no more than `workers` at once. */
-export const syncPowerOnce = async (options: Looking): Promise<void> => {
-  const { hands, workers, everyMs, signal, drivers, conductor_group } = options;
+/** Begins looks at what is due in these slots, as many as there are places. @returns the slot in which these were used up */
+const lookWithin = async (
+  from: number,
+  to: number,
+  options: Looking,
+  places: LookPlaces,
+): Promise<number | undefined> => {
+  const { hands, everyMs, drivers, conductor_group } = options;
   const recoverEveryMs = options.recoverEveryMs ?? Math.max(everyMs, 300_000);
-  const limit = workers * claimsPerWorker;
-  await hands.inventory.powerSync.enlist(conductor_group, everyMs);
-  for (let full = true; full && !signal.aborted; ) {
-    const due = await hands.inventory.powerSync.claim({ conductor_group, drivers, limit, everyMs, recoverEveryMs });
-    await lookAtAll(due, options);
-    full = due.length === limit;
+  const limit = places.free();
+  const claim = { conductor_group, drivers, from, to, limit, everyMs, recoverEveryMs };
+  const due = await hands.inventory.powerSync.claim(claim);
+  for (const node of due)
+    places.take(node.uuid, () => whereDriverBears(hands.driverOf(node.driver), () => lookAt(node, options)));
+  return due.length < limit ? undefined : Math.max(...due.map(({ slot }) => slot));
+};
+
+/** One step through the slots, towards the clock's. @returns whether more is due than there are places */
+const step = async (walk: Walk, now: number, options: Looking, places: LookPlaces): Promise<boolean> => {
+  const oldest = now - powerSlots + 1;
+  walk.next = Math.max(walk.next, oldest);
+  if (now > walk.seen) walk.reach = Math.min(now, walk.next + catchUp * (now - walk.seen));
+  walk.seen = now;
+  if (places.free() === 0) return true;
+  const full = await lookWithin(Math.max(walk.next - claimedAgain, oldest), walk.reach, options, places);
+  walk.next = full ?? walk.reach + 1;
+  return full !== undefined;
+};
+
+/** Looks once at everything that was not looked at for an interval, and waits for the end of all looks. */
+export const syncPowerOnce = async (options: Looking): Promise<void> => {
+  const { hands, everyMs, signal, conductor_group } = options;
+  const places = createLookPlaces(options.workers);
+  await hands.inventory.powerSync.enlist(conductor_group);
+  const now = await hands.inventory.powerSync.slotNow(everyMs);
+  let next: number | undefined = now - powerSlots + 1;
+  while (next !== undefined && !signal.aborted) {
+    next = await lookWithin(next, now, options, places);
+    await places.someFree(1, signal);
+  }
+  await places.ended();
+};
+
+const pause = (everyMs: number, signal: AbortSignal): Promise<void> => {
+  const ms = Math.min(everyMs / enlistsPerInterval, Math.max(shortestPauseMs, everyMs / claimsPerInterval));
+  // Not in step with the other workers of the group.
+  return sleep(ms * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => {});
+};
+
+/** Walks the slots until `signal` aborts, beginning with the clock's: a worker that starts makes no storm. */
+const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> => {
+  const { hands, everyMs, signal, conductor_group } = options;
+  const { powerSync } = hands.inventory;
+  let walk: Walk | undefined;
+  let enlistAt = Number.NEGATIVE_INFINITY;
+  const turn = async (): Promise<boolean> => {
+    if (performance.now() >= enlistAt) {
+      await powerSync.enlist(conductor_group);
+      enlistAt = performance.now() + everyMs / enlistsPerInterval;
+    }
+    const now = await powerSync.slotNow(everyMs);
+    walk ??= { next: now, seen: now - 1, reach: now };
+    return step(walk, now, options, places);
+  };
+  while (!signal.aborted) {
+    const full = await turn().catch((error) => {
+      hands.log.warn('power sync: round failed', { error });
+      return false;
+    });
+    if (full) await places.someFree(Math.ceil(options.workers / enlistsPerInterval), signal);
+    else await pause(everyMs, signal);
   }
 };
 
-/** Goes on until `signal` aborts. A round that fails because the store is away is tried again with the next one. */
+/**
+ * Goes on until `signal` aborts. Looks begin when they are due and end one by one, so that as many are under way as the fleet and
+ * its BMCs' answers ask for, up to `workers`. What fails because the store is away is tried again.
+ */
 export const runPowerSync = async (given: PowerSyncHands, options: PowerSyncOptions): Promise<void> => {
-  const { signal, everyMs, maxFailures } = options;
-  if (everyMs <= 0) return;
-  const hands: LookHands = { ...given, maxFailures, holder: randomUUID() };
-  while (!signal.aborted) {
-    await syncPowerOnce({ ...options, hands }).catch((error) => hands.log.warn('power sync: round failed', { error }));
-    // Not in step with the other workers of the group.
-    const pauseMs = (everyMs / roundsPerInterval) * (0.75 + Math.random() / 2);
-    await sleep(pauseMs, undefined, { signal }).catch(() => {});
-  }
+  if (options.everyMs <= 0) return;
+  const hands: LookHands = { ...given, maxFailures: options.maxFailures, holder: randomUUID() };
+  const places = createLookPlaces(options.workers);
+  await walkSlots({ ...options, hands }, places);
+  await places.ended();
 };

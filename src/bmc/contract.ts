@@ -90,6 +90,8 @@ export type Driver = {
   /** What one lane is for: all systems behind one BMC address share it. Null: no lane needed. */
   laneKey(node: BmcNode): string | null;
   readonly acts: Readonly<Partial<Record<ActName, Act>>>;
+  /** The most looks of power sync at once in one worker, where each costs more than a request, such as a process; any number when absent. */
+  readonly looksAtOnce?: number;
   /** Gives up sessions and sockets. */
   close(): Promise<void>;
 };

@@ -208,10 +208,11 @@ describe('a round of power sync', () => {
     [600_000, undefined, 600_000],
     [60_000, 90_000, 90_000],
   ])('every %i ms looks at nodes whose power failed every %s, at %i ms', async (everyMs, given, recoverEveryMs) => {
-    const store = storeOf({ 'powerSync.claim': [] });
+    const store = storeOf({ 'powerSync.claim': [], 'powerSync.slotNow': 5_000 });
     const hands = { inventory: store.inventory } as unknown as Parameters<typeof syncPowerOnce>[0]['hands'];
     await syncPowerOnce({ ...options(new AbortController(), { everyMs, recoverEveryMs: given }), hands });
-    expect(store.of('powerSync.claim')).toEqual([[expect.objectContaining({ everyMs, recoverEveryMs, limit: 8 })]]);
+    const all = { from: 5_000 - 1_023, to: 5_000, limit: 2 };
+    expect(store.of('powerSync.claim')).toEqual([[expect.objectContaining({ everyMs, recoverEveryMs, ...all })]]);
   });
 
   test('that fails because the store is away is said with its reason, and the next one follows', async () => {
@@ -235,7 +236,12 @@ describe('a round of power sync', () => {
   });
 
   test('goes without an observer', async () => {
-    const store = storeOf({ 'powerSync.claim': [node], 'powerSync.hold': undefined, 'secrets.read': [] });
+    const store = storeOf({
+      'powerSync.claim': [node],
+      'powerSync.slotNow': 5_000,
+      'powerSync.hold': undefined,
+      'secrets.read': [],
+    });
     const { driver } = recordingDriver({ verify: seen('power off') });
     const { log, warned } = logOf();
     const hands = {
@@ -246,5 +252,63 @@ describe('a round of power sync', () => {
     } as unknown as Parameters<typeof syncPowerOnce>[0]['hands'];
     await syncPowerOnce({ ...options(new AbortController()), hands });
     expect([store.of('powerSync.hold').length, warned]).toEqual([1, []]);
+  });
+
+  describe('walks the slots', () => {
+    /** The ranges of the claims, where the clock is in these slots in turn; `full` answers a claim with as many as were asked for. */
+    const ranges = async (clock: readonly number[], full: (turn: number) => boolean = () => false) => {
+      const stop = new AbortController();
+      let turn = 0;
+      const store = storeOf({
+        'powerSync.slotNow': () => {
+          const now = clock[turn]!;
+          turn += 1;
+          if (turn === clock.length) stop.abort();
+          return now;
+        },
+        'powerSync.claim': (claim: unknown) => {
+          const { from, limit } = claim as { from: number; limit: number };
+          return full(turn)
+            ? Array.from({ length: limit }, (_, at) => ({ ...node, uuid: `${turn}.${at}`, slot: from }))
+            : [];
+        },
+        'secrets.read': [],
+      });
+      const { driver } = recordingDriver({ verify: seen('power on') });
+      const hands = {
+        inventory: store.inventory,
+        driverOf: () => ({ ...driver, laneKey: () => null, looksAtOnce: 1 }),
+        lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
+        log: logOf().log,
+      } as unknown as Hands;
+      await runPowerSync(hands, options(stop));
+      return store.of('powerSync.claim').map(([claim]) => {
+        const { from, to } = claim as { from: number; to: number };
+        return [from, to];
+      });
+    };
+
+    test('from the clock’s on, and again over the last few', async () => {
+      expect(await ranges([5_000, 5_003, 5_003, 5_010])).toEqual([
+        [4_984, 5_000],
+        [4_985, 5_003],
+        [4_988, 5_003],
+        [4_988, 5_010],
+      ]);
+    });
+
+    test('at twice its pace where it is behind, and from an interval before at the most', async () => {
+      const behind = (turn: number) => turn < 3;
+      // Claims that use up the places leave it at the slot that they came to.
+      const walked = await ranges([5_000, 5_100, 5_200, 5_210, 5_220, 9_000], behind);
+      expect(walked).toEqual([
+        [4_984, 5_000],
+        [4_968, 5_100],
+        [4_952, 5_168],
+        [5_153, 5_189],
+        [5_174, 5_210],
+        [7_977, 9_000],
+      ]);
+    });
   });
 });

@@ -76,8 +76,8 @@ const handsWith = (driver: Driver, over: Partial<Parameters<typeof lookAtPower>[
 /** One round for a group, everything being due; answers how the looks ended. */
 const round = async (conductor_group: string, hands: ReturnType<typeof handsWith>): Promise<Looked[]> => {
   const ended: Looked[] = [];
-  await bmc.powerSync.enlist(conductor_group, 0);
-  await owner`update power_sync set due_at = now() from nodes where nodes.uuid = node_uuid and conductor_group = ${conductor_group}`;
+  await bmc.powerSync.enlist(conductor_group);
+  await owner`update power_looks set looked_at = null from nodes where nodes.uuid = node_uuid and conductor_group = ${conductor_group}`;
   const options = { conductor_group, drivers: ['fake-hardware'], everyMs: 60_000, workers: 8, maxFailures: 3 };
   const signal = new AbortController().signal;
   await syncPowerOnce({ ...options, hands, signal, looked: (_node, how) => void ended.push(how) });
@@ -183,7 +183,7 @@ describe('no worker looks', () => {
     const { driver, calls } = driverThat(look('power on'), lane);
     expect(await round(conductor_group, handsWith(driver))).toEqual(['skipped']);
     expect(calls).toEqual([]);
-    expect(await owner`select failures from power_sync where node_uuid = ${uuid}`).toEqual([{ failures: 0 }]);
+    expect(await owner`select failures from power_sync where node_uuid = ${uuid}`).toEqual([]);
   });
 
   test('at a BMC that a run of this worker is with, and no look waits in its lane', async () => {
@@ -363,7 +363,7 @@ describe('the workers of a group', () => {
   test('look at each node once in an interval, whichever is first', async () => {
     const conductor_group = randomUUID();
     const nodes = await Promise.all(Array.from({ length: 40 }, () => newNode({ conductor_group })));
-    await bmc.powerSync.enlist(conductor_group, 0);
+    await bmc.powerSync.enlist(conductor_group);
     const seen: string[] = [];
     const sync = async () => {
       const hands = handsWith(driverThat(look('power off')).driver);
@@ -392,7 +392,7 @@ describe('the workers of a group', () => {
       inside--;
       return { is: 'done', seen: { power_state: 'power off' } };
     };
-    await bmc.powerSync.enlist(conductor_group, 0);
+    await bmc.powerSync.enlist(conductor_group);
     const options = { conductor_group, drivers: ['fake-hardware'], everyMs: 60_000, workers: 3, maxFailures: 3 };
     const hands = handsWith(driverThat(verify).driver);
     await syncPowerOnce({ ...options, hands, signal: new AbortController().signal });

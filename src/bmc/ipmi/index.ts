@@ -29,6 +29,9 @@ const ipmiActs: Partial<Record<ActName, IpmiAct>> = {
   send_raw: sendRaw,
 };
 
+// Each is a process of several MiB.
+const looksAtOnce = 64;
+
 export const createIpmiDriver = (hands: DriverHands): Driver => {
   const tool = createTool(hands);
   const bound =
@@ -39,6 +42,7 @@ export const createIpmiDriver = (hands: DriverHands): Driver => {
     name: 'ipmi',
     laneKey: (node) => `ipmi:${ipmiSettings(node).address.label}`,
     acts: Object.fromEntries(Object.entries(ipmiActs).map(([name, act]) => [name, bound(act)])),
+    looksAtOnce,
     // Every call opens a session of its own and ends it.
     close: async () => undefined,
   };

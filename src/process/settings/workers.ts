@@ -6,7 +6,9 @@ export const powerSync = {
   TEMPER_POWER_SYNC_SECONDS: count(0)
     .default(120)
     .describe('How often the power of every node of the group is looked at; 0 for never.'),
-  TEMPER_POWER_SYNC_WORKERS: count(1, 100).default(8).describe('Looks at power at once, per BMC worker.'),
+  TEMPER_POWER_SYNC_WORKERS: count(1, 10_000)
+    .default(500)
+    .describe('The most looks at power at once, per BMC worker; as many are under way as are due and last.'),
   TEMPER_POWER_SYNC_MAX_FAILURES: count(1)
     .default(3)
     .describe('Failed looks in a row after which a node goes to maintenance with fault `power failure`.'),
