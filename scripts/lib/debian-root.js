@@ -125,4 +125,4 @@ async function makeRoot({ packages, lock, work, update = false, finish, env = {}
   else compareWithLock(lock, list);
 }
 
-module.exports = { Unreachable, compareWithLock, makeRoot, packagesIn, readLock, writeLock };
+module.exports = { Unreachable, compareWithLock, ensureMmdebstrap, makeRoot, packagesIn, readLock, writeLock };

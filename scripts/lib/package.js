@@ -1,19 +1,16 @@
 /** A Debian package of what runs in production: the same bytes from the same commit, wherever and whenever it is made. */
 
-const { createHash } = require('node:crypto');
 const fs = require('node:fs');
 const path = require('node:path');
 const { filesOf } = require('./fingerprint');
-const { dist, modules, root, temporaryDir } = require('./paths');
+const { root, temporaryDir } = require('./paths');
+const { billOfMaterials, putPrograms } = require('./programs');
 const { run } = require('./run');
 const { Stop } = require('./say');
 
-const { name, version } = require('../../package.json');
+const { version } = require('../../package.json');
 
-const architectures = {
-  x64: { debian: 'amd64', engine: 'x86_64-unknown-linux-gnu' },
-  arm64: { debian: 'arm64', engine: 'aarch64-unknown-linux-gnu' },
-};
+const architectures = { x64: 'amd64', arm64: 'arm64' };
 
 const home = 'usr/lib/temper';
 const documents = 'usr/share/doc/temper';
@@ -56,106 +53,16 @@ const settingsFile = (process) =>
     .replaceAll('docs/boot.md', '/usr/share/doc/temper/boot.md')
     .replaceAll('npm run temper --', 'temper') + addedLines[process];
 
-/** Of a package of others: neither what it is compiled from nor what only an editor or a debugger reads. */
-const unneeded = /\.(?:d\.[cm]?ts|[cm]?ts|tsx|map|markdown)$|^(?:README|CHANGELOG|HISTORY)[^/]*$/i;
-
-/** Folders of the engine's client: its source in Rust, and its binaries for other systems. */
-const unneededOfEngine = ({ engine }) => [
-  ...['sdk-core', 'src', 'bridge-macros', 'scripts', 'ts'],
-  ...fs
-    .readdirSync(path.join(modules, '@temporalio', 'core-bridge', 'releases'))
-    .filter((release) => release !== engine)
-    .map((release) => path.join('releases', release)),
-];
-
-/** Folders of the packages that production needs, as npm tells them. @returns {Promise<string[]>} relative to the checkout */
-async function productionModules() {
-  const told = await run('npm', ['ls', '--all', '--parseable', '--omit=dev', '--loglevel=silent'], { cwd: root });
-  const found = told.output.split('\n').filter((line) => line.startsWith(`${modules}${path.sep}`));
-  if (found.length < 50) throw new Stop(`npm does not tell which packages production needs: ${told.reason}`);
-  return [...new Set(found.map((folder) => path.relative(root, folder)))].sort();
-}
-
-/** Copies a package without the packages inside it, which are told by themselves. */
-function copyModule(folder, target, leftOut) {
-  const from = path.join(root, folder);
-  const left = leftOut.map((inner) => path.join(from, inner));
-  fs.cpSync(from, path.join(target, folder), {
-    recursive: true,
-    filter: (file) => {
-      const inner = path.relative(from, file);
-      return (
-        !inner.split(path.sep).includes('node_modules') && !left.includes(file) && !unneeded.test(path.basename(file))
-      );
-    },
-  });
-}
-
 const put = (file, text) => {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   fs.writeFileSync(file, text);
 };
 
-/** Manifest and lock without what is for development: `npm sbom --omit=dev` leaves out what both need. */
-function productionLock(folder) {
-  const read = (file) => JSON.parse(fs.readFileSync(path.join(root, file), 'utf8'));
-  const { devDependencies: _, ...manifest } = read('package.json');
-  const { packages, ...lock } = read('package-lock.json');
-  const { devDependencies: __, ...own } = packages[''];
-  const kept = Object.entries(packages).filter(([place, { dev }]) => place && !dev);
-  put(path.join(folder, 'package.json'), JSON.stringify(manifest));
-  put(
-    path.join(folder, 'package-lock.json'),
-    JSON.stringify({ ...lock, packages: { '': own, ...Object.fromEntries(kept) } }),
-  );
-}
-
-/** Of what the lock names, what is packed: packages for other systems are not. */
-function packedOnly(bill, tree) {
-  const placeOf = ({ properties = [] }) => properties.find((one) => one.name === 'cdx:npm:package:path')?.value;
-  const components = bill.components.filter((one) => fs.existsSync(path.join(tree, home, placeOf(one) ?? '')));
-  const refs = new Set([bill.metadata.component, ...components].map((one) => one['bom-ref']));
-  const dependencies = bill.dependencies
-    .filter(({ ref }) => refs.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) }));
-  return { ...bill, components, dependencies };
-}
-
-/**
- * What is in it, as CycloneDX; npm writes it, and what differs from one time to the next is made from the rest.
- * @param {string} tree where the packages are
- * @param {number} epoch seconds
- */
-async function billOfMaterials(tree, epoch) {
-  const folder = temporaryDir('sbom');
-  productionLock(folder);
-  const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=silent'];
-  const told = await run('npm', args, { cwd: folder });
-  fs.rmSync(folder, { recursive: true });
-  if (!told.ok) throw new Stop(`npm does not write the bill of materials: ${told.reason}`);
-  const bill = packedOnly(JSON.parse(told.output.slice(told.output.indexOf('{'))), tree);
-  bill.metadata.timestamp = new Date(epoch * 1000).toISOString();
-  Object.assign(bill.metadata.component, { name, version });
-  delete bill.metadata.tools;
-  delete bill.serialNumber;
-  const hex = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
-  // A UUID of version 8, whose bits are the writer's own: https://www.rfc-editor.org/rfc/rfc9562#section-5.8
-  bill.serialNumber = `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-  return `${JSON.stringify(bill, null, 2)}\n`;
-}
-
-/** What the product is made of: its programs, and the packages they need. */
-async function putPrograms(tree, architecture) {
-  const target = path.join(tree, home);
-  const ours = (file) => path.basename(file) !== '.stamp' && !file.endsWith('.stamp');
-  fs.cpSync(dist, path.join(target, 'dist'), { recursive: true, filter: ours });
-  for (const file of ['package.json', 'LICENSE']) fs.copyFileSync(path.join(root, file), path.join(target, file));
-  for (const folder of await productionModules())
-    copyModule(folder, target, folder.endsWith('core-bridge') ? unneededOfEngine(architecture) : []);
+/** `temper` as a command of the system. */
+function putCommand(tree) {
   const link = path.join(tree, 'usr/bin/temper');
   fs.mkdirSync(path.dirname(link), { recursive: true });
   fs.symlinkSync('../lib/temper/dist/bin/temper.js', link);
-  fs.chmodSync(path.join(target, 'dist/bin/temper.js'), 0o755);
 }
 
 /** What the system reads: units, users, settings, documents. */
@@ -174,7 +81,7 @@ async function putRest(tree, epoch) {
   for (const folder of ['policies', 'prometheus', 'grafana', 'temporal'])
     fs.cpSync(path.join(root, 'deploy', folder), path.join(tree, documents, folder), { recursive: true });
   put(path.join(tree, documents, 'copyright'), fs.readFileSync(path.join(root, 'deploy/debian/copyright')));
-  put(path.join(tree, documents, 'sbom.cdx.json'), await billOfMaterials(tree, epoch));
+  put(path.join(tree, documents, 'sbom.cdx.json'), await billOfMaterials(path.join(tree, home), epoch));
 }
 
 /** Rights that do not come from the umask of the builder, and one time for everything. */
@@ -226,13 +133,14 @@ async function makePackage(out, { epoch, revision }) {
   const work = temporaryDir('package');
   const tree = path.join(work, 'tree');
   try {
-    await putPrograms(tree, architecture);
+    await putPrograms(path.join(tree, home));
+    putCommand(tree);
     await putRest(tree, epoch);
     const full = `${version}${revision}`;
-    putControl(tree, { version: full, architecture: architecture.debian });
+    putControl(tree, { version: full, architecture });
     plain(tree, epoch);
     fs.mkdirSync(out, { recursive: true });
-    const file = path.join(out, `temper_${full}_${architecture.debian}.deb`);
+    const file = path.join(out, `temper_${full}_${architecture}.deb`);
     const made = await run('dpkg-deb', ['-Zgzip', '--root-owner-group', '--build', tree, file], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch), LC_ALL: 'C' },
     });
