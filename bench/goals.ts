@@ -37,6 +37,9 @@ export const goals = {
   power_beside_rollout_at_most: 1.25,
   console_page_ms_at_most: 100,
   change_on_screen_ms_at_most: 1_000,
+  streams_mib_at_most: 250,
+  streams_cores_at_most: 0.3,
+  event_late_ms_at_most: 1_000,
 } as const;
 
 /** One goal beside what was measured. */
@@ -134,6 +137,12 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
       atMost(`the page ${page} for the ${as}, p95 ms`, p95, goals.console_page_ms_at_most),
     ),
     atMost('a change on the page Now, p95 ms', changes.shown, goals.change_on_screen_ms_at_most),
+  ],
+  streams: ({ mib, cores, late_p99, expected, received, closed }) => [
+    atMost('the API with open streams, MiB', mib, goals.streams_mib_at_most),
+    atMost('the API with open streams while events come, cores', cores, goals.streams_cores_at_most),
+    atMost('an event at its reader, p99 ms', late_p99, goals.event_late_ms_at_most),
+    atMost('events that did not come or came twice, and streams that ended', Math.abs(expected - received) + closed, 0),
   ],
 };
 

@@ -13,6 +13,7 @@ import { memoryOf } from './processes';
 import { measureRack } from './rack';
 import { measureRollouts } from './rollouts';
 import { measureRuns } from './runs';
+import { measureStreams } from './streams';
 import type { System } from './system';
 import { measureWaiting } from './waiting';
 import { measureWalks } from './walk';
@@ -34,6 +35,7 @@ export const efforts = {
     boot: { nodes: 100, requests: 2_000, image: { mib: 32, readers: 20 } },
     rollouts: { planned: 2_000, rolled: 200, requests: 20 },
     console: { nodes: 20_000, looks: 20, changes: 10 },
+    streams: { callers: 30, each: 10, seconds: 10 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -49,6 +51,7 @@ export const efforts = {
     boot: { nodes: 1_000, requests: 20_000, image: { mib: 256, readers: 20 } },
     rollouts: { planned: 10_000, rolled: 1_000, requests: 100 },
     console: { nodes: 100_000, looks: 60, changes: 30 },
+    streams: { callers: 200, each: 10, seconds: 30 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -64,6 +67,7 @@ export const efforts = {
     boot: { nodes: 1_000, requests: 60_000, image: { mib: 1_024, readers: 20 } },
     rollouts: { planned: 100_000, rolled: 10_000, requests: 100 },
     console: { nodes: 100_000, looks: 300, changes: 100 },
+    streams: { callers: 200, each: 10, seconds: 120 },
   },
 } as const;
 
@@ -98,6 +102,7 @@ const parts = {
   boot: ({ effort, say }: Here) => measureBoot(effort.boot, say),
   rollouts: ({ system, effort, say }: Here) => measureRollouts(system, effort.rollouts, say),
   console: ({ system, effort, say }: Here) => measureConsole(system, effort.console, say),
+  streams: ({ system, effort, say }: Here) => measureStreams(system, effort.streams, say),
 } as const;
 
 export type PartName = keyof typeof parts;

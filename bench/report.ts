@@ -9,6 +9,7 @@ import { plansTables } from './plans';
 import { allocationsTables, cyclesTables, rackTables, waitingTables } from './report-load';
 import { policyTables } from './report-policy';
 import { rolloutTables } from './rollouts';
+import { streamsTables } from './streams';
 import { amount, cpu, ms, rate, table } from './table';
 import { walksTables } from './walk';
 
@@ -95,6 +96,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   boot: bootTables,
   rollouts: rolloutTables,
   console: consoleTables,
+  streams: streamsTables,
 };
 
 /** Everything, ready to be printed. */
