@@ -1,6 +1,7 @@
 /** Who streams the events of which run: a bounded number, woken by one listening connection, and by the one reader of all events. */
 
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { Inventory } from '../../inventory';
 import type { Listening } from '../../inventory/runs/watches';
 import { quotaFacts } from '../../model/access/quotas';
@@ -113,6 +114,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
   const hearers = new Set<Hearer>();
   const watch = createWatch(options, hearers);
   const ending = new AbortController();
+  setMaxListeners(0, ending.signal); // one for each stream that waits
   const tail = createEventTail(options);
 
   const leave = async (hearer: Hearer): Promise<void> => {

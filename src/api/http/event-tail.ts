@@ -1,4 +1,5 @@
 /** The newest events for all streams of a process: one reader, however many streams there are, and none without any. */
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inventory } from '../../inventory';
 import type { SeenEvent } from '../../inventory/all-events';
@@ -69,6 +70,7 @@ const hand = (followers: ReadonlySet<Follower>, rows: readonly SeenEvent[]): voi
 export const createEventTail = ({ inventory, log }: { inventory: Inventory; log: ErrorLog }): EventTail => {
   const followers = new Set<Follower>();
   const ending = new AbortController();
+  setMaxListeners(0, ending.signal); // one for each stream that waits
   /** The one that reads, or is about to; none without a stream. */
   let current: Promise<TailReader> | undefined;
 

@@ -15,6 +15,7 @@ import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../resourc
 import { pageLimit, uuid } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { type EventFollowing, followEvents } from './event-following';
+import { createEventTexts, type ViewFor } from './event-texts';
 import { rolloutRules, visibleRollout } from './rollout-views';
 import { callerKey } from './run-events';
 import { runListRule, runTenantColumns } from './run-list';
@@ -66,26 +67,28 @@ const mayReadOfRollout = (policy: Policy, who: Caller, event: SeenEvent): boolea
   );
 };
 
-const mayRead = (ctx: ApiContext, who: Caller, event: SeenEvent): boolean => {
+const mayRead = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
   const { now_owner: owner, now_lessee: lessee, tenant } = event;
-  if (event.rollout_id !== null) return mayReadOfRollout(ctx.policy(), who, event);
+  if (event.rollout_id !== null) return mayReadOfRollout(policy, who, event);
   return event.run_id === null
-    ? ctx.policy().allows(seesNode, who, nodeTarget({ owner, lessee: tenant }))
-    : ctx.policy().allows(runListRule, who, runTarget({ owner, lessee, tenant }));
+    ? policy.allows(seesNode, who, nodeTarget({ owner, lessee: tenant }))
+    : policy.allows(runListRule, who, runTarget({ owner, lessee, tenant }));
 };
 
 // Others hold values of fields, of which each has a rule of its own.
 const plainKinds: readonly string[] = ['node.moved', 'node.power', 'node.frozen', 'node.thawed'];
 
 /** An event as this caller may read it, whom it may be shown to. */
-export const eventView = (ctx: ApiContext, who: Caller, event: SeenEvent) => {
+export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {
   const { seq, at, kind, node_uuid, run_id, rollout_id, now_owner: owner, now_lessee: lessee } = event;
-  const policy = ctx.policy();
   const whole = run_id !== null || rollout_id !== null || plainKinds.includes(kind) || readsEverything(policy, who);
   const data = whole ? bmcTextsIn(maskSecrets(event.data), bmcTextFor(policy, who, { owner, lessee })) : {};
   const of = { node_uuid, run_uuid: run_id, rollout_uuid: rollout_id };
   return { seq, at: at.toISOString(), kind, ...of, data: data as Record<string, unknown> };
 };
+
+const visibleView: ViewFor = (policy, who, event) =>
+  mayRead(policy, who, event) ? eventView(policy, who, event) : undefined;
 
 type Wanted = {
   readonly node?: NodeUuid;
@@ -120,7 +123,7 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
     limit,
     before: marker,
   });
-  return ok({ events: rows.map((row) => eventView(ctx, request.who, row)) });
+  return ok({ events: rows.map((row) => eventView(policy, request.who, row)) });
 };
 
 /** Throws InvalidInput. */
@@ -134,7 +137,9 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
   const wanted = await wantedEvents(ctx, request);
   const after = await placeAfter(ctx, request.header('last-event-id'));
   const ear = await ctx.streams.open(null, callerKey(request.who), quotaProject(request.who));
-  const concerns = (event: SeenEvent): boolean => isWanted(wanted, event);
+  const texts = createEventTexts(ctx.policy, request.who, visibleView);
+  // The caller's rights are decided anew before each writing; until then what it may not see neither wakes the stream nor is kept.
+  const concerns = (event: SeenEvent): boolean => isWanted(wanted, event) && texts.of(event) !== undefined;
   const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
     await ear.close();
     throw thrown;
@@ -143,7 +148,10 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
     concerns,
     missed: (place, limit) => ctx.inventory.allEvents.after(place, limit, wanted.rollout),
     again: request.again,
-    views: async (who, rows) => rows.filter((row) => mayRead(ctx, who, row)).map((row) => eventView(ctx, who, row)),
+    texts: async (who, rows) => {
+      texts.setCaller(who);
+      return rows.flatMap((row) => texts.of(row) ?? []);
+    },
     tailing,
     closing: ear.closing,
   };

@@ -7,17 +7,14 @@ import type { Tailing } from '../http/event-tail';
 import type { Sink } from '../http/sse';
 import { keepAliveMs, untilKeepAlive } from './run-events';
 
-/** An event as it is written. */
-type EventView = { readonly seq: number; readonly kind: string };
-
 export type EventFollowing = {
-  /** Whether an event is of what the client asked for. */
+  /** Whether an event is of what the client asked for, and of what the caller might see when it was last known. */
   readonly concerns: (event: SeenEvent) => boolean;
   /** The events after a place, in order, as far as they can be placed. */
   readonly missed: (after: FeedPlace, limit: number) => Promise<readonly SeenEvent[]>;
   readonly again: () => Promise<Caller>;
-  /** Those of the events that the caller may see now, as it may; undefined where it may see nothing of this stream any more. */
-  readonly views: (who: Caller, rows: readonly SeenEvent[]) => Promise<readonly EventView[] | undefined>;
+  /** Those of the events that the caller may see now, as they are written to it; undefined where it may see nothing of this stream any more. */
+  readonly texts: (who: Caller, rows: readonly SeenEvent[]) => Promise<readonly string[] | undefined>;
   /** Opened for what concerns this stream alone. */
   readonly tailing: Tailing;
   readonly closing: AbortSignal;
@@ -36,15 +33,16 @@ const isBefore = (one: FeedPlace, other: FeedPlace): boolean => {
   return tx < otherTx || (tx === otherTx && one.seq <= other.seq);
 };
 
-const sseText = (view: EventView): string => `id: ${view.seq}\nevent: ${view.kind}\ndata: ${JSON.stringify(view)}\n\n`;
+/** A comment, which no client takes for an event. */
+const tooSlow = ': ended, for this client reads more slowly than events come; connect again with Last-Event-ID\n\n';
 
 type Sent = 'gone' | 'nothing' | 'something';
 
-const send = async ({ again, views }: EventFollowing, rows: readonly SeenEvent[], sink: Sink): Promise<Sent> => {
+const send = async ({ again, texts }: EventFollowing, rows: readonly SeenEvent[], sink: Sink): Promise<Sent> => {
   const who = await stillKnown(again);
-  const shown = who && (await views(who, rows));
+  const shown = who && (await texts(who, rows));
   if (!shown) return 'gone';
-  if (shown.length > 0) await sink.write(shown.map(sseText).join(''));
+  if (shown.length > 0) await sink.write(shown.join(''));
   return shown.length > 0 ? 'something' : 'nothing';
 };
 
@@ -70,7 +68,7 @@ const followTail = async (following: EventFollowing, after: FeedPlace | undefine
     if (place && !checked && (await isOver?.(place))) return;
     checked = true;
     const rows = await tailing.take(untilKeepAlive(spoke), sink.signal);
-    if (rows === undefined) return;
+    if (rows === undefined) return sink.write(tooSlow);
     const silent = Date.now() - spoke >= keepAliveMs;
     // The reader may be behind where this client left off.
     const since = place;

@@ -11,6 +11,7 @@ import { type Answer, type ApiRequest, noContent, type Route, route } from '../h
 import { seesBmcRule } from '../resource/bmc-texts';
 import { eventView, ofTargets } from './all-events';
 import { type EventFollowing, followEvents } from './event-following';
+import { sseText } from './event-texts';
 import { rolloutRules, type SeenRollout, visibleRollout } from './rollout-views';
 import { type OfRollout, rolloutPath } from './rollouts';
 import { callerKey } from './run-events';
@@ -28,21 +29,25 @@ const stateKinds: readonly string[] = [
 
 const partOf = (ctx: ApiContext, who: Caller, { rows }: SeenRollout, event: SeenEvent) => {
   const { kind, node_uuid, now_owner, now_lessee, target_owner, target_lessee } = event;
-  if (node_uuid === null) return stateKinds.includes(kind) ? [{ ...eventView(ctx, who, event), data: {} }] : [];
+  if (node_uuid === null)
+    return stateKinds.includes(kind) ? [{ ...eventView(ctx.policy(), who, event), data: {} }] : [];
   const own =
     matches(rows.own, { owner: target_owner, lessee: target_lessee }) &&
     matches(rows.visible, { owner: now_owner, lessee: now_lessee });
-  return own ? [eventView(ctx, who, event)] : [];
+  return own ? [eventView(ctx.policy(), who, event)] : [];
 };
 
-const viewsOf =
-  (ctx: ApiContext, id: RolloutUuid): EventFollowing['views'] =>
+const textsOf =
+  (ctx: ApiContext, id: RolloutUuid): EventFollowing['texts'] =>
   async (who, rows) => {
     const seen = await visibleRollout(ctx, who, id).catch((thrown) =>
       isTemperError(thrown, 'RolloutNotFound') ? undefined : Promise.reject(thrown),
     );
     if (!seen) return undefined;
-    return rows.flatMap((row) => (seen.whole ? [eventView(ctx, who, row)] : partOf(ctx, who, seen, row)));
+    const views = rows.flatMap((row) =>
+      seen.whole ? [eventView(ctx.policy(), who, row)] : partOf(ctx, who, seen, row),
+    );
+    return views.map(sseText);
   };
 
 const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
@@ -104,7 +109,7 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
     concerns,
     missed: (place, limit) => ctx.inventory.allEvents.after(place, limit, id),
     again: request.again,
-    views: viewsOf(ctx, id),
+    texts: textsOf(ctx, id),
     tailing,
     closing: ear.closing,
     isOver: (place) => isOver(ctx, who, seen, place),
