@@ -76,6 +76,9 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       TEMPER_BOOT_HOST: bootHost,
       TEMPER_BOOT_PORT: String(ports.boot),
       TEMPER_BOOT_DIR: path.join(dir, 'boot'),
+      // What machines without a node are booted into, where TEMPER_DISCOVERY says so.
+      TEMPER_DEFAULT_RAMDISK: process.env.TEMPER_DEFAULT_RAMDISK || emulatedRamdisk,
+      TEMPER_RAMDISK_API_URL: ramdiskApiUrl,
     },
     control: {
       ...common,

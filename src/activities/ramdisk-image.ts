@@ -4,7 +4,7 @@ import type { RamdiskRow } from '../inventory/ramdisks';
 import type { ActKey } from '../inventory/runs/run-steps';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../inventory/secrets/boot-tokens';
 import type { BoxedSecret } from '../inventory/secrets/sealing';
-import { argumentLine, networkRoom } from '../model/boot/kernel-arguments';
+import { argumentLine, inspectionUrl, networkRoom } from '../model/boot/kernel-arguments';
 import { networkBytes, networkFiles } from '../model/boot/network-data';
 import { isLoadable, notLoadable, ramdiskNamed } from '../model/boot/ramdisks';
 import { raise } from '../model/errors';
@@ -91,7 +91,7 @@ const make = async (
   const { inventory } = hands;
   const row = await recordOf(source, hands);
   const { by } = source;
-  const inspection_url = step.awaits === 'inspection' ? `${boot.apiUrl}/v1/continue_inspection` : null;
+  const inspection_url = step.awaits === 'inspection' ? inspectionUrl(boot.apiUrl) : null;
   const line = argumentLine({
     facts: { apiUrl: boot.apiUrl, inspection_url, ...(await pathOf(by, node, inventory)) },
     ramdisk: row.args,

@@ -13,6 +13,7 @@ import {
   createImages,
   createMachineList,
   createRelay,
+  type Discovery,
   isRelayed,
   type SmallFile,
 } from '../boot';
@@ -64,6 +65,15 @@ const keepMachines = (inventory: Inventory, dir: string): (() => void) => {
   return () => clearInterval(timer);
 };
 
+/** How machines without a node are booted; undefined where they are not. */
+const discoveryIn = (config: BootConfig, { discoveryBoots: store }: Inventory): Discovery | undefined => {
+  const { TEMPER_DISCOVERY: wanted, TEMPER_DEFAULT_RAMDISK: ramdisk, TEMPER_RAMDISK_API_URL: apiUrl } = config;
+  if (!wanted) return undefined;
+  if (ramdisk !== undefined && apiUrl !== undefined) return { ramdisk, apiUrl, store };
+  log.warn('machines without a node are not booted', { lacking: 'TEMPER_DEFAULT_RAMDISK or TEMPER_RAMDISK_API_URL' });
+  return undefined;
+};
+
 /** The listener with what ramdisks ask of the API in front of it, where that is passed on. */
 const withRelay = (config: BootConfig, images: RequestListener): RequestListener => {
   const { TEMPER_BOOT_RAMDISK_API_URL: url, TEMPER_TRUSTED_PROXIES: proxies = [] } = config;
@@ -92,6 +102,7 @@ live('boot', config, { log, metrics }, async (life) => {
   });
   life.onEnd(() => imageCache.close());
   const dhcp = config.TEMPER_BOOT_DHCP_DIR;
+  const discovery = discoveryIn(config, inventory);
   const listener = bootListener({
     inventory,
     images,
@@ -99,6 +110,7 @@ live('boot', config, { log, metrics }, async (life) => {
     files,
     log,
     pieceMs: config.TEMPER_BOOT_PIECE_MS,
+    ...(discovery && { discovery }),
     ...(dhcp !== undefined && { loaders: join(dhcp, 'tftp') }),
   });
   if (dhcp !== undefined) life.onEnd(keepMachines(inventory, dhcp));

@@ -35,13 +35,21 @@ const etagOf = (sha256: string, patches: readonly Patch[]): string => {
   return `"${hash.digest('base64url').slice(0, 32)}"`;
 };
 
-const plainFile = async (
+/** A file of a ramdisk record, by its digest; undefined where it is not there. */
+export const plainFile = async (
   images: ContentDeps['images'],
   sha256: string | null,
   kind: FileKind,
 ): Promise<Content | undefined> => {
   const file = sha256 === null ? undefined : await images.find(sha256, kind);
   return file && { file, size: (await file.stat()).size, patches: [], etag: etagOf(sha256!, []) };
+};
+
+/** The archive of small files that a loader puts beside an initramfs. */
+export const smallFilesOf = (files: readonly SmallFile[]): Content => {
+  const bytes = cpioOf(files);
+  const etag = etagOf('', [{ at: 0, bytes }]);
+  return { file: readableBytes(bytes), size: bytes.length, patches: [], etag };
 };
 
 const contentOf = async (
@@ -58,11 +66,8 @@ const contentOf = async (
       return plainFile(images, kernel_sha256, 'kernel');
     case 'initrd':
       return plainFile(images, initrd_sha256, 'initrd');
-    case 'files.img': {
-      const bytes = cpioOf(filesOf(served, files));
-      const etag = etagOf('', [{ at: 0, bytes }]);
-      return { file: readableBytes(bytes), size: bytes.length, patches: [], etag };
-    }
+    case 'files.img':
+      return smallFilesOf(filesOf(served, files));
     case 'ramdisk.iso': {
       const file = await images.find(iso_sha256);
       if (!file) return undefined;

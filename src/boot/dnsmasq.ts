@@ -28,14 +28,34 @@ const checkedUrl = (text: string): URL => {
   return url;
 };
 
-const checked = ({ dir, interface: name, range, proxy, netmask, lease, router }: DhcpFolder): void => {
+const numberOf = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+type Range = readonly [string, string];
+const checkApart = ([first, last]: Range, [from, to]: Range): void => {
+  if (numberOf(from) > numberOf(to)) badOption('--discovery must begin with its first address');
+  if (numberOf(from) <= numberOf(last) && numberOf(first) <= numberOf(to))
+    badOption('--discovery must have none of the addresses of --range');
+};
+
+/** Which machines are given which addresses: those of nodes are known to dnsmasq, and all others are answered with discovery alone. */
+const ranges = ({ range, proxy, discovery, netmask, lease }: DhcpFolder): string[] => {
+  if (!range) return [`dhcp-range=${proxy},proxy,${netmask}`];
+  const given = (ends: Range, tag: string) => `dhcp-range=${tag}${ends.join(',')},${netmask},${lease}`;
+  if (!Array.isArray(discovery)) return [given(range, '')];
+  return [given(range, 'tag:known,'), given(discovery as unknown as Range, 'tag:!known,')];
+};
+
+const checked = ({ dir, interface: name, range, proxy, discovery, netmask, lease, router }: DhcpFolder): void => {
   // A line of dnsmasq's own file: what would end it, or begin a comment, is refused.
   if (!/^\/[A-Za-z0-9._/-]+$/.test(dir))
     badOption('--dir must be an absolute path of letters, digits, dots and dashes');
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/.test(name)) badOption('--interface must be the name of a network interface');
   if ((range === undefined) === (proxy === undefined))
     badOption('Give --range, or --proxy where the site has a DHCP server');
+  if (discovery !== undefined && (range === undefined) !== (discovery === true))
+    badOption('Give --discovery two addresses beside --range, and none beside --proxy');
   for (const text of range ?? []) address(text, 'The two ends of --range');
+  for (const text of Array.isArray(discovery) ? discovery : []) address(text, 'The two ends of --discovery');
+  if (range && Array.isArray(discovery)) checkApart(range, discovery as unknown as Range);
   for (const [what, text] of [['--proxy', proxy], ['--netmask', netmask], ['--router', router]] as const) // biome-ignore format: one row
     if (text !== undefined) address(text, what);
   if (!/^(?:\d{1,6}[mhd]?|infinite)$/.test(lease)) badOption('--lease must be a time such as 1h');
@@ -76,20 +96,20 @@ const services = (base: string, secureBoot: boolean): string[] =>
 /** The text of dnsmasq.conf. Throws BuildFault for what it cannot hold. */
 export const dnsmasqConfig = (wanted: DhcpFolder): string => {
   checked(wanted);
-  const { dir, interface: name, range, proxy, netmask, lease, router, url, secureBoot } = wanted;
+  const { dir, interface: name, range, discovery, router, url, secureBoot } = wanted;
   const base = checkedUrl(url).origin;
   return [
     '# Made by `temper boot dnsmasq`, which writes it anew.',
     'port=0',
     `interface=${name}`,
     'bind-interfaces',
-    range ? `dhcp-range=${range.join(',')},${netmask},${lease}` : `dhcp-range=${proxy},proxy,${netmask}`,
+    ...ranges(wanted),
     router === undefined ? 'dhcp-option=option:router' : `dhcp-option=option:router,${router}`,
     `dhcp-leasefile=${join(dir, 'leases')}`,
     `pid-file=${join(dir, 'dnsmasq.pid')}`,
-    '# The boot service keeps the machines that are answered; all others get nothing.',
+    `# The boot service keeps the machines that have a node${discovery ? '' : '; all others get nothing'}.`,
     `dhcp-hostsdir=${join(dir, machinesFolder)}`,
-    'dhcp-ignore=tag:!known',
+    ...(discovery ? [] : ['dhcp-ignore=tag:!known']),
     'enable-tftp',
     `tftp-root=${join(dir, 'tftp')}`,
     ...firmwareKinds,

@@ -2,6 +2,7 @@
 export { BuildFault, storeImage } from './build';
 export type { SmallFile } from './cpio';
 export { createMachineList, prepareDhcp } from './dhcp-folder';
+export type { Discovery } from './discovery';
 export { createImageCache } from './image-cache';
 export { createImages } from './images';
 export { createRelay, isRelayed } from './relay';

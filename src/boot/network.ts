@@ -8,17 +8,16 @@ import type { GrantedBoot } from '../inventory/nodes/network-boots';
 import { hashOf } from '../inventory/secrets/boot-tokens';
 import { longestArguments } from '../model/boot/kernel-arguments';
 import type { Log } from './contents';
-import type { SmallFile } from './cpio';
+import { type DiscoveryDeps, discoveryScript } from './discovery';
 import { argumentsOf, filesOf } from './patches';
 import { bootScript, exitScript, firstScript, type Loader, waitingScript } from './scripts';
 import { answer, answerEmpty, answerText } from './send';
 
-export type NetworkDeps = {
+export type NetworkDeps = DiscoveryDeps & {
   readonly inventory: {
     readonly networkBoots: Pick<Inventory['networkBoots'], 'give'>;
     readonly bootCapabilities: Pick<Inventory['bootCapabilities'], 'served'>;
   };
-  readonly files: readonly SmallFile[];
   readonly log: Log;
   /** Folder of the boot loaders that firmware fetches by HTTP; none are served when absent. */
   readonly loaders?: string;
@@ -62,7 +61,7 @@ const scriptOf = async (
   const served = await inventory.bootCapabilities.served(hashOf(token));
   if (!served) return undefined;
   const text = argumentsOf(served, token, longestArguments);
-  return bootScript(loader, { token, mac, arguments: text, files: filesOf(served, files).length > 0 });
+  return bootScript(loader, { at: token, mac, arguments: text, files: filesOf(served, files).length > 0 });
 };
 
 const sendLoader = async ({ loaders, pieceMs }: NetworkDeps, response: ServerResponse, name: string): Promise<void> => {
@@ -99,18 +98,19 @@ export const createNetwork = (deps: NetworkDeps) => {
     // A look at the headers is no boot.
     if (request.method === 'HEAD') return say(firstScript);
     const key = `${mac} ${peer}`;
-    const arch = called === undefined ? undefined : architectures[called.toLowerCase()];
+    const arch = called === undefined ? undefined : (architectures[called.toLowerCase()] ?? called);
     const given = await inventory.networkBoots.give({
       mac,
       peer,
-      ...(called !== undefined && { arch: arch ?? called }),
+      ...(arch !== undefined && { arch }),
       conflict: 'Two machines asked for the network boot of this node; which one is its own cannot be known.',
     });
     noteGiven(deps, given, mac, peer);
     if (given.is === 'early') return say(waitingScript(loader));
     if (given.is === 'given') repeated.set(key, given.secret);
     const token = given.is === 'given' || given.is === 'again' ? repeated.get(key) : undefined;
-    const script = token === undefined ? undefined : await scriptOf(deps, loader, mac, token);
+    const discovered = given.is === 'none' ? await discoveryScript(deps, { mac, loader, arch }) : undefined;
+    const script = token === undefined ? discovered : await scriptOf(deps, loader, mac, token);
     return say(script ?? exitScript(loader, refusedTexts[given.is] ?? 'Nothing to boot here.'));
   };
 

@@ -6,7 +6,8 @@ export type Loader = 'boot.ipxe' | 'grub.cfg';
 
 /** Names under which small files and initramfs are known to the loader. */
 export type Loaded = {
-  readonly token: string;
+  /** Below /boot/ of the boot service: the token of a boot's URLs, or where all such machines find the same. */
+  readonly at: string;
   readonly mac: string;
   /** Of this boot, within the grammar of kernel arguments. */
   readonly arguments: string;
@@ -54,7 +55,7 @@ export const exitScript = (loader: Loader, says: string): string =>
 
 const loadByIpxe = (boot: Loaded): string => {
   const names = initrdsOf(boot);
-  const load = (command: string, name: string) => `${command} --name ${name} /boot/${boot.token}/${name}`;
+  const load = (command: string, name: string) => `${command} --name ${name} /boot/${boot.at}/${name}`;
   return ipxe([
     'set tries:int32 0',
     ':again',
@@ -74,7 +75,7 @@ const loadByIpxe = (boot: Loaded): string => {
 
 /** `temper` is the server of the boot service in GRUB's words; the first configuration sets it. */
 const loadByGrub = (boot: Loaded): string => {
-  const at = `$temper/boot/${boot.token}`;
+  const at = `$temper/boot/${boot.at}`;
   return [
     'set timeout=0',
     `linux ${at}/kernel ${scriptArguments(boot.mac, [])} ${boot.arguments}`,

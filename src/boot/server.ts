@@ -1,9 +1,10 @@
 /** The listener of the boot service: contents of boots under their URLs, and what machines ask for before they have one. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { type ContentDeps, createContents, type Part } from './contents';
+import { discoveryContent, discoveryPart } from './discovery';
 import { createImageContents, type ImageContentDeps } from './image-contents';
 import { createNetwork, type NetworkDeps } from './network';
-import { answer, answerEmpty, answerReason } from './send';
+import { answer, answerEmpty, answerReason, type Content } from './send';
 import { createTurnstile } from './turnstile';
 
 export type BootDeps = ContentDeps &
@@ -24,6 +25,12 @@ const partIn = (url: string | undefined): { readonly token: string; readonly par
   return token === undefined ? undefined : { token, part: part as Part | 'image' };
 };
 
+/** What a URL leads to, and whose readers are counted together. */
+type Wanted = {
+  readonly key: string;
+  find(): Promise<Awaited<ReturnType<ReturnType<typeof createImageContents>>> | Content>;
+};
+
 /** @returns the listener of the boot service; every answer but contents and scripts is empty */
 export const bootListener = (deps: BootDeps): RequestListener => {
   const { log, pieceMs, readersAtOnce = defaultReaders } = deps;
@@ -31,22 +38,30 @@ export const bootListener = (deps: BootDeps): RequestListener => {
   const findImage = createImageContents(deps);
   const network = createNetwork(deps);
   const readers = createTurnstile(readersAtOnce);
+  const findAt = (url: string | undefined, address: string): Wanted | undefined => {
+    const discovered = discoveryPart(url);
+    // One URL for all such machines: each address has the readers that a URL has else.
+    if (discovered) return { key: `discovery ${address}`, find: () => discoveryContent(deps, discovered) };
+    const wanted = partIn(url);
+    if (!wanted) return undefined;
+    const { token, part } = wanted;
+    return { key: token, find: () => (part === 'image' ? findImage(token) : find(token, part)) };
+  };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return answerEmpty(response, 405, { allow: 'GET, HEAD' });
     const answering = network(request, response);
     if (answering) return answering;
-    const wanted = partIn(request.url);
+    const wanted = findAt(request.url, request.socket.remoteAddress ?? '');
     if (wanted === undefined) return answerEmpty(response, 404, { connection: 'close' });
-    const { token, part } = wanted;
-    if (!readers.enter(token)) return answerEmpty(response, 503, { 'retry-after': '1' });
+    if (!readers.enter(wanted.key)) return answerEmpty(response, 503, { 'retry-after': '1' });
     try {
-      const content = part === 'image' ? await findImage(token) : await find(token, part);
+      const content = await wanted.find();
       if (!content) return answerEmpty(response, 404, { connection: 'close' });
       if ('reason' in content) return answerReason(response, content.status, content.reason);
       await answer(response, content, pieceMs);
     } finally {
-      readers.leave(token);
+      readers.leave(wanted.key);
     }
   };
   return (request, response) => {

@@ -8,6 +8,7 @@ type DnsmasqOptions = {
   readonly interface: string;
   readonly range?: string;
   readonly proxy?: string;
+  readonly discovery?: string | true;
   readonly netmask: string;
   readonly lease: string;
   readonly router?: string;
@@ -15,17 +16,22 @@ type DnsmasqOptions = {
   readonly secureBoot?: boolean;
 };
 
-const endsOf = (range: string): readonly [string, string] => {
+const endsOf = (range: string, option: string): readonly [string, string] => {
   const [first, last, ...more] = range.split(',');
-  if (!first || !last || more.length > 0) return stop('usage', '--range is two addresses with a comma between.');
+  if (!first || !last || more.length > 0) return stop('usage', `${option} is two addresses with a comma between.`);
   return [first, last];
 };
 
 const dnsmasq = async (
   { hands, print }: Context,
-  { range, secureBoot = false, ...given }: DnsmasqOptions,
+  { range, discovery, secureBoot = false, ...given }: DnsmasqOptions,
 ): Promise<void> => {
-  const wanted = { ...given, secureBoot, ...(range !== undefined && { range: endsOf(range) }) };
+  const wanted = {
+    ...given,
+    secureBoot,
+    ...(range !== undefined && { range: endsOf(range, '--range') }),
+    ...(discovery !== undefined && { discovery: discovery === true || endsOf(discovery, '--discovery') }),
+  };
   const config = await hands.prepareDhcp(wanted);
   print({ config }, () => `Written: ${config}\nStart it with: dnsmasq --keep-in-foreground --conf-file=${config}\n`);
 };
@@ -41,6 +47,10 @@ export const addBoot = (program: Command, acting: Acting): void => {
     .requiredOption('--url <url>', 'the boot service as machines reach it, such as http://192.0.2.1:6386')
     .option('--range <first,last>', 'addresses that are given out')
     .option('--proxy <network>', 'address of a network that has a DHCP server of its own, in place of --range')
+    .option(
+      '--discovery [first,last]',
+      'answer machines that no node stands for too; beside --range with addresses of their own',
+    )
     .option('--netmask <mask>', 'of the network', '255.255.255.0')
     .option('--lease <time>', 'for how long an address is given out', '1h')
     .option('--router <address>', 'router of the machines; none when absent')

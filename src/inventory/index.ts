@@ -8,6 +8,7 @@ import { auditList } from './audit-list';
 import { alone, clockOf, type Db, type Sql } from './database';
 import { deployTemplates } from './deploy-templates';
 import { discoveredMachines } from './discovered-machines';
+import { discoveryBoots } from './discovery-boots';
 import { disruptionBudgets } from './disruption-budgets';
 import { events } from './events';
 import { feed } from './feed';
@@ -106,6 +107,7 @@ const queries = (sql: Db) => ({
   imageCapabilities: imageCapabilities(sql),
   ramdisks: ramdisks(sql),
   bootCapabilities: bootCapabilities(sql),
+  discoveryBoots: discoveryBoots(sql),
   networkBoots: networkBoots(sql),
   details: details(sql),
   calls: calls(sql),

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createMachineList } from '../../src/boot';
-import { dnsmasqConfig } from '../../src/boot/dnsmasq';
+import { type DhcpFolder, dnsmasqConfig } from '../../src/boot/dnsmasq';
 
 const has = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 const possible =
@@ -37,19 +37,39 @@ in_machines ip route add default dev machine0
 in_machines "$@"
 `;
 
-const answersTo = (machines: readonly string[]): (string | null)[] => {
+type Offer = { readonly file: string; readonly address: string };
+
+const answersTo = (machines: readonly string[]): (Offer | null)[] => {
   const client = [process.execPath, resolve('test/boot/support/dhcp-client.js'), ...machines];
   const { stdout, stderr } = spawnSync('unshare', ['-n', 'bash', '-c', script, 'bash', folder, ...client], {
     encoding: 'utf8',
     timeout: 50_000,
   });
   if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as (string | null)[];
+  return JSON.parse(stdout) as (Offer | null)[];
 };
 
-able(`answers enrolled machines alone, each kind of firmware with its loader${why}`, async () => {
-  const [bios, secure, unknown] = ['52:54:00:00:00:01', '52:54:00:00:00:02', '52:54:00:00:00:66'];
-  mkdirSync(join(folder, 'tftp'));
+const [bios, secure, unknown] = ['52:54:00:00:00:01', '52:54:00:00:00:02', '52:54:00:00:00:66'];
+const asked = [
+  `${unknown},0,firmware`,
+  `${unknown},7,ipxe`,
+  `${bios},0,firmware`,
+  `${bios},7,firmware`,
+  `${bios},16,firmware`,
+  `${secure},7,firmware`,
+  `${bios},0,ipxe`,
+];
+const ofNodes = [
+  'undionly.kpxe',
+  'snponly.efi',
+  'http://192.0.2.1:6386/boot/network/snponly.efi',
+  'shimx64.efi',
+  'http://192.0.2.1:6386/boot/network/boot.ipxe',
+];
+
+const configured = async (more: Pick<DhcpFolder, 'discovery'> = {}): Promise<void> => {
+  rmSync(join(folder, 'leases'), { force: true });
+  mkdirSync(join(folder, 'tftp'), { recursive: true });
   const config = dnsmasqConfig({
     dir: folder,
     interface: 'boot0',
@@ -58,6 +78,7 @@ able(`answers enrolled machines alone, each kind of firmware with its loader${wh
     lease: '1h',
     url: 'http://192.0.2.1:6386',
     secureBoot: true,
+    ...more,
   });
   writeFileSync(join(folder, 'dnsmasq.conf'), config);
   const machines = [
@@ -65,23 +86,19 @@ able(`answers enrolled machines alone, each kind of firmware with its loader${wh
     { address: secure, secure_boot: true },
   ];
   await createMachineList({ dir: folder, machines: async () => machines, log: { info() {}, warn() {} } })();
-  expect(
-    answersTo([
-      `${unknown},0,firmware`,
-      `${unknown},7,ipxe`,
-      `${bios},0,firmware`,
-      `${bios},7,firmware`,
-      `${bios},16,firmware`,
-      `${secure},7,firmware`,
-      `${bios},0,ipxe`,
-    ]),
-  ).toEqual([
-    null,
-    null,
-    'undionly.kpxe',
-    'snponly.efi',
-    'http://192.0.2.1:6386/boot/network/snponly.efi',
-    'shimx64.efi',
-    'http://192.0.2.1:6386/boot/network/boot.ipxe',
-  ]);
+};
+const filesOf = (offers: readonly (Offer | null)[]) => offers.map((offer) => offer?.file ?? null);
+const lastPart = (offer: Offer | null | undefined) => Number(offer?.address.split('.')[3]);
+
+able(`answers enrolled machines alone, each kind of firmware with its loader${why}`, async () => {
+  await configured();
+  expect(filesOf(answersTo(asked))).toEqual([null, null, ...ofNodes]);
+});
+
+able(`with discovery, answers the others too, with a loader and an address of their own range${why}`, async () => {
+  await configured({ discovery: ['192.0.2.210', '192.0.2.212'] });
+  const offers = answersTo(asked);
+  expect(filesOf(offers)).toEqual(['undionly.kpxe', 'http://192.0.2.1:6386/boot/network/boot.ipxe', ...ofNodes]);
+  for (const offer of offers.slice(0, 2)) expect(lastPart(offer)).toBeGreaterThanOrEqual(210);
+  for (const offer of offers.slice(2)) expect(lastPart(offer)).toBeLessThanOrEqual(200);
 });

@@ -43,6 +43,18 @@ it('answers enrolled machines alone, and sends each kind of firmware its own loa
   expect(dnsmasqConfig({ ...wanted, secureBoot: false })).not.toContain('shimx64');
 });
 
+it('with discovery, machines without a node are answered too, from addresses of their own', () => {
+  const lines = dnsmasqConfig({ ...wanted, discovery: ['192.0.2.210', '192.0.2.240'] }).split('\n');
+  expect(lines.filter((line) => /^dhcp-(range|ignore)/.test(line))).toEqual([
+    'dhcp-range=tag:known,192.0.2.100,192.0.2.200,255.255.255.0,1h',
+    'dhcp-range=tag:!known,192.0.2.210,192.0.2.240,255.255.255.0,1h',
+  ]);
+  const beside = dnsmasqConfig({ ...unranged, proxy: '192.0.2.0', discovery: true }).split('\n');
+  expect(beside.filter((line) => /^dhcp-(range|ignore)/.test(line))).toEqual([
+    'dhcp-range=192.0.2.0,proxy,255.255.255.0',
+  ]);
+});
+
 it.each([
   ['a second line', { interface: 'br0\ndhcp-script=/tmp/x' }, /--interface/],
   ['a comma', { interface: 'br0,lo' }, /--interface/],
@@ -54,6 +66,11 @@ it.each([
   ['https', { url: 'https://192.0.2.1' }, /http:\/\//],
   ['a path', { url: 'http://192.0.2.1/x' }, /host and perhaps a port/],
   ['no URL', { url: 'none' }, /must be a URL/],
+  ['discovery without addresses', { discovery: true as const }, /--discovery two addresses/],
+  ['discovery by a name', { discovery: ['first', 'last'] as const }, /--discovery/],
+  ['discovery among the nodes', { discovery: ['192.0.2.200', '192.0.2.240'] as const }, /none of the addresses/],
+  ['discovery around the nodes', { discovery: ['192.0.2.2', '192.0.2.240'] as const }, /none of the addresses/],
+  ['discovery upside down', { discovery: ['192.0.2.240', '192.0.2.210'] as const }, /--discovery/],
   ['both ways', { proxy: '192.0.2.0' }, /--range, or --proxy/],
 ])('refuses %s', (_name, over, says) => expect(() => dnsmasqConfig({ ...wanted, ...over })).toThrow(says));
 
@@ -61,6 +78,8 @@ withDnsmasq.each([
   ['with addresses of its own', wanted],
   ['with a router', { ...wanted, router: '192.0.2.254' }],
   ['beside a DHCP server of the site', { ...unranged, proxy: '192.0.2.0' }],
+  ['with discovery', { ...wanted, discovery: ['192.0.2.210', '192.0.2.240'] as const }],
+  ['with discovery beside a DHCP server of the site', { ...unranged, proxy: '192.0.2.0', discovery: true as const }],
   ['without signed loaders', { ...wanted, secureBoot: false }],
 ])(`dnsmasq takes the configuration %s${why}`, (_name, given) => {
   const config = join(folder, 'dnsmasq.conf');

@@ -5,6 +5,11 @@ export type DhcpOptions = {
   readonly range?: readonly [string, string];
   /** Address of a network whose own DHCP server gives out addresses; dnsmasq then says only what is booted. */
   readonly proxy?: string;
+  /**
+   * Machines that no node stands for are answered too. Beside `range`: the addresses that are given to them, which are others than
+   * those of nodes, so that they take none of these; beside `proxy` it is true.
+   */
+  readonly discovery?: readonly [string, string] | true;
   readonly netmask: string;
   readonly lease: string;
   /** Of the network, for machines; none when absent. */

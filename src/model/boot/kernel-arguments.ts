@@ -86,6 +86,21 @@ const bootArguments = ({ apiUrl, mac, by }: BootFacts): string[] => [
   ...(mac === undefined ? [] : [`BOOTIF=${mac}`]),
 ];
 
+/** Where a ramdisk sends what it found. */
+export const inspectionUrl = (apiUrl: string): string => `${apiUrl.replace(/\/$/, '')}/v1/continue_inspection`;
+
+/**
+ * The arguments of a machine that no node stands for: its ramdisk reports what it finds, once, and looks for no node.
+ * `ramdisk` are the record's own. Throws where they do not fit, or do not keep to the grammar.
+ */
+export const discoveryArguments = (ramdisk: string, apiUrl: string): string => {
+  const callback = `ipa-inspection-callback-url=${inspectionUrl(apiUrl)}`;
+  const text = ramdisk === '' ? callback : `${ramdisk} ${callback}`;
+  const fault = argumentsFault(text, networkRoom);
+  if (fault !== undefined) throw new Error(`kernel arguments of discovery: ${fault}`);
+  return text;
+};
+
 // What a node's own list takes over from the ramdisk's; openstack/ironic:ironic/common/utils.py spells it so.
 const placeholder = '%default%';
 

@@ -128,7 +128,7 @@ export const api = {
   TEMPER_DISCOVERY: flag
     .default(false)
     .describe(
-      'Whether a machine that no node stands for is recorded when its ramdisk sends an inspection, for operators to enrol or refuse.',
+      'Whether a machine that no node stands for is recorded when its ramdisk sends an inspection, for operators to enrol or refuse; the boot service, where it is set there too, with TEMPER_DEFAULT_RAMDISK and TEMPER_RAMDISK_API_URL, boots such machines into that ramdisk by the network.',
     ),
   TEMPER_PROJECTS_MAY_ENROL: flag.default(false).describe('Whether a project’s admins may enrol nodes of their own.'),
 };

@@ -56,6 +56,10 @@ export const processes = {
     ...common,
     ...store,
     ...booting,
+    // What machines without a node are booted into.
+    TEMPER_DISCOVERY: api.TEMPER_DISCOVERY,
+    TEMPER_DEFAULT_RAMDISK: api.TEMPER_DEFAULT_RAMDISK,
+    TEMPER_RAMDISK_API_URL: booted.TEMPER_RAMDISK_API_URL,
     ...images,
     TEMPER_TRUSTED_PROXIES: served.TEMPER_TRUSTED_PROXIES,
     TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,

@@ -1,5 +1,5 @@
 // A DHCP client of a few lines: sends DHCPDISCOVER for each machine of its arguments (MAC,architecture,ipxe|firmware) and prints
-// the boot file of each offer as JSON, null where no offer came before the last machine, which is always answered, had its own.
+// boot file and address of each offer as JSON, null where no offer came before the last machine, which is always answered, had its own.
 // Runs in a network namespace of its own.
 const { createSocket } = require('node:dgram');
 
@@ -32,7 +32,7 @@ const offerOf = (message) => {
   let name = textOf(message.subarray(108, 236));
   for (let at = 240; message[at] !== 255 && at < message.length; at += 2 + message[at + 1])
     if (message[at] === 67) name = textOf(message.subarray(at + 2, at + 2 + message[at + 1]));
-  return { xid: message.readUInt32BE(4), file: name };
+  return { xid: message.readUInt32BE(4), offer: { file: name, address: message.subarray(16, 20).join('.') } };
 };
 
 const socket = createSocket({ type: 'udp4', reuseAddr: true });
@@ -40,8 +40,8 @@ const offers = new Map();
 const send = () =>
   machines.forEach((machine, at) => void (offers.has(at) || socket.send(discover(machine, at), 67, '255.255.255.255')));
 socket.on('message', (message) => {
-  const { xid, file } = offerOf(message);
-  offers.set(xid, file);
+  const { xid, offer } = offerOf(message);
+  offers.set(xid, offer);
   if (!offers.has(machines.length - 1)) return;
   console.log(JSON.stringify(machines.map((_, at) => offers.get(at) ?? null)));
   process.exit(0);

@@ -1,5 +1,5 @@
 /** The boot service with one boot by the network, whose store is a list of answers. */
-import { bootListener, type createImages } from '../../../src/boot';
+import { bootListener, type createImages, type Discovery } from '../../../src/boot';
 import type { Served } from '../../../src/inventory/nodes/boot-capabilities';
 import type { Asking, GrantedBoot } from '../../../src/inventory/nodes/network-boots';
 import { hashOf } from '../../../src/inventory/secrets/boot-tokens';
@@ -16,10 +16,21 @@ type Listening = {
   readonly asked: Asking[];
   readonly files: readonly { readonly path: string; readonly content: Buffer }[];
   readonly loaders?: string;
+  readonly discovery?: Discovery;
   readonly warn?: (message: string) => void;
 };
 
-export const networkListener = ({ images, token, served, answers, asked, files, loaders, warn }: Listening) =>
+export const networkListener = ({
+  images,
+  token,
+  served,
+  answers,
+  asked,
+  files,
+  loaders,
+  discovery,
+  warn,
+}: Listening) =>
   bootListener({
     inventory: {
       bootCapabilities: { served: async (hash) => (hash === hashOf(token) ? served() : undefined) },
@@ -36,5 +47,6 @@ export const networkListener = ({ images, token, served, answers, asked, files, 
     files: [...files],
     log: { info() {}, warn: (message) => warn?.(message) },
     ...(loaders !== undefined && { loaders }),
+    ...(discovery && { discovery }),
     pieceMs: 30_000,
   });
