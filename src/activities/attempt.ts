@@ -60,12 +60,12 @@ export const attempt = async (
 ): Promise<ActOutcome> => {
   const { lock, step, act, last } = input;
   const row = actRow(act);
-  if (row.effect !== 'read') await refuseFrozen(input, key, hands);
-  const before = await hands.inventory.runSteps.endedBefore(
+  const { held_back, ended } = await hands.inventory.runSteps.standing(
     { run: lock.run, node_uuid: lock.node_uuid, fence: lock.fence },
     key,
   );
-  if (before) return before;
+  if (held_back && row.effect !== 'read') await refuseFrozen(input, key, hands);
+  if (ended) return ended;
   const found = await hands.inventory.runSteps.begin(lock, key, step);
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   reportAttempt(input, hands);

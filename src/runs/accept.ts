@@ -125,9 +125,12 @@ const acceptOnce = async (
     await inventory.secrets.dropUnused(order.node.uuid); // what the last one brought
   }
   if (displaced) await tellDisplaced(inventory, displaced, order);
-  await inventory.runSteps.insert(run, sealed.steps);
-  await inventory.secrets.insert(secrets);
-  await runAuditAndEvent(inventory, order, to, taken.lock, sealed.steps, { ...taken, runbook });
+  // Sent at once: the transaction's connection carries them out in this order, and only the last answer is waited for.
+  await Promise.all([
+    inventory.runSteps.insert(run, sealed.steps),
+    inventory.secrets.insert(secrets),
+    runAuditAndEvent(inventory, order, to, taken.lock, sealed.steps, { ...taken, runbook }),
+  ]);
   const { user_name, user_id } = order.asked.requester;
   return {
     workflow_id,
@@ -255,23 +258,25 @@ const runAuditAndEvent = async (
     ...(order.power && { target: order.power.target }),
     steps: steps.map(({ interface: of, step, args }) => ({ interface: of, step, args: maskSecrets(args) })),
   };
-  await inventory.audit.write({
-    ...asked,
-    action: `run.${verb}`,
-    resource: 'node',
-    resource_id: lock.node_uuid,
-    project: owner,
-    run_id: lock.run,
-    data: { ...data, ...(asked.reason && { reason: asked.reason }) },
-  });
-  await inventory.events.append({
-    kind: 'run.accepted',
-    node_uuid: lock.node_uuid,
-    run_id: lock.run,
-    project: owner,
-    lessee,
-    data,
-  });
+  await Promise.all([
+    inventory.audit.write({
+      ...asked,
+      action: `run.${verb}`,
+      resource: 'node',
+      resource_id: lock.node_uuid,
+      project: owner,
+      run_id: lock.run,
+      data: { ...data, ...(asked.reason && { reason: asked.reason }) },
+    }),
+    inventory.events.append({
+      kind: 'run.accepted',
+      node_uuid: lock.node_uuid,
+      run_id: lock.run,
+      project: owner,
+      lessee,
+      data,
+    }),
+  ]);
 };
 
 const explainRefusal = async (inventory: Queries, { node }: RunOrder): Promise<never> => {

@@ -72,38 +72,44 @@ const errorText = (ending: Ending): string | null => {
   return ending.error;
 };
 
+/** What the end of a run writes on its row and its node. */
+const endOf = (ending: Ending, node: HeldNode, to: ProvisionState | null) => ({
+  state: ending.outcome,
+  to,
+  target: to !== null && states[to].kind === 'stable' ? null : node.target_provision_state,
+  error: errorText(ending),
+  fault: ending.outcome === 'failed' && to !== null && faultStates[to] === ending.fault ? ending.fault : null,
+  cursor: ending.cursor,
+  forgetPower: to === 'adopt failed',
+  forgetInstance: to !== null && forgets(node.provision_state, to) === 'instance',
+});
+
 /**
- * Ends a run, frees its node, says so. A repeat changes nothing.
+ * In a transaction: ends a run, frees its node, says so. A repeat changes nothing.
  * @returns the state the node rests in, null where the run had none to change
  */
 export const endRun = async (inventory: Queries, ending: Ending): Promise<ProvisionState | null> => {
-  const { lock } = ending;
+  const { lock, outcome } = ending;
   const node = await inventory.runs.held(lock);
   if (!node) return endedBefore(inventory, lock);
-  const to = restingState(node.provision_state, ending.outcome, ending.ends, ending.untidy);
-  const error = errorText(ending);
-  const resting = to !== null && states[to].kind === 'stable';
-  await inventory.runSteps.failAt(lock.run, ending.cursor, ending.outcome === 'succeeded' ? null : error);
-  await inventory.runs.finish(lock, {
-    state: ending.outcome,
-    to,
-    target: resting ? null : node.target_provision_state,
-    error,
-    fault: ending.outcome === 'failed' && to !== null && faultStates[to] === ending.fault ? ending.fault : null,
-    cursor: ending.cursor,
-    forgetPower: to === 'adopt failed',
-    forgetInstance: to !== null && forgets(node.provision_state, to) === 'instance',
-  });
-  if (ending.outcome === 'succeeded' && to !== null && node.maintenance) await recovered(inventory, node);
-  if (to !== null && forgets(node.provision_state, to)) await inventory.secrets.dropUnused(lock.node_uuid);
-  await inventory.events.append({
-    kind: `run.${ending.outcome}`,
-    node_uuid: lock.node_uuid,
-    run_id: lock.run,
-    project: node.owner,
-    lessee: node.lessee,
-    data: { from: node.provision_state, to, error },
-  });
+  const to = restingState(node.provision_state, outcome, ending.ends, ending.untidy);
+  const end = endOf(ending, node, to);
+  const said = () =>
+    inventory.events.append({
+      kind: `run.${outcome}`,
+      node_uuid: lock.node_uuid,
+      run_id: lock.run,
+      project: node.owner,
+      lessee: node.lessee,
+      data: { from: node.provision_state, to, error: end.error },
+    });
+  // Sent at once: the transaction's connection carries them out in this order, and only the last answer is waited for.
+  await Promise.all([
+    inventory.runSteps.failAt(lock.run, ending.cursor, end.error),
+    inventory.runs.finish(lock, end),
+    to !== null && forgets(node.provision_state, to) ? inventory.secrets.dropUnused(lock.node_uuid) : undefined,
+    outcome === 'succeeded' && to !== null && node.maintenance ? recovered(inventory, node).then(said) : said(),
+  ]);
   return to;
 };
 

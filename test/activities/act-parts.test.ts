@@ -17,11 +17,14 @@ const input = (more: object = {}): RunActInput =>
   ({ lock, step, act: 'power_on', last: true, timing: {}, story: 'clean', ...more }) as unknown as RunActInput;
 const found = { uuid: 'u1', name: 'n1', driver: 'fake-hardware', driver_info: {}, instance_info: {} };
 const begun: Answers = {
+  'runSteps.standing': { held_back: false },
   'runSteps.begin': found,
   'runSteps.end': true,
   'secrets.read': [],
   'runs.held': { uuid: 'u1', provision_state: 'cleaning' },
 };
+/** What an attempt finds that something holds back. */
+const heldBack: Answers = { ...begun, 'runSteps.standing': { held_back: true } };
 type ActsOver = NonNullable<Parameters<typeof recordingDriver>[0]>;
 type Over = {
   readonly answers?: Answers;
@@ -100,10 +103,10 @@ test('heartbeats carry what the act says, or what an earlier attempt said, and w
 test('an act that has ended before is answered from the record, and nothing is begun', async () => {
   const before = { is: 'done', note: 'was on' };
   const { done, store, calls } = (await attempted({
-    answers: { ...begun, 'runSteps.endedBefore': before },
+    answers: { ...begun, 'runSteps.standing': { held_back: false, ended: before } },
   })) as Awaited<ReturnType<typeof attempted>> & { done: unknown };
   expect(done).toEqual(before);
-  expect(store.of('runSteps.endedBefore')).toEqual([
+  expect(store.of('runSteps.standing')).toEqual([
     [lock, { index: 2, act: 'power_on', attempt: 3, execution: 'e1', activity: 'a', asked_at: 17 }],
   ]);
   expect([calls, store.of('runSteps.begin')]).toEqual([[], []]);
@@ -301,7 +304,7 @@ describe('nothing leaves', () => {
     [{}, { requester: {} }, { who: 'an unnamed caller' }],
     [{}, { until: new Date('2026-11-02T10:00:00Z') }, { until: 'until 2026-11-02T10:00:00.000Z' }],
   ])('while an operator’s freeze holds the node, and the failure says whose: %#', async (more, over, says) => {
-    const result = await attempted({ answers: { ...begun, ...more, 'freezes.active': { ...freeze, ...over } } });
+    const result = await attempted({ answers: { ...heldBack, ...more, 'freezes.active': { ...freeze, ...over } } });
     expect(failureOf(result)).toMatchObject({
       type: 'NodeFrozen',
       details: [{ reason: 'look', freeze: 'f1', ...says }],
@@ -310,8 +313,13 @@ describe('nothing leaves', () => {
   });
 
   test('but a look goes on', async () => {
-    const { calls } = await attempted({ answers: { ...begun, 'freezes.active': freeze }, input: { act: 'verify' } });
+    const { calls } = await attempted({ answers: { ...heldBack, 'freezes.active': freeze }, input: { act: 'verify' } });
     expect(calls).toEqual(['verify']);
+  });
+
+  test('but what held it back may be over by the time it is asked for', async () => {
+    const { calls, store } = await attempted({ answers: heldBack });
+    expect([calls, store.of('freezes.active')]).toEqual([['power_on'], [['u1']]]);
   });
 
   test.each([
@@ -322,7 +330,7 @@ describe('nothing leaves', () => {
   ])(
     'during a recovery, older side %s: of %s in attempt %i a doubt is noted %i times',
     async (side, act, attempt, times) => {
-      const answers = { ...begun, 'recovery.current': recovery(side), 'runs.find': { node_name: 'n1' } };
+      const answers = { ...heldBack, 'recovery.current': recovery(side), 'runs.find': { node_name: 'n1' } };
       const result = await attempted({ answers, input: { act }, engine: { attempt } });
       expect(failureOf(result)).toMatchObject({
         type: 'RecoveryPending',
@@ -436,7 +444,7 @@ test('an act’s time is from its beginning to its end', async () => {
 });
 
 test('a recovery of which the run is not on record names the node by its UUID', async () => {
-  const answers = { ...begun, 'recovery.current': { side: 'engine', reason: 'older' }, 'runs.find': undefined };
+  const answers = { ...heldBack, 'recovery.current': { side: 'engine', reason: 'older' }, 'runs.find': undefined };
   expect(failureOf(await attempted({ answers })).details).toEqual([expect.objectContaining({ node: 'u1' })]);
 });
 

@@ -38,8 +38,12 @@ export type FreezeSelection = {
   readonly after?: FreezeUuid;
 };
 
+/** Whether a row of freezes is neither ended nor over, by the store's clock. */
+export const activeFreeze = (sql: Db) =>
+  sql`(freezes.ended_at is null and (freezes.until is null or freezes.until > now()))`;
+
 export const freezes = (sql: Db) => {
-  const active = sql`(freezes.ended_at is null and (freezes.until is null or freezes.until > now()))`;
+  const active = activeFreeze(sql);
   const listed = sql`
     select freezes.*, ${active} as active, nodes.name as node_name, nodes.owner, nodes.lessee
     from freezes join nodes on nodes.uuid = freezes.node_uuid`;

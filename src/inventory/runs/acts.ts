@@ -6,6 +6,8 @@ import { type ActName, actRow } from '../../model/lifecycle/steps';
 import type { ActOutcome, Lock } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { type ActLock, type Attempt, beginnable, heldBy, readableBy, type SqlPart } from '../fence';
+import { activeFreeze } from '../nodes/freezes';
+import { recoveries } from './recovery';
 
 /** What an act needs of its node; only the BMC workers' role asks. */
 export type ActedNode = {
@@ -46,22 +48,26 @@ export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
 
 export const stepActs = (sql: Db) => ({
   /**
-   * What an act has ended with already, where it must not be carried out again: a `once` act whose attempt's answer was lost,
-   * or any act of an execution that goes on from an older state than the record, as after a restore of the engine's store.
-   * Undefined where it is to begin.
+   * What stands before an act may begin, in one statement. `held_back`: a freeze of its node, or a recovery of all nodes.
+   * `ended`: what the act has ended with already, where it must not be carried out again: a `once` act whose attempt's answer was
+   * lost, or any act of an execution that goes on from an older state than the record, as after a restore of the engine's store.
    */
-  async endedBefore(lock: Lock, key: ActKey): Promise<ActOutcome | undefined> {
+  async standing(lock: Lock, key: ActKey): Promise<{ readonly held_back: boolean; readonly ended?: ActOutcome }> {
     const once = actRow(key.act as ActName).effect === 'once';
-    const [row] = await sql<{ outcome: ActOutcome & { nth?: number } }[]>`
-    with r as (${readableBy(sql, lock)})
-    select s.outcomes->${key.act} as outcome from r, run_steps s
-    where s.run_id = ${lock.run} and s.index = ${key.index} and s.outcomes ? ${key.act}
-      and case when r.workflow_run_id = ${key.execution}
-        then (s.outcomes->${key.act}->>'nth')::int is not distinct from ${key.nth ?? null}::int and (${once} or r.act_nth > ${key.nth ?? null}::int)
-        else ${once} end`;
-    if (!row) return undefined;
-    const { nth: _, ...outcome } = row.outcome;
-    return outcome;
+    const [row] = await sql<{ held_back: boolean; outcome: (ActOutcome & { nth?: number }) | null }[]>`
+    with r as (${readableBy(sql, lock)}), ended as (
+      select s.outcomes->${key.act} as outcome from r, run_steps s
+      where s.run_id = ${lock.run} and s.index = ${key.index} and s.outcomes ? ${key.act}
+        and case when r.workflow_run_id = ${key.execution}
+          then (s.outcomes->${key.act}->>'nth')::int is not distinct from ${key.nth ?? null}::int and (${once} or r.act_nth > ${key.nth ?? null}::int)
+          else ${once} end
+    )
+    select (select outcome from ended) as outcome,
+      exists (select 1 from freezes where node_uuid = ${lock.node_uuid} and ${activeFreeze(sql)}) or exists (${recoveries(sql)}) as held_back`;
+    const { held_back, outcome } = row!;
+    if (!outcome) return { held_back };
+    const { nth: _, ...ended } = outcome;
+    return { held_back, ended };
   },
 
   /**

@@ -5,26 +5,26 @@ import type { Db } from '../database';
 
 export type Recovery = { readonly side: OlderSide; readonly reason: string; readonly since: Date };
 
-export const recovery = (sql: Db) => {
-  const cluster = sql`
+const cluster = (sql: Db) => sql`
     select s.system_identifier::text as system_id, c.timeline_id as timeline from pg_control_system() s, pg_control_checkpoint() c`;
-  return {
-    /**
-     * Why nothing may be written to BMCs now; undefined while all is well. A database in another cluster says so itself, before
-     * a control worker has compared anything.
-     */
-    async current(): Promise<Recovery | undefined> {
-      const [row] = await sql<Recovery[]>`
+
+/** The recoveries that stand. A database in another cluster says so itself, before a control worker has compared anything. */
+export const recoveries = (sql: Db) => sql`
         select side, reason, since from recovery
         union all
         select 'store', 'the database is in another Postgres cluster than before', now()
-        from store_mark m, (${cluster}) c where m.system_id is distinct from c.system_id and m.system_id is not null
-        limit 1`;
+        from store_mark m, (${cluster(sql)}) c where m.system_id is distinct from c.system_id and m.system_id is not null`;
+
+export const recovery = (sql: Db) => {
+  return {
+    /** Why nothing may be written to BMCs now; undefined while all is well. */
+    async current(): Promise<Recovery | undefined> {
+      const [row] = await sql<Recovery[]>`${recoveries(sql)} limit 1`;
       return row;
     },
 
     async cluster(): Promise<Cluster> {
-      const [row] = await sql<Cluster[]>`${cluster}`;
+      const [row] = await sql<Cluster[]>`${cluster(sql)}`;
       return row!;
     },
 
