@@ -223,23 +223,31 @@ const namedBy = (order: PlanOrder, laid: Laid): string =>
 const wavesFor = (waves: RolloutSpec['waves'], nodes: number): RolloutSpec['waves'] =>
   nodes === 1 && waves.length === 2 && waves[1]!.size === 'rest' ? waves.slice(0, 1) : waves;
 
+/** For a refused plan: the most frequent refusals, each with a space before it. */
+const mainRefusals = (judged: readonly Judged[]): string =>
+  refusalsOf(judged)
+    .slice(0, 3)
+    .map(({ code, reason, nodes }) => ` ${nodes} ${code}: ${reason}`)
+    .join('');
+
 /** Throws NothingToDo where no node would run, InvalidInput for waves that do not fit. */
 export const makePlan = async (deps: PlanDeps, order: PlanOrder): Promise<RolloutPlan> => {
   const { spec, seed, runbook } = order;
   const judged = await judgeNodes(deps, order);
   const runnable = judged.filter(({ prepared }) => prepared);
-  if (runnable.length === 0) {
-    const reasons = refusalsOf(judged)
-      .slice(0, 3)
-      .map(({ code, reason, nodes }) => ` ${nodes} ${code}: ${reason}`);
-    raise('NothingToDo', { selected: judged.length, reasons: reasons.join('') });
-  }
+  if (runnable.length === 0) raise('NothingToDo', { selected: judged.length, reasons: mainRefusals(judged) });
   const layout = layOut(
     runnable.map(({ node }) => node),
     { ...spec, waves: wavesFor(spec.waves, runnable.length) },
     seed,
   );
-  if ('fault' in layout) return raise('InvalidInput', { field: 'waves', reason: layout.fault });
+  if ('fault' in layout) {
+    const refusals = mainRefusals(judged);
+    const reason = refusals
+      ? `${layout.fault}. Of ${judged.length} selected nodes are refused:${refusals}`
+      : layout.fault;
+    return raise('InvalidInput', { field: 'waves', reason });
+  }
   const byNode = new Map(runnable.map((one) => [one.node.uuid, one]));
   const running = layout.targets.map(({ node, wave, counters }, position) => {
     const one = byNode.get(node.uuid)!;

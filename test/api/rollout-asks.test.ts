@@ -196,6 +196,22 @@ describe('parameters of a runbook', () => {
 });
 
 describe('what is no plan', () => {
+  test('for want of nodes that may run, says what refuses the others', async () => {
+    const [one, other] = await world.nodes(['r1', 'r1']);
+    await world.api.sql`update nodes set provision_state = 'manageable' where uuid = ${other!}`;
+    const reply = await asks({
+      runbook: 'CUSTOM_RESTART',
+      select: { nodes: [one, other] },
+      waves: [{ size: 1 }, { size: 1 }, { rest: true }],
+    });
+    expect([reply.status, reply.text]).toEqual([
+      400,
+      expect.stringMatching(
+        /wave 2 would be empty: 1 node would run, and 1 is in waves before it\. Of 2 selected nodes are refused: 1 \w+: /,
+      ),
+    ]);
+  });
+
   const plain = async (over: object) => ({
     runbook: 'CUSTOM_RESTART',
     select: { nodes: await world.nodes(['r1', 'r1']) },

@@ -31,7 +31,9 @@ export const waveSizes = (
     wanted += size === 'rest' ? all : shareOf(size, all);
     const until = Math.min(all, Math.round(wanted));
     if (until <= begun)
-      return { fault: `wave ${index + 1} would be empty: ${all} nodes would run, and ${begun} are in waves before it` };
+      return {
+        fault: `wave ${index + 1} would be empty: ${all} ${all === 1 ? 'node' : 'nodes'} would run, and ${begun} ${begun === 1 ? 'is' : 'are'} in waves before it`,
+      };
     sizes.push(until - begun);
     begun = until;
   }
