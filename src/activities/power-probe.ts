@@ -76,7 +76,7 @@ const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): 
   };
   const lane = driver!.laneKey(open);
   const within = endingWithin(signal, lookMs);
-  const work = async () => (await look(open, {}, probeContext(node, within))).seen?.power_state ?? null;
+  const work = async () => (await look(open, { only: 'power' }, probeContext(node, within))).seen?.power_state ?? null;
   try {
     const { inventory, lanes, holder } = hands;
     return await inLane({ inventory, lanes }, { lane, holder, signal: onlyIfFree() }, work);

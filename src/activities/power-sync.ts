@@ -17,7 +17,7 @@ export type PowerSyncOptions = {
   readonly drivers: readonly string[];
   /** From one look at a node to the next; 0 switches the whole off. */
   readonly everyMs: number;
-  /** The same for nodes whose power failed; 300 s, openstack/ironic:ironic/conf/conductor.py power_failure_recovery_interval. */
+  /** The same for nodes whose power failed; two intervals, at most 300 s, when absent. */
   readonly recoverEveryMs?: number;
   /** The most looks at once. */
   readonly workers: number;
@@ -48,6 +48,9 @@ const claimedAgain = powerSlots / 64;
 // A worker that is behind walks the slots at twice the clock's pace: BMCs never get more than twice the usual requests.
 const catchUp = 2;
 
+// openstack/ironic:ironic/conf/conductor.py power_failure_recovery_interval.
+const longestRecoverMs = 300_000;
+
 /** Where a worker is on its way through the slots. */
 type Walk = {
   /** The first slot that it has not finished. */
@@ -68,6 +71,9 @@ const lookAt = async (node: DueNode, { hands, signal, looked }: Looking): Promis
   }
 };
 
+/** Every second time, but no later than the original asks again. */
+const recoverEvery = (everyMs: number): number => Math.max(everyMs, Math.min(2 * everyMs, longestRecoverMs));
+
 /** Begins looks at what is due in these slots, as many as there are places. @returns the slot in which these were used up */
 const lookWithin = async (
   from: number,
@@ -76,7 +82,7 @@ const lookWithin = async (
   places: LookPlaces,
 ): Promise<number | undefined> => {
   const { hands, everyMs, drivers, conductor_group } = options;
-  const recoverEveryMs = options.recoverEveryMs ?? Math.max(everyMs, 300_000);
+  const recoverEveryMs = options.recoverEveryMs ?? recoverEvery(everyMs);
   const limit = places.free();
   const claim = { conductor_group, drivers, from, to, limit, everyMs, recoverEveryMs };
   const due = await hands.inventory.powerSync.claim(claim);

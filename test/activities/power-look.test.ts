@@ -123,13 +123,16 @@ test.each([
   expect([look.how, look.changes, look.settled, look.events]).toEqual(['skipped', [], [], []]);
 });
 
-test('a look announces nothing and may send nothing', async () => {
+test('a look asks for power alone, announces nothing and may send nothing', async () => {
   const given: Parameters<Verify>[2][] = [];
-  const verify = (async (_node, _args, context) => {
+  const asked: unknown[] = [];
+  const verify = (async (_node, args, context) => {
     given.push(context);
+    asked.push(args);
     return { is: 'done' };
   }) as Verify;
   await looked(verify);
+  expect(asked).toEqual([{ only: 'power' }]);
   const [{ intents, mayStillSend }] = given as [Parameters<Verify>[2]];
   expect(mayStillSend()).toBe(false);
   for (const write of [() => intents.record({}), () => intents.renew()])
@@ -204,7 +207,8 @@ describe('a round of power sync', () => {
   type Hands = Parameters<typeof runPowerSync>[0];
 
   test.each([
-    [60_000, undefined, 300_000],
+    [60_000, undefined, 120_000],
+    [200_000, undefined, 300_000],
     [600_000, undefined, 600_000],
     [60_000, 90_000, 90_000],
   ])('every %i ms looks at nodes whose power failed every %s, at %i ms', async (everyMs, given, recoverEveryMs) => {

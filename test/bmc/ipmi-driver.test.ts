@@ -66,6 +66,12 @@ describe('what ipmitool is given', () => {
     expect(Object.keys(first!.env).sort()).toEqual(['LC_ALL', 'PATH']);
   });
 
+  test('a look at power alone is one call', async () => {
+    const { tool, run } = await bench({ 'power status': [off] });
+    await expect(run('verify', { only: 'power' })).resolves.toEqual({ is: 'done', seen: { power_state: 'power off' } });
+    expect(tool.heard()).toHaveLength(1);
+  });
+
   test('an empty password is a NUL byte, for which ipmitool does not ask', async () => {
     const { tool, run } = await bench(look, { ipmi_password: '' });
     await run('verify');

@@ -162,7 +162,16 @@ describe('verify', () => {
     expect(accepted()).toHaveLength(sent);
   });
 
-  test('a look without a run, as power sync does many, asks for nothing more', async () => {
+  test('a look at power alone, as power sync does many, reads the system and nothing else', async () => {
+    const { run, double } = await host();
+    expect(await run('verify', {}, { only: 'power' })).toEqual({ is: 'done', seen: { power_state: 'power on' } });
+    const read = () => double.requests.filter(({ method }) => method === 'GET').map(({ url }) => url);
+    const first = read().length;
+    await run('verify', {}, { only: 'power' });
+    expect(read().slice(first)).toEqual([system]);
+  });
+
+  test('a look without a run asks for no settings and no firmware', async () => {
     const { run, double } = await host(changed(system, { Bios: link(`${system}/Bios`) }));
     const { seen } = await run('verify');
     expect(seen).not.toHaveProperty('bios');

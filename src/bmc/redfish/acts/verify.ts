@@ -48,7 +48,7 @@ const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T
   }
 };
 
-/** BIOS settings and firmware, for runs only: power sync looks often, and at power alone. */
+/** BIOS settings and firmware, for runs only. */
 const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firmware'>> => {
   if (client.context.story === undefined) return {};
   const bios = await bestEffort(client, 'BIOS settings', () => readSettings(client));
@@ -56,8 +56,10 @@ const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firm
   return { ...(bios && { bios }), ...(firmware && { firmware }) };
 };
 
-export const verify = async (client: Client): Promise<ActOutcome> => {
+/** With `only: 'power'`, as power sync asks, it reads the system alone: one request where the node says which it is. */
+export const verify = async (client: Client, { only }: Readonly<Record<string, unknown>> = {}): Promise<ActOutcome> => {
   const { value: system } = await (await findSystem(client)).look();
+  if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(system) } };
   const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot).catch(unlessTelling);
   const vendor = await vendorOf(client, system);
   return {
