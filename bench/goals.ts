@@ -40,6 +40,13 @@ export const goals = {
   streams_mib_at_most: 250,
   streams_cores_at_most: 0.3,
   event_late_ms_at_most: 1_000,
+  /** Of nodes that were looked at within 1.2 intervals. */
+  power_current_at_least: 0.999,
+  power_look_ms_at_most: 1,
+  power_cores_at_most: 1.5,
+  power_hot_at_least: 0.99,
+  power_outage_requests_at_most: 2,
+  power_recovered_intervals_at_most: 2,
 } as const;
 
 /** One goal beside what was measured. */
@@ -143,6 +150,14 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
     atMost('the API with open streams while events come, cores', cores, goals.streams_cores_at_most),
     atMost('an event at its reader, p99 ms', late_p99, goals.event_late_ms_at_most),
     atMost('events that did not come or came twice, and streams that ended', Math.abs(expected - received) + closed, 0),
+  ],
+  power: (found) => [
+    atLeast('nodes whose power is current', found.current, goals.power_current_at_least),
+    atMost('a look at power, ms of a worker', found.worker_ms, goals.power_look_ms_at_most),
+    atMost('looks at power, cores', found.cores, goals.power_cores_at_most),
+    atLeast('looks that leave no index entry', found.hot, goals.power_hot_at_least),
+    atMost('requests in an outage, times the usual', found.most_requests, goals.power_outage_requests_at_most),
+    atMost('intervals until all are back', found.recovered_intervals, goals.power_recovered_intervals_at_most),
   ],
 };
 

@@ -9,6 +9,7 @@ import { measureIdentity } from './identity';
 import { measureLists } from './lists';
 import { measurePlans } from './plans';
 import { measurePolicy } from './policy';
+import { measurePower } from './power';
 import { memoryOf } from './processes';
 import { measureRack } from './rack';
 import { measureRollouts } from './rollouts';
@@ -36,6 +37,7 @@ export const efforts = {
     rollouts: { planned: 2_000, rolled: 200, requests: 20 },
     console: { nodes: 20_000, looks: 20, changes: 10 },
     streams: { callers: 30, each: 10, seconds: 10 },
+    power: { nodes: 5_000, workers: 2, places: 500, every_s: 30, dark: 250 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -52,6 +54,7 @@ export const efforts = {
     rollouts: { planned: 10_000, rolled: 1_000, requests: 100 },
     console: { nodes: 100_000, looks: 60, changes: 30 },
     streams: { callers: 200, each: 10, seconds: 30 },
+    power: { nodes: 25_000, workers: 4, places: 500, every_s: 30, dark: 1_250 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -68,6 +71,7 @@ export const efforts = {
     rollouts: { planned: 100_000, rolled: 10_000, requests: 100 },
     console: { nodes: 100_000, looks: 300, changes: 100 },
     streams: { callers: 200, each: 10, seconds: 120 },
+    power: { nodes: 100_000, workers: 4, places: 500, every_s: 120, dark: 5_000 },
   },
 } as const;
 
@@ -103,6 +107,7 @@ const parts = {
   rollouts: ({ system, effort, say }: Here) => measureRollouts(system, effort.rollouts, say),
   console: ({ system, effort, say }: Here) => measureConsole(system, effort.console, say),
   streams: ({ system, effort, say }: Here) => measureStreams(system, effort.streams, say),
+  power: ({ system, effort, say }: Here) => measurePower(system, effort.power, say),
 } as const;
 
 export type PartName = keyof typeof parts;

@@ -6,6 +6,7 @@ import { identityTable } from './identity';
 import { listsTables } from './lists';
 import type { EffortName, Found, Measured } from './parts';
 import { plansTables } from './plans';
+import { powerTables } from './power';
 import { allocationsTables, cyclesTables, rackTables, waitingTables } from './report-load';
 import { policyTables } from './report-policy';
 import { rolloutTables } from './rollouts';
@@ -97,6 +98,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   rollouts: rolloutTables,
   console: consoleTables,
   streams: streamsTables,
+  power: powerTables,
 };
 
 /** Everything, ready to be printed. */

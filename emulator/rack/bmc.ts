@@ -43,7 +43,9 @@ const factoryState = (profile: Profile): BmcState => ({
 const macTail = (index: number, nic: number): string =>
   [((index >> 16) << 1) | nic, index >> 8, index].map((byte) => (byte & 255).toString(16).padStart(2, '0')).join(':');
 
-export const createBmc = (index: number, profile: Profile, timing: Timing, state?: BmcState): Bmc => {
+type Given = { readonly state?: BmcState; readonly latencyMs?: () => number };
+
+export const createBmc = (index: number, profile: Profile, timing: Timing, { state, latencyMs }: Given = {}): Bmc => {
   const hash = digest(`temper-rack-${index}`);
   return {
     index,
@@ -61,6 +63,7 @@ export const createBmc = (index: number, profile: Profile, timing: Timing, state
     sessionUse: new Map(),
     requests: {},
     traffic: countTraffic(),
+    ...(latencyMs && { latencyMs }),
   };
 };
 

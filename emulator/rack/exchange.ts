@@ -1,5 +1,6 @@
 /** One request to one BMC, from the first byte of its path to the journal entry and the answer. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { advance } from './advance';
 import { errorAnswer, errorBody, Refusal, refusalAnswer } from './answers';
 import { withoutBase } from './base';
@@ -157,6 +158,7 @@ const answerTo = async (request: Request, record: Recorder): Promise<void> => {
         false,
       );
     const x = await exchangeOf(request);
+    if (bmc.latencyMs) await sleep(bmc.latencyMs(), undefined, { ref: false });
     const passer = { method, path, write: isWrite(method) };
     const left = leavesOf(request);
     const counts = !isSession(path);

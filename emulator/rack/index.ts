@@ -12,6 +12,7 @@ import { controlListener, type JournalFilter, type RackHands } from './control';
 import { Fault } from './fault-kinds';
 import { addFault } from './faults';
 import { openForgetfulStore, openStore } from './journal';
+import { type Latency, logNormal } from './latency';
 import { pressPowerButton } from './power';
 import { profileNames, profiles } from './profiles';
 import { type RamdiskOptions, type Ramdisks, startRamdisks } from './ramdisks';
@@ -45,6 +46,8 @@ export type RackOptions = {
   speed?: number;
   /** Names of profiles, dealt out in turn; all of them when not given. */
   profiles?: readonly string[];
+  /** How long each answer takes; no time when not given. */
+  latency?: Latency;
   /** Boots emulated ramdisks that call this API; none when not given. */
   ramdisks?: RamdiskOptions;
 };
@@ -162,7 +165,10 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
   const timing = { ...timingAt(options.speed ?? 1), ...options.timing };
   const chosen = Array.from({ length: options.bmcs ?? 8 }, (_, index) => profileOf(names[index % names.length]!));
   const store = (options.forgetful ? openForgetfulStore : openStore)(options.stateDir);
-  const bmcs = chosen.map((profile, index) => createBmc(index, profile, timing, store.recall(index, profile.name)));
+  const latencyMs = options.latency && logNormal(options.latency);
+  const bmcs = chosen.map((profile, index) =>
+    createBmc(index, profile, timing, { state: store.recall(index, profile.name), latencyMs }),
+  );
   store.snapshot(bmcs);
 
   let ramdisks: Ramdisks | undefined;

@@ -135,6 +135,8 @@ export type Bmc = {
   /** Requests answered since start, by method. */
   readonly requests: Record<string, number>;
   readonly traffic: TrafficCounter;
+  /** Draws how long an answer takes, in ms; at once when absent. */
+  readonly latencyMs?: () => number;
 };
 
 /** How dangerous a repeat is: `read` changes nothing, `converge` is harmless twice, `once` may harm. */
