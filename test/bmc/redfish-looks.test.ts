@@ -164,10 +164,11 @@ describe('verify', () => {
 
   test('a look at power alone, as power sync does many, reads the system and nothing else', async () => {
     const { run, double } = await host();
-    expect(await run('verify', {}, { only: 'power' })).toEqual({ is: 'done', seen: { power_state: 'power on' } });
+    const node = { driver_info: { redfish_system_id: system } };
+    expect(await run('verify', node, { only: 'power' })).toEqual({ is: 'done', seen: { power_state: 'power on' } });
     const read = () => double.requests.filter(({ method }) => method === 'GET').map(({ url }) => url);
     const first = read().length;
-    await run('verify', {}, { only: 'power' });
+    await run('verify', node, { only: 'power' });
     expect(read().slice(first)).toEqual([system]);
   });
 
