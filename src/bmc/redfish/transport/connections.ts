@@ -1,5 +1,6 @@
 /** The connections of this worker: one per BMC and account, shared by all acts, logged out when idle or at the end. */
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import type { BmcNode, DriverHands } from '../../contract';
 import { type Connection, createConnection } from './connection';
 import { createPace, type Pace } from './pacing';
@@ -12,16 +13,21 @@ export type Connections = {
 };
 
 const idleMs = 10 * 60_000;
-const mostConnections = 1_000;
+// One is 7 kB. Power sync comes to each BMC again within the time above, and a login is three requests more.
+const mostConnections = 100_000;
+// At the end of a worker: as many logouts at once, and no longer than that for all. A BMC ends other sessions by itself.
+const logoutsAtOnce = 500;
+const leavingMs = 10_000;
 
 /** BMCs have few places for sessions, so an idle one is given back. */
 export const createConnections = (hands: DriverHands): Connections => {
+  let leaving = false;
   const cache = new LRUCache<string, Connection>({
     max: mostConnections,
     ttl: idleMs,
     ttlAutopurge: true,
     updateAgeOnGet: true,
-    dispose: (connection) => void connection.close().catch(() => undefined),
+    dispose: (connection) => void (leaving || connection.close().catch(() => undefined)),
   });
 
   const paces = new LRUCache<string, Pace>({ max: mostConnections });
@@ -60,8 +66,13 @@ export const createConnections = (hands: DriverHands): Connections => {
     },
     async close() {
       const open = [...cache.values()];
+      leaving = true;
       cache.clear();
-      await Promise.all(open.map((connection) => connection.close()));
+      leaving = false;
+      const inTurn = pLimit(logoutsAtOnce);
+      const until = performance.now() + leavingMs;
+      const leave = async (connection: Connection) => performance.now() < until && connection.close();
+      await Promise.all(open.map((connection) => inTurn(leave, connection)));
     },
   };
 };

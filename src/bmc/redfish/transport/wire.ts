@@ -1,5 +1,5 @@
 /** The sockets to one BMC: a request is sent exactly once, to that BMC and nowhere else, and its failure is named. */
-import { Agent, request } from 'undici';
+import { Client, request } from 'undici';
 import { isTemperError, raise, type TemperError } from '../../../model/errors';
 import { type StructureLimits, structureFault } from '../../../model/json-structure';
 import type { BmcRequestKind, DriverHands } from '../../contract';
@@ -77,28 +77,18 @@ const isLasting = (error: TemperError): boolean =>
 type Connector = ReturnType<typeof guardedConnector>;
 type BmcCredentials = Readonly<Record<string, string>>;
 
-const agentOf = (connect: Connector, limitMs: number): Agent =>
-  new Agent({
+const socketsTo = (origin: string, connect: Connector, limitMs: number): Client =>
+  new Client(origin, {
     connect,
     // No keep-alive: several BMCs drop the connection after a reply, and the next request on it fails.
     pipelining: 0,
     headersTimeout: limitMs,
     bodyTimeout: limitMs,
     maxResponseSize: large.bytes,
-    maxRedirections: 0,
   });
 
-/** Runs `work` with these sockets and closes them. */
-const withSockets = async <T>(sockets: Agent, work: (sockets: Agent) => Promise<T>): Promise<T> => {
-  try {
-    return await work(sockets);
-  } finally {
-    void sockets.destroy();
-  }
-};
-
 const exchange = async (
-  sockets: Agent,
+  sockets: Client,
   url: URL,
   ask: WireRequest,
   credentials: BmcCredentials,
@@ -124,14 +114,28 @@ const exchange = async (
 export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
   const limitMs = hands.limits?.answerMs ?? answerMs;
   const connect = guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs);
-  const agent = agentOf(connect, limitMs);
+  const open = new Set<Client>();
+  let closed = false;
 
-  /** A command has sockets of its own, which check its window once they are connected. */
-  const sendOne = (ask: WireRequest, url: URL, credentials: BmcCredentials, facts: object): Promise<WireAnswer> => {
+  /** Each request has sockets of its own: between two there are none, and a worker knows a hundred thousand BMCs. */
+  const sendOne = async (
+    ask: WireRequest,
+    url: URL,
+    credentials: BmcCredentials,
+    facts: object,
+  ): Promise<WireAnswer> => {
     const { mayStillSend } = ask;
-    if (!mayStillSend) return exchange(agent, url, ask, credentials);
-    const guarded = whileOpen(connect, mayStillSend, () => lateError({ ...facts }));
-    return withSockets(agentOf(guarded, limitMs), (sockets) => exchange(sockets, url, ask, credentials));
+    // A command's check its window once they are connected.
+    const own = mayStillSend ? whileOpen(connect, mayStillSend, () => lateError({ ...facts })) : connect;
+    const sockets = socketsTo(address.origin, own, limitMs);
+    if (closed) await sockets.destroy();
+    open.add(sockets);
+    try {
+      return await exchange(sockets, url, ask, credentials);
+    } finally {
+      open.delete(sockets);
+      void sockets.destroy();
+    }
   };
 
   return {
@@ -151,6 +155,9 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
         return { failed };
       }
     },
-    close: () => agent.destroy(),
+    async close() {
+      closed = true;
+      await Promise.all([...open].map((sockets) => sockets.destroy()));
+    },
   };
 };
