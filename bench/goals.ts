@@ -1,6 +1,7 @@
 /** What the figures are measured against: a table of goals, and which of them were met. */
 import { sharesOf } from './boot';
 import { ironic } from './cycles';
+import { projectedMinutes } from './fleet';
 import type { Found } from './parts';
 
 export const goals = {
@@ -47,6 +48,12 @@ export const goals = {
   power_hot_at_least: 0.99,
   power_outage_requests_at_most: 2,
   power_recovered_intervals_at_most: 2,
+  bmc_kb_at_most: 8,
+  /** For 100,000 nodes, in proportion where there are fewer. */
+  enrol_min_at_most: 4,
+  verify_and_inspect_min_at_most: 90,
+  /** Of a tenant's requests while a fleet is worked on, times the same while nothing goes on. */
+  tenant_beside_fleet_at_most: 1.3,
 } as const;
 
 /** One goal beside what was measured. */
@@ -158,6 +165,29 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
     atLeast('looks that leave no index entry', found.hot, goals.power_hot_at_least),
     atMost('requests in an outage, times the usual', found.most_requests, goals.power_outage_requests_at_most),
     atMost('intervals until all are back', found.recovered_intervals, goals.power_recovered_intervals_at_most),
+  ],
+  fleet: (found) => [
+    atMost('an emulated BMC, kB', found.bmc_kb, goals.bmc_kb_at_most),
+    atMost('100,000 nodes enrolled, minutes', projectedMinutes(found, ['enrol']), goals.enrol_min_at_most),
+    atMost(
+      '100,000 nodes verified and inspected, minutes',
+      projectedMinutes(found, ['verify', 'inspect']),
+      goals.verify_and_inspect_min_at_most,
+    ),
+    ...found.stages.flatMap(({ stage, tenant: { list_p99, power_p99 }, failed }) => [
+      atMost(`nodes that failed to ${stage}`, failed, 0),
+      atMost(
+        `a tenant's list beside ${stage}, p99, times idle`,
+        list_p99 / found.idle.list_p99,
+        goals.tenant_beside_fleet_at_most,
+      ),
+      atMost(
+        `a tenant's power request beside ${stage}, p99, times idle`,
+        power_p99 / found.idle.power_p99,
+        goals.tenant_beside_fleet_at_most,
+      ),
+    ]),
+    atLeast('BMCs whose power was looked at within 1.2 intervals', found.looked_at.asked, found.looked_at.of),
   ],
 };
 

@@ -4,6 +4,7 @@ import { measureAllocations } from './allocations';
 import { measureBoot } from './boot';
 import { measureConsole } from './console';
 import { measureCycles } from './cycles';
+import { measureFleet } from './fleet';
 import { connections, measureHttp } from './http';
 import { measureIdentity } from './identity';
 import { measureLists } from './lists';
@@ -38,6 +39,7 @@ export const efforts = {
     console: { nodes: 20_000, looks: 20, changes: 10 },
     streams: { callers: 30, each: 10, seconds: 10 },
     power: { nodes: 5_000, workers: 2, places: 500, every_s: 30, dark: 250 },
+    fleet: { nodes: 5_000, worked: 1_000, lists: 100, watch_s: 144 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -55,6 +57,7 @@ export const efforts = {
     console: { nodes: 100_000, looks: 60, changes: 30 },
     streams: { callers: 200, each: 10, seconds: 30 },
     power: { nodes: 25_000, workers: 4, places: 500, every_s: 30, dark: 1_250 },
+    fleet: { nodes: 20_000, worked: 5_000, lists: 300, watch_s: 144 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -72,6 +75,7 @@ export const efforts = {
     console: { nodes: 100_000, looks: 300, changes: 100 },
     streams: { callers: 200, each: 10, seconds: 120 },
     power: { nodes: 100_000, workers: 4, places: 500, every_s: 120, dark: 5_000 },
+    fleet: { nodes: 100_000, worked: 100_000, lists: 1_000, watch_s: 144 },
   },
 } as const;
 
@@ -108,6 +112,7 @@ const parts = {
   console: ({ system, effort, say }: Here) => measureConsole(system, effort.console, say),
   streams: ({ system, effort, say }: Here) => measureStreams(system, effort.streams, say),
   power: ({ system, effort, say }: Here) => measurePower(system, effort.power, say),
+  fleet: ({ system, effort, say }: Here) => measureFleet(system, effort.fleet, say),
 } as const;
 
 export type PartName = keyof typeof parts;

@@ -1,6 +1,7 @@
 /** The bench's result as people read it: tables, and a line for every goal that was missed. */
 import { bootTables } from './boot';
 import { consoleTables } from './console';
+import { fleetTables } from './fleet';
 import { type goals, verdicts } from './goals';
 import { identityTable } from './identity';
 import { listsTables } from './lists';
@@ -99,6 +100,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   console: consoleTables,
   streams: streamsTables,
   power: powerTables,
+  fleet: fleetTables,
 };
 
 /** Everything, ready to be printed. */
