@@ -4,10 +4,10 @@ import { runInNewContext } from 'node:vm';
 import { type Fault, type Rack, type RackBmc, startRack } from '../emulator/rack';
 import { answerParent } from './child';
 
-/** `open` starts them, once; `fault` lets them fail from then on; `look` says how many of them were asked since the last look, and for how much. */
+/** `open` starts them, once; `fault` lets the first so many fail from then on; `look` says how many of them were asked since the last look, and for how much. */
 export type FleetQuestion =
   | { readonly is: 'open'; readonly bmcs: number }
-  | { readonly is: 'fault'; readonly first: number; readonly faults: readonly Fault[] }
+  | { readonly is: 'fault'; readonly bmcs: number; readonly faults: readonly Fault[] }
   | { readonly is: 'look' };
 export type FleetAnswer = {
   /** Empty but for `open`. */
@@ -49,7 +49,7 @@ const answer = async (question: FleetQuestion): Promise<FleetAnswer> => {
   if (question.is === 'open') return open(question.bmcs);
   if (!rack) throw new Error('the fleet is not open');
   if (question.is === 'fault')
-    for (const { index } of rack.bmcs.slice(question.first))
+    for (const { index } of rack.bmcs.slice(0, question.bmcs))
       for (const fault of question.faults) rack.fault(index, fault);
   return look(rack);
 };

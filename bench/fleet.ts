@@ -6,51 +6,37 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RackBmc } from '../emulator/rack';
 import { type Helper, startHelper } from './child';
 import type { FleetAnswer, FleetQuestion } from './fleet-host';
-import { type Tenant, type TenantFigures, tenantFigures, tenantTimes } from './fleet-tenant';
+import type { FleetFigures, FleetStage, LookedAt } from './fleet-report';
+import { ofTenant } from './fleet-report';
+import { rollOut } from './fleet-rollout';
+import { type Tenant, tenantFigures, tenantTimes } from './fleet-tenant';
 import { connections, enrol, type Herd, inTurn, moveAll } from './nodes';
 import { cpuByGroup, cpuSince } from './processes';
 import { ask, type System } from './system';
-import { amount, ms, rate, table } from './table';
 
-/** `worked`: how many of the nodes are verified and inspected. `watch_s`: how long looks at power are watched. */
+/**
+ * `worked`: how many of the nodes are verified and inspected. `watch_s`: how long looks at power are watched. `rolled`: how many are
+ * in a rollout, during which a worker is killed so often.
+ */
 type Effort = {
   readonly nodes: number;
   readonly worked: number;
   readonly lists: number;
   readonly watch_s: number;
-};
-
-/** What was done to so many nodes, and how the tenant fared meanwhile. */
-export type FleetStage = {
-  readonly stage: string;
-  readonly nodes: number;
-  readonly seconds: number;
-  readonly per_s: number;
-  readonly failed: number;
-  /** Cores that each kind of process used; empty where the machine does not tell. */
-  readonly cores: Readonly<Record<string, number>>;
-  readonly tenant: TenantFigures;
-};
-export type FleetFigures = {
-  readonly nodes: number;
-  /** Of the emulated BMC's, on the heap. */
-  readonly bmc_kb: number;
-  readonly idle: TenantFigures;
-  readonly stages: readonly FleetStage[];
-  /** BMCs that were asked at least once while nothing but looks went on, of so many that could be, within so many seconds. */
-  readonly looked_at: {
-    readonly asked: number;
-    readonly of: number;
-    readonly seconds: number;
-    readonly requests: number;
-  };
+  readonly rolled: number;
+  readonly kill_every_s: number;
 };
 
 type Host = Helper<FleetQuestion, FleetAnswer>;
 type Done = { readonly nodes: number; readonly failed: number };
 
 const name = 'bench-fleet';
-const ofTenant = 100;
+/** One in fifty requests fails; of the writes one in fifty more is done, and its answer is lost. */
+const faults = [
+  { kind: 'http-503', share: 0.01, retryAfter: 1, seconds: 86_400 },
+  { kind: 'drop-before', share: 0.01, seconds: 86_400 },
+  { kind: 'drop-after-write', share: 0.02, seconds: 86_400 },
+] as const;
 /** Runs under way at once: what waits beyond that would only wait in the engine. */
 const window = 400;
 
@@ -75,6 +61,14 @@ const addTenant = async (system: System, bmcs: readonly RackBmc[]): Promise<Tena
   return { signed, node: herd.uuids[0]!, nodes: ofTenant };
 };
 
+/** What is killed meanwhile is left out. */
+const coresSince = (system: System, before: ReturnType<typeof cpuByGroup>, seconds: number): FleetStage['cores'] =>
+  Object.fromEntries(
+    Object.entries(cpuSince(before, system.processes))
+      .filter(([, cpu]) => cpu >= 0)
+      .map(([process, cpu]) => [process, cpu / seconds / 1_000]),
+  );
+
 /** Does the work while the tenant does its own. */
 const stageOf = async (
   system: System,
@@ -88,13 +82,12 @@ const stageOf = async (
   const began = performance.now();
   const done = await work().finally(() => (over = true));
   const seconds = (performance.now() - began) / 1_000;
-  const used = Object.entries(cpuSince(before, system.processes));
   return {
     stage,
     ...done,
     seconds,
     per_s: done.nodes / seconds,
-    cores: Object.fromEntries(used.map(([process, cpu]) => [process, cpu / seconds / 1_000])),
+    cores: coresSince(system, before, seconds),
     tenant: tenantFigures(await meanwhile),
   };
 };
@@ -128,17 +121,18 @@ const work = async (system: System, herd: Herd, verb: string): Promise<Done> => 
 };
 
 /** Which BMCs are asked while nobody asks for anything but the power sync. */
-const lookedAt = async (host: Host, of: number, seconds: number): Promise<FleetFigures['looked_at']> => {
+const lookedAt = async (system: System, host: Host, of: number, seconds: number): Promise<LookedAt> => {
   await host.ask({ is: 'look' });
+  const before = cpuByGroup(system.processes);
   await pause(seconds * 1_000);
   const { asked, requests } = await host.ask({ is: 'look' });
-  return { asked, of, seconds, requests };
+  return { asked, of, seconds, requests, cores: coresSince(system, before, seconds) };
 };
 
 const measure = async (
   system: System,
   host: Host,
-  { nodes, worked, lists, watch_s }: Effort,
+  { nodes, worked, lists, watch_s, rolled, kill_every_s }: Effort,
   say: (line: string) => void,
 ): Promise<FleetFigures> => {
   const { bmcs, each_kb } = await host.ask({ is: 'open', bmcs: nodes + ofTenant });
@@ -160,9 +154,17 @@ const measure = async (
   const chosen = { ...herd, uuids: herd.uuids.slice(0, worked) };
   await stage('verify', () => work(system, chosen, 'manage'));
   await stage('inspect', () => work(system, chosen, 'inspect'));
-  const looked_at = await lookedAt(host, worked + ofTenant, watch_s);
+  const looked_at = await lookedAt(system, host, worked + ofTenant, watch_s);
   say(`looks at power: ${looked_at.asked} of ${looked_at.of} BMCs in ${watch_s} s`);
-  return { nodes, bmc_kb: each_kb!, idle, stages, looked_at };
+  await host.ask({ is: 'fault', bmcs: nodes, faults });
+  let killed = 0;
+  await stage('rollout', async () => {
+    const of = { ...herd, uuids: herd.uuids.slice(0, rolled) };
+    const { killed: struck, ...done } = await rollOut(system, of, kill_every_s * 1_000);
+    killed = struck;
+    return done;
+  });
+  return { nodes, bmc_kb: each_kb!, idle, stages, looked_at, killed };
 };
 
 export const measureFleet = async (
@@ -179,56 +181,3 @@ export const measureFleet = async (
     rmSync(dir, { recursive: true, force: true });
   }
 };
-
-const whole = 100_000;
-const minutesForAll = ({ per_s }: FleetStage): number => whole / per_s / 60;
-
-/** Of the stage of that name, minutes for 100,000 nodes; NaN where there was none. */
-export const projectedMinutes = ({ stages }: FleetFigures, names: readonly string[]): number =>
-  names.reduce((sum, wanted) => {
-    const found = stages.find(({ stage }) => stage === wanted);
-    return sum + (found ? minutesForAll(found) : Number.NaN);
-  }, 0);
-
-const tenantCells = (found: TenantFigures): string[] => [
-  `${ms(found.list_p50)} / ${ms(found.list_p99)}`,
-  `${ms(found.power_p50)} / ${ms(found.power_p99)}`,
-  `${found.lists}, ${found.switches}`,
-];
-
-const coresText = (cores: FleetStage['cores']): string =>
-  Object.entries(cores)
-    .filter(([, used]) => used >= 0.05)
-    .map(([process, used]) => `${process} ${used.toFixed(2)}`)
-    .join(', ');
-
-export const fleetTables = ({ nodes, bmc_kb, idle, stages, looked_at }: FleetFigures): string[] => [
-  `A fleet of ${nodes.toLocaleString('en')} Redfish BMCs, ${bmc_kb.toFixed(1)} kB of heap each; a tenant lists its ${ofTenant} nodes and switches one, ms at p50 / p99`,
-  table(
-    [
-      'stage',
-      'nodes',
-      'seconds',
-      '/s',
-      `minutes for ${whole.toLocaleString('en')}`,
-      'failed',
-      'list',
-      'switch',
-      'of them',
-    ],
-    [
-      ['idle', '', '', '', '', '', ...tenantCells(idle)],
-      ...stages.map((stage) => [
-        stage.stage,
-        String(stage.nodes),
-        amount(stage.seconds),
-        rate(stage.per_s),
-        minutesForAll(stage).toFixed(1),
-        String(stage.failed),
-        ...tenantCells(stage.tenant),
-      ]),
-    ],
-  ),
-  ...stages.map(({ stage, cores }) => `  cores, ${stage}: ${coresText(cores)}`),
-  `Looks at power: ${looked_at.asked} of ${looked_at.of} BMCs were asked within ${looked_at.seconds} s, with ${looked_at.requests} requests`,
-];

@@ -1,7 +1,7 @@
 /** What the figures are measured against: a table of goals, and which of them were met. */
 import { sharesOf } from './boot';
 import { ironic } from './cycles';
-import { projectedMinutes } from './fleet';
+import { projectedMinutes } from './fleet-report';
 import type { Found } from './parts';
 
 export const goals = {
@@ -187,6 +187,11 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
         goals.tenant_beside_fleet_at_most,
       ),
     ]),
+    atLeast(
+      'nodes of the fleet rolled out a second',
+      found.stages.find(({ stage }) => stage === 'rollout')?.per_s ?? Number.NaN,
+      goals.admissions_per_s_at_least,
+    ),
     atLeast('BMCs whose power was looked at within 1.2 intervals', found.looked_at.asked, found.looked_at.of),
   ],
 };

@@ -1,7 +1,7 @@
 /** The bench's result as people read it: tables, and a line for every goal that was missed. */
 import { bootTables } from './boot';
 import { consoleTables } from './console';
-import { fleetTables } from './fleet';
+import { fleetTables } from './fleet-report';
 import { type goals, verdicts } from './goals';
 import { identityTable } from './identity';
 import { listsTables } from './lists';

@@ -28,15 +28,24 @@ export type RolloutFigures = {
   readonly power_ms: number;
 };
 
-const runbook = 'CUSTOM_BENCH_ROLLOUT';
+/** The trait that approves it, too. */
+export const rolloutRunbook = 'CUSTOM_BENCH_ROLLOUT';
 
 /** Enrolled by hand: what is measured begins after that. The last one is the tenant's, whose power is asked for meanwhile. */
 const fleet = async ({ sql }: System, resource_class: string, nodes: number): Promise<void> => {
   await sql`
     insert into nodes (name, driver, resource_class, provision_state, power_state, traits, properties)
-    select ${resource_class} || '-' || n, 'fake-hardware', ${resource_class}, 'active', 'power on', array[${runbook}],
+    select ${resource_class} || '-' || n, 'fake-hardware', ${resource_class}, 'active', 'power on', array[${rolloutRunbook}],
       jsonb_build_object('rack', 'r' || n / 40) from generate_series(1, ${nodes}::int) n`;
   await sql`analyze nodes`;
+};
+
+/** Once in a system, for all parts. */
+export const addRolloutRunbook = async (system: System): Promise<void> => {
+  const steps = [{ interface: 'power', step: 'reboot', args: {}, order: 1 }];
+  const { runbooks } = JSON.parse(await ask(system, 'GET', '/v1/runbooks?fields=name'));
+  if (runbooks.some(({ name }: { name: string }) => name === rolloutRunbook)) return;
+  await ask(system, 'POST', '/v1/runbooks', { name: rolloutRunbook, public: true, steps });
 };
 
 const planOf = async (
@@ -46,7 +55,7 @@ const planOf = async (
 ): Promise<{ uuid: RolloutUuid; plan_hash: string }> =>
   JSON.parse(
     await ask(system, 'POST', '/temper/v1/rollouts', {
-      runbook,
+      runbook: rolloutRunbook,
       select: { query: { resource_class } },
       budget: { total: '100%' },
       spread: [{ by: 'properties.rack', max: 20 }],
@@ -54,12 +63,17 @@ const planOf = async (
     }),
   );
 
-const begin = async (system: System, resource_class: string): Promise<RolloutUuid> => {
+/** Plans and starts a rollout of all nodes of a class, in two waves. */
+export const beginRollout = async (
+  system: System,
+  resource_class: string,
+  max_in_flight = 100,
+): Promise<RolloutUuid> => {
   const waves = [
     { size: '50%', advance: 'auto' },
     { rest: true, advance: 'auto' },
   ];
-  const { uuid, plan_hash } = await planOf(system, resource_class, { waves, max_in_flight: 100 });
+  const { uuid, plan_hash } = await planOf(system, resource_class, { waves, max_in_flight });
   await ask(system, 'POST', `/temper/v1/rollouts/${uuid}/start`, { plan_hash, reason: 'bench' });
   return uuid;
 };
@@ -92,7 +106,7 @@ const settledPower = async ({ sql }: System, node: string): Promise<void> => {
   }
 };
 
-const stateOf = async ({ sql }: System, rollout: RolloutUuid) => {
+export const rolloutState = async ({ sql }: System, rollout: RolloutUuid) => {
   const [row] = await sql<{ state: string; code: string | null; begun: number }[]>`
     select r.state, r.code, (select count(*)::int from rollout_targets t where t.rollout = r.id and t.admitted_at is not null) as begun
     from rollouts r where id = ${rollout}`;
@@ -107,7 +121,11 @@ const watched = async (system: System, rollout: RolloutUuid, tenant: string) => 
   let control_mib = 0;
   const power = powerTimes(system, tenant, () => over);
   try {
-    for (let now = await stateOf(system, rollout); now.state !== 'succeeded'; now = await stateOf(system, rollout)) {
+    for (
+      let now = await rolloutState(system, rollout);
+      now.state !== 'succeeded';
+      now = await rolloutState(system, rollout)
+    ) {
       if (now.state !== 'running') throw new Error(`the rollout is ${now.state}: ${now.code}`);
       control_mib = Math.max(control_mib, residentMiB(controlPid(system)));
       await pause(500);
@@ -142,8 +160,8 @@ const eventsOf = async (system: System, rollout: RolloutUuid): Promise<number> =
 };
 
 const abortTime = async (system: System, resource_class: string): Promise<number> => {
-  const rollout = await begin(system, resource_class);
-  while ((await stateOf(system, rollout)).begun < 50) await pause(50);
+  const rollout = await beginRollout(system, resource_class);
+  while ((await rolloutState(system, rollout)).begun < 50) await pause(50);
   const asked = Date.now();
   await ask(system, 'POST', `/temper/v1/rollouts/${rollout}/abort`, { reason: 'bench', running: 'finish' });
   await pause(3_000);
@@ -158,8 +176,7 @@ export const measureRollouts = async (
   { planned, rolled, requests }: Effort,
   say: (line: string) => void,
 ): Promise<RolloutFigures> => {
-  const steps = [{ interface: 'power', step: 'reboot', args: {}, order: 1 }];
-  await ask(system, 'POST', '/v1/runbooks', { name: runbook, public: true, steps });
+  await addRolloutRunbook(system);
   await fleet(system, 'bench-planned', planned);
   const began = performance.now();
   await planOf(system, 'bench-planned', { waves: [{ rest: true }] });
@@ -168,7 +185,7 @@ export const measureRollouts = async (
   await fleet(system, 'bench-rolled', rolled);
   await fleet(system, 'bench-tenant', 1);
   const idle = await powerTimes(system, 'bench-tenant-1', ({ length }) => length >= requests);
-  const rollout = await begin(system, 'bench-rolled');
+  const rollout = await beginRollout(system, 'bench-rolled');
   const { control_mib, times } = await watched(system, rollout, 'bench-tenant-1');
   const { seconds, nodes, between } = await timesOf(system, rollout);
   say(`${nodes} nodes in ${seconds.toFixed(0)} s`);
