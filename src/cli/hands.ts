@@ -51,6 +51,7 @@ export type ImportReport = {
     readonly is: string;
     readonly reason: string;
   }[];
+  readonly not_taken: readonly { readonly what: string; readonly count: number; readonly instead: string }[];
 };
 
 export type CliDeps = {

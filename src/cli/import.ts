@@ -18,6 +18,9 @@ const countsTable = listing<CountRow>(
 const lineText = ({ kind, name, uuid, is, reason }: ImportReport['lines'][number]): string =>
   `${is}: ${kind} ${plainText(name ?? uuid ?? '')}${name && uuid ? ` (${uuid})` : ''}: ${plainText(reason)}.\n`;
 
+const untakenText = ({ what, count, instead }: ImportReport['not_taken'][number]): string =>
+  `not taken: ${count} ${what} in the whole database (${instead}: docs/from-ironic.md).\n`;
+
 const endText = ({ dry_run, counts }: ImportReport): string => {
   const rows = Object.values(counts);
   const taken = rows.reduce((sum, row) => sum + (row?.new ?? 0) + (row?.changed ?? 0), 0);
@@ -33,7 +36,8 @@ const run = async ({ hands, print }: Context, { from, apply = false, node }: Opt
   });
   print(
     report,
-    (done) => `${done.lines.map(lineText).join('')}${countsTable(Object.entries(done.counts))}${endText(done)}`,
+    (done) =>
+      `${done.lines.map(lineText).join('')}${done.not_taken.map(untakenText).join('')}${countsTable(Object.entries(done.counts))}${endText(done)}`,
   );
 };
 

@@ -6,6 +6,7 @@ import { readIronic } from './ironic';
 import type { Group, Kind, Remark, Taken } from './objects';
 import type { Source } from './source';
 import { keyOf, type Outcome, refusalOf, type TakeContext, take } from './take';
+import { readUntaken, type Untaken } from './untaken';
 
 export { openSource, SourceFault } from './source';
 
@@ -18,6 +19,8 @@ export type ImportReport = {
   readonly counts: Readonly<Partial<Record<Kind, Counts>>>;
   /** What was not taken as it is at the source, one by one. */
   readonly lines: readonly ImportLine[];
+  /** What is not taken at all, counted in the whole database. */
+  readonly not_taken: readonly Untaken[];
 };
 
 export type ImportContext = {
@@ -95,6 +98,7 @@ export const importIronic = async (
   { dryRun, only }: ImportWish,
 ): Promise<ImportReport> => {
   const { groups, remarks } = await readIronic(source);
+  const not_taken = await readUntaken(source);
   const before = new Map((await inventory.imports.all()).map((row) => [keyOf(row), row]));
   const context: TakeContext = { sealer, before, by: { user, request_id: `req-${randomUUID()}` } };
   const isWanted = wantedBy(only);
@@ -116,5 +120,5 @@ export const importIronic = async (
     }
   }
   if (only === undefined) lines.push(...goneLines(before, groups, remarks));
-  return { dry_run: dryRun, counts, lines };
+  return { dry_run: dryRun, counts, lines, not_taken };
 };

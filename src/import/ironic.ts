@@ -3,6 +3,7 @@
 import { documentOf, judgeNode, listOf } from './nodes';
 import type { Group, Kind, Remark, Taken } from './objects';
 import { type Source, SourceFault, type SourceRow } from './source';
+import { judgeRunbook, judgeTemplate } from './step-lists';
 
 /** The schema that is understood: the last migration of the release. Source: ironic/db/sqlalchemy/alembic/versions of 39.0.0. */
 const understood = { release: 'Ironic 39', revision: '9fb44677ef15' };
@@ -85,12 +86,12 @@ const allocationOf = (row: SourceRow, node_uuid: string, uuidOf: ReadonlyMap<str
     extra: documentOf(row.extra),
   });
 
-const byNode = (rows: readonly SourceRow[]): ReadonlyMap<unknown, readonly SourceRow[]> => {
+const groupedBy = (rows: readonly SourceRow[], column: string): ReadonlyMap<unknown, readonly SourceRow[]> => {
   const found = new Map<unknown, SourceRow[]>();
   for (const row of rows) {
-    const known = found.get(row.node_id);
+    const known = found.get(row[column]);
     if (known) known.push(row);
-    else found.set(row.node_id, [row]);
+    else found.set(row[column], [row]);
   }
   return found;
 };
@@ -105,6 +106,11 @@ const tables = [
   'volume_connectors',
   'volume_targets',
   'allocations',
+  'runbooks',
+  'runbook_steps',
+  'runbook_traits',
+  'deploy_templates',
+  'deploy_template_steps',
 ] as const;
 /** What lies below a node, by its table. */
 const nodeTables = [
@@ -151,6 +157,32 @@ const strayRemarks = (all: Tables): Remark[] => {
   ];
 };
 
+/** Runbooks and deploy templates: each stands by itself. */
+const readLists = (all: Tables): Found => {
+  const runbookSteps = groupedBy(all.runbook_steps, 'runbook_id');
+  const runbookTraits = groupedBy(all.runbook_traits, 'runbook_id');
+  const templateSteps = groupedBy(all.deploy_template_steps, 'deploy_template_id');
+  const traitsOf = ({ id }: SourceRow) => (runbookTraits.get(id) ?? []).map(({ trait }) => String(trait)).sort();
+  const judged = [
+    ...all.runbooks.map(
+      (row) => ['runbook', row, judgeRunbook(row, runbookSteps.get(row.id) ?? [], traitsOf(row))] as const,
+    ),
+    ...all.deploy_templates.map(
+      (row) => ['deploy template', row, judgeTemplate(row, templateSteps.get(row.id) ?? [])] as const,
+    ),
+  ];
+  return {
+    groups: judged.flatMap(([kind, row, verdict]) =>
+      'refused' in verdict ? [] : [{ first: [], main: object(kind, row, verdict.values), below: [] }],
+    ),
+    remarks: judged.flatMap(([kind, row, verdict]) =>
+      'refused' in verdict
+        ? [remarkOf(kind, row, 'refused', verdict.refused)]
+        : verdict.warnings.map((reason) => remarkOf(kind, row, 'warning', reason)),
+    ),
+  };
+};
+
 /** Reads everything that can be imported. Throws SourceFault where the database is not of the release that is understood. */
 export const readIronic = async (source: Source): Promise<Found> => {
   await checkSchema(source);
@@ -167,9 +199,9 @@ export const readIronic = async (source: Source): Promise<Found> => {
     ),
   );
   const portgroupUuid = new Map(all.portgroups.map(({ id, uuid }) => [id, String(uuid)]));
-  const of = Object.fromEntries(tables.map((table) => [table, byNode(all[table])])) as Record<
+  const of = Object.fromEntries(tables.map((table) => [table, groupedBy(all[table], 'node_id')])) as Record<
     keyof Tables,
-    ReturnType<typeof byNode>
+    ReturnType<typeof groupedBy>
   >;
   const groups: Group[] = [];
   const remarks: Remark[] = strayRemarks(all);
@@ -200,5 +232,6 @@ export const readIronic = async (source: Source): Promise<Found> => {
       ],
     });
   }
-  return { groups, remarks };
+  const lists = readLists(all);
+  return { groups: [...groups, ...lists.groups], remarks: [...remarks, ...lists.remarks] };
 };

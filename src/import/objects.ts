@@ -21,6 +21,8 @@ export const kinds = {
   'volume connector': { table: 'volume_connectors', documents: ['extra'] },
   'volume target': { table: 'volume_targets', documents: ['extra', 'properties'] },
   allocation: { table: 'allocations', documents: ['extra'] },
+  runbook: { table: 'runbooks', documents: ['steps', 'extra'] },
+  'deploy template': { table: 'deploy_templates', documents: ['steps', 'extra'] },
 } as const satisfies Record<string, { readonly table: string; readonly documents: readonly string[] }>;
 
 export type Kind = keyof typeof kinds;
@@ -41,7 +43,7 @@ export type Remark = {
   readonly kind: Kind;
   readonly uuid: string | null;
   readonly name: string | null;
-  /** `refused`: nothing of it is taken. `changed`: taken, but for this. */
-  readonly is: 'refused' | 'changed';
+  /** `refused`: nothing of it is taken. `changed`: taken, but for this. `warning`: taken as it is, and may not work. */
+  readonly is: 'refused' | 'changed' | 'warning';
   readonly reason: string;
 };

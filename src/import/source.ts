@@ -8,6 +8,8 @@ export type SourceRow = Readonly<Record<string, unknown>>;
 export type Source = {
   /** All rows of a table; a boolean is a boolean, a time is a Date, a document is its text. */
   rows(table: string): Promise<readonly SourceRow[]>;
+  /** How many rows a table has. */
+  count(table: string): Promise<number>;
   close(): Promise<void>;
 };
 
@@ -38,6 +40,10 @@ const openPostgres = async (url: string): Promise<Source> => {
   }
   return {
     rows: (table) => sql`select * from ${sql(table)} order by 1`,
+    async count(table) {
+      const [row] = await sql<[{ rows: string }]>`select count(*) as rows from ${sql(table)}`;
+      return Number(row.rows);
+    },
     close: () => sql.end({ timeout: 1 }),
   };
 };
@@ -80,6 +86,10 @@ const openMysql = async (address: URL): Promise<Source> => {
     async rows(table) {
       const [rows] = await connection.query<mysql.RowDataPacket[]>('select * from ?? order by 1', [table]);
       return rows;
+    },
+    async count(table) {
+      const [rows] = await connection.query<mysql.RowDataPacket[]>('select count(*) as n from ??', [table]);
+      return Number(rows[0]?.n);
     },
     close: () => connection.end(),
   };

@@ -7,6 +7,9 @@ import type { BoxedSecret, Holding, Sealer } from '../inventory/secrets/sealing'
 import { bmcSideOf } from '../model/access/bmc-sides';
 import { maskSecrets, secretRefs } from '../model/access/secrets';
 import type { Document } from '../model/document';
+import type { RunbookUuid } from '../model/ids';
+import { marksOf, type Runbook } from '../model/resources/runbooks';
+import type { Requester } from '../model/runs/runs';
 import { type Kind, kinds, type Taken } from './objects';
 
 /** What became of an object. `kept`: it changed in Temper too, which stands. */
@@ -22,6 +25,9 @@ export type TakeContext = {
 };
 
 export const keyOf = ({ kind, uuid }: { readonly kind: string; readonly uuid: string }): string => `${kind} ${uuid}`;
+
+/** What is not taken though it could be stored: the savepoint is undone. */
+class Refusal extends Error {}
 
 // Of a node these move by themselves, in Temper as at the source: they say nothing of who changed it.
 const moving = ['power_state', 'target_power_state', 'fault', 'health', 'last_error', 'updated_at'];
@@ -49,6 +55,9 @@ const sealingOf = ({ kind, uuid, values }: Taken): Sealing | undefined => {
     };
   if (kind === 'volume target')
     return { fields: ['properties'], of: { holder: 'volume_target', holder_id: uuid, groups: 'all' } };
+  if (kind === 'runbook') return { fields: ['steps'], of: { holder: 'runbook', holder_id: uuid, groups: 'all' } };
+  if (kind === 'deploy template')
+    return { fields: ['steps'], of: { holder: 'deploy_template', holder_id: uuid, groups: 'all' } };
   return undefined;
 };
 
@@ -75,6 +84,15 @@ const titles: Partial<Record<Kind, string>> = {
   allocation: 'allocation',
 };
 
+const requesterOf = ({ user, request_id }: TakeContext['by']): Requester => ({
+  user_id: user,
+  user_name: user,
+  project_id: null,
+  system_scope: 'all',
+  strategy: 'import',
+  request_id,
+});
+
 const recordChange = async (
   store: Queries,
   taken: Taken,
@@ -84,14 +102,7 @@ const recordChange = async (
   const { kind, uuid, name, values } = taken;
   const node = kind === 'node' ? uuid : ((values.node_uuid as string | undefined) ?? null);
   await store.audit.write({
-    requester: {
-      user_id: by.user,
-      user_name: by.user,
-      project_id: null,
-      system_scope: 'all',
-      strategy: 'import',
-      request_id: by.request_id,
-    },
+    requester: requesterOf(by),
     action: `${titles[kind] ?? kind.replace(' ', '_')}.${action}`,
     rule: null,
     rule_set: null,
@@ -112,6 +123,7 @@ const recordChange = async (
 
 const store = async (queries: Queries, taken: Taken, known: boolean, { sealer, by }: TakeContext): Promise<void> => {
   const { values, secrets, sealing } = sealed(sealer, taken);
+  if (taken.kind === 'runbook') await queries.runbookRevisions.author(requesterOf(by));
   const table = kinds[taken.kind];
   if (known) await queries.imports.replace(table, taken.uuid, values);
   else await queries.imports.insert(table, values);
@@ -141,6 +153,12 @@ const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): P
   return undefined;
 };
 
+/** Takes the traits that a runbook is approved by for its owner. @returns those that belong to others */
+const claimedByOthers = ({ runbookTraits }: Queries, { uuid, values }: Taken): Promise<string[]> => {
+  const { name, owner, traits } = values as Pick<Runbook, 'name' | 'owner' | 'traits'>;
+  return runbookTraits.claim(uuid as RunbookUuid, owner, marksOf({ name, traits }));
+};
+
 /** Takes one object within a savepoint of its own. Throws what is no refusal. */
 export const take = async (queries: Queries, taken: Taken, context: TakeContext): Promise<Outcome> => {
   const before = context.before.get(keyOf(taken));
@@ -151,11 +169,15 @@ export const take = async (queries: Queries, taken: Taken, context: TakeContext)
   } else if ((await queries.imports.digest(kinds[taken.kind], taken.uuid, ['uuid'])) !== undefined)
     return { is: 'refused', reason: 'Temper has one with this UUID that it did not import' };
   await store(queries, taken, before !== undefined, context);
+  const others = taken.kind === 'runbook' ? await claimedByOthers(queries, taken) : [];
+  if (others.length > 0)
+    throw new Refusal(`on runbooks, ${others.join(', ')} belongs to another project or to the system`);
   return { is: before ? 'changed' : 'new' };
 };
 
 /** What a refused write means; undefined for anything else. */
 export const refusalOf = (thrown: unknown): string | undefined => {
+  if (thrown instanceof Refusal) return thrown.message;
   const unique = brokenUnique(thrown);
   if (unique)
     return `Temper has another with the same ${unique.replace(/^[a-z]+?_(.*)_key$/, '$1').replaceAll('_', ' ')}`;

@@ -5,6 +5,7 @@ import { temper } from './support/command';
 
 const none = { new: 0, changed: 0, same: 0, kept: 0, refused: 0 };
 const report = (dry_run: boolean, counts: Partial<typeof none>, lines: ImportReport['lines'] = []): ImportReport => ({
+  not_taken: [{ what: 'runbooks', count: 3, instead: 'create them anew' }],
   dry_run,
   counts: { node: { ...none, ...counts } },
   lines,
@@ -30,6 +31,9 @@ test('each thing that is not taken has its line, and a run that changes nothing 
   expect(done.status).toBe(0);
   expect(done.out).toMatch(new RegExp(`^refused: node bmc-3 \\(${uuid}\\): it is moving \\(cleaning\\).\n`));
   expect(done.out).toMatch(/node +0 +0 +3 +0 +1\nNothing changed.\n$/);
+  expect(done.out).toContain(
+    '\nnot taken: 3 runbooks in the whole database (create them anew: docs/from-ironic.md).\n',
+  );
   const json = await temper('--json import', { importIronic: async () => report(true, {}) });
   expect(JSON.parse(json.out)).toEqual(report(true, {}));
 });

@@ -101,6 +101,7 @@ for (const { name, missing, make } of databases) {
     test('what cannot be taken is said line by line, with its reason', () => {
       expect(first.lines.map(({ name: who, is, reason }) => `${is} ${who}: ${reason}`).sort()).toEqual([
         'changed anaconda: deploy_interface anaconda is none of Temper’s redfish: direct instead',
+        'refused CUSTOM_EMPTY: it has no step',
         'refused asking: it is allocating and has no node: ask Temper for one anew',
         'refused attached: network_interface neutron: Neutron attaches for it, which Temper does not',
         'refused forged: an object with the single key $secret is reserved',
@@ -109,7 +110,48 @@ for (const { name, missing, make } of databases) {
         'refused other: Temper has no driver snmp',
         'refused port-3: its node is not taken',
         'refused waiting: it is moving (clean wait): wait until it rests, then import again',
+        'warning CUSTOM_WIPE: Step management.reset_idrac is not in the catalogue: it runs only on nodes whose ramdisk has it. Did you mean management.reset_bmc?',
       ]);
+    });
+
+    test('what is not taken at all is counted, kind by kind', () => {
+      expect(first.not_taken.map(({ what, count }) => `${count} ${what}`)).toEqual([
+        '1 inspection rule',
+        '1 inventory',
+        '2 BIOS settings',
+        '1 firmware component',
+        '3 entries of history',
+      ]);
+    });
+
+    test('runbooks and deploy templates come with their steps, owners, traits and revisions', async () => {
+      const get = async (path: string) => (await api.as('operator', 'GET', path)).body;
+      expect(await get(`/v1/runbooks/${uuid(130)}`)).toMatchObject({
+        name: 'CUSTOM_WIPE',
+        owner: 'project-owner',
+        public: false,
+        description: 'before a new tenant',
+        traits: ['CUSTOM_GPU'],
+        steps: [
+          { interface: 'management', step: 'reset_idrac', args: { password: '******' }, order: 1 },
+          { interface: 'deploy', step: 'erase_devices_metadata', args: {}, order: 2 },
+        ],
+      });
+      // As Ironic's own migration has it: one without traits is approved by its name.
+      expect(await get(`/v1/runbooks/${uuid(131)}`)).toMatchObject({
+        public: true,
+        owner: null,
+        traits: ['CUSTOM_ALL'],
+      });
+      expect((await get(`/temper/v1/runbooks/${uuid(130)}/revisions`)).revisions).toMatchObject([
+        { revision: 1, author: { user_id: 'tester', strategy: 'import' } },
+      ]);
+      expect(await get(`/v1/deploy_templates/${uuid(140)}`)).toMatchObject({
+        name: 'CUSTOM_RAID',
+        extra: { for: 'disks' },
+        steps: [{ interface: 'raid', step: 'apply_configuration', priority: 10 }],
+      });
+      expect(await secretOf('/steps/0/args/password')).toEqual(['book-secret']);
     });
 
     test('both sides list the same nodes', async () => {
@@ -151,7 +193,7 @@ for (const { name, missing, make } of databases) {
       const [{ text }] = await api.sql<[{ text: string }]>`
         select coalesce((select string_agg(n::text, '') from nodes n), '') || (select string_agg(i::text, '') from imports i)
           || (select string_agg(a::text, '') from audit a) || (select string_agg(e::text, '') from events e) as text`;
-      for (const word of ['red-secret', 'ipmi-secret', 'H4sIsecret', 'volume-secret', 't0ken'])
+      for (const word of ['red-secret', 'ipmi-secret', 'H4sIsecret', 'volume-secret', 't0ken', 'book-secret'])
         expect(text).not.toContain(word);
     });
 
@@ -193,7 +235,7 @@ for (const { name, missing, make } of databases) {
     test('a database of another release is refused', async () => {
       await expect(
         importIronic(
-          { rows: async () => [{ version_num: 'abc' }], close: async () => {} },
+          { rows: async () => [{ version_num: 'abc' }], count: async () => 0, close: async () => {} },
           { inventory: api.inventory, sealer: testVault, user: 'tester' },
           { dryRun: true },
         ),

@@ -4,6 +4,7 @@ Arguments: the database's address and a folder for the settings. Each line on st
 by the same objects, and is answered by `done`; the process ends with its standard input.
 """
 
+import json
 import os
 import sys
 import threading
@@ -114,6 +115,22 @@ def fill():
     given.state = "active"
     given.save()
     objects.Allocation(ctx, uuid=uuid(121), name="asking", resource_class="none").create()
+    for number, name, steps, values in (
+            (130, "CUSTOM_WIPE", [{"interface": "deploy", "step": "erase_devices_metadata", "args": {}, "order": 2},
+                                  {"interface": "management", "step": "reset_idrac", "args": {"password": "book-secret"}, "order": 1}],
+             {"owner": "project-owner", "description": "before a new tenant", "traits": ["CUSTOM_GPU"]}),
+            (131, "CUSTOM_ALL", [{"interface": "power", "step": "reboot", "args": {}, "order": 1}], {"public": True}),
+            (132, "CUSTOM_EMPTY", [], {})):
+        objects.Runbook(ctx, uuid=uuid(number), name=name, extra={}, steps=steps, **values).create()
+    objects.DeployTemplate(ctx, uuid=uuid(140), name="CUSTOM_RAID", extra={"for": "disks"}, steps=[
+        {"interface": "raid", "step": "apply_configuration", "args": {"raid_config": {"logical_disks": []}}, "priority": 10}]).create()
+    objects.InspectionRule(ctx, uuid=uuid(150), priority=0, description="a rack", scope=None, sensitive=False, phase="main",
+                           conditions=[], actions=[{"op": "set-attribute", "args": ["/description", "x"]}]).create()
+    objects.NodeInventory(ctx, node_id=red.id, inventory_data={"cpu": {}}, plugin_data={}).create()
+    objects.BIOSSettingList.create(ctx, red.id, [{"name": "boot", "value": "uefi"}, {"name": "sriov", "value": "on"}])
+    objects.FirmwareComponent(ctx, node_id=red.id, component="bmc", current_version="1.0").create()
+    for event in ("one", "two", "three"):
+        objects.NodeHistory(ctx, node_id=red.id, event=event, severity="ERROR", event_type="provisioning").create()
 
 
 def change():
@@ -133,6 +150,15 @@ def change():
     objects.Node.get_by_uuid(ctx, uuid(3)).destroy()
 
 
+def enrol(given):
+    """Adds nodes with BMCs that are there: JSON of a list of {number, name, state, driver_info, instance_info, address}."""
+    for one in json.loads(given):
+        made = node(one["number"], one["name"], one["state"], "redfish", REDFISH, driver_info=one["driver_info"],
+                    instance_info=one["instance_info"], maintenance=True, maintenance_reason="moving to Temper", properties={"cpu_arch": "x86_64"},
+                    **({"instance_uuid": uuid(one["number"] + 500)} if one["state"] == "active" else {}))
+        objects.Port(ctx, uuid=uuid(one["number"] + 100), node_id=made.id, address=one["address"]).create()
+
+
 fill()
 server = wsgi.Server(("127.0.0.1", 0), app.VersionSelectorApplication())
 server.prepare()
@@ -140,7 +166,8 @@ server.prepare()
 
 def read():
     for line in sys.stdin:
-        {"change": change}[line.strip()]()
+        name, *given = line.strip().split(" ", 1)
+        {"change": change, "enrol": enrol}[name](*given)
         print("done", flush=True)
     os._exit(0)
 

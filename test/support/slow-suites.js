@@ -17,6 +17,8 @@ module.exports.slowSuites = {
   'clients/sdk-functional': 75,
   'e2e/cli': 65,
   'clients/cli-allocations': 65,
+  'clients/image': 150,
+  'clients/ironic-move': 80,
   'clients/package': 65,
   'e2e/clocks': 65,
   'clients/sushy-emulator': 60,
