@@ -8,6 +8,10 @@ const [workflowsPath, target] = process.argv.slice(2);
 
 const workflowInterceptorModules = [path.join(path.dirname(workflowsPath), 'trace.js')];
 
+const built = path.dirname(path.dirname(workflowsPath));
+const { sharedModules } = require(path.join(built, 'process/temporal/shared-modules.js'));
+const preloadModules = sharedModules.map((file) => path.join(built, file));
+
 /**
  * Lines without columns: in the generated entry, which requires files by their full paths, columns follow from where they lie.
  * Modules are named from the checkout on, and not from the folder of the process that starts this.
@@ -26,6 +30,7 @@ const placeless = (code) =>
 bundleWorkflowCode({
   workflowsPath,
   workflowInterceptorModules,
+  preloadModules,
   webpackConfigHook,
   logger: new DefaultLogger('WARN'),
 }).then(

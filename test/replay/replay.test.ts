@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
+import { sharedModules } from '../../src/process/temporal/shared-modules';
 import * as stories from '../../src/workflows';
 import { scenarios } from '../support/scenarios';
 import { workflowBundle } from '../support/servers';
@@ -28,6 +29,11 @@ const replay = ({ workflowId, events }: Recorded) =>
 
 test.each(names)('%s replays', async (name) => {
   await expect(replay(read(name))).resolves.toBeUndefined();
+});
+
+test('the workers’ bundle evaluates what runs share before the first of them', () => {
+  const [, first] = readFileSync(workflowBundle(), 'utf8').match(/exports\.preloadModules = [^{]*\{([^}]*)\}/)!;
+  for (const file of sharedModules) expect(first).toContain(`"./dist/${file}"`);
 });
 
 test.each(Object.keys(stories))('story %s has a recorded history', (story) => {

@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import type { WorkerOptions } from '@temporalio/worker';
 import { fileReason } from '../../model/file-faults';
 import { ConfigFault } from '../settings/fault';
+import { sharedModules } from './shared-modules';
+
+// The folder of the built files.
+const built = join(__dirname, '../..');
 
 const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
   try {
@@ -19,10 +23,11 @@ const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
 /** The workflows, as worker options have them. @throws ConfigFault when the bundle cannot be read */
 export const workflowsFrom = (
   bundle: string | undefined,
-): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'> & { workflowModules?: string[] } =>
+): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions'> & { workflowModules?: string[] } =>
   bundle
     ? { workflowBundle: bundleFrom(bundle) }
     : {
-        workflowsPath: join(__dirname, '../../workflows/index.js'),
-        workflowModules: [join(__dirname, '../../workflows/trace.js')],
+        workflowsPath: join(built, 'workflows/index.js'),
+        workflowModules: [join(built, 'workflows/trace.js')],
+        bundlerOptions: { preloadModules: sharedModules.map((file) => join(built, file)) },
       };
