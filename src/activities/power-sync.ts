@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Driver } from '../bmc/contract';
 import { type DueNode, powerSlots } from '../inventory/nodes/power-sync';
+import { inBatches } from './look-batches';
 import { createLookPlaces, type LookPlaces } from './look-places';
 import { type Looked, type LookHands, lookAtPower } from './power-probe';
 
@@ -38,6 +39,7 @@ const whereDriverBears = (driver: Driver | undefined, look: () => Promise<void>)
   return limit(look);
 };
 
+const sweepEveryMs = 3_600_000;
 // New nodes are enlisted so often in an interval, and nodes are claimed so often.
 const enlistsPerInterval = 8;
 const claimsPerInterval = 240;
@@ -126,13 +128,17 @@ const pause = (everyMs: number, signal: AbortSignal): Promise<void> => {
 /** Walks the slots until `signal` aborts, beginning with the clock's: a worker that starts makes no storm. */
 const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> => {
   const { hands, everyMs, signal, conductor_group } = options;
-  const { powerSync } = hands.inventory;
+  const { powerSync, bmcLeases } = hands.inventory;
   let walk: Walk | undefined;
-  let enlistAt = Number.NEGATIVE_INFINITY;
+  let [enlistAt, sweepAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const turn = async (): Promise<boolean> => {
     if (performance.now() >= enlistAt) {
       await powerSync.enlist(conductor_group);
       enlistAt = performance.now() + everyMs / enlistsPerInterval;
+    }
+    if (performance.now() >= sweepAt) {
+      await bmcLeases.sweep();
+      sweepAt = performance.now() + sweepEveryMs;
     }
     const now = await powerSync.slotNow(everyMs);
     walk ??= { next: now, seen: now - 1, reach: now };
@@ -154,7 +160,8 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
  */
 export const runPowerSync = async (given: PowerSyncHands, options: PowerSyncOptions): Promise<void> => {
   if (options.everyMs <= 0) return;
-  const hands: LookHands = { ...given, maxFailures: options.maxFailures, holder: randomUUID() };
+  const inventory = inBatches(given.inventory);
+  const hands: LookHands = { ...given, inventory, maxFailures: options.maxFailures, holder: randomUUID() };
   const places = createLookPlaces(options.workers);
   await walkSlots({ ...options, hands }, places);
   await places.ended();

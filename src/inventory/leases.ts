@@ -1,6 +1,6 @@
 /** The row that keeps two workers from speaking to one BMC at once. */
 
-import type { Db } from './database';
+import { type Db, textArray } from './database';
 import { bmcHealth } from './nodes/bmc-health';
 
 /** What a worker finds that wants to call a BMC. */
@@ -11,31 +11,69 @@ export type LaneEntry =
   /** The BMC did not answer so often that it is left alone for so long. */
   | { readonly is: 'resting'; readonly failures: number; readonly restMs: number; readonly last_error: string };
 
-type LeaseFound = { taken: boolean; failures: number | null; rest_ms: number; last_error: string | null };
+type LeaseFound = { lane: string; taken: boolean; failures: number | null; rest_ms: number; last_error: string | null };
+
+const entryOf = ({ taken, rest_ms, last_error, ...row }: LeaseFound): LaneEntry => {
+  const failures = row.failures ?? 0;
+  if (rest_ms > 0) return { is: 'resting', failures, restMs: rest_ms, last_error: last_error! };
+  return taken ? { is: 'taken', failures } : { is: 'held' };
+};
+
+/** Of any number of lanes, in one order, so that two workers never wait for each other. */
+const enterAll = async (
+  sql: Db,
+  lanes: readonly string[],
+  holder: string,
+  ms: number,
+): Promise<Map<string, LaneEntry>> => {
+  const found = await sql<LeaseFound[]>`
+    with asked as (
+      select distinct lane from unnest(${textArray(sql, lanes)}) lane
+    ), health as (
+      select lane, failures, last_error, greatest(ceil(extract(epoch from open_until - now()) * 1000), 0)::int as rest_ms
+      from bmc_health where lane = any (${textArray(sql, lanes)})
+    ), lease as (
+      insert into bmc_leases (lane, holder, expires_at)
+      select lane, ${holder}, now() + ${ms} * interval '1 millisecond' from asked
+      where not exists (select from health where health.lane = asked.lane and rest_ms > 0) order by lane
+      on conflict (lane) do update set holder = excluded.holder, expires_at = excluded.expires_at
+      where bmc_leases.holder = excluded.holder or bmc_leases.expires_at < now()
+      returning lane
+    )
+    select asked.lane, lease.lane is not null as taken, failures, coalesce(rest_ms, 0) as rest_ms, last_error
+    from asked left join lease using (lane) left join health using (lane)`;
+  return new Map(found.map((row) => [row.lane, entryOf(row)]));
+};
 
 export const bmcLeases = (sql: Db) => ({
   health: bmcHealth(sql),
 
   /** Takes a lane for some milliseconds, unless another worker holds it or the BMC's breaker is open; one statement. */
   async enter(lane: string, holder: string, ms: number): Promise<LaneEntry> {
-    const [found] = await sql<LeaseFound[]>`
-      with health as (
-        select failures, last_error, greatest(ceil(extract(epoch from open_until - now()) * 1000), 0)::int as rest_ms
-        from bmc_health where lane = ${lane}
-      ), lease as (
-        insert into bmc_leases (lane, holder, expires_at)
-        select ${lane}, ${holder}, now() + ${ms} * interval '1 millisecond'
-        where not exists (select from health where rest_ms > 0)
-        on conflict (lane) do update set holder = excluded.holder, expires_at = excluded.expires_at
-        where bmc_leases.holder = excluded.holder or bmc_leases.expires_at < now()
-        returning 1
+    return (await enterAll(sql, [lane], holder, ms)).get(lane)!;
+  },
+
+  /** The same for many lanes at once. @returns entries in the order of the lanes */
+  async enterAll(lanes: readonly string[], holder: string, ms: number): Promise<LaneEntry[]> {
+    const entries = await enterAll(sql, lanes, holder, ms);
+    return lanes.map((lane) => entries.get(lane)!);
+  },
+
+  /** Gives lanes back and keeps their rows for the next time: no index is written. */
+  async leaveAll(lanes: readonly string[], holder: string): Promise<void> {
+    await sql`
+      with mine as (
+        select lane from bmc_leases where lane = any (${textArray(sql, lanes)}) and holder = ${holder} order by lane for update
       )
-      select exists (select from lease) as taken, health.failures, coalesce(health.rest_ms, 0) as rest_ms, health.last_error
-      from (values (1)) as one left join health on true`;
-    const { taken, rest_ms, last_error } = found!;
-    const failures = found!.failures ?? 0;
-    if (rest_ms > 0) return { is: 'resting', failures, restMs: rest_ms, last_error: last_error! };
-    return taken ? { is: 'taken', failures } : { is: 'held' };
+      update bmc_leases set expires_at = '-infinity' where lane = any (array(select lane from mine))`;
+  },
+
+  /** Forgets lanes that no worker has entered for a day. */
+  async sweep(): Promise<void> {
+    await sql`
+      delete from bmc_leases where lane in (
+        select lane from bmc_leases where expires_at < now() - interval '1 day' order by lane for update skip locked
+      )`;
   },
 
   /** Takes or renews a lane for some milliseconds; false while another worker holds it. */

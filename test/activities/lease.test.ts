@@ -4,6 +4,7 @@ import { toFailure } from '../../src/activities/failures';
 import { withLease } from '../../src/activities/lease';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
+import { bmcLeases } from '../../src/inventory/leases';
 import { type ErrorCode, raise } from '../../src/model/errors';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
@@ -217,4 +218,60 @@ test('a lane is held for as long as the work lasts, however short its lease', as
     expect(await leaseOf(lane)).toMatchObject({ holder });
   });
   expect(await leaseOf(lane)).toBeUndefined();
+});
+
+describe('many lanes at once', () => {
+  test('are entered in one statement, each for itself', async () => {
+    const [free, held, silent] = [newLane(), newLane(), newLane()];
+    const holder = randomUUID();
+    await other.bmcLeases.take(held, randomUUID(), 60_000);
+    await silence(silent, 3);
+    expect(await one.bmcLeases.enterAll([silent, free, held, free], holder, 60_000)).toEqual([
+      expect.objectContaining({ is: 'resting', failures: 3 }),
+      { is: 'taken', failures: 0 },
+      { is: 'held' },
+      { is: 'taken', failures: 0 },
+    ]);
+    expect(await leaseOf(free)).toMatchObject({ holder });
+    expect(await leaseOf(silent)).toBeUndefined();
+  });
+
+  test('are given back by their holder alone, and another worker may enter them at once', async () => {
+    const lanes = [newLane(), newLane()];
+    const [mine, theirs] = [randomUUID(), randomUUID()];
+    await one.bmcLeases.enterAll([lanes[0]!], mine, 60_000);
+    await other.bmcLeases.enterAll([lanes[1]!], theirs, 60_000);
+    await one.bmcLeases.leaveAll(lanes, mine);
+    expect(await other.bmcLeases.enterAll(lanes, theirs, 60_000)).toEqual([
+      { is: 'taken', failures: 0 },
+      { is: 'taken', failures: 0 },
+    ]);
+    expect((await one.bmcLeases.enter(lanes[1]!, mine, 60_000)).is).toBe('held');
+  });
+
+  test('that were entered before write no index', async () => {
+    const lanes = Array.from({ length: 20 }, newLane);
+    const holder = randomUUID();
+    await one.bmcLeases.enterAll(lanes, holder, 60_000);
+    await one.bmcLeases.leaveAll(lanes, holder);
+    const written = await owner.begin(async (tx) => {
+      await bmcLeases(tx).enterAll(lanes, randomUUID(), 60_000);
+      const [row] = await tx`
+        select pg_stat_get_xact_tuples_inserted('bmc_leases'::regclass)::int as inserted,
+          pg_stat_get_xact_tuples_updated('bmc_leases'::regclass)::int as updated,
+          pg_stat_get_xact_tuples_hot_updated('bmc_leases'::regclass)::int as hot`;
+      return row;
+    });
+    expect(written).toEqual({ inserted: 0, updated: 20, hot: 20 });
+  });
+
+  test('are forgotten when no worker has entered them for long', async () => {
+    const [old, kept] = [newLane(), newLane()];
+    const holder = randomUUID();
+    await one.bmcLeases.enterAll([old, kept], holder, 60_000);
+    await one.bmcLeases.leaveAll([old], holder);
+    await one.bmcLeases.sweep();
+    expect(await leaseOf(old)).toBeUndefined();
+    expect(await leaseOf(kept)).toMatchObject({ holder });
+  });
 });

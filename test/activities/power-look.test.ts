@@ -1,4 +1,5 @@
 /** One look of power sync, by what the store holds of the node meanwhile; without servers. */
+import { inBatches } from '../../src/activities/look-batches';
 import { lookAtPower } from '../../src/activities/power-probe';
 import { runPowerSync, syncPowerOnce } from '../../src/activities/power-sync';
 import { raise } from '../../src/model/errors';
@@ -315,4 +316,27 @@ describe('a round of power sync', () => {
       ]);
     });
   });
+});
+
+test('looks that begin together ask the store together, for leases and for secrets', async () => {
+  const rows = ['s1', 's2'].map((id) => ({ id }));
+  const store = storeOf({
+    'secrets.read': rows,
+    'bmcLeases.enterAll': (lanes: unknown) => (lanes as string[]).map((lane) => ({ is: 'taken', lane })),
+  });
+  const inventory = inBatches(store.inventory as Hands['inventory']);
+  expect(await Promise.all([inventory.secrets.read(['s2', 's9']), inventory.secrets.read(['s1', 's2'])])).toEqual([
+    [rows[1]],
+    [rows[0], rows[1]],
+  ]);
+  expect(store.of('secrets.read')).toEqual([[['s2', 's9', 's1']]]);
+  const { bmcLeases } = inventory;
+  const entries = await Promise.all(['a', 'b'].map((lane) => bmcLeases.enter(lane, 'h', 5)));
+  expect(entries).toEqual([
+    { is: 'taken', lane: 'a' },
+    { is: 'taken', lane: 'b' },
+  ]);
+  await Promise.all(['a', 'b'].map((lane) => bmcLeases.release(lane, 'h')));
+  expect(store.of('bmcLeases.enterAll')).toEqual([[['a', 'b'], 'h', 5]]);
+  expect(store.of('bmcLeases.leaveAll')).toEqual([[['a', 'b'], 'h']]);
 });
