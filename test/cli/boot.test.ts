@@ -24,6 +24,17 @@ test('another DHCP server gives out the addresses', async () => {
   expect(prepareDhcp).toHaveBeenCalledWith(expect.objectContaining({ proxy: '192.0.2.0', secureBoot: false }));
 });
 
+test.each([
+  [
+    ['--range', '192.0.2.9,192.0.2.99', '--discovery', '192.0.2.200,192.0.2.220'],
+    ['192.0.2.200', '192.0.2.220'],
+  ],
+  [['--proxy', '192.0.2.0', '--discovery'], true],
+])('%j: machines without a node are answered, too', async (more, discovery) => {
+  expect((await temper([...given, ...more], { prepareDhcp })).status).toBe(0);
+  expect(prepareDhcp).toHaveBeenCalledWith(expect.objectContaining({ discovery }));
+});
+
 test.each([[[...given, '--range', '192.0.2.9']], [[...given, '--range', 'a,b,c']], [given.slice(0, 4)]])(
   '%j is wrong usage',
   async (line) => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { suiteOf } from '../support/found';
 import { metalGiven, metalMissing } from './support/given';
-import { type Impostor, startImpostor } from './support/impostor';
+import { type Impostor, startImpostor, successes } from './support/impostor';
 import { type Lab, openLab } from './support/lab';
 import { acts, configDrive, enrol, hasRoot, hasTable, imaged, marker, rests, rootMagicAt, wait } from './support/life';
 import { until } from './support/shell';
@@ -21,7 +21,13 @@ onMetal('a machine with real firmware', () => {
 
   beforeAll(async () => {
     lab = await openLab(metalGiven(), { firmware: 'uefi' });
-    impostor = startImpostor(lab.ramdiskApi, lab.machine.mac, 'https://10.77.0.1:9999');
+    impostor = startImpostor({
+      api: lab.ramdiskApi,
+      boots: lab.bootUrl,
+      mac: lab.machine.mac,
+      bmc: new URL(lab.bmc.redfish_address!).hostname,
+      callback: 'https://10.77.0.1:9999',
+    });
     note('the lab is up');
   });
   afterAll(async () => {
@@ -32,6 +38,7 @@ onMetal('a machine with real firmware', () => {
 
   step('it is enrolled by the address of its BMC, and its hardware is read from there', async () => {
     await enrol(lab);
+    impostor.knows((await lab.baremetal('node', 'show', 'metal-1', '-f', 'value', '-c', 'uuid')).trim());
     await acts(lab, 'manage', 'manageable');
     await acts(lab, 'inspect', 'manageable');
     const addresses = await lab.baremetal('port', 'list', '--fields', 'address', '-f', 'value');
@@ -92,6 +99,17 @@ onMetal('a machine with real firmware', () => {
     },
   );
 
+  step('reset, it starts its own system again, and nothing else is booted', async () => {
+    const before = impostor.rounds();
+    const mark = lab.machine.mark();
+    await lab.baremetal('node', 'reboot', 'metal-1');
+    expect(await starts(mark)).toContain('hostname metal-one');
+    // From before the reset, through the boot, until after it.
+    await until('the impostor to have tried again', withinMs, () => impostor.rounds() > before + 2);
+    await rests(lab, 'active');
+    expect(successes(impostor.tried)).toEqual([]);
+  });
+
   if (isShort)
     step('it is torn down, and powered off', async () => {
       await acts(lab, 'undeploy', 'available');
@@ -109,12 +127,13 @@ onMetal('a machine with real firmware', () => {
   }
 
   step(
-    'a machine that played its ramdisk all the while got no token, and none of its heartbeats was taken',
+    'a machine that played its ramdisk all the while got no token and no script, and none of its requests was taken',
     async () => {
+      const { beats, inspections, scripts } = impostor.tried;
       expect(impostor.rounds()).toBeGreaterThan(10);
-      expect([...impostor.tokens].filter((token) => token !== '******')).toEqual([]);
-      expect([...impostor.beats].filter((status) => status < 400)).toEqual([]);
-      expect(impostor.tokens.size + impostor.beats.size).toBeGreaterThan(0);
+      expect(successes(impostor.tried)).toEqual([]);
+      // It was answered, each of what it tried.
+      expect([beats.size, inspections.size, scripts.size].map((size) => size > 0)).toEqual([true, true, true]);
     },
   );
 

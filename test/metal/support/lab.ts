@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { type System, startSystem } from '../../e2e/support/system';
+import { type BmcConsole, bmcConsole } from './bmc';
 import { documented } from './documented';
 import type { Given } from './given';
 import { type Image, serveImage } from './images';
@@ -37,8 +38,10 @@ export type Lab = {
   temper(...args: string[]): Promise<string>;
   /** Types a line into a shell that has both, in the lab's folder. */
   type(line: string): Promise<string>;
-  /** Has the BMC eject its media, as a person at its console would. */
-  eject(): Promise<void>;
+  /** The console of the machine's BMC. */
+  readonly atBmc: BmcConsole;
+  /** The boot service as machines reach it. */
+  readonly bootUrl: string;
   /** The API of ramdisks, without /v1. */
   readonly ramdiskApi: string;
   /** Address that the machine got on the bridge last. */
@@ -53,7 +56,12 @@ export type Wired = {
   readonly firmware: 'uefi' | 'bios';
   /** By the network, with the configuration that Temper makes; else from media of its BMC. */
   readonly byNetwork?: boolean;
+  /** Whether machines without a node are booted by the network, too. */
+  readonly discovery?: boolean;
 };
+
+/** First and last address of machines without a node. */
+export const discoveredRange = [`${net}.210`, `${net}.240`] as const;
 
 const openNetwork = async (): Promise<void> => {
   await must('ip', ['link', 'set', 'lo', 'up']);
@@ -74,14 +82,17 @@ const plainDhcp = (): string[] => [
 ];
 
 /** The one that Temper makes. @returns arguments of dnsmasq */
-const generatedDhcp = async (dir: string): Promise<string[]> => {
+const generatedDhcp = async (dir: string, discovery: boolean): Promise<string[]> => {
   const values = {
     '--dir': dir,
     '--interface': bridge,
     '--range': `${net}.100,${net}.200`,
     '--url': bootUrl,
   };
-  const made = documented('temper boot dnsmasq', values, ['--secure-boot']);
+  const made = [
+    ...documented('temper boot dnsmasq', values, ['--secure-boot']),
+    ...(discovery ? ['--discovery', discoveredRange.join(',')] : []),
+  ];
   await must(process.execPath, [jest.requireActual('../../../scripts/lib/paths').bin('temper'), ...made]);
   return [`--conf-file=${join(dir, 'dnsmasq.conf')}`, '--user=root'];
 };
@@ -150,14 +161,6 @@ const lastLease = (file: string): string => {
   return latest[2]!;
 };
 
-const ejectMedia = async (uuid: string): Promise<void> => {
-  const system = `http://${gateway}:${bmcPort}/redfish/v1/Systems/${uuid}`;
-  const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('root:calvin')}` };
-  const act = `${system}/VirtualMedia/Cd/Actions/VirtualMedia.EjectMedia`;
-  const { status } = await fetch(act, { method: 'POST', headers, body: '{}' });
-  if (status >= 300) throw new Error(`the BMC answered ${status} to EjectMedia`);
-};
-
 /** What a machine has written, without what moves a cursor. */
 const readable = (file: string): string =>
   stripVTControlCharacters(readFileSync(file, 'latin1')).replace(/\r+\n/g, '\n');
@@ -172,13 +175,16 @@ const endOf = (file: string): string =>
 const shown = ['provision_state', 'target_provision_state', 'last_error', 'maintenance_reason', 'fault', 'power_state'];
 
 /** Brings everything up: the machine is powered off, its ramdisk is recorded as `debian`. */
-export const openLab = async (given: Given, { firmware, byNetwork = false }: Wired): Promise<Lab> => {
+export const openLab = async (
+  given: Given,
+  { firmware, byNetwork = false, discovery = false }: Wired,
+): Promise<Lab> => {
   const work = mkdtempSync(join(tmpdir(), 'temper-metal-'));
   const tools = await layOutTools(given, work);
   const folder = join(work, 'shared');
   await openNetwork();
   const dhcpFolder = join(folder, 'dhcp');
-  const dhcp = byNetwork ? await generatedDhcp(dhcpFolder) : plainDhcp();
+  const dhcp = byNetwork ? await generatedDhcp(dhcpFolder, discovery) : plainDhcp();
   tools.start(
     join(folder, 'dnsmasq.log'),
     'dnsmasq',
@@ -193,7 +199,11 @@ export const openLab = async (given: Given, { firmware, byNetwork = false }: Wir
   await startBmc(tools, folder, machine.uuid);
   const image = await serveImage(given.image, gateway);
   const relay = await startRelay(gateway, relayPort, bootPort);
-  const system = await startSystem(0, { ...settings, ...(byNetwork && { TEMPER_BOOT_DHCP_DIR: dhcpFolder }) });
+  const system = await startSystem(0, {
+    ...settings,
+    ...(byNetwork && { TEMPER_BOOT_DHCP_DIR: dhcpFolder }),
+    ...(discovery && { TEMPER_DISCOVERY: 'true', TEMPER_DEFAULT_RAMDISK: 'debian' }),
+  });
   const env = {
     OS_CLIENT_CONFIG_FILE: system.record().addresses.clouds,
     OS_CLOUD: 'operator',
@@ -223,9 +233,10 @@ export const openLab = async (given: Given, { firmware, byNetwork = false }: Wir
     baremetal,
     temper,
     type,
+    bootUrl,
     ramdiskApi: `http://${gateway}:${ramdiskPort}`,
     address: () => (byNetwork ? lastLease(join(dhcpFolder, 'leases')) : machineAddress),
-    eject: () => ejectMedia(machine.uuid),
+    atBmc: bmcConsole(`http://${gateway}:${bmcPort}`, machine.uuid),
     explain: async () =>
       [
         `--- the end of the console of metal-1\n${endOf(machine.console)}`,
