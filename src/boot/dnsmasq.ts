@@ -30,6 +30,9 @@ const checkedUrl = (text: string): URL => {
 
 const numberOf = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 type Range = readonly [string, string];
+/** Addresses for machines without a node; undefined where there are none, or another DHCP server gives them. */
+const rangeOf = (discovery: DhcpOptions['discovery']): Range | undefined =>
+  discovery === true ? undefined : discovery;
 const checkApart = ([first, last]: Range, [from, to]: Range): void => {
   if (numberOf(from) > numberOf(to)) badOption('--discovery must begin with its first address');
   if (numberOf(from) <= numberOf(last) && numberOf(first) <= numberOf(to))
@@ -40,8 +43,8 @@ const checkApart = ([first, last]: Range, [from, to]: Range): void => {
 const ranges = ({ range, proxy, discovery, netmask, lease }: DhcpFolder): string[] => {
   if (!range) return [`dhcp-range=${proxy},proxy,${netmask}`];
   const given = (ends: Range, tag: string) => `dhcp-range=${tag}${ends.join(',')},${netmask},${lease}`;
-  if (!Array.isArray(discovery)) return [given(range, '')];
-  return [given(range, 'tag:known,'), given(discovery as unknown as Range, 'tag:!known,')];
+  const discovered = rangeOf(discovery);
+  return discovered ? [given(range, 'tag:known,'), given(discovered, 'tag:!known,')] : [given(range, '')];
 };
 
 const checked = ({ dir, interface: name, range, proxy, discovery, netmask, lease, router }: DhcpFolder): void => {
@@ -54,8 +57,9 @@ const checked = ({ dir, interface: name, range, proxy, discovery, netmask, lease
   if (discovery !== undefined && (range === undefined) !== (discovery === true))
     badOption('Give --discovery two addresses beside --range, and none beside --proxy');
   for (const text of range ?? []) address(text, 'The two ends of --range');
-  for (const text of Array.isArray(discovery) ? discovery : []) address(text, 'The two ends of --discovery');
-  if (range && Array.isArray(discovery)) checkApart(range, discovery as unknown as Range);
+  const discovered = rangeOf(discovery);
+  for (const text of discovered ?? []) address(text, 'The two ends of --discovery');
+  if (range && discovered) checkApart(range, discovered);
   for (const [what, text] of [['--proxy', proxy], ['--netmask', netmask], ['--router', router]] as const) // biome-ignore format: one row
     if (text !== undefined) address(text, what);
   if (!/^(?:\d{1,6}[mhd]?|infinite)$/.test(lease)) badOption('--lease must be a time such as 1h');
