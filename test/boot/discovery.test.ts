@@ -2,7 +2,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import {
+  type ClientRequest,
+  createServer,
+  get as httpGet,
+  IncomingMessage,
+  type Server,
+  ServerResponse,
+} from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +70,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const listenerOf = ({ on = true, small = files } = {}) =>
+const listenerOf = ({ on = true, small = files, readersAtOnce = 16 } = {}) =>
   networkListener({
     images,
     token: newUrlToken(),
@@ -71,6 +78,7 @@ const listenerOf = ({ on = true, small = files } = {}) =>
     answers: () => [],
     asked,
     files: small,
+    readersAtOnce,
     ...(on && { discovery }),
   });
 const start = async (given: Parameters<typeof listenerOf>[0] = {}) => {
@@ -150,6 +158,29 @@ it('arguments that do not fit are 503, and nothing is booted', async () => {
   await start();
   ramdisk = { ...ramdisk, args: 'x'.repeat(longestArguments) };
   expect((await get(path)).status).toBe(503);
+});
+
+it('one address has the readers that a URL has, and takes none of another’s', async () => {
+  await start({ readersAtOnce: 2 });
+  // More than the buffers of a connection hold.
+  const large = randomBytes(32_000_000);
+  writeFileSync(join(folder, `${sha256Of(large)}.initrd`), large);
+  ramdisk = { ...ramdisk, initrd_sha256: sha256Of(large) };
+  const opened: ClientRequest[] = [];
+  const reads = async (localAddress: string): Promise<number | undefined> => {
+    const request = httpGet(`${base}/boot/discovery/${ramdisk.uuid}/initrd`, { localAddress, agent: false });
+    opened.push(request);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    return response.statusCode;
+  };
+  const answers = [
+    await reads('127.0.0.2'),
+    await reads('127.0.0.2'),
+    await reads('127.0.0.2'),
+    await reads('127.0.0.3'),
+  ];
+  for (const request of opened) request.destroy();
+  expect(answers).toEqual([200, 200, 503, 200]);
 });
 
 setFlagsFromString('--expose-gc');

@@ -17,6 +17,7 @@ type Listening = {
   readonly files: readonly { readonly path: string; readonly content: Buffer }[];
   readonly loaders?: string;
   readonly discovery?: Discovery;
+  readonly readersAtOnce?: number;
   readonly warn?: (message: string) => void;
 };
 
@@ -29,6 +30,7 @@ export const networkListener = ({
   files,
   loaders,
   discovery,
+  readersAtOnce,
   warn,
 }: Listening) =>
   bootListener({
@@ -48,5 +50,6 @@ export const networkListener = ({
     log: { info() {}, warn: (message) => warn?.(message) },
     ...(loaders !== undefined && { loaders }),
     ...(discovery && { discovery }),
+    ...(readersAtOnce !== undefined && { readersAtOnce }),
     pieceMs: 30_000,
   });
