@@ -44,10 +44,12 @@ export const keepOutcome = async (
     if (boots) await store.ramdiskBoots.expect(lock);
     if (boots) await store.bootCapabilities.meet(lock);
     if (!ends) return false;
-    // The boot first: a lookup at this moment waits for its row, and finds it gone.
-    const unnoticed = await store.ramdiskBoots.end(lock, at);
-    await store.agents.forget(lock.node_uuid);
-    await store.bootCapabilities.end(lock.node_uuid);
+    // Sent at once, the boot first: a lookup at this moment waits for its row, and finds it gone.
+    const [unnoticed] = await Promise.all([
+      store.ramdiskBoots.end(lock, at),
+      store.agents.forget(lock.node_uuid),
+      store.bootCapabilities.end(lock.node_uuid),
+    ]);
     return unnoticed;
   });
   if (contested) raise('RamdiskConflict', { node: lock.node_uuid });

@@ -96,6 +96,15 @@ test('an act waits three times: for what stands before it, to begin, to end', as
   expect(await turnsOf(held, (input) => environment().run(runAct, input))).toBe(3);
 });
 
+test('an act that switches the node off waits four times more: what its ramdisk left is forgotten in one transaction', async () => {
+  await countedAs(database.bmcUrl);
+  const { driver } = recordingDriver({});
+  const runAct = runActOf(counted, driver);
+  const environment = () => new MockActivityEnvironment({ workflowExecution: { workflowId: 'w', runId: 'e1' } });
+  const held = async () => ({ ...(await heldAct({ api, owner, vault: testVault })), act: 'power_off' as const });
+  expect(await turnsOf(held, (input) => environment().run(runAct, input))).toBe(7);
+});
+
 test('the end of a run waits four times: to begin, for its node, to write all, to commit', async () => {
   await countedAs(database.controlUrl);
   const ended = ({ lock }: Awaited<ReturnType<typeof heldAct>>) =>

@@ -98,14 +98,17 @@ export const ramdiskBoots = (sql: Db) => ({
    * lock no longer holds the node, nothing is forgotten.
    */
   async end(lock: Fenced, at: string): Promise<boolean> {
-    const [held] = await heldBy(sql, lock);
-    if (!held) return false;
     const [unnoticed] = await sql`
-      update ramdisk_boots set noticed = ${at}
-      where node_uuid = ${lock.node_uuid} and run_id = ${lock.run} and conflict is not null
-        and (noticed is null or noticed = ${at}) returning 1`;
-    if (unnoticed) return true;
-    await sql`delete from ramdisk_boots where node_uuid = ${lock.node_uuid}`;
-    return false;
+      with held as (${heldBy(sql, lock)}
+      ), unnoticed as (
+        update ramdisk_boots set noticed = ${at}
+        where node_uuid = ${lock.node_uuid} and run_id = ${lock.run} and conflict is not null
+          and (noticed is null or noticed = ${at}) and exists (select 1 from held) returning 1
+      ), gone as (
+        delete from ramdisk_boots
+        where node_uuid = ${lock.node_uuid} and exists (select 1 from held) and not exists (select 1 from unnoticed)
+      )
+      select 1 from unnoticed`;
+    return unnoticed !== undefined;
   },
 });
