@@ -38,7 +38,7 @@ export const efforts = {
     rollouts: { planned: 2_000, rolled: 200, requests: 20 },
     console: { nodes: 20_000, looks: 20, changes: 10 },
     streams: { callers: 30, each: 10, seconds: 10 },
-    power: { nodes: 5_000, workers: 2, places: 500, every_s: 30, dark: 250 },
+    power: { nodes: 5_000, workers: 2, places: 500, every_s: 20, dark: 250 },
     fleet: { nodes: 5_000, worked: 1_000, lists: 100, watch_s: 144, rolled: 500, kill_every_s: 20 },
   },
   usual: {
@@ -56,7 +56,7 @@ export const efforts = {
     rollouts: { planned: 10_000, rolled: 1_000, requests: 100 },
     console: { nodes: 100_000, looks: 60, changes: 30 },
     streams: { callers: 200, each: 10, seconds: 30 },
-    power: { nodes: 25_000, workers: 4, places: 500, every_s: 30, dark: 1_250 },
+    power: { nodes: 25_000, workers: 2, places: 1_000, every_s: 30, dark: 1_250 },
     fleet: { nodes: 20_000, worked: 5_000, lists: 300, watch_s: 144, rolled: 2_000, kill_every_s: 60 },
   },
   full: {

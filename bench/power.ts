@@ -162,7 +162,10 @@ const failedNodes = async ({ sql }: System): Promise<number> => {
   return row!.failed;
 };
 
-/** Lets the first BMCs be silent for four intervals, and waits until all their nodes are in use again. */
+// A look that gets no answer lasts longer than a short interval: then the BMCs close their connections.
+const hangsFrom_s = 120;
+
+/** Lets the first BMCs go dark until their nodes are out of use, and waits until all are in use again. */
 const outage = async (
   system: System,
   workers: readonly Worker[],
@@ -179,8 +182,11 @@ const outage = async (
     const requests = (await counted(workers, rack)).requests - before;
     most = Math.max(most, (requests * 1_000) / (performance.now() - began) / usual);
   };
-  await rack.ask({ is: 'strike', bmcs: dark, fault: { kind: 'hang', ms: 60_000, seconds: 86_400 } });
-  for (let eighth = 0; eighth < 4 * 8; eighth++) await watched();
+  const fault = {
+    ...(every_s < hangsFrom_s ? { kind: 'drop-before' as const } : { kind: 'hang' as const, ms: 60_000 }),
+  };
+  await rack.ask({ is: 'strike', bmcs: dark, fault: { ...fault, seconds: 86_400 } });
+  for (let eighth = 0; eighth < 6 * 8 && (await failedNodes(system)) < dark; eighth++) await watched();
   const failed = await failedNodes(system);
   await rack.ask({ is: 'clear', bmcs: dark });
   const began = performance.now();
@@ -211,7 +217,8 @@ export const measurePower = async (
       key: key.privateRaw.toString('base64'),
     } as const;
     await Promise.all(workers.map((worker) => worker.ask(begin)));
-    await pause(effort.every_s * 1_200);
+    // Until most workers have met most BMCs, and have a session there.
+    await pause(effort.every_s * 1_000 * (effort.workers + 1));
     const calm = await steady(system, workers, rack, effort, idle);
     say(`${calm.looks_per_s.toFixed(0)} looks a second, ${(calm.current * 100).toFixed(1)}% current`);
     return { ...effort, ...calm, ...(await outage(system, workers, rack, effort, calm.requests_per_s)) };
