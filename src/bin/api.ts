@@ -5,7 +5,9 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { cleaningFrom } from '../process/api/cleaning-runbooks';
 import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/context';
+import { countedTogether } from '../process/api/counted-together';
 import { identityFrom } from '../process/api/identity';
+import { answerFirst, ownSlot, runProcesses, shareOf, startsOthers } from '../process/api/processes';
 import { startRamdiskListener } from '../process/api/ramdisk-listener';
 import { watchSkew } from '../process/clock-skew';
 import { collectAlone, keepHeapSmall } from '../process/heap';
@@ -13,7 +15,7 @@ import { gentleEnd, listen, patientServer } from '../process/listen';
 import { tracesFrom } from '../process/observing';
 import { apiPolicyFrom } from '../process/policy/api-policy';
 import { createPolicyRecorder, type PolicyRecorder } from '../process/policy/policy-record';
-import { live } from '../process/process';
+import { type Life, live } from '../process/process';
 import { apiListening, patienceOf, ramdiskAddressOf, refuseOpeningKeys } from '../process/settings/api-settings';
 import type { ApiConfig } from '../process/settings/config';
 import { together } from '../process/settings/fault';
@@ -22,16 +24,27 @@ import { readConfig } from '../process/settings/read';
 keepHeapSmall();
 collectAlone();
 
-const config = readConfig('api');
+const whole = readConfig('api');
+const slot = ownSlot();
+const config = slot === undefined ? whole : shareOf(whole);
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
-const metrics = createMetrics('api');
+const metrics = createMetrics(slot === undefined ? 'api' : `api-${slot}`);
 
 // Asynchronous, so that its faults are reported together with those of the identity's files.
 const policyFrom = async (config: ApiConfig, record: PolicyRecorder['record']) =>
   apiPolicyFrom(config, { log, metrics }, record);
 
-live('api', config, { log, metrics }, async (life) => {
-  refuseOpeningKeys(process.env);
+/** Starts the thread that serves ramdisks where they have an address of their own. @returns how it is ended */
+const serveRamdisks = async (): Promise<() => Promise<void>> => {
+  const ramdisksAt = ramdiskAddressOf(config);
+  if (!ramdisksAt) return async () => {};
+  const ramdisks = await startRamdiskListener({ drainMs: config.TEMPER_DRAIN_MS }, log);
+  metrics.countToo(ramdisks.counted);
+  log.info('listening for ramdisks', { host: ramdisksAt.host, port: ramdisks.port });
+  return ramdisks.end;
+};
+
+const serve = async (life: Life): Promise<void> => {
   const traces = await tracesFrom('api', config, life);
   const recorder = createPolicyRecorder(log);
   life.onEnd(() => recorder.close());
@@ -43,19 +56,14 @@ live('api', config, { log, metrics }, async (life) => {
   recorder.writeTo(inventory);
   const made = await roomsFrom(config, { identity, policy, inventory, traces, log, metrics }, life);
   const cleaningRunbooks = await cleaningFrom(inventory.runbooks.find, config.TEMPER_CLEANING_RUNBOOKS, log);
-  const rooms: Rooms = { ...made, settings: { ...made.settings, cleaningRunbooks } };
+  const settings = { ...made.settings, cleaningRunbooks };
+  const rooms: Rooms = { ...made, settings, ...(slot !== undefined && { countedTogether }) };
   const trail = createTrail(rooms);
   life.onEnd(() => trail.close());
 
   const ends: (() => Promise<void>)[] = [];
   life.onEnd(async () => void (await Promise.all(ends.map((end) => end()))));
-  const ramdisksAt = ramdiskAddressOf(config);
-  if (ramdisksAt) {
-    const ramdisks = await startRamdiskListener({ drainMs: config.TEMPER_DRAIN_MS }, log);
-    ends.push(ramdisks.end);
-    metrics.countToo(ramdisks.counted);
-    log.info('listening for ramdisks', { host: ramdisksAt.host, port: ramdisks.port });
-  }
+  if (slot === undefined) ends.push(await serveRamdisks());
   const offered = config.TEMPER_RAMDISK_LISTEN === 'api' ? routes : withoutRamdisks(routes);
   const api = createApi(rooms, offered, trail);
   const server = patientServer(patienceOf(config), watched(api, metrics, traces), api.messages);
@@ -67,9 +75,24 @@ live('api', config, { log, metrics }, async (life) => {
     port: (server.address() as AddressInfo).port,
     strategies: config.TEMPER_AUTH_STRATEGY,
   });
-  life.ready(async () => {
+  const check = async (): Promise<void> => {
     await inventory.ping();
     const fault = policy.fault();
     if (fault) log.warn('ready with old rules', { fault });
-  });
+  };
+  life.ready(check);
+  if (slot !== undefined) answerFirst(metrics, check);
+};
+
+/** The first of several processes: it serves ramdisks, and starts those that serve everything else. */
+const serveByOthers = async (life: Life): Promise<void> => {
+  const ends: (() => Promise<void>)[] = [];
+  life.onEnd(async () => void (await Promise.all(ends.map((end) => end()))));
+  ends.push(await serveRamdisks());
+  await runProcesses(config, { log, metrics, ends }, life);
+};
+
+live('api', config, { log, metrics }, async (life) => {
+  refuseOpeningKeys(process.env);
+  await (startsOthers(config) ? serveByOthers : serve)(life);
 });

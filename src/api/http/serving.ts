@@ -130,7 +130,7 @@ const answerRefusal = async (ctx: ApiContext, app: Express, exchange: Exchange, 
 /** @returns what serves a route, with `atPath` every route of the same path */
 export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[]) => {
   const { rateLimitPerMinute: caller, addressLimitPerMinute: address } = ctx.settings;
-  const limits = createLimits({ caller, address });
+  const limits = createLimits({ caller, address }, ctx.countedTogether);
   const budget = createOpenBudget(ctx.settings.openBudget);
   const services: Services = { ctx, trail, once: createOnce(ctx, routes), limits, budget };
   return (route: Route, app: Express, atPath: readonly Route[]) => {
