@@ -2,6 +2,9 @@
 import type { TenantFigures } from './fleet-tenant';
 import { amount, ms, rate, table } from './table';
 
+/** The name of the bench's own process among the others. */
+export const emulated = 'emulated BMCs';
+
 /** Nodes of the tenant. */
 export const ofTenant = 100;
 
@@ -12,6 +15,9 @@ export type FleetStage = {
   readonly seconds: number;
   readonly per_s: number;
   readonly failed: number;
+  /** Seconds of a run from its start to its end. */
+  readonly run_p50_s?: number;
+  readonly run_p99_s?: number;
   /** Cores that each kind of process used; empty where the machine does not tell. */
   readonly cores: Readonly<Record<string, number>>;
   readonly tenant: TenantFigures;
@@ -45,6 +51,13 @@ export const projectedMinutes = ({ stages }: FleetFigures, names: readonly strin
     return sum + (found ? minutesForAll(found) : Number.NaN);
   }, 0);
 
+/** Processor ms of Temper, its stores and its engine for each node; unknown where a worker was killed meanwhile. */
+const cpuOf = ({ cores, per_s }: FleetStage): string => {
+  if (!('worker-control' in cores && 'worker-bmc' in cores)) return '-';
+  const own = Object.entries(cores).filter(([process]) => process !== emulated);
+  return ms((own.reduce((sum, [, used]) => sum + used, 0) / per_s) * 1_000);
+};
+
 const tenantCells = (found: TenantFigures): string[] => [
   `${ms(found.list_p50)} / ${ms(found.list_p99)}`,
   `${ms(found.power_p50)} / ${ms(found.power_p99)}`,
@@ -67,12 +80,14 @@ export const fleetTables = ({ nodes, bmc_kb, idle, stages, looked_at, killed }: 
       '/s',
       `minutes for ${whole.toLocaleString('en')}`,
       'failed',
+      'cpu ms a node',
+      'a run, s',
       'list',
       'switch',
       'of them',
     ],
     [
-      ['idle', '', '', '', '', '', ...tenantCells(idle)],
+      ['idle', '', '', '', '', '', '', '', ...tenantCells(idle)],
       ...stages.map((stage) => [
         stage.stage,
         String(stage.nodes),
@@ -80,6 +95,8 @@ export const fleetTables = ({ nodes, bmc_kb, idle, stages, looked_at, killed }: 
         rate(stage.per_s),
         minutesForAll(stage).toFixed(1),
         String(stage.failed),
+        cpuOf(stage),
+        stage.run_p50_s === undefined ? '' : `${stage.run_p50_s.toFixed(1)} / ${stage.run_p99_s?.toFixed(1)}`,
         ...tenantCells(stage.tenant),
       ]),
     ],

@@ -7,7 +7,7 @@ import type { RackBmc } from '../emulator/rack';
 import { type Helper, startHelper } from './child';
 import type { FleetAnswer, FleetQuestion } from './fleet-host';
 import type { FleetFigures, FleetStage, LookedAt } from './fleet-report';
-import { ofTenant } from './fleet-report';
+import { emulated, ofTenant } from './fleet-report';
 import { rollOut } from './fleet-rollout';
 import { type Tenant, tenantFigures, tenantTimes } from './fleet-tenant';
 import { connections, enrol, type Herd, inTurn, moveAll } from './nodes';
@@ -28,7 +28,7 @@ type Effort = {
 };
 
 type Host = Helper<FleetQuestion, FleetAnswer>;
-type Done = { readonly nodes: number; readonly failed: number };
+type Done = Pick<FleetStage, 'nodes' | 'failed' | 'run_p50_s' | 'run_p99_s'>;
 
 const name = 'bench-fleet';
 /** One in fifty requests fails; of the writes one in fifty more is done, and its answer is lost. */
@@ -95,9 +95,13 @@ const stageOf = async (
 /** How many runs of a verb have ended on the nodes of a herd, and how many of them not as they should. */
 const endedRuns = async ({ sql }: System, { resource_class }: Herd, verb: string): Promise<Done> => {
   const [row] = await sql<Done[]>`
-    select count(*) filter (where finished_at is not null)::int as nodes,
-      count(*) filter (where finished_at is not null and state <> 'succeeded')::int as failed
-    from runs where verb = ${verb} and node_name like ${`${resource_class}-%`}`;
+    select count(*)::int as nodes, count(*) filter (where state <> 'succeeded')::int as failed,
+      percentile_cont(0.5) within group (order by seconds)::float8 as run_p50_s,
+      percentile_cont(0.99) within group (order by seconds)::float8 as run_p99_s
+    from (
+      select state, extract(epoch from finished_at - started_at) as seconds from runs
+      where verb = ${verb} and node_name like ${`${resource_class}-%`} and finished_at is not null
+    ) ended`;
   return row!;
 };
 
@@ -175,7 +179,8 @@ export const measureFleet = async (
   const dir = mkdtempSync(join(tmpdir(), 'temper-bench-fleet-'));
   const host: Host = startHelper('fleet-host', [dir]);
   try {
-    return await measure(system, host, effort, say);
+    const processes = [...system.processes, { name: emulated, pid: host.pid }];
+    return await measure({ ...system, processes }, host, effort, say);
   } finally {
     await host.stop();
     rmSync(dir, { recursive: true, force: true });
