@@ -28,7 +28,7 @@ export type FleetFigures = {
   readonly bmc_kb: number;
   readonly idle: TenantFigures;
   readonly stages: readonly FleetStage[];
-  /** BMCs that were asked at least once while nothing but looks went on, of so many that could be, within so many seconds. */
+  /** BMCs that were asked at least once while nothing but looks went on, of so many that could be, in each of some stretches: the fewest. */
   readonly looked_at: LookedAt;
   /** Workers that were killed during the rollout. */
   readonly killed: number;
@@ -36,7 +36,8 @@ export type FleetFigures = {
 export type LookedAt = {
   readonly asked: number;
   readonly of: number;
-  readonly seconds: number;
+  readonly stretch_s: number;
+  readonly stretches: number;
   readonly requests: number;
   readonly cores: FleetStage['cores'];
 };
@@ -102,6 +103,6 @@ export const fleetTables = ({ nodes, bmc_kb, idle, stages, looked_at, killed }: 
     ],
   ),
   ...stages.map(({ stage, cores }) => `  cores, ${stage}: ${coresText(cores)}`),
-  `Looks at power: ${looked_at.asked} of ${looked_at.of} BMCs were asked within ${looked_at.seconds} s, with ${looked_at.requests} requests; cores: ${coresText(looked_at.cores)}`,
+  `Looks at power: ${looked_at.asked} of ${looked_at.of} BMCs at least were asked within ${looked_at.stretch_s} s, ${looked_at.stretches} times; ${looked_at.requests} requests; cores: ${coresText(looked_at.cores)}`,
   `Workers killed during the rollout: ${killed}`,
 ];

@@ -39,7 +39,7 @@ export const efforts = {
     console: { nodes: 20_000, looks: 20, changes: 10 },
     streams: { callers: 30, each: 10, seconds: 10 },
     power: { nodes: 5_000, workers: 2, places: 500, every_s: 20, dark: 250 },
-    fleet: { nodes: 5_000, worked: 1_000, lists: 100, watch_s: 144, rolled: 500, kill_every_s: 60 },
+    fleet: { nodes: 5_000, worked: 1_000, lists: 100, stretches: 1, rolled: 500, kill_every_s: 60 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -57,7 +57,7 @@ export const efforts = {
     console: { nodes: 100_000, looks: 60, changes: 30 },
     streams: { callers: 200, each: 10, seconds: 30 },
     power: { nodes: 25_000, workers: 2, places: 1_000, every_s: 30, dark: 1_250 },
-    fleet: { nodes: 20_000, worked: 5_000, lists: 300, watch_s: 144, rolled: 2_000, kill_every_s: 60 },
+    fleet: { nodes: 20_000, worked: 5_000, lists: 300, stretches: 2, rolled: 2_000, kill_every_s: 60 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -75,7 +75,7 @@ export const efforts = {
     console: { nodes: 100_000, looks: 300, changes: 100 },
     streams: { callers: 200, each: 10, seconds: 120 },
     power: { nodes: 100_000, workers: 4, places: 500, every_s: 120, dark: 5_000 },
-    fleet: { nodes: 100_000, worked: 100_000, lists: 1_000, watch_s: 144, rolled: 10_000, kill_every_s: 120 },
+    fleet: { nodes: 100_000, worked: 100_000, lists: 1_000, stretches: 6, rolled: 10_000, kill_every_s: 120 },
   },
 } as const;
 
