@@ -32,6 +32,8 @@ export type FleetFigures = {
   readonly looked_at: LookedAt;
   /** Workers that were killed during the rollout. */
   readonly killed: number;
+  /** Its nodes that were begun a second. */
+  readonly begun_per_s: number;
 };
 export type LookedAt = {
   readonly asked: number;
@@ -71,7 +73,15 @@ const coresText = (cores: FleetStage['cores']): string =>
     .map(([process, used]) => `${process} ${used.toFixed(2)}`)
     .join(', ');
 
-export const fleetTables = ({ nodes, bmc_kb, idle, stages, looked_at, killed }: FleetFigures): string[] => [
+export const fleetTables = ({
+  nodes,
+  bmc_kb,
+  idle,
+  stages,
+  looked_at,
+  killed,
+  begun_per_s,
+}: FleetFigures): string[] => [
   `A fleet of ${nodes.toLocaleString('en')} Redfish BMCs, ${bmc_kb.toFixed(1)} kB of heap each; a tenant lists its ${ofTenant} nodes and switches one, ms at p50 / p99`,
   table(
     [
@@ -104,5 +114,5 @@ export const fleetTables = ({ nodes, bmc_kb, idle, stages, looked_at, killed }: 
   ),
   ...stages.map(({ stage, cores }) => `  cores, ${stage}: ${coresText(cores)}`),
   `Looks at power: ${looked_at.asked} of ${looked_at.of} BMCs at least were asked within ${looked_at.stretch_s} s, ${looked_at.stretches} times; ${looked_at.requests} requests; cores: ${coresText(looked_at.cores)}`,
-  `Workers killed during the rollout: ${killed}`,
+  `The rollout began ${rate(begun_per_s)} nodes a second; ${killed} workers were killed meanwhile`,
 ];

@@ -49,23 +49,36 @@ const ended = async (system: System, rollout: RolloutUuid): Promise<void> => {
   }
 };
 
-/** How many of a rollout's nodes came to an end, and how many of these not as they should. */
-const outcome = async ({ sql }: System, rollout: RolloutUuid) => {
-  const [row] = await sql<{ nodes: number; failed: number }[]>`
-    select count(*) filter (where ended_at is not null)::int as nodes, count(*) filter (where state <> 'done')::int as failed
-    from rollout_targets where rollout = ${rollout}`;
+type Rolled = {
+  /** How many came to an end, and how many of them not as they should. */
+  readonly nodes: number;
+  readonly failed: number;
+  /** From the first admission to the last, the ends of runs among them. */
+  readonly begun_per_s: number;
+  /** Seconds of a node from its admission to its end. */
+  readonly run_p50_s: number;
+  readonly run_p99_s: number;
+};
+
+const outcome = async ({ sql }: System, rollout: RolloutUuid): Promise<Rolled> => {
+  const [row] = await sql<Rolled[]>`
+    select count(*)::int as nodes, count(*) filter (where state <> 'done')::int as failed,
+      (count(*) / extract(epoch from max(admitted_at) - min(admitted_at)))::float8 as begun_per_s,
+      percentile_cont(0.5) within group (order by extract(epoch from ended_at - admitted_at))::float8 as run_p50_s,
+      percentile_cont(0.99) within group (order by extract(epoch from ended_at - admitted_at))::float8 as run_p99_s
+    from rollout_targets where rollout = ${rollout} and ended_at is not null`;
   return row!;
 };
 
-/** @returns also how many workers were killed */
+/** In one wave, so that no wave waits for the slowest of another. @returns also how many workers were killed */
 export const rollOut = async (
   system: System,
   herd: Herd,
   killEveryMs: number,
-): Promise<{ readonly nodes: number; readonly failed: number; readonly killed: number }> => {
+): Promise<Rolled & { readonly killed: number }> => {
   await addRolloutRunbook(system);
   await prepare(system, herd);
-  const rollout = await beginRollout(system, rolledClass, atOnce);
+  const rollout = await beginRollout(system, rolledClass, { max_in_flight: atOnce, waves: [{ rest: true }] });
   const stop = killing(killEveryMs);
   try {
     await ended(system, rollout);

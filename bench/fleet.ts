@@ -169,14 +169,14 @@ const measure = async (
   const looked_at = await lookedAt(system, host, worked + ofTenant, stretches);
   say(`looks at power: ${looked_at.asked} of ${looked_at.of} BMCs in ${stretch_s} s`);
   await host.ask({ is: 'fault', bmcs: nodes, faults });
-  let killed = 0;
+  let rollout = { killed: 0, begun_per_s: Number.NaN };
   await stage('rollout', async () => {
     const of = { ...herd, uuids: herd.uuids.slice(0, rolled) };
-    const { killed: struck, ...done } = await rollOut(system, of, kill_every_s * 1_000);
-    killed = struck;
+    const { killed, begun_per_s, ...done } = await rollOut(system, of, kill_every_s * 1_000);
+    rollout = { killed, begun_per_s };
     return done;
   });
-  return { nodes, bmc_kb: each_kb!, idle, stages, looked_at, killed };
+  return { nodes, bmc_kb: each_kb!, idle, stages, looked_at, ...rollout };
 };
 
 export const measureFleet = async (

@@ -39,7 +39,7 @@ export const efforts = {
     console: { nodes: 20_000, looks: 20, changes: 10 },
     streams: { callers: 30, each: 10, seconds: 10 },
     power: { nodes: 5_000, workers: 2, places: 500, every_s: 20, dark: 250 },
-    fleet: { nodes: 5_000, worked: 1_000, lists: 100, stretches: 1, rolled: 500, kill_every_s: 60 },
+    fleet: { nodes: 5_000, worked: 1_000, lists: 100, stretches: 1, rolled: 500, kill_every_s: 30 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },

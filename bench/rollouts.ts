@@ -63,16 +63,17 @@ const planOf = async (
     }),
   );
 
-/** Plans and starts a rollout of all nodes of a class, in two waves. */
+const twoWaves = [
+  { size: '50%', advance: 'auto' },
+  { rest: true, advance: 'auto' },
+];
+
+/** Plans and starts a rollout of all nodes of a class. */
 export const beginRollout = async (
   system: System,
   resource_class: string,
-  max_in_flight = 100,
+  { max_in_flight = 100, waves = twoWaves }: { max_in_flight?: number; waves?: readonly object[] } = {},
 ): Promise<RolloutUuid> => {
-  const waves = [
-    { size: '50%', advance: 'auto' },
-    { rest: true, advance: 'auto' },
-  ];
   const { uuid, plan_hash } = await planOf(system, resource_class, { waves, max_in_flight });
   await ask(system, 'POST', `/temper/v1/rollouts/${uuid}/start`, { plan_hash, reason: 'bench' });
   return uuid;
