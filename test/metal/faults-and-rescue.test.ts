@@ -1,6 +1,7 @@
 /** A machine that is deployed although its ramdisk's image, its power and its media fail on the way; then served, rescued and torn down. */
 import { suiteOf } from '../support/found';
 import { metalGiven, metalMissing } from './support/given';
+import { type Impostor, startImpostor, successes } from './support/impostor';
 import { type Lab, openLab } from './support/lab';
 import { acts, configDrive, enrol, hasRoot, hasTable, imaged, marker, rests, rootMagicAt, wait } from './support/life';
 import { until } from './support/shell';
@@ -13,12 +14,21 @@ const onMetal = suiteOf('a machine that is deployed through faults', metalMissin
 
 onMetal('a machine that is deployed through faults', () => {
   let lab: Lab;
+  let impostor: Impostor;
   const step = stepsOf(() => lab.explain());
   beforeAll(async () => {
     lab = await openLab(metalGiven(), { firmware: 'uefi' });
+    impostor = startImpostor({
+      api: lab.ramdiskApi,
+      boots: lab.bootUrl,
+      mac: lab.machine.mac,
+      bmc: new URL(lab.bmc.redfish_address!).hostname,
+      callback: 'https://10.77.0.1:9999',
+    });
     note('the lab of faults is up');
   });
   afterAll(async () => {
+    await impostor?.stop();
     await lab?.close();
   });
 
@@ -31,6 +41,7 @@ onMetal('a machine that is deployed through faults', () => {
   step('it is enrolled, and made available without cleaning', async () => {
     // A burn-in of seconds, for the service.
     await enrol(lab, { agent_burnin_cpu_timeout: '10', agent_burnin_cpu_cpu: '1', rescue_iso: 'ramdisk:debian' });
+    impostor.knows((await lab.baremetal('node', 'show', 'metal-1', '-f', 'value', '-c', 'uuid')).trim());
     await lab.baremetal('node', 'set', 'metal-1', '--no-automated-clean');
     await acts(lab, 'manage', 'manageable');
     // Its ramdisk is known by the port that this makes.
@@ -106,5 +117,11 @@ onMetal('a machine that is deployed through faults', () => {
     expect([hasTable(lab), hasRoot(lab, root)]).toEqual([true, true]);
     await acts(lab, 'undeploy', 'available');
     expect([hasTable(lab), hasRoot(lab, root)]).toEqual([false, false]);
+  });
+
+  step('a machine that played its ramdisk through all of it, resets and second boots too, got nothing', async () => {
+    const { beats, inspections, scripts } = impostor.tried;
+    expect(successes(impostor.tried)).toEqual([]);
+    expect([beats.size, inspections.size, scripts.size].map((size) => size > 0)).toEqual([true, true, true]);
   });
 });
