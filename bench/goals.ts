@@ -48,6 +48,10 @@ export const goals = {
   power_hot_at_least: 0.99,
   power_outage_requests_at_most: 2,
   power_recovered_intervals_at_most: 2,
+  /** Of a page after a year, times the same after a month: the trees of indexes are a level higher at most. */
+  growth_pages_at_most: 2,
+  growth_ms_at_most: 1.5,
+  forgotten_batch_ms_at_most: 1_000,
   bmc_kb_at_most: 8,
   /** For 100,000 nodes, in proportion where there are fewer. */
   enrol_min_at_most: 4,
@@ -165,6 +169,18 @@ const rows: { readonly [Name in keyof Found]?: (found: NonNullable<Found[Name]>)
     atLeast('looks that leave no index entry', found.hot, goals.power_hot_at_least),
     atMost('requests in an outage, times the usual', found.most_requests, goals.power_outage_requests_at_most),
     atMost('intervals until all are back', found.recovered_intervals, goals.power_recovered_intervals_at_most),
+  ],
+  growth: ({ paged, forgotten }) => [
+    ...paged.flatMap(({ page, month, year }) => [
+      atMost(
+        `${page} after a year, pages of the store, times a month`,
+        year.storePages / month.storePages,
+        goals.growth_pages_at_most,
+      ),
+      atMost(`${page} after a year, ms, times a month`, year.ms / month.ms, goals.growth_ms_at_most),
+    ]),
+    atMost('a batch of events that go by age, ms', forgotten.events.batch_ms, goals.forgotten_batch_ms_at_most),
+    atMost('a batch of runs that go by age, ms', forgotten.runs.batch_ms, goals.forgotten_batch_ms_at_most),
   ],
   fleet: (found) => [
     atMost('an emulated BMC, kB', found.bmc_kb, goals.bmc_kb_at_most),

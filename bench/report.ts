@@ -3,6 +3,7 @@ import { bootTables } from './boot';
 import { consoleTables } from './console';
 import { fleetTables } from './fleet-report';
 import { type goals, verdicts } from './goals';
+import { growthTables } from './growth';
 import { identityTable } from './identity';
 import { listsTables } from './lists';
 import type { EffortName, Found, Measured } from './parts';
@@ -100,6 +101,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   console: consoleTables,
   streams: streamsTables,
   power: powerTables,
+  growth: growthTables,
   fleet: fleetTables,
 };
 
