@@ -2,12 +2,13 @@
 import type { Sql } from '../src/inventory/database';
 
 export const runsAMonth = 4;
+/** Each fourth is of a kind that a node's history shows. */
 export const eventsARun = 20;
 const stepsARun = 4;
 
 /** All nodes are made by their number, so that what a page shows is the same in each database. */
 const uuidOf = (sql: Sql, number: string) =>
-  sql`('00000000-0000-4000-8000-' || lpad(${sql.unsafe(number)}::text, 12, '0'))::uuid`;
+  sql`('00000000-0000-4000-8000-' || lpad((${sql.unsafe(number)})::text, 12, '0'))::uuid`;
 
 /** Its history is what is paged. */
 export const firstNode = '00000000-0000-4000-8000-000000000001';
@@ -40,7 +41,9 @@ export const addMonth = async (sql: Sql, nodes: number, ago: number): Promise<vo
       select id, index, 'deploy', 'erase_devices', 'done' from made, generate_series(1, ${stepsARun}::int) index order by at, index`;
     await tx`
       insert into events (at, kind, node_uuid, run_id, data)
-      select at + number * interval '3 minutes', 'run.step', node, id, '{"step": "deploy.erase_devices", "state": "done"}'
+      select at + number * interval '3 minutes', case when number % 4 = 3 then 'run.succeeded' else 'run.step' end, node, id,
+        case when number % 4 = 3 then '{"from": "cleaning", "to": "available"}'
+          else '{"step": "deploy.erase_devices", "state": "done"}' end::jsonb
       from made, generate_series(0, ${eventsARun - 1}::int) number order by 1`;
     await tx`
       insert into audit (at, requester, action, rule, resource, resource_id, node_uuid, run_id)

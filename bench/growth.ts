@@ -4,7 +4,7 @@ import { connect, type Sql } from '../src/inventory/database';
 import type { NodeUuid } from '../src/model/ids';
 import { addFleet, addMonth, eventsARun, firstNode, growing, runsAMonth, sizesOf } from './growth-fill';
 import { withDatabase } from './plans/beside';
-import { planWith } from './plans/explain';
+import { type Plan, planWith } from './plans/explain';
 import type { Statement } from './plans/statements';
 import { median } from './stats';
 import type { System } from './system';
@@ -19,19 +19,20 @@ const seen = { is: 'true' } as const;
 const all = { ofRuns: seen, ofNodes: seen, ofRollouts: seen, ofTargets: seen };
 const node = firstNode as NodeUuid;
 
+// Each page is full after a month already, so that as many rows are read in both databases.
 const pages = {
   'history of a node': ({ history }: Inventory) => history.ofNode(node, { limit: 20, sort_dir: 'desc' }),
   'all runs': ({ runList }: Inventory) => runList.page({ visible: seen, states: ['any'], limit: 100 }),
   'runs that failed': ({ runList }: Inventory) => runList.page({ visible: seen, states: ['failed'], limit: 100 }),
-  'runs of a node': ({ runs }: Inventory) => runs.ofNode(node, { limit: 100 }),
+  'runs of a node': ({ runs }: Inventory) => runs.ofNode(node, { limit: runsAMonth }),
   'events of all nodes': ({ allEvents }: Inventory) => allEvents.page({ ...all, limit: 100 }),
   audit: ({ auditList }: Inventory) => auditList.page({ limit: 100 }),
-  'audit of a node': ({ auditList }: Inventory) => auditList.page({ node, limit: 100 }),
+  'audit of a node': ({ auditList }: Inventory) => auditList.page({ node, limit: runsAMonth }),
 } as const satisfies Record<string, (inventory: Inventory) => Promise<readonly unknown[]>>;
 type PageName = keyof typeof pages;
 const pageNames = Object.keys(pages) as PageName[];
 
-type Cost = { readonly ms: number; readonly storePages: number };
+type Cost = { readonly ms: number; readonly rows: number; readonly storePages: number; readonly shape: string };
 type Batches = { readonly rows: number; readonly batches: number; readonly batch_ms: number; readonly most_ms: number };
 export type Growth = {
   readonly nodes: number;
@@ -73,13 +74,14 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - began;
 };
 
-const storePagesOf = async ({ owner, inventory, sent }: Opened, page: PageName): Promise<number> => {
+const costOf = async ({ owner, inventory, sent }: Opened, page: PageName, times: number[]): Promise<Cost> => {
   sent.length = 0;
-  await pages[page](inventory);
-  const asked = sent.filter(({ text }) => /\b(events|runs|audit)\b/.test(text));
-  let sum = 0;
-  for (const statement of asked) sum += (await planWith(owner, statement)).pages;
-  return sum;
+  const { length: rows } = await pages[page](inventory);
+  const plans: Plan[] = [];
+  for (const statement of sent.filter(({ text }) => /\b(events|runs|audit)\b/.test(text)))
+    plans.push(await planWith(owner, statement));
+  const storePages = plans.reduce((sum, plan) => sum + plan.pages, 0);
+  return { ms: median(times), rows, storePages, shape: plans.map(({ shape }) => shape).join('; ') };
 };
 
 /** Both databases in turn, so that what else the machine does falls on both alike. */
@@ -93,11 +95,10 @@ const pagedIn = async (month: Opened, year: Opened, looks: number): Promise<Grow
         const took = await timed(() => pages[page](one.inventory));
         if (at >= 0) times[name].push(took);
       }
-    paged.push({
-      page,
-      month: { ms: median(times.month), storePages: await storePagesOf(month, page) },
-      year: { ms: median(times.year), storePages: await storePagesOf(year, page) },
-    });
+    const costs = { month: await costOf(month, page, times.month), year: await costOf(year, page, times.year) };
+    if (costs.month.rows !== costs.year.rows)
+      throw new Error(`${page}: ${costs.month.rows} rows after a month, ${costs.year.rows} after a year`);
+    paged.push({ page, ...costs });
   }
   return paged;
 };
@@ -171,6 +172,9 @@ export const growthTables = ({ nodes, events, runs, paged, bytes, forgotten, ...
       ...[String(month.storePages), String(year.storePages), times(year.storePages, month.storePages)],
     ]),
   ),
+  ...paged
+    .filter(({ month, year }) => year.storePages > month.storePages * 2)
+    .flatMap(({ page, month, year }) => [`  ${page}, a month: ${month.shape}`, `  ${page}, a year: ${year.shape}`]),
   `  kB of a node in a year: ${growing.map((name) => `${name} ${(bytes[name] / 1_000).toFixed(0)}`).join(', ')}`,
   batchesText('events that went by age', forgotten.events),
   batchesText('runs that went by age', forgotten.runs),
