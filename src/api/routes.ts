@@ -3,6 +3,7 @@ import type { Route } from './http/route';
 import { allEventRoutes } from './temper/all-events';
 import { auditRoutes } from './temper/audit';
 import { canRoutes } from './temper/can';
+import { consoleTicketRoutes } from './temper/console-tickets';
 import { descriptionRoutes } from './temper/description';
 import { discoveredMachineRoutes } from './temper/discovered-machines';
 import { disruptionBudgetRoutes } from './temper/disruption-budgets';
@@ -104,6 +105,7 @@ export const routes: readonly Route[] = [
   ...discoveredMachineRoutes,
   ...disruptionBudgetRoutes,
   ...windowRoutes,
+  ...consoleTicketRoutes,
   ...freezeRoutes,
   ...firmwareRoutes,
   ...policyRoutes,

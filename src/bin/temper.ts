@@ -97,6 +97,10 @@ const main = async (): Promise<number> => {
     out: (text) => void process.stdout.write(text),
     ...(process.stdout.isTTY && { terminal: process.stdout }),
     err: (text) => void process.stderr.write(text),
+    get keyboard() {
+      return process.stdin;
+    },
+    screen: process.stdout,
     ...(process.stdin.isTTY && { confirm }),
     signal: ending.signal,
     checks,

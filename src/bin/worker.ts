@@ -29,6 +29,7 @@ import { startTelling } from '../process/workers/event-delivery';
 import { startPowerSync } from '../process/workers/power-sync';
 import { rolloutsFrom } from '../process/workers/rollouts';
 import { startResealing, vaultsOf } from '../process/workers/sealing';
+import { listenForReaders } from '../process/workers/serial-console';
 import { runAllocating } from '../runs/allocating';
 import { createEngine } from '../runs/engine';
 import { lookAtMarks, type MarkHands } from '../runs/marks';
@@ -207,6 +208,7 @@ const bmc = (): void => {
     };
     startPowerSync(config, hands, vaults.sealer, life);
     startResealing({ inventory, ...vaults, log }, life);
+    await listenForReaders(config, hands, life);
     await runWorker(
       {
         connection,
@@ -233,7 +235,11 @@ const countedDrivers = (bmcs: Drivers, metrics: Metrics): ((name: string) => Dri
 };
 
 const keepBeating = async (
-  config: { TEMPER_WORKER_HOSTNAME?: string; TEMPER_CONDUCTOR_GROUP: string },
+  config: {
+    TEMPER_WORKER_HOSTNAME?: string;
+    TEMPER_CONDUCTOR_GROUP: string;
+    TEMPER_SERIAL_CONSOLE_PUBLIC_URL?: string;
+  },
   inventory: ReturnType<typeof createInventory>,
   life: Life,
 ): Promise<void> => {
@@ -244,6 +250,7 @@ const keepBeating = async (
       conductor_group: config.TEMPER_CONDUCTOR_GROUP,
       drivers: Object.keys(driverTable),
       role: 'bmc',
+      console_url: config.TEMPER_SERIAL_CONSOLE_PUBLIC_URL,
     });
   await beat();
   const timer = setInterval(() => void beat().catch(() => {}), beatEveryMs);

@@ -85,6 +85,18 @@ export type ActContext = {
  */
 export type Act = (node: BmcNode, args: Readonly<Record<string, unknown>>, context: ActContext) => Promise<ActOutcome>;
 
+/** A node's serial line while it is open. Its bytes are for the reader alone: they belong into no log. */
+export type SerialLine = {
+  readonly output: NodeJS.ReadableStream;
+  /** Resolves when the BMC or its program has ended it. */
+  readonly ended: Promise<void>;
+  /** False where the line takes no more until `drained` calls back. */
+  write(bytes: Uint8Array): boolean;
+  drained(resume: () => void): void;
+  /** Gives the line back at the BMC. */
+  close(): Promise<void>;
+};
+
 export type Driver = {
   readonly name: string;
   /** What one lane is for: all systems behind one BMC address share it. Null: no lane needed. */
@@ -92,6 +104,8 @@ export type Driver = {
   readonly acts: Readonly<Partial<Record<ActName, Act>>>;
   /** The most looks of power sync at once in one worker, where each costs more than a request, such as a process; any number when absent. */
   readonly looksAtOnce?: number;
+  /** Opens the node's serial line; absent where the driver has none. Throws DriverInfoInvalid, BmcUnreachable, ProgramMissing. */
+  openSerialLine?(node: BmcNode): Promise<SerialLine>;
   /** Gives up sessions and sockets. */
   close(): Promise<void>;
 };

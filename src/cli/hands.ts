@@ -68,6 +68,9 @@ export type CliDeps = {
   /** The terminal that `out` writes to; absent where it is a file or a pipe. */
   readonly terminal?: NodeJS.WriteStream;
   err(text: string): void;
+  /** Where bytes come from and go to for a command that connects both with a node; absent where there is neither. */
+  readonly keyboard?: NodeJS.ReadStream;
+  readonly screen?: NodeJS.WritableStream;
   /** Asks the user; undefined where there is no terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
   /** Aborts when the command is asked to end. */

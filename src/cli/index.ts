@@ -1,6 +1,7 @@
 /** The `temper` command for operators: an HTTP client of the API, with a few looks behind it. */
 import { Command, CommanderError } from 'commander';
 import { addBoot } from './boot';
+import { addConsole } from './console';
 import { actingWith } from './context';
 import { addDiscovered } from './discovered';
 import { addDisruptionBudgets } from './disruption-budgets';
@@ -52,6 +53,7 @@ const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
   addDiscovered(program, acting);
   addBoot(program, acting);
   addDoctor(program, acting);
+  addConsole(program, acting);
   addRecover(program, acting);
   addReplay(program, acting);
   addSecrets(program, acting);

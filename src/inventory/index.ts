@@ -21,6 +21,7 @@ import { levels } from './levels';
 import { agents } from './nodes/agents';
 import { bootCapabilities } from './nodes/boot-capabilities';
 import { chassis } from './nodes/chassis';
+import { consoleTickets } from './nodes/console-tickets';
 import { details } from './nodes/details';
 import { firmwareVersions } from './nodes/firmware-versions';
 import { freezes } from './nodes/freezes';
@@ -120,6 +121,7 @@ const queries = (sql: Db) => ({
   allocations: allocations(sql),
   allocationPasses: allocationPasses(sql),
   chassis: chassis(sql),
+  consoleTickets: consoleTickets(sql),
   portgroups: portgroups(sql),
   volumeConnectors: volumeConnectors(sql),
   volumeTargets: volumeTargets(sql),

@@ -22,12 +22,16 @@ export const workers = (sql: Db) => ({
     conductor_group: string;
     drivers: readonly string[];
     role: 'control' | 'bmc';
+    /** Where readers of serial lines reach it. */
+    console_url?: string | undefined;
   }): Promise<void> {
     await sql`
-      insert into workers (hostname, conductor_group, drivers, role)
-      values (${worker.hostname}, ${worker.conductor_group}, ${textArray(sql, worker.drivers)}, ${worker.role})
+      insert into workers (hostname, conductor_group, drivers, role, console_url)
+      values (${worker.hostname}, ${worker.conductor_group}, ${textArray(sql, worker.drivers)}, ${worker.role},
+        ${worker.console_url ?? null})
       on conflict (hostname) do update set
-        conductor_group = excluded.conductor_group, drivers = excluded.drivers, role = excluded.role, updated_at = now()`;
+        conductor_group = excluded.conductor_group, drivers = excluded.drivers, role = excluded.role,
+        console_url = excluded.console_url, updated_at = now()`;
   },
 
   /** Says that a worker went away in good order. */
@@ -49,5 +53,15 @@ export const workers = (sql: Db) => ({
         and updated_at > now() - ${silentAfter}::interval
       order by hostname limit 1`;
     return row?.hostname;
+  },
+
+  /** Address of a live worker of this group that reads serial lines, or undefined. */
+  async findConsole(conductor_group: string, driver: string): Promise<string | undefined> {
+    const [row] = await sql<{ console_url: string }[]>`
+      select console_url from workers
+      where role = 'bmc' and conductor_group = ${conductor_group} and ${driver} = any (drivers) and console_url is not null
+        and updated_at > now() - ${silentAfter}::interval
+      order by hostname limit 1`;
+    return row?.console_url;
   },
 });

@@ -30,11 +30,13 @@ export type SimOptions = {
   readonly kgKey?: string;
   /** Shell lines that run before the chassis obeys; `$1 $2 $3` is what is asked: `set power 1`. */
   readonly first?: string;
+  /** Port of a telnet server that stands for the serial line. */
+  readonly serialPort?: number;
 };
 
 const host = '127.0.0.1';
 
-const lanConfig = (dir: string, port: number, kgKey: string | undefined): string =>
+const lanConfig = (dir: string, port: number, { kgKey, serialPort }: SimOptions): string =>
   [
     'name "bmc"',
     'set_working_mc 0x20',
@@ -46,6 +48,7 @@ const lanConfig = (dir: string, port: number, kgKey: string | undefined): string
     '    guid a123456789abcdefa123456789abcdef',
     ...(kgKey ? [`    bmc_key ${kgKey.padEnd(32, '0')}`] : []),
     '  endlan',
+    ...(serialPort === undefined ? [] : [`  sol "telnet:localhost:${serialPort}" 115200`]),
     `  chassis_control "${join(dir, 'chassis')}"`,
     '  user 1 false "" "none" user 10 none md2 md5 straight',
     `  user 2 true "${account.username}" "${account.password}" admin 10 none md2 md5 straight`,
@@ -134,11 +137,12 @@ const startUdpRelay = async (target: number): Promise<Wire> => {
   return wire;
 };
 
-export const startSim = async ({ kgKey, first = '' }: SimOptions = {}) => {
+export const startSim = async (options: SimOptions = {}) => {
+  const { first = '' } = options;
   const dir = await mkdtemp(join(tmpdir(), 'ipmi-sim-'));
   const port = await freeUdpPort();
   const put = (name: string, text: string, mode = 0o600) => writeFile(join(dir, name), text, { mode });
-  const texts = { power: '0\n', boot: 'none\n', journal: '', lan: lanConfig(dir, port, kgKey), commands };
+  const texts = { power: '0\n', boot: 'none\n', journal: '', lan: lanConfig(dir, port, options), commands };
   for (const [name, text] of Object.entries(texts)) await put(name, text);
   await put('chassis', chassis(dir, first), 0o700);
   const args = ['-n', '-p', '-c', join(dir, 'lan'), '-f', join(dir, 'commands'), '-s', join(dir, 'state')];
@@ -165,6 +169,8 @@ export const startSim = async ({ kgKey, first = '' }: SimOptions = {}) => {
       // It does not say what it has, which ipmitool would wait for.
       ipmi_cipher_suite: 3,
     },
+    /** Its own port, past the relay: a session of serial over LAN wants the one that the BMC names. */
+    ownPort: port,
     proxy,
     /** Commands that the chassis obeyed, oldest first: `set power 1`. */
     journal,

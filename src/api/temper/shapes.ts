@@ -3,6 +3,9 @@ import { z } from 'zod';
 import { masked } from '../../model/access/secrets';
 import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './shape-parts';
 
+/** A ticket for a serial line. */
+export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
+
 const amount = z.union([count, text]);
 
 export const disruptionBudget = z.strictObject({

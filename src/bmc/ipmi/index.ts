@@ -9,6 +9,7 @@ import { type Client, createIpmiClient } from './client';
 import { setIndicator } from './indicator';
 import { injectNmi, sendRaw } from './once';
 import { powerActs, setPower } from './power';
+import { openSerialLine } from './serial-line';
 import { ipmiSettings } from './settings';
 import { createTool } from './tool';
 import { verify } from './verify';
@@ -43,6 +44,7 @@ export const createIpmiDriver = (hands: DriverHands): Driver => {
     laneKey: (node) => `ipmi:${ipmiSettings(node).address.label}`,
     acts: Object.fromEntries(Object.entries(ipmiActs).map(([name, act]) => [name, bound(act)])),
     looksAtOnce,
+    openSerialLine: (node) => openSerialLine(node, hands),
     // Every call opens a session of its own and ends it.
     close: async () => undefined,
   };

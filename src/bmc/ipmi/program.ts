@@ -22,7 +22,7 @@ export type Said = {
 };
 
 /** Nothing of our own environment, where secrets may be. */
-const env = {
+export const env = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin',
   LC_ALL: 'C',
 };
@@ -32,7 +32,8 @@ const maxBytes = 64 * 1024;
 const start = ({ program, args, descriptor }: Task): ChildProcess =>
   spawn(program, [...args], { cwd: '/', env, detached: true, stdio: ['pipe', 'pipe', 'pipe', descriptor] });
 
-const killGroup = (child: ChildProcess): void => {
+/** Kills a program that was started as a session of its own, with all that it started. */
+export const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     process.kill(-child.pid, 'SIGKILL');

@@ -154,7 +154,7 @@ export const drivers = {
     interfaces: {
       bios: ['no-bios'],
       boot: networkBoot,
-      console: ['no-console'],
+      console: ['no-console', 'ipmitool-socat'],
       deploy: ['direct', 'custom-agent', 'noop'],
       firmware: ['no-firmware'],
       inspect: ['agent', 'no-inspect'],

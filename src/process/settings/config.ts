@@ -8,7 +8,7 @@ import { migrate } from './migrate';
 import { admitting, granting } from './rollouts';
 import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
-import { audit, history, powerSync, worker } from './workers';
+import { audit, history, powerSync, serialConsole, worker } from './workers';
 
 /** By process; docs/settings.md is made of it. */
 export const processes = {
@@ -51,6 +51,7 @@ export const processes = {
     ...booted,
     ...worker,
     ...powerSync,
+    ...serialConsole,
   }),
   boot: z.object({
     ...common,

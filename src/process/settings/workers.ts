@@ -1,6 +1,7 @@
 /** Settings of the workers alone: power sync, how long records are kept, and what they are called. */
 import { z } from 'zod';
-import { count, flag, hostPort, nonEmptyText } from './kinds';
+import { served } from './http';
+import { count, flag, hostPort, nonEmptyText, port, webUrl } from './kinds';
 
 export const powerSync = {
   TEMPER_POWER_SYNC_SECONDS: count(0)
@@ -63,4 +64,17 @@ export const worker = {
       'Runs that a control worker keeps in memory, a quarter of a MiB each; others are replayed from their history when something happens to them.',
     ),
   TEMPER_WORKFLOW_BUNDLE: nonEmptyText.optional().describe('Built workflow bundle; bundled at start when unset.'),
+};
+
+export const serialConsole = {
+  TEMPER_SERIAL_CONSOLE_PUBLIC_URL: webUrl
+    .optional()
+    .describe(
+      'Where readers of serial lines reach this BMC worker, such as https://console-1.example.org; no line is read when unset. A port without TLS belongs behind a proxy that has it and passes upgrades on.',
+    ),
+  TEMPER_SERIAL_CONSOLE_HOST: nonEmptyText.default('127.0.0.1').describe('Address that its listener is at.'),
+  TEMPER_SERIAL_CONSOLE_PORT: port.default(6389).describe('Its port.'),
+  TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,
+  TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+  TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,
 };

@@ -19,17 +19,19 @@ const consoleBody = z.strictObject({ enabled: flag });
 type ConsoleBody = z.output<typeof consoleBody>;
 
 /** Console interfaces that there is something behind, with what is shown while the console is on. */
-const consoles: Readonly<Record<string, { readonly type: string; readonly url: string }>> = {
-  fake: { type: 'fake', url: '' },
+const consoles: Readonly<Record<string, (node: NodeRow, base: string) => { type: string; url: string }>> = {
+  fake: () => ({ type: 'fake', url: '' }),
+  // No address that anyone could connect to: a ticket is asked for at it.
+  'ipmitool-socat': ({ uuid }, base) => ({ type: 'ticket', url: `${base}/temper/v1/nodes/${uuid}/console` }),
 };
 
 /** The node, if the caller sees it, the rule admits and its driver has a console. Throws also DriverUnsupported. */
 const nodeFor = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext, rule: string) => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require(rule, request.who, nodeTarget(node));
-  const info = consoles[interfaceOf(node, 'console')];
-  if (!info) return raise('DriverUnsupported', { driver: node.driver, what: 'consoles' });
-  return { node, info };
+  const shown = consoles[interfaceOf(node, 'console')];
+  if (!shown) return raise('DriverUnsupported', { driver: node.driver, what: 'consoles' });
+  return { node, info: shown(node, request.base) };
 };
 
 const setConsole = async (

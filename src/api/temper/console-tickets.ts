@@ -1,0 +1,59 @@
+/** POST /temper/v1/nodes/{node}/console: a ticket with which its caller reads and types on the node's serial line, once. */
+import { createHash, randomBytes } from 'node:crypto';
+import { raise } from '../../model/errors';
+import { interfaceOf } from '../../model/lifecycle/drivers';
+import { maxMinor } from '../../model/resources/microversions';
+import { nodeTarget } from '../../policy';
+import { auditAndEvent, requesterOf } from '../audit/record';
+import type { ApiContext } from '../context';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { visibleNode } from '../resource/visibility';
+import * as shapes from './shapes';
+
+const ticketRule = 'baremetal:node:set_console_state';
+
+const useMs = 60_000;
+/** However long its reader stays; a further ticket asks the rules again. */
+const lastsMs = 3_600_000;
+
+type OfNode = { node: string };
+
+const makeTicket = async (request: ApiRequest<OfNode, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
+  const policy = ctx.policy();
+  policy.require(ticketRule, request.who, nodeTarget(node));
+  if (interfaceOf(node, 'console') !== 'ipmitool-socat')
+    raise('DriverUnsupported', { driver: node.driver, what: 'consoles' });
+  if (!node.console_enabled) raise('Conflict', { reason: `The console of node ${node.uuid} is not enabled.` });
+  const url = await ctx.inventory.workers.findConsole(node.conductor_group, node.driver);
+  if (url === undefined) return raise('NoWorker', { group: node.conductor_group, driver: node.driver });
+  const ticket = randomBytes(32).toString('base64url');
+  await ctx.inventory.transaction(async (store) => {
+    await store.consoleTickets.make({
+      ticket_hash: createHash('sha256').update(ticket).digest('hex'),
+      node,
+      requester: requesterOf(request),
+      useMs,
+      lastsMs,
+    });
+    await auditAndEvent(store, policy, request, {
+      action: 'node.console_ticket',
+      kind: 'node.console.ticket',
+      rule: ticketRule,
+      resource: 'node',
+      resource_id: node.uuid,
+      node,
+    });
+  });
+  return ok({ url, ticket, use_within_s: useMs / 1_000, lasts_s: lastsMs / 1_000 });
+};
+
+export const consoleTicketRoutes: Route[] = [
+  route<OfNode>({
+    method: 'POST',
+    path: '/temper/v1/nodes/:node/console',
+    answers: { 200: shapes.consoleTicket },
+    rules: ['baremetal:node:get', ticketRule],
+    handler: makeTicket,
+  }),
+];
