@@ -71,7 +71,7 @@ describe('CVE-2025-44021, OSSA-2025-001; CVE-2026-44919, OSSA-2026-013: an image
 });
 
 describe('CVE-2026-42510, OSSA-2026-008: a console starts no program on the service', () => {
-  test('a console can be asked for of the pretended driver alone, with nothing to say about a program', async () => {
+  test('a node without a console starts none, whatever its driver_info says', async () => {
     for (const driver of ['ipmi', 'redfish']) {
       const driver_info = { ipmi_address: '192.0.2.7', redfish_address: 'https://192.0.2.7', ipmi_terminal_port: 623 };
       const node = { driver, driver_info, console_interface: 'no-console' };

@@ -14,10 +14,13 @@ const answerMs = 20_000;
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
+/** A command for a shell that runs exactly these words. */
+export const commandOf = (words: readonly string[]): string => `exec ${words.map(quoted).join(' ')}`;
+
 /** ipmitool wants a terminal (`tcgetattr`); script(1) of util-linux gives it one. */
 const underTerminal = (words: readonly string[]): string[] => [
   ...['--quiet', '--flush', '--return', '--log-out', '/dev/null'],
-  ...['--command', `exec ${words.map(quoted).join(' ')}`],
+  ...['--command', commandOf(words)],
 ];
 
 /** Throws DriverInfoInvalid for what ipmitool cannot do on a terminal. */
