@@ -90,7 +90,7 @@ const readConsole = async ({ api, hands }: Context, node: string): Promise<void>
   hands.signal.addEventListener('abort', leave, { once: true });
   if (raw) {
     hands.err('Connected; ~. at the start of a line ends it.\r\n');
-    keyboard.setRawMode(true);
+    keyboard.setRawMode?.(true);
   }
   try {
     screen.write(head);
@@ -103,7 +103,7 @@ const readConsole = async ({ api, hands }: Context, node: string): Promise<void>
     await new Promise<void>((done) => socket.on('close', () => done()).on('error', () => undefined));
   } finally {
     keyboard.off('data', type).pause();
-    if (raw) keyboard.setRawMode(false);
+    if (raw) keyboard.setRawMode?.(false);
     hands.signal.removeEventListener('abort', leave);
   }
 };

@@ -69,7 +69,7 @@ export type CliDeps = {
   readonly terminal?: NodeJS.WriteStream;
   err(text: string): void;
   /** Where bytes come from and go to for a command that connects both with a node; absent where there is neither. */
-  readonly keyboard?: NodeJS.ReadStream;
+  readonly keyboard?: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly screen?: NodeJS.WritableStream;
   /** Asks the user; undefined where there is no terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;

@@ -7,7 +7,9 @@ import type { Driver, SerialLine } from '../../src/bmc/contract';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { createSerialConsole } from '../../src/process/workers/serial-console';
+import { temper } from '../cli/support/command';
 import { startTestApi, type TestApi } from '../support/api';
+import { type TestDatabase, testDatabase } from '../support/servers';
 import { testVault } from '../support/vault';
 import { lessee, owner, type Persona } from '../support/world';
 
@@ -30,19 +32,22 @@ const startLine = () => {
 };
 
 let api: TestApi;
+let database: TestDatabase;
 let store: Inventory;
 let worker: ReturnType<typeof createSerialConsole>;
 let home: string;
 let lines: ReturnType<typeof startLine>[];
+let nextLine: Promise<ReturnType<typeof startLine>>;
 
 beforeAll(async () => {
-  api = await startTestApi();
-  // With the rights of the database's owner: those of a BMC worker are held by test/inventory.
-  store = createInventory(connect(api.databaseUrl, { max: 3 }));
+  database = await testDatabase();
+  api = await startTestApi({ database });
+  store = createInventory(connect(database.bmcUrl, { max: 3 }));
 });
 afterAll(async () => {
   await store.close();
   await api.close();
+  await database.drop();
 });
 
 beforeEach(async () => {
@@ -51,6 +56,10 @@ beforeEach(async () => {
   const [row] = await api.sql<{ uuid: string }[]>`insert into nodes ${api.sql(columns)} returning uuid`;
   home = row!.uuid;
   lines = [];
+  let announce: (line: ReturnType<typeof startLine>) => void = () => undefined;
+  nextLine = new Promise((done) => {
+    announce = done;
+  });
   const driver: Driver = {
     name: 'ipmi',
     laneKey: () => null,
@@ -59,6 +68,7 @@ beforeEach(async () => {
     openSerialLine: async () => {
       const made = startLine();
       lines.push(made);
+      announce(made);
       return made.line;
     },
   };
@@ -102,6 +112,19 @@ const opened = async (): Promise<Socket> => {
   const socket = await read((await ask()).body);
   if (!(socket instanceof Socket)) throw new Error(`refused: ${socket}`);
   return socket;
+};
+
+/** The line that is opened next, or was just now. */
+const someLine = async (): Promise<ReturnType<typeof startLine>> => lines[0] ?? (await nextLine);
+
+/** What a stream has given once that holds a text. */
+const untilText = async (stream: PassThrough, wanted: string): Promise<string> => {
+  let text = '';
+  for await (const bytes of stream) {
+    text += bytes;
+    if (text.includes(wanted)) break;
+  }
+  return text;
 };
 
 /** All that a reader is sent until its end. */
@@ -205,4 +228,54 @@ test('a worker that ends gives its lines back', async () => {
   await worker.close();
   expect(await text).toContain('this worker is ending');
   await lines[0]!.closed;
+});
+
+describe('temper console', () => {
+  const connected = (env: Record<string, string> = {}) => {
+    const [keyboard, screen] = [new PassThrough(), new PassThrough()];
+    const said = temper('console n1', {
+      env: { TEMPER_URL: api.url, TEMPER_TOKEN: 'owner-member', ...env },
+      keyboard,
+      screen,
+    });
+    return { keyboard, screen, said };
+  };
+
+  test('joins a pipe to the line until the line ends', async () => {
+    await enable(true);
+    const { keyboard, screen, said } = connected();
+    keyboard.write('~.typed\r');
+    const shown = untilText(screen, 'it may no longer be read');
+    const { typed, output } = await someLine();
+    expect(String((await once(typed, 'data'))[0])).toBe('~.typed\r');
+    output.write('said');
+    await enable(false);
+    expect(await shown).toContain('said');
+    expect((await said).status).toBe(0);
+  });
+
+  test('ends with ~. on a terminal, which is itself again afterwards', async () => {
+    await enable(true);
+    const modes: boolean[] = [];
+    const keyboard = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (raw: boolean) => modes.push(raw) });
+    const said = temper('console n1', {
+      env: { TEMPER_URL: api.url, TEMPER_TOKEN: 'owner-member' },
+      keyboard,
+      screen: new PassThrough(),
+    });
+    const { typed, closed } = await someLine();
+    keyboard.write('ls\r~.more');
+    expect(String((await once(typed, 'data'))[0])).toBe('ls\r');
+    expect((await said).status).toBe(0);
+    await closed;
+    expect(modes).toEqual([true, false]);
+  });
+
+  test('says why a second reader is refused', async () => {
+    await enable(true);
+    const socket = await opened();
+    const { said } = connected();
+    expect(await said).toMatchObject({ status: 1, err: expect.stringContaining('is being read') });
+    socket.destroy();
+  });
 });

@@ -73,19 +73,27 @@ suite(`a serial line${ipmiMissing ? ` (${ipmiMissing})` : ''}`, () => {
     });
     open.push(drivers);
     const node = nodeWith('ipmi', { ...sim.driver_info, ipmi_port: sim.ownPort });
-    let line: Socket | undefined;
-    for (const word of ['first', 'second']) {
+    const openLine = async () => {
       const reader = await drivers.get('ipmi').openSerialLine!(node);
       const shown = arriving(reader.output, (bytes) => bytes.toString('latin1'));
-      // The simulator keeps its end from one session to the next.
-      line ??= await tty.next();
-      const typed = arriving(line, withoutTelnet);
-      await shown('SOL Session operational');
-      reader.write(Buffer.from(`typed ${word}`));
-      await typed(`typed ${word}`);
-      line.write(`said ${word}`);
-      await shown(`said ${word}`);
-      await reader.close();
-    }
+      return { reader, shown };
+    };
+    const first = await openLine();
+    const line = await tty.next();
+    const typed = arriving(line, withoutTelnet);
+    await first.shown('SOL Session operational');
+    // The byte in it would be the program's escape.
+    first.reader.write(Buffer.from('typed\r\x1e.all\r'));
+    await typed('typed\r.all\r');
+    line.write('said first');
+    await first.shown('said first');
+    await first.reader.close();
+
+    // Of what is typed in a second session the simulator takes a part for a repetition of the first, so it is only read.
+    const second = await openLine();
+    await second.shown('SOL Session operational');
+    line.write('said second');
+    await second.shown('said second');
+    await second.reader.close();
   }, 120_000);
 });

@@ -17,6 +17,8 @@ type World = Partial<
     | 'fetchWith'
     | 'signal'
     | 'terminal'
+    | 'keyboard'
+    | 'screen'
   >
 > & {
   readonly env?: Readonly<Record<string, string>>;
