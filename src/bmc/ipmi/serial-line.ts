@@ -17,10 +17,10 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 /** A command for a shell that runs exactly these words. */
 export const commandOf = (words: readonly string[]): string => `exec ${words.map(quoted).join(' ')}`;
 
-/** ipmitool wants a terminal (`tcgetattr`); script(1) of util-linux gives it one. */
+/** ipmitool wants a terminal (`tcgetattr`); script(1) of util-linux gives it one, which stty makes pass bytes on as they are from the beginning. */
 const underTerminal = (words: readonly string[]): string[] => [
   ...['--quiet', '--flush', '--return', '--log-out', '/dev/null'],
-  ...['--command', commandOf(words)],
+  ...['--command', `stty raw -echo; ${commandOf(words)}`],
 ];
 
 /** Throws DriverInfoInvalid for what ipmitool cannot do on a terminal. */
