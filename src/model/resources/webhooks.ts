@@ -31,6 +31,7 @@ const changes = ['created', 'updated', 'deleted'];
 const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly string[]>>> = {
   node: [
     ...changes, 'moved', 'power', 'frozen', 'thawed', 'maintenance.set', 'maintenance.cleared', 'traits.set', 'console.set',
+    'console.ticket',
     'vif.attached', 'vif.detached', 'ramdisk_conflict',
   ], // biome-ignore format: one row of names
   run: [

@@ -21,7 +21,7 @@ type ConsoleBody = z.output<typeof consoleBody>;
 /** Console interfaces that there is something behind, with what is shown while the console is on. */
 const consoles: Readonly<Record<string, (node: NodeRow, base: string) => { type: string; url: string }>> = {
   fake: () => ({ type: 'fake', url: '' }),
-  // No address that anyone could connect to: a ticket is asked for at it.
+  // No address to connect to: a caller asks for a ticket at it.
   'ipmitool-socat': ({ uuid }, base) => ({ type: 'ticket', url: `${base}/temper/v1/nodes/${uuid}/console` }),
 };
 
