@@ -130,7 +130,7 @@ export const judgeNode = (row: SourceRow, traits: readonly string[], tags: numbe
   const networkFault = networkDataFault(documents.network_data);
   if (networkFault) changes.push(`network_data is left out: ${networkFault}`);
   if (tags > 0) changes.push(`${tags} tags are left out: Temper has none`);
-  if (row.console_enabled) changes.push('its console is off: Temper has no consoles');
+  if (row.console_enabled) changes.push('its console is off at Temper until it is switched on');
   return {
     values: {
       ...Object.fromEntries(same.map((name) => [name, row[name] ?? null])),
