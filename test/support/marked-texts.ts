@@ -31,7 +31,7 @@ const closed: Readonly<Record<string, string>> = {
 };
 
 /** Stored, and on no page. */
-const unshown = ['nodes.protected_reason', 'nodes.retired_reason', 'nodes.shard', 'ports.description', 'ports.vendor', 'ports.category', 'ramdisks.args', 'webhooks.description', 'runs.abort_by', 'project_windows.name'] as const; // biome-ignore format: one list
+const unshown = ['nodes.protected_reason', 'nodes.retired_reason', 'nodes.shard', 'ports.description', 'ports.vendor', 'ports.category', 'ramdisks.args', 'webhooks.description', 'runs.abort_by', 'project_windows.name', 'workers.console_url'] as const; // biome-ignore format: one list
 
 const columnsOf = async (api: TestApi): Promise<readonly { table: string; column: string }[]> => {
   const rows = await api.sql<{ table: string; column: string }[]>`
