@@ -79,7 +79,8 @@ beforeEach(async () => {
     conductor_group: '',
     patience: { headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000, connections: 50 },
     log: { info: () => undefined, warn: () => undefined },
-    askEveryMs: 50,
+    // A reader is taken for gone after twelve of these, which a busy machine may take.
+    askEveryMs: 500,
   });
   worker.server.listen(0, '127.0.0.1');
   await once(worker.server, 'listening');
@@ -144,6 +145,15 @@ test.each([
   expect((await ask(who)).status).toBe(status);
 });
 
+test('none for a frozen node, to whose BMC nothing is written', async () => {
+  await enable(true);
+  const { body: ticket } = await ask();
+  await api.sql`insert into freezes (node_uuid, reason, requester) values (${home}, 'evidence', '{"user_id": "u"}')`;
+  const reply = await ask();
+  expect([reply.status, reply.text]).toEqual([409, expect.stringContaining('evidence')]);
+  expect(await read(ticket)).toBe(403);
+});
+
 test('none for a console that is off, for a node without one, and where no worker reads lines', async () => {
   expect((await ask()).status).toBe(409);
   await enable(true);
@@ -196,6 +206,10 @@ test.each([
   ['its lessee changes', (sql: TestApi['sql']) => sql`update nodes set lessee = null`],
   ['its owner changes', (sql: TestApi['sql']) => sql`update nodes set owner = 'other'`],
   ['the console is switched off', (sql: TestApi['sql']) => sql`update nodes set console_enabled = false`],
+  [
+    'the node is frozen',
+    (sql: TestApi['sql']) => sql`insert into freezes (node_uuid, reason, requester) values (${home}, 'x', '{}')`,
+  ],
   ['its hour is over', (sql: TestApi['sql']) => sql`update console_tickets set ends_at = now()`],
 ] as const)('a reading ends when %s', async (_, change) => {
   await enable(true);

@@ -7,6 +7,7 @@ import { nodeTarget } from '../../policy';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { refuseFrozen } from '../orders/frozen';
 import { visibleNode } from '../resource/visibility';
 import * as shapes from './shapes';
 
@@ -25,6 +26,7 @@ const makeTicket = async (request: ApiRequest<OfNode, unknown, unknown>, ctx: Ap
   if (interfaceOf(node, 'console') !== 'ipmitool-socat')
     raise('DriverUnsupported', { driver: node.driver, what: 'consoles' });
   if (!node.console_enabled) raise('Conflict', { reason: `The console of node ${node.uuid} is not enabled.` });
+  await refuseFrozen(ctx, node, request.params.node);
   const url = await ctx.inventory.workers.findConsole(node.conductor_group, node.driver);
   if (url === undefined) return raise('NoWorker', { group: node.conductor_group, driver: node.driver });
   const ticket = randomBytes(32).toString('base64url');

@@ -2,6 +2,7 @@
 import type { NodeUuid } from '../../model/ids';
 import type { Requester } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
+import { activeFreeze } from './freezes';
 import type { NodeRow } from './nodes';
 
 /** What became of a ticket that was presented; `unknown` also for one that is used, too old, or of a node that has changed hands. */
@@ -24,7 +25,8 @@ const uniqueViolation = '23505';
 /** What has to hold as long as a line is read, of ticket `t` and node `n`. */
 const stillHolds = (sql: Db) => sql`
   n.uuid = t.node_uuid and n.console_enabled and t.ends_at > now()
-  and n.owner is not distinct from t.owner and n.lessee is not distinct from t.lessee`;
+  and n.owner is not distinct from t.owner and n.lessee is not distinct from t.lessee
+  and not exists (select 1 from freezes where freezes.node_uuid = n.uuid and ${activeFreeze(sql)})`;
 
 export const consoleTickets = (sql: Db) => ({
   /** Keeps a new ticket, and forgets those of the node that can no longer be used and are not in use. */
