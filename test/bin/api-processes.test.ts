@@ -76,8 +76,12 @@ test('all of them serve one port, and the first process has the metrics of all',
 
 test('readiness is that of the processes that serve', async () => {
   const { health } = await begin();
-  const reply = await ask(health, '/readyz');
-  expect([reply.statusCode, JSON.parse(reply.text).reason]).toEqual([503, expect.stringContaining('ECONNREFUSED')]);
+  // A busy machine may keep one of them from answering in time, which is a reason of its own.
+  await until('the reason of a process that serves', 120_000, async () => {
+    const reply = await ask(health, '/readyz');
+    expect(reply.statusCode).toBe(503);
+    return JSON.parse(reply.text).reason.includes('ECONNREFUSED') || undefined;
+  });
   expect((await ask(health, '/healthz')).statusCode).toBe(200);
 });
 
@@ -100,10 +104,13 @@ test('one that is killed is started again, and the others serve meanwhile', asyn
   // Two are left, and each is given every other connection.
   for (let number = 0; number < 4; number += 1) expect((await ask(port, '/v1')).statusCode).toBe(200);
   await printed('ready', processes + 2);
-  const after = await startedAt(health);
-  expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
   const name = `api-${said!.api_process}`;
-  expect(after.get(name)).not.toBe(before.get(name));
+  // Until the new one answers, the counts of the one before it stand in.
+  const after = await until('the metrics of the new process', 120_000, async () => {
+    const now = await startedAt(health);
+    return now.get(name) === before.get(name) ? undefined : now;
+  });
+  expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
 });
 
 test('SIGTERM to the first ends them all, with what is under way answered', async () => {
