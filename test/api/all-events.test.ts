@@ -1,4 +1,5 @@
 /** Events of all nodes and runs: who sees which, as a list and as they happen, and how a stream goes on. */
+import { until } from '../../demo/nodes';
 import { startTestApi, type TestApi } from '../support/api';
 import { happened, runningRun, type SeenRun } from '../support/happenings';
 import { lessee, type Persona } from '../support/world';
@@ -98,7 +99,16 @@ const streamOf = async (who: Persona, query = '', last?: number) => {
   };
 };
 
+/** What has happened can be placed once no older transaction is under way: others of this server's databases count. */
+const allPlaced = (): Promise<true> =>
+  until('older transactions to end', 120_000, async () => {
+    const [row] = await api.sql<{ placed: boolean }[]>`
+      select pg_snapshot_xmin(pg_current_snapshot()) > max(tx) as placed from events`;
+    return row!.placed || undefined;
+  });
+
 test('a stream has the events of now on, of what the caller may see alone', async () => {
+  await allPlaced();
   const stream = await streamOf('lessee-member');
   await stream.until('retry:');
   await happened(api, other, 'step.begun', { note: 'elsewhere' });
