@@ -19,10 +19,16 @@ class Unreachable extends Error {}
 const unanswered =
   /Could not (?:resolve|connect)|Temporary failure resolving|Unable to connect|Cannot initiate the connection/;
 
+/** mmdebstrap, and the filter for paths that it starts. */
+const mmdebstrap = {
+  cache: 'mmdebstrap',
+  packages: ['mmdebstrap'],
+  names: ['mmdebstrap', 'mmtarfilter'],
+  check: '--version',
+};
+
 /** Path of mmdebstrap; from Debian's package where the system has none. */
-const ensureMmdebstrap = async () =>
-  (await ensurePrograms({ cache: 'mmdebstrap', packages: ['mmdebstrap'], names: ['mmdebstrap'], check: '--version' }))
-    .mmdebstrap;
+const ensureMmdebstrap = async () => (await ensurePrograms(mmdebstrap)).mmdebstrap;
 
 /** The names in a file with one package a line; `#` begins a comment. */
 const packagesIn = (file) =>
@@ -125,4 +131,13 @@ async function makeRoot({ packages, lock, work, update = false, finish, env = {}
   else compareWithLock(lock, list);
 }
 
-module.exports = { Unreachable, compareWithLock, ensureMmdebstrap, makeRoot, packagesIn, readLock, writeLock };
+module.exports = {
+  Unreachable,
+  compareWithLock,
+  ensureMmdebstrap,
+  makeRoot,
+  mmdebstrap,
+  packagesIn,
+  readLock,
+  writeLock,
+};

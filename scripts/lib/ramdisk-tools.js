@@ -6,13 +6,14 @@
 
 const path = require('node:path');
 const { ensurePrograms, overlayRefused, Unfetched, unpackedPrograms } = require('../../tools/offline/debian');
+const { mmdebstrap } = require('./debian-root');
 const { tell } = require('./told');
 
 const onePackage = (name, ...names) => ({ cache: name, packages: [name], names, check: '--version' });
 
 /** What makes a ramdisk and its boot image. */
 const ramdiskTools = [
-  onePackage('mmdebstrap', 'mmdebstrap'),
+  mmdebstrap,
   onePackage('cpio', 'cpio'),
   onePackage('zstd', 'zstd'),
   onePackage('xorriso', 'xorriso'),

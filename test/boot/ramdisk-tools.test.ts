@@ -15,6 +15,9 @@ const {
 /** What every system has, and the tools are started with. */
 const always = ['sh', 'env', 'id', 'unshare', 'mount'];
 
+/** What a program without `--version` answers to. */
+const asks: Record<string, string> = { ip: '-V', mmtarfilter: '--help' };
+
 const { pathWith } = jest.requireActual('../../scripts/lib/ramdisk-tools');
 
 it('leaves the PATH as it is where the system has the tools', async () => {
@@ -56,18 +59,26 @@ suiteOf('the tools of a ramdisk, from their packages', missing)('the tools of a 
   it('all start, with no folder of the system on the PATH', () => {
     expect(broken).toBeUndefined();
     expect(Object.keys(programs).sort()).toEqual(
-      ['cpio', 'grub-mkrescue', 'ip', 'mcopy', 'mformat', 'mmdebstrap', 'xorriso', 'xz', 'zstd'].sort(),
+      ['cpio', 'grub-mkrescue', 'ip', 'mcopy', 'mformat', 'mmdebstrap', 'mmtarfilter', 'xorriso', 'xz', 'zstd'].sort(),
     );
     const said = Object.entries(programs).map(([name, file]) => {
-      // mmdebstrap is a script, whose interpreter is the system's.
-      const PATH = name === 'mmdebstrap' ? `${searched}${delimiter}${process.env.PATH}` : searched;
-      const { status, stderr } = spawnSync(file, [name === 'ip' ? '-V' : '--version'], {
+      // Those of mmdebstrap are scripts, whose interpreters are the system's.
+      const PATH = name.startsWith('mm') ? `${searched}${delimiter}${process.env.PATH}` : searched;
+      const { status, stderr } = spawnSync(file, [asks[name] ?? '--version'], {
         env: { PATH },
         encoding: 'utf8',
       });
       return [name, status, status === 0 ? '' : stderr];
     });
     expect(said).toEqual(Object.keys(programs).map((name) => [name, 0, '']));
+  });
+
+  it('find what was unpacked beside them: mmdebstrap its filter of paths', () => {
+    const args = ['--variant=custom', '--format=null', '--skip=update,check', '--setup-hook=command -v mmtarfilter'];
+    const mode = `--mode=${process.getuid?.() === 0 ? 'root' : 'unshare'}`;
+    const none = ['--setup-hook=exit 3', 'bookworm', '/dev/null', 'deb [trusted=yes] file:/nowhere ./'];
+    const { stdout, stderr } = spawnSync(programs.mmdebstrap!, [mode, ...args, ...none], { encoding: 'utf8' });
+    expect(`${stdout}${stderr}`.split('\n')).toContain(programs.mmtarfilter);
   });
 
   it('pack an initramfs and unpack it again', () => {

@@ -196,10 +196,11 @@ async function overlayRefused() {
   }
 }
 
-/** `exec`, so that a signal ends the program and not a shell in front of it. */
+/** `exec`, so that a signal ends the program and not a shell in front of it. A program that starts others finds those unpacked with it. */
 function wrap(file, program, folders, usr) {
   const before = usr ? over(usr) : '';
-  const text = `#!/bin/sh\nexec ${before}env LD_LIBRARY_PATH=${quoted(folders.join(':'))} ${quoted(program)} "$@"\n`;
+  const beside = `PATH=${quoted(path.dirname(file))}:"$PATH" LD_LIBRARY_PATH=${quoted(folders.join(':'))}`;
+  const text = `#!/bin/sh\nexec ${before}env ${beside} ${quoted(program)} "$@"\n`;
   fs.writeFileSync(file, text, { mode: 0o755 });
 }
 
