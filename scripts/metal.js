@@ -8,6 +8,7 @@ require('./lib/node-version');
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
+const { isoMaker } = require('./lib/iso');
 const { acceleratorOf, ensureImage, ensureTools } = require('./lib/metal');
 const { metalGiven } = require('./lib/metal-given');
 const { ensureClients } = require('./lib/python');
@@ -48,7 +49,8 @@ async function lacking() {
   const bridge = await run('unshare', [...namespaces, 'ip', 'link', 'add', 'name', 'metal0', 'type', 'bridge']);
   if (!bridge.ok) return `a bridge cannot be made: ${bridge.reason}`;
   const refused = await overlayRefused();
-  return refused ? `needs overlay mounts: ${refused}` : lackingTools(ramdiskTools);
+  // The BMC worker of the tests makes config drives.
+  return refused ? `needs overlay mounts: ${refused}` : lackingTools([...ramdiskTools, isoMaker]);
 }
 
 /** @returns {Promise<Record<string, string>>} what the tests are given, or why they are skipped; a failure where it cannot be made */

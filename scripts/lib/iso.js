@@ -7,7 +7,7 @@ const { ensurePrograms, unpackedBefore } = require('../../tools/offline/debian')
 const { tell } = require('./told');
 
 // The names are those that `src/bmc/agent/config-drive.ts` tries.
-const wanted = {
+const isoMaker = {
   cache: 'iso',
   packages: ['genisoimage'],
   names: ['genisoimage', 'mkisofs', 'xorrisofs'],
@@ -20,11 +20,11 @@ const wanted = {
  * @returns {Promise<Record<string, string>>} paths by name
  * @throws Error that says why none can be had
  */
-const ensureIso = () => ensurePrograms(wanted);
+const ensureIso = () => ensurePrograms(isoMaker);
 
 /** Where it was unpacked; undefined where it was not. */
-const isoFolder = () => unpackedBefore(wanted);
+const isoFolder = () => unpackedBefore(isoMaker);
 
 if (require.main === module) tell(ensureIso().then((programs) => ({ programs })));
 
-module.exports = { ensureIso, isoFolder };
+module.exports = { ensureIso, isoFolder, isoMaker };
