@@ -148,21 +148,21 @@ const createLike = (sample: Body) => {
 
 type Operation = { readonly path: string; readonly value: unknown };
 
-/** The node is found, then changed with its record in one transaction, if it still is as it was found. */
+/** The node is found, then changed with its record in one statement, if it still is as it was found. */
 const patchLike =
   (find: Statement) =>
   async (uuid: string, [operation]: readonly Operation[]): Promise<Row> => {
     const [node] = (await ask([find], uuid)) as { extra: Body; revision: string }[];
     const extra = { ...node!.extra, [operation!.path.split('/').at(-1)!]: operation!.value };
     const { audit, event } = recordOf(uuid, 'update', { changed: { extra } });
-    return sql.begin(async (tx) => {
-      const [row] = await tx`
-        update nodes set extra = ${sql.json(extra as never)}, updated_at = now()
-        where uuid = ${uuid} and xmin::text = ${node!.revision} and reservation is null
-        returning *, ${conductor} as conductor, xmin::text as revision`;
-      await Promise.all([auditInsert(tx, audit), eventInsert(tx, event)]);
-      return row!;
-    });
+    const [row] = await sql`
+      with changed as (
+          update nodes set extra = ${sql.json(extra as never)}, updated_at = now()
+          where uuid = ${uuid} and xmin::text = ${node!.revision} and reservation is null
+          returning *, ${conductor} as conductor, xmin::text as revision),
+        audited as (${auditInsert(sql, audit, 'changed')}), told as (${eventInsert(sql, event, 'changed')})
+      select * from changed`;
+    return row!;
   };
 
 const isDocument = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -39,16 +39,19 @@ export type RequestRow = AuditFacts & {
   readonly times: number;
 };
 
-/** The statement that writes the row of a change; also part of a larger statement. */
-export const auditInsert = (sql: Db, row: AuditRow) => {
+/**
+ * The statement that writes the row of a change; also part of a larger statement.
+ * @param changed name of a part of that statement: the row is written where it has one, once for each
+ */
+export const auditInsert = (sql: Db, row: AuditRow, changed?: string) => {
   const node = row.node_uuid ?? (row.resource === 'node' ? row.resource_id : null);
   const project =
     row.project === undefined ? sql`(select owner from nodes where uuid = ${node}::uuid)` : sql`${row.project}::text`;
   return sql`
     insert into audit (requester, origin, action, rule, rule_set, resource, resource_id, node_uuid, project, run_id, data)
-    values (${jsonOf(sql, row.requester)}, ${jsonOf(sql, row.origin ?? {})}, ${row.action}, ${row.rule},
+    select ${jsonOf(sql, row.requester)}, ${jsonOf(sql, row.origin ?? {})}, ${row.action}, ${row.rule},
       ${row.rule_set}, ${row.resource}, ${row.resource_id}, ${node}, ${project}, ${row.run_id ?? null},
-      ${jsonOf(sql, row.data ?? {})})`;
+      ${jsonOf(sql, row.data ?? {})} ${changed === undefined ? sql`` : sql`from ${sql(changed)}`}`;
 };
 
 export const audit = (sql: Db) => ({

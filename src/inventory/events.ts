@@ -13,11 +13,14 @@ export type EventRow = {
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
-/** The statement that appends an event; also part of a larger statement, where a change and its record go in one. */
-export const eventInsert = (sql: Db, row: EventRow) => sql`
-  insert into events (kind, node_uuid, run_id, project, lessee, rollout_id, data) values (
-      ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null}, ${row.rollout_id ?? null},
-      ${jsonOf(sql, row.data ?? {})})`;
+/**
+ * The statement that appends an event; also part of a larger statement, where a change and its record go in one.
+ * @param changed name of a part of that statement: the event is appended where it has a row, once for each
+ */
+export const eventInsert = (sql: Db, row: EventRow, changed?: string) => sql`
+  insert into events (kind, node_uuid, run_id, project, lessee, rollout_id, data)
+    select ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null},
+      ${row.rollout_id ?? null}, ${jsonOf(sql, row.data ?? {})} ${changed === undefined ? sql`` : sql`from ${sql(changed)}`}`;
 
 export const events = (sql: Db) => ({
   async append(row: EventRow): Promise<void> {

@@ -71,79 +71,98 @@ import { summary } from './summary';
 import { webhooks } from './webhooks';
 import { workers } from './workers';
 
-const queries = (sql: Db) => ({
-  nodes: nodes(sql),
-  ports: ports(sql),
-  runbooks: runbooks(sql),
-  runbookRevisions: runbookRevisions(sql),
-  runbookTraits: runbookTraits(sql),
-  runs: runs(sql),
-  runSteps: runSteps(sql),
-  recovery: recovery(sql),
-  resealing: resealing(sql),
-  resumes: resumes(sql),
-  secrets: secrets(sql),
-  events: events(sql),
-  feed: feed(sql),
-  allEvents: allEvents(sql),
-  history: history(sql),
-  idempotency: idempotency(sql),
-  expectations: expectations(sql),
-  webhooks: webhooks(sql),
-  audit: audit(sql),
-  auditList: auditList(sql),
-  retention: retention(sql),
-  policyLoads: policyLoads(sql),
-  workers: workers(sql),
-  bmcLeases: bmcLeases(sql),
-  leaseWrites: leaseWrites(sql),
-  contacts: contacts(sql),
-  sightings: sightings(sql),
-  turns: turns(sql),
-  quotas: quotas(sql),
-  agents: agents(sql),
-  ramdiskBoots: ramdiskBoots(sql),
-  images: images(sql),
-  imports: imports(sql),
-  imageCapabilities: imageCapabilities(sql),
-  ramdisks: ramdisks(sql),
-  bootCapabilities: bootCapabilities(sql),
-  discoveryBoots: discoveryBoots(sql),
-  networkBoots: networkBoots(sql),
-  details: details(sql),
-  calls: calls(sql),
-  firmwareVersions: firmwareVersions(sql),
-  freezes: freezes(sql),
-  powerSync: powerSync(sql),
-  levels: levels(sql),
-  runList: runList(sql),
-  summary: summary(sql),
-  allocations: allocations(sql),
-  allocationPasses: allocationPasses(sql),
-  chassis: chassis(sql),
-  consoleTickets: consoleTickets(sql),
-  portgroups: portgroups(sql),
-  volumeConnectors: volumeConnectors(sql),
-  volumeTargets: volumeTargets(sql),
-  deployTemplates: deployTemplates(sql),
-  disruptionBudgets: disruptionBudgets(sql),
-  discoveredMachines: discoveredMachines(sql),
-  projectWindows: projectWindows(sql),
-  inspectionRules: inspectionRules(sql),
-  ruleEffects: ruleEffects(sql),
-  shards: shards(sql),
-  vifs: vifs(sql),
-  rollouts: rollouts(sql),
-  rolloutTargets: rolloutTargets(sql),
-  rolloutDue: rolloutDue(sql),
-  rolloutAdmission: rolloutAdmission(sql),
-  rolloutWakes: rolloutWakes(sql),
-  rolloutConsents: rolloutConsents(sql),
-  rolloutVotes: rolloutVotes(sql),
-  rolloutSelection: rolloutSelection(sql),
-});
+/** What the store is asked and told, by what it is about. */
+const parts = {
+  nodes,
+  ports,
+  runbooks,
+  runbookRevisions,
+  runbookTraits,
+  runs,
+  runSteps,
+  recovery,
+  resealing,
+  resumes,
+  secrets,
+  events,
+  feed,
+  allEvents,
+  history,
+  idempotency,
+  expectations,
+  webhooks,
+  audit,
+  auditList,
+  retention,
+  policyLoads,
+  workers,
+  bmcLeases,
+  leaseWrites,
+  contacts,
+  sightings,
+  turns,
+  quotas,
+  agents,
+  ramdiskBoots,
+  images,
+  imports,
+  imageCapabilities,
+  ramdisks,
+  bootCapabilities,
+  discoveryBoots,
+  networkBoots,
+  details,
+  calls,
+  firmwareVersions,
+  freezes,
+  powerSync,
+  levels,
+  runList,
+  summary,
+  allocations,
+  allocationPasses,
+  chassis,
+  consoleTickets,
+  portgroups,
+  volumeConnectors,
+  volumeTargets,
+  deployTemplates,
+  disruptionBudgets,
+  discoveredMachines,
+  projectWindows,
+  inspectionRules,
+  ruleEffects,
+  shards,
+  vifs,
+  rollouts,
+  rolloutTargets,
+  rolloutDue,
+  rolloutAdmission,
+  rolloutWakes,
+  rolloutConsents,
+  rolloutVotes,
+  rolloutSelection,
+};
 
-export type Queries = ReturnType<typeof queries>;
+export type Queries = { readonly [Part in keyof typeof parts]: ReturnType<(typeof parts)[Part]> };
+
+/** Of one transaction: a part is made when it is first asked for, since a request needs few of them. */
+class Within {
+  readonly made: Record<string, unknown> = {};
+  constructor(readonly sql: Db) {}
+}
+for (const [name, make] of Object.entries(parts))
+  Object.defineProperty(Within.prototype, name, {
+    get(this: Within) {
+      this.made[name] ??= make(this.sql);
+      return this.made[name];
+    },
+  });
+
+const queries = (sql: Db): Queries => new Within(sql) as unknown as Queries;
+
+const allQueries = (sql: Db): Queries =>
+  Object.fromEntries(Object.entries(parts).map(([name, make]) => [name, make(sql)])) as Queries;
 
 export type Inventory = Queries & {
   /** Runs that are watched; listening needs a connection of its own, so it is no part of a transaction. */
@@ -194,7 +213,7 @@ const stepwise = async <T>(sql: Sql, work: (attempt: Attempt) => Promise<T>, kee
 
 /** The store on a pool. */
 export const createInventory = (sql: Sql): Inventory => ({
-  ...queries(sql),
+  ...allQueries(sql),
   watches: watches(sql),
   allocationBell: allocationBell(sql),
   transaction: (work) => sql.begin((tx) => work(queries(tx))) as never,

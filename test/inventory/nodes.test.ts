@@ -24,23 +24,25 @@ beforeEach(async () => {
   await sql`delete from workers`;
 });
 
+const requester = {
+  user_id: null,
+  user_name: null,
+  project_id: null,
+  system_scope: 'all',
+  strategy: 'noauth',
+  request_id: 'r',
+} as const;
+
+const recordOf = (uuid: string, act: 'create' | 'update') => ({
+  audit: { requester, action: `node.${act}`, rule: null, rule_set: null, resource: 'node', resource_id: uuid },
+  event: { kind: `node.${act}d`, node_uuid: uuid },
+});
+
 const add = (values: Record<string, unknown> = {}) => {
   const uuid = randomUUID();
-  const requester = {
-    user_id: null,
-    user_name: null,
-    project_id: null,
-    system_scope: 'all',
-    strategy: 'noauth',
-    request_id: 'r',
-  };
   return inventory.nodes.enrol(
     { uuid, driver: 'fake-hardware', name: 'n1', ...values },
-    {
-      audit: { requester, action: 'node.create', rule: null, rule_set: null, resource: 'node', resource_id: uuid },
-      event: { kind: 'node.created', node_uuid: uuid },
-      secrets: [],
-    },
+    { ...recordOf(uuid, 'create'), secrets: [] },
   );
 };
 
@@ -57,6 +59,23 @@ test('a change of a row that was read before another change does not happen', as
   expect(first).toMatchObject({ description: 'first', updated_at: expect.any(Date) });
   expect(await inventory.nodes.update(seen, { description: 'second' })).toBeUndefined();
   expect(await inventory.nodes.update(first!, { description: 'third' })).toMatchObject({ description: 'third' });
+});
+
+test('a change leaves its audit row and its event once, and one that does not happen leaves neither', async () => {
+  const seen = await add();
+  const record = recordOf(seen.uuid, 'update');
+  const left = async () => ({
+    audit: (await sql`select action from audit where resource_id = ${seen.uuid} order by seq`).map(
+      ({ action }) => action,
+    ),
+    events: (await sql`select kind from events where node_uuid = ${seen.uuid} order by seq`).map(({ kind }) => kind),
+  });
+  const first = await inventory.nodes.update(seen, { description: 'first' }, { record });
+  expect(first).toEqual(await inventory.nodes.find({ uuid: seen.uuid }));
+  const once = { audit: ['node.create', 'node.update'], events: ['node.created', 'node.updated'] };
+  expect(await left()).toEqual(once);
+  expect(await inventory.nodes.update(seen, { description: 'second' }, { record })).toBeUndefined();
+  expect(await left()).toEqual(once);
 });
 
 test('the revision grows with writes of others, leases included', async () => {

@@ -67,12 +67,12 @@ onMetal('a machine that is deployed through faults', () => {
         .then(() => {
           isOver = true;
         });
-      const inTheWrite = (download: number) =>
-        until(
-          'the image to be written',
-          withinMs,
-          () => isOver || (lab.image.requests() === download && lab.image.sent() > lab.image.bytes / 4),
-        );
+      const inTheWrite = async (download: number) => {
+        const written = () => lab.image.requests() === download && lab.image.sent() > lab.image.bytes / 4;
+        await until('the image to be written', withinMs, () => isOver || written());
+        // Throws why the deployment has ended before.
+        if (isOver) await deploying;
+      };
       await Promise.race([killed, over]);
       await inTheWrite(1);
       note('the image is being written; the machine is reset');

@@ -7,7 +7,7 @@ import type { NodeUuid, ProjectId } from '../../model/ids';
 type Leased = { readonly uuid: NodeUuid; readonly owner: ProjectId | null; readonly lessee: ProjectId | null };
 
 /** Whether the caller is of the project that leases the node, and neither of its owner nor of the system. */
-const isLessee = (who: Caller, { owner, lessee }: Leased): boolean =>
+export const isLessee = (who: Caller, { owner, lessee }: Leased): boolean =>
   who.system_scope === null && lessee !== null && who.project_id === lessee && lessee !== owner;
 
 /**

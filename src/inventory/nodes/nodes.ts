@@ -80,6 +80,9 @@ export type NodeSelection = {
   readonly conductor?: string;
 };
 
+/** What a change leaves beside itself. */
+type NodeRecord = { readonly audit: AuditRow; readonly event: EventRow };
+
 const documents = new Set([
   'driver_info',
   'driver_internal_info',
@@ -205,7 +208,7 @@ export const nodes = (sql: Db) => {
      */
     async enrol(
       values: NodeValues & { readonly uuid: string },
-      beside: { readonly audit: AuditRow; readonly event: EventRow; readonly secrets: readonly BoxedSecret[] },
+      beside: NodeRecord & { readonly secrets: readonly BoxedSecret[] },
     ): Promise<NodeRow> {
       const sealed = beside.secrets.length > 0 ? sql`, sealed as (${secretsInsert(sql, beside.secrets)})` : sql``;
       const [row] = await sql<NodeRow[]>`
@@ -216,18 +219,24 @@ export const nodes = (sql: Db) => {
 
     /**
      * Changes a node that still is as it was read; undefined where it is not. One that a run holds changes only `held`: in the
-     * states that allow it, as the caller has checked.
+     * states that allow it, as the caller has checked. `record` is written with it, in the same statement.
      * Throws what `brokenUnique` recognises.
      */
     async update(
       seen: Pick<NodeRow, 'uuid' | 'revision'>,
       values: NodeValues,
-      { held = false }: { held?: boolean } = {},
+      { held = false, record }: { held?: boolean; record?: NodeRecord } = {},
     ): Promise<NodeRow | undefined> {
-      const [row] = await sql<NodeRow[]>`
+      const update = sql`
         update nodes set ${sql(written(values))}, updated_at = now()
         where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and (${held} or reservation is null)
         returning *, ${wholeRow}`;
+      const [row] = record
+        ? await sql<NodeRow[]>`
+            with changed as (${update}), audited as (${auditInsert(sql, record.audit, 'changed')}),
+              told as (${eventInsert(sql, record.event, 'changed')})
+            select * from changed`
+        : ((await update) as unknown as NodeRow[]);
       return row;
     },
 

@@ -1,19 +1,20 @@
 /** PATCH /v1/nodes/{ident}: changes a node's fields, each by its own rule. */
 import { z } from 'zod';
+import type { Queries } from '../../../inventory';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
 import { secretRefs } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { DriverName } from '../../../model/lifecycle/drivers';
 import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
-import { auditAndEvent } from '../../audit/record';
+import { changeRows } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { raceLost } from '../../http/lock-wait';
 import { type Answer, type ApiRequest, ok, type Route, type Unread } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { restoreSecrets, sealAll } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
-import { stampLessee } from '../../resource/lease-writes';
+import { isLessee, stampLessee } from '../../resource/lease-writes';
 import { attributeOf, attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../../resource/patch';
 import { flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
@@ -139,29 +140,34 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
   return values;
 };
 
+/**
+ * Node, audit row and event change in one statement. A lease that may just end, and secrets that are no longer referred to, need
+ * more of them, in a transaction.
+ */
 const storePatched = async (ctx: ApiContext, policy: Policy, request: PatchRequest, node: NodeRow, next: Next) => {
   const { values, secrets } = sealAll(ctx.vault, next.values, sealedFields, holdingOf(next.whole));
+  const record = changeRows(policy, request, {
+    action: 'node.update',
+    kind: 'node.updated',
+    rule: next.rules.join(', '),
+    resource: 'node',
+    resource_id: node.uuid,
+    node: { ...node, ...values },
+    data: { changed: values },
+  });
+  const change = ({ nodes }: Pick<Queries, 'nodes'>) => nodes.update(node, values, { held: true, record });
+  const sealed = sealedFields.some((name) => name in values);
+  const inTransaction = async (inventory: Queries) => {
+    await stampLessee(inventory, request.who, node, { lock: true });
+    const updated = await change(inventory);
+    if (!updated || !sealed) return updated;
+    const keep = [...sealedFields, 'of_lease'].flatMap((name) => secretRefs(updated[name as keyof NodeRow]));
+    await inventory.secrets.insert(secrets);
+    await inventory.secrets.prune('node', node.uuid, keep);
+    return updated;
+  };
   return refusingDuplicates(nodeTable, values, () =>
-    ctx.inventory.transaction(async (inventory) => {
-      await stampLessee(inventory, request.who, node, { lock: true });
-      const updated = await inventory.nodes.update(node, values, { held: true });
-      if (!updated) return undefined;
-      const keep = [...sealedFields, 'of_lease'].flatMap((name) => secretRefs(updated[name as keyof NodeRow]));
-      await inventory.secrets.insert(secrets);
-      await Promise.all([
-        sealedFields.some((name) => name in values) ? inventory.secrets.prune('node', node.uuid, keep) : undefined,
-        auditAndEvent(inventory, policy, request, {
-          action: 'node.update',
-          kind: 'node.updated',
-          rule: next.rules.join(', '),
-          resource: 'node',
-          resource_id: node.uuid,
-          node: updated,
-          data: { changed: values },
-        }),
-      ]);
-      return updated;
-    }),
+    sealed || isLessee(request.who, node) ? ctx.inventory.transaction(inTransaction) : change(ctx.inventory),
   );
 };
 
