@@ -1,7 +1,7 @@
 /** A ticket for a serial line: used once, by one reader a node, as long as node and console stay what they were. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect as connectSocket, Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { Driver, SerialLine } from '../../src/bmc/contract';
 import { createInventory, type Inventory } from '../../src/inventory';
@@ -38,6 +38,8 @@ let worker: ReturnType<typeof createSerialConsole>;
 let home: string;
 let lines: ReturnType<typeof startLine>[];
 let nextLine: Promise<ReturnType<typeof startLine>>;
+/** What a BMC takes before its line is open. */
+let opening: (() => Promise<unknown>) | undefined;
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -56,6 +58,7 @@ beforeEach(async () => {
   const [row] = await api.sql<{ uuid: string }[]>`insert into nodes ${api.sql(columns)} returning uuid`;
   home = row!.uuid;
   lines = [];
+  opening = undefined;
   let announce: (line: ReturnType<typeof startLine>) => void = () => undefined;
   nextLine = new Promise((done) => {
     announce = done;
@@ -66,6 +69,7 @@ beforeEach(async () => {
     acts: {},
     close: async () => undefined,
     openSerialLine: async () => {
+      await opening?.();
       const made = startLine();
       lines.push(made);
       announce(made);
@@ -232,6 +236,66 @@ test('a reader that does not read is cut off, with a bound on what is kept for i
     output.write(Buffer.alloc(65_536));
     await new Promise((done) => setImmediate(done));
   }
+  socket.destroy();
+});
+
+/** Resolves when the worker's next connection is gone. */
+const nextGone = async (): Promise<unknown> => {
+  const [socket] = (await once(worker.server, 'connection')) as [Socket];
+  return new Promise((done) => socket.once('close', done));
+};
+
+/** A client that never closes its side, by what it writes. */
+const stubborn = (text: string): Socket => {
+  const { port } = worker.server.address() as AddressInfo;
+  const socket = connectSocket({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined);
+  socket.write(text);
+  return socket;
+};
+
+test('a reader that leaves while the line is being opened keeps no later one away', async () => {
+  await enable(true);
+  let answer: () => void = () => undefined;
+  const asked = new Promise<void>((tell) => {
+    opening = () => {
+      tell();
+      return new Promise<void>((done) => {
+        answer = done;
+      });
+    };
+  });
+  const gone = nextGone();
+  const { ticket } = (await ask()).body;
+  const first = stubborn(
+    `GET / HTTP/1.1\r\nHost: w\r\nConnection: Upgrade\r\nUpgrade: temper-console\r\nAuthorization: Bearer ${ticket}\r\n\r\n`,
+  );
+  await asked;
+  first.resetAndDestroy();
+  await gone;
+  answer();
+  await (await someLine()).closed;
+});
+
+test('a client that was refused is let go of, though it never closes its side', async () => {
+  const gone = nextGone();
+  const client = stubborn('GET / HTTP/1.1\r\nHost: w\r\nConnection: Upgrade\r\nUpgrade: temper-console\r\n\r\n');
+  // Not as an iteration, which closes the socket at its end.
+  const [said] = await once(client, 'data');
+  expect(String(said)).toContain('400 Bad Request');
+  client.resume();
+  await gone;
+});
+
+test('a reader that was cut off and reads no more keeps neither its connection nor the end of the worker', async () => {
+  await enable(true);
+  const gone = nextGone();
+  const socket = await opened();
+  socket.pause();
+  const { output, closed } = lines[0]!;
+  output.write(Buffer.alloc(16 * 1024 * 1024));
+  await closed;
+  await gone;
+  await worker.close();
   socket.destroy();
 });
 

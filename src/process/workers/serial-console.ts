@@ -30,12 +30,22 @@ const mostBehind = 256 * 1024;
 /** A reading whose worker was silent for so many rounds no longer keeps others away. */
 const silentRounds = 12;
 
+/** What a socket is given to take its last bytes and to close its side: one that does neither would be held for good. */
+const leaveMs = 2_000;
+
 const protocol = 'temper-console';
+
+const finish = (socket: Socket, last: string): void => {
+  if (socket.destroyed) return;
+  socket.end(last);
+  const late = setTimeout(() => socket.destroy(), leaveMs);
+  socket.once('close', () => clearTimeout(late));
+};
 
 const refuse = (socket: Socket, status: string, reason: string): void => {
   const body = `${JSON.stringify({ error: reason })}\n`;
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-  socket.end(`${head}Connection: close\r\n\r\n${body}`);
+  finish(socket, `${head}Connection: close\r\n\r\n${body}`);
 };
 
 const ticketIn = ({ headers }: IncomingMessage): string | undefined =>
@@ -64,7 +74,10 @@ const carry = (
       () => end('the BMC has ended it'),
       () => end('it could not be opened'),
     );
-    socket.on('close', () => end('its reader has left')).on('end', () => end('its reader has left'));
+    const left = () => end('its reader has left');
+    socket.on('close', left).on('end', left);
+    // Opening a line takes seconds, and events of that time do not come again.
+    if (socket.destroyed || socket.readableEnded) left();
     const type = (bytes: Buffer) => {
       if (line.write(bytes)) return;
       socket.pause();
@@ -73,6 +86,8 @@ const carry = (
     if (head.length > 0) type(head);
     socket.on('data', type);
     line.output.on('data', (bytes: Buffer) => {
+      // What the line says after the end would take the last words with it.
+      if (!socket.writable) return;
       socket.write(bytes);
       if (socket.writableLength > mostBehind) end('its reader is too slow');
     });
@@ -114,7 +129,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
         timer = watch(opened, end);
         void ending.then(end);
       });
-      socket.end(`\r\n[the console has ended: ${why}]\r\n`);
+      finish(socket, `\r\n[the console has ended: ${why}]\r\n`);
     } catch (thrown) {
       log.warn('serial line not opened', { node_uuid: opened.node_uuid, reason: String(thrown) });
       const text = isTemperError(thrown) ? thrown.message : 'The serial line could not be opened.';
