@@ -71,7 +71,7 @@ import { summary } from './summary';
 import { webhooks } from './webhooks';
 import { workers } from './workers';
 
-/** What the store is asked and told, by what it is about. */
+/** What the store answers and takes, by its subject. */
 const parts = {
   nodes,
   ports,
