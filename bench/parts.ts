@@ -16,6 +16,7 @@ import { memoryOf } from './processes';
 import { measureRack } from './rack';
 import { measureRollouts } from './rollouts';
 import { measureRuns } from './runs';
+import { measureSeveral } from './several';
 import { measureStreams } from './streams';
 import type { System } from './system';
 import { measureWaiting } from './waiting';
@@ -26,6 +27,7 @@ import { measureStart } from './warm-start';
 export const efforts = {
   quick: {
     http: { rounds: 1, seconds: 1 },
+    several: { rounds: 3, seconds: 2 },
     starts: 1,
     runs: 10,
     cycles: 40,
@@ -45,6 +47,7 @@ export const efforts = {
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
+    several: { rounds: 5, seconds: 3 },
     starts: 2,
     runs: 40,
     cycles: 200,
@@ -64,6 +67,7 @@ export const efforts = {
   },
   full: {
     http: { rounds: 5, seconds: 3 },
+    several: { rounds: 7, seconds: 5 },
     starts: 3,
     runs: 40,
     cycles: 200,
@@ -101,6 +105,7 @@ const parts = {
     say(`requests at ${connections.join(', ')} connections, real and bare in turn`);
     return measureHttp(system, effort.http, say);
   },
+  several: ({ system, effort, say }: Here) => measureSeveral(system, effort.several, say),
   identity: ({ say }: Here) => measureIdentity(say),
   policy: async ({ effort }: Here) => measurePolicy(effort.starts * 20),
   memory: async ({ system }: Here) => memoryOf(system.processes),

@@ -65,6 +65,10 @@ const ticks = (pid: number, first: number): number | undefined => {
 /** Processor time a process has used, in ms; undefined where there is no /proc. */
 export const cpuMs = (pid: number): number | undefined => ticks(pid, 11);
 
+/** Processor time that a process and its children have used, in ms; NaN where there is no /proc. */
+export const familyCpuMs = (pid: number): number =>
+  family(pid, entries()).reduce((sum, member) => sum + (cpuMs(member.pid) ?? Number.NaN), 0);
+
 /** The same of its children that have ended. */
 const endedMs = (pid: number): number => ticks(pid, 13) ?? 0;
 
