@@ -16,7 +16,9 @@ type Container = {
   readonly name: string;
   readonly image: string;
   readonly args: string[];
-  readonly env?: { name: string; value: string }[];
+  readonly env?: { name: string; value?: string; valueFrom?: object }[];
+  readonly ports?: { name: string; containerPort: number }[];
+  readonly volumeMounts: { name: string; readOnly?: boolean }[];
   readonly envFrom: { secretRef: { name: string } }[];
   readonly securityContext: Readonly<Record<string, unknown>>;
   readonly readinessProbe?: { httpGet: { path: string } };
@@ -29,7 +31,15 @@ type Pod = {
 type Document = {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
-  readonly spec: { readonly template?: { readonly spec: Pod }; readonly ingress?: Rule[]; readonly egress?: Rule[] };
+  readonly spec: {
+    readonly template?: { readonly spec: Pod };
+    readonly ingress?: Rule[];
+    readonly egress?: Rule[];
+    readonly type?: string;
+    readonly externalTrafficPolicy?: string;
+    readonly selector?: Readonly<Record<string, string>>;
+    readonly ports?: { port: number; targetPort: string }[];
+  };
 };
 type Verdict = {
   readonly faults: string[];
@@ -41,11 +51,19 @@ const at = (cidr: string): Peer => ({ ipBlock: { cidr } });
 /** An installation that uses all that the chart offers. */
 const whole = {
   settings: { files: 'temper-files' },
-  boot: { enabled: true, volume: { persistentVolumeClaim: { claimName: 'images' } } },
+  api: { processes: 3, ramdisks: { enabled: true, service: { type: 'ClusterIP' } } },
+  boot: { enabled: true, passesOn: true, volume: { persistentVolumeClaim: { claimName: 'images' } } },
+  engineMetrics: { enabled: true },
   bmc: {
     groups: [
       { name: 'default', replicas: 2 },
-      { name: 'rack-1', group: 'rack-1', secret: 'temper-bmc-rack-1', nodeSelector: { rack: 'one' } },
+      {
+        name: 'rack-1',
+        group: 'rack-1',
+        secret: 'temper-bmc-rack-1',
+        nodeSelector: { rack: 'one' },
+        console: { publicUrl: 'https://console-rack-1.example.org' },
+      },
     ],
   },
   networkPolicy: {
@@ -54,6 +72,10 @@ const whole = {
     identity: [at('10.0.0.9/32')],
     bmcs: [at('10.9.0.0/16')],
     hooks: [at('203.0.113.0/24')],
+    images: [at('203.0.113.9/32')],
+    policies: [at('10.0.0.11/32')],
+    traces: [at('10.0.0.12/32')],
+    consoles: [at('10.3.0.0/16')],
     callers: [at('10.1.0.0/16')],
     browsers: [at('10.2.0.0/16')],
     metrics: [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }],
@@ -85,13 +107,20 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     });
     expect(judged(whole)).toMatchObject({
       faults: [],
-      kinds: { Deployment: 6, Job: 1, NetworkPolicy: 7, PodDisruptionBudget: 4, Service: 3 },
+      kinds: { Deployment: 6, Job: 1, NetworkPolicy: 7, PodDisruptionBudget: 4, Service: 5 },
     });
   });
 
   test.each([
     ['a key that no value has', { api: { replica: 3 } }, /replica/],
     ['a number of replicas in words', { api: { replicas: 'two' } }, /replicas/],
+    ['no process at all', { api: { processes: 0 } }, /processes/],
+    ['a console without an address', { bmc: { groups: [{ name: 'a', console: {} }] } }, /publicUrl/],
+    [
+      'a console by another scheme',
+      { bmc: { groups: [{ name: 'a', console: { publicUrl: 'tcp://a' } }] } },
+      /publicUrl/,
+    ],
     ['a group without a name', { bmc: { groups: [{ group: 'rack-1' }] } }, /name/],
     ['a peer that is a text', { networkPolicy: { postgres: ['10.0.0.5'] } }, /networkPolicy|object/],
     [
@@ -173,29 +202,35 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       '10.0.0.9/32:443',
       '10.9.0.0/16:any',
     ];
+    const [policies, traces] = ['10.0.0.11/32:any', '10.0.0.12/32:4318'];
     expect(reach(judged(whole), 'egress')).toEqual({
       migrate: [postgres, temporal],
-      api: [postgres, temporal, identity],
-      'worker-control': [postgres, temporal, identity, '203.0.113.0/24:any'],
+      api: [postgres, temporal, identity, traces, policies],
+      'worker-control': [postgres, temporal, identity, traces, policies, '203.0.113.0/24:any'],
       console: [identity, 'api:6385'],
-      'worker-bmc-default': [postgres, temporal, bmcs],
-      'worker-bmc-rack-1': [postgres, temporal, bmcs],
-      boot: [postgres],
+      'worker-bmc-default': [postgres, temporal, traces, bmcs],
+      'worker-bmc-rack-1': [postgres, temporal, traces, bmcs],
+      boot: [postgres, '203.0.113.9/32:any', 'api:6387'],
     });
   });
 
   test('each process is reached by those it serves; workers and migrate by metrics alone', () => {
     const served = {
-      api: ['10.1.0.0/16:6385', 'console:6385'],
+      api: ['10.1.0.0/16:6385', 'console:6385', '10.9.0.0/16:6387', 'boot:6387'],
       console: ['10.2.0.0/16:6380'],
       boot: ['10.9.0.0/16:6386'],
+      'worker-bmc-rack-1': ['10.3.0.0/16:6389'],
     };
-    const none = { migrate: [], 'worker-control': [], 'worker-bmc-default': [], 'worker-bmc-rack-1': [] };
+    const none = { migrate: [], 'worker-control': [], 'worker-bmc-default': [] };
     expect(reach(judged(whole), 'ingress')).toEqual({ ...none, ...served });
   });
 
   test('where nothing is said of a network, nothing is let through to it; callers and browsers may come from anywhere', () => {
-    const silent = judged({ boot: { enabled: true } });
+    const silent = judged({
+      boot: { enabled: true },
+      api: { ramdisks: { enabled: true } },
+      bmc: { groups: [{ name: 'default', console: { publicUrl: 'https://console.example.org' } }] },
+    });
     expect(reach(silent, 'egress')).toMatchObject({
       api: [],
       'worker-bmc-default': [],
@@ -206,7 +241,93 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       api: ['any:6385', 'console:6385'],
       console: ['any:6380'],
       boot: [],
+      'worker-bmc-default': [],
     });
+  });
+
+  /** What a container is told by the chart itself, and the ports that it is reached at. */
+  const toldTo = (verdict: Verdict, name: string) => {
+    const [container] = Object.fromEntries(podsOf(verdict))[`temper-${name}`]!.containers;
+    return {
+      env: Object.fromEntries((container!.env ?? []).map((one) => [one.name, one.value ?? one.valueFrom])),
+      ports: Object.fromEntries((container!.ports ?? []).map((one) => [one.name, one.containerPort])),
+      mounts: Object.fromEntries(container!.volumeMounts.map((one) => [one.name, one.readOnly ?? false])),
+    };
+  };
+  const serviceOf = ({ documents }: Verdict, name: string) =>
+    documents.find(({ kind, metadata }) => kind === 'Service' && metadata.name === `temper-${name}`)?.spec;
+
+  test('a pod of the API has as many processes as its value says; where that is one, the secret decides', () => {
+    expect(toldTo(judged(whole), 'api').env).toMatchObject({ TEMPER_API_PROCESSES: '3', TEMPER_DRAIN_MS: '10000' });
+    expect(toldTo(judged(), 'api').env).not.toHaveProperty('TEMPER_API_PROCESSES');
+  });
+
+  test('serial lines are read by workers of the groups that say so, behind a service that any of them answers at', () => {
+    const verdict = judged(whole);
+    const { env, ports } = toldTo(verdict, 'worker-bmc-rack-1');
+    expect(env).toMatchObject({
+      TEMPER_SERIAL_CONSOLE_PUBLIC_URL: 'https://console-rack-1.example.org',
+      TEMPER_SERIAL_CONSOLE_HOST: '0.0.0.0',
+      TEMPER_SERIAL_CONSOLE_PORT: String(ports.console),
+    });
+    expect(serviceOf(verdict, 'worker-bmc-rack-1-console')).toMatchObject({
+      type: 'ClusterIP',
+      selector: { 'app.kubernetes.io/component': 'worker-bmc-rack-1' },
+      ports: [{ port: 6389, targetPort: 'console' }],
+    });
+    const off = toldTo(verdict, 'worker-bmc-default');
+    expect(Object.keys(off.env).filter((name) => name.startsWith('TEMPER_SERIAL'))).toEqual([]);
+    expect(off.ports).not.toHaveProperty('console');
+    expect(serviceOf(verdict, 'worker-bmc-default-console')).toBeUndefined();
+  });
+
+  test('ramdisks call a port of their own, from their own addresses, or through the boot service', () => {
+    const verdict = judged(whole);
+    expect(toldTo(verdict, 'api')).toMatchObject({
+      env: { TEMPER_RAMDISK_LISTEN: '0.0.0.0:6387' },
+      ports: { ramdisks: 6387 },
+    });
+    expect(toldTo(verdict, 'boot').env.TEMPER_BOOT_RAMDISK_API_URL).toBe('http://temper-api-ramdisks:6387');
+    const inside = serviceOf(verdict, 'api-ramdisks');
+    expect(inside).toMatchObject({
+      selector: { 'app.kubernetes.io/component': 'api' },
+      ports: [{ port: 6387, targetPort: 'ramdisks' }],
+    });
+    // Kubernetes refuses it of a service that is inside the cluster.
+    expect(inside).not.toHaveProperty('externalTrafficPolicy');
+    const outside = judged({ api: { ramdisks: { enabled: true } } });
+    expect(serviceOf(outside, 'api-ramdisks')).toMatchObject({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' });
+    expect(toldTo(judged(), 'api').env).not.toHaveProperty('TEMPER_RAMDISK_LISTEN');
+  });
+
+  test('workers have names of their own, whatever their common secret says', () => {
+    for (const name of ['worker-control', 'worker-bmc-default', 'worker-bmc-rack-1'])
+      expect(toldTo(judged(whole), name).env.TEMPER_WORKER_HOSTNAME).toEqual({
+        fieldRef: { fieldPath: 'metadata.name' },
+      });
+  });
+
+  test("the engine's own metrics are told where they are wanted, and Prometheus alone fetches them", () => {
+    const verdict = judged(whole);
+    for (const name of ['worker-control', 'worker-bmc-default', 'worker-bmc-rack-1'])
+      expect(toldTo(verdict, name)).toMatchObject({
+        env: { TEMPER_SDK_METRICS_ADDRESS: '0.0.0.0:9091' },
+        ports: { engine: 9091 },
+      });
+    const open = verdict.documents
+      .filter(({ spec }) => spec.ingress?.some(({ ports }) => ports?.[0]?.port === 9091))
+      .map(({ metadata, spec }) => [metadata.name, spec.ingress!.find(({ ports }) => ports?.[0]?.port === 9091)!.from]);
+    const prometheus = [{ namespaceSelector: { matchLabels: { name: 'monitoring' } } }];
+    expect(open).toEqual([
+      ['temper-worker-control', prometheus],
+      ['temper-worker-bmc-default', prometheus],
+      ['temper-worker-bmc-rack-1', prometheus],
+    ]);
+    expect(toldTo(judged(), 'worker-control').env).not.toHaveProperty('TEMPER_SDK_METRICS_ADDRESS');
+  });
+
+  test('the boot service writes images of image records into its volume', () => {
+    expect(toldTo(judged(whole), 'boot').mounts).toEqual({ tmp: false, files: true, images: false });
   });
 
   test("its version is the product's", () => {

@@ -16,6 +16,8 @@ type Service = {
   readonly depends_on?: Readonly<Record<string, unknown>>;
   readonly networks?: readonly string[];
   readonly ports?: readonly string[];
+  readonly hostname?: string;
+  readonly volumes?: readonly string[];
 };
 const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, Service>;
@@ -63,6 +65,7 @@ const decided: Readonly<Record<string, readonly string[]>> = {
     'TEMPER_DATABASE_URL',
     'TEMPER_HEALTH_HOST',
     'TEMPER_HEALTH_PORT',
+    'TEMPER_SERIAL_CONSOLE_HOST',
     'TEMPER_TEMPORAL_ADDRESS',
     'TEMPER_TEMPORAL_NAMESPACE',
   ],
@@ -129,7 +132,9 @@ test('no value that may be left out is written by the compose file: it would be 
 
 test('what control workers admit runs of rollouts by is offered once, for them and the API: two files would come to differ', () => {
   const offered = ['api', 'control'].flatMap((name) => linesOf(`deploy/env/${name}.env.example`));
-  expect(offered.map(({ name }) => name).filter((setting) => setting in admitting)).toEqual([]);
+  expect(
+    offered.map(({ name }) => name).filter((setting) => setting in admitting && setting in processes.api.shape),
+  ).toEqual([]);
   const shared = linesOf('deploy/env/shared.env.example').map(({ name }) => name);
   expect(shared).toEqual(expect.arrayContaining(['TEMPER_POLICY_FILE', 'TEMPER_USERS_FILE', 'TEMPER_DEFAULT_RAMDISK']));
 });
@@ -160,6 +165,30 @@ test('a secret is given to the processes that must know it, and to no other', ()
   expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'worker-control']);
   for (const role of ['API', 'CONTROL', 'BMC', 'BOOT'])
     expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);
+});
+
+test('a BMC worker has its name from where it is started: one in a file that several read would be the name of all of them', () => {
+  expect(services['worker-bmc']!.hostname).toBe('worker-bmc');
+  for (const file of ['shared', 'bmc'])
+    expect(
+      linesOf(`deploy/env/${file}.env.example`).filter(
+        ({ name, optional }) => name === 'TEMPER_WORKER_HOSTNAME' && !optional,
+      ),
+    ).toEqual([]);
+});
+
+test('serial consoles are off until their one setting is set; their port is published on loopback, for a proxy', () => {
+  const { environment, ports } = services['worker-bmc']!;
+  expect(environmentOf('worker-bmc')).not.toHaveProperty('TEMPER_SERIAL_CONSOLE_PUBLIC_URL');
+  const read = processes.bmc.parse(environmentOf('worker-bmc', { optional: true }));
+  expect(read.TEMPER_SERIAL_CONSOLE_PUBLIC_URL).toMatch(/^https:/);
+  expect(environment!.TEMPER_SERIAL_CONSOLE_HOST).toBe('0.0.0.0');
+  expect(ports).toEqual([`\${TEMPER_SERIAL_CONSOLE_PUBLISH:-127.0.0.1:6389}:${read.TEMPER_SERIAL_CONSOLE_PORT}`]);
+});
+
+test('the boot service writes images of image records into its folder', () => {
+  const [mounted] = services.boot!.volumes!.filter((volume) => volume.includes('/var/lib/temper/boot'));
+  expect(mounted).toMatch(/:\/var\/lib\/temper\/boot$/);
 });
 
 test('metrics can be fetched from other containers', () => {
@@ -214,7 +243,7 @@ describe('networks', () => {
       Object.entries(services)
         .filter(([, { ports }]) => ports)
         .map(([name]) => name),
-    ).toEqual(['temporal-ui', 'api', 'boot', 'console']);
+    ).toEqual(['temporal-ui', 'api', 'worker-bmc', 'boot', 'console']);
   });
 });
 

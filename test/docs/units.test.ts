@@ -62,6 +62,19 @@ test('a fault in the settings is not tried again and again', () => {
   for (const [file] of table.slice(0, -1)) expect(unitOf(file).values('RestartPreventExitStatus')).toEqual(['78']);
 });
 
+test('workers of one host, and of several, have names that differ', () => {
+  expect(unitOf('temper-worker-bmc@.service').values('Environment')).toContain('TEMPER_WORKER_HOSTNAME=%H-%i');
+});
+
+test('the boot service may write where it keeps images of image records, and nowhere else', () => {
+  const [user] = unitOf('temper-boot.service').values('User');
+  expect(unitOf('temper-boot.service').values('ReadWritePaths')).toEqual(['-/var/lib/temper/boot/images']);
+  const made = readFileSync(join(folder, 'temper.tmpfiles'), 'utf8');
+  expect(made).toMatch(new RegExp(`^d /var/lib/temper/boot/images 0755 ${user} temper$`, 'm'));
+  for (const [file] of table.filter(([file]) => file !== 'temper-boot.service'))
+    expect(unitOf(file).values('ReadWritePaths')).toEqual([]);
+});
+
 test('processes of one host have health ports that differ', () => {
   const ports = table
     .slice(0, -1)

@@ -35,7 +35,7 @@ volumeMounts:
   - { name: files, mountPath: /etc/temper, readOnly: true }
   {{- end }}
   {{- if .volume }}
-  - { name: images, mountPath: /var/lib/temper/boot, readOnly: true }
+  - { name: images, mountPath: /var/lib/temper/boot }
   {{- end }}
 {{- end }}
 
@@ -63,7 +63,7 @@ volumes:
 
 {{/*
 A process that stays: its deployment and its disruption budget. Takes root, name, command, settings, replicas, resources, stops (seconds),
-and where it has them tag, env, ports, secret, volume, nodeSelector.
+and where it has them tag, env, named (its own name as a worker is the pod's), ports, secret, volume, nodeSelector.
 */}}
 {{- define "temper.process" -}}
 apiVersion: apps/v1
@@ -100,6 +100,9 @@ spec:
           env:
             - { name: TEMPER_HEALTH_HOST, value: 0.0.0.0 }
             - { name: TEMPER_HEALTH_PORT, value: '9090' }
+            {{- if .named }}
+            - { name: TEMPER_WORKER_HOSTNAME, valueFrom: { fieldRef: { fieldPath: metadata.name } } }
+            {{- end }}
             {{- range $key, $value := .env }}
             - { name: {{ $key }}, value: {{ $value | quote }} }
             {{- end }}
@@ -126,7 +129,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* Takes root, name and service. */}}
+{{/* Takes root, name and service; where they differ, pods (whose pods) and target (which of their ports). */}}
 {{- define "temper.service" -}}
 apiVersion: v1
 kind: Service
@@ -138,7 +141,10 @@ metadata:
   {{- end }}
 spec:
   type: {{ .service.type }}
-  selector: {{ include "temper.selector" . | nindent 4 }}
+  {{- if and .service.externalTrafficPolicy (ne .service.type "ClusterIP") }}
+  externalTrafficPolicy: {{ .service.externalTrafficPolicy }}
+  {{- end }}
+  selector: {{ include "temper.selector" (dict "root" .root "name" (.pods | default .name)) | nindent 4 }}
   ports:
-    - { name: http, port: {{ .service.port }}, targetPort: http }
+    - { name: http, port: {{ .service.port }}, targetPort: {{ .target | default "http" }} }
 {{- end }}
