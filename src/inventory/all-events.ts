@@ -1,8 +1,10 @@
 /** Events of all nodes, runs and rollouts: with whose their node is now, by which it is decided who may see them. */
+import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
 import { implied, or, type Predicate } from '../model/predicates';
 import type { Db } from './database';
 import type { FeedEvent, FeedPlace } from './feed';
+import { firstRows, roundLimit } from './first-rows';
 import { conditionOf } from './predicates';
 import { runNodeColumns } from './runs/list';
 
@@ -71,36 +73,38 @@ const wanted = (sql: Db, { node, run, rollout, kind, before }: EventSelection) =
   ${rollout ? sql`and e.rollout_id = ${rollout}` : sql``} ${kind ? sql`and e.kind = ${kind}` : sql``}
   ${before !== undefined ? sql`and e.seq < ${before}` : sql``}`;
 
+const newestFirst = (sql: Db) => sql`order by seq desc`;
+
 /** A page of each for itself, so that each is read by its own index. */
 const nodesPage = (sql: Db, selection: EventSelection) => {
-  const { ofRuns, ofNodes, limit } = selection;
+  const { ofRuns, ofNodes } = selection;
   return sql`
     select * from (
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
       where e.node_uuid is not null and e.rollout_id is null ${wanted(sql, selection)} ${behind(sql, selection)}
     ) seen
-    where (run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')})
-    order by seq desc limit ${limit}`;
+    where (run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')})`;
 };
 const rolloutsPage = (sql: Db, selection: EventSelection) => {
-  const { ofRollouts, ofTargets, limit } = selection;
+  const { ofRollouts, ofTargets } = selection;
   return sql`
     select * from (
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.rollout_id is not null ${wanted(sql, selection)}
     ) seen
-    where ${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')})
-    order by seq desc limit ${limit}`;
+    where ${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')})`;
 };
 
 export const allEvents = (sql: Db) => ({
   /** Newest first. */
   async page(selection: EventSelection): Promise<SeenEvent[]> {
     const { ofRollouts, ofTargets, rollout, run, limit } = selection;
-    if (rollout) return sql<SeenEvent[]>`${rolloutsPage(sql, selection)}`;
-    if (run || or(ofRollouts, ofTargets).is === 'false') return sql<SeenEvent[]>`${nodesPage(sql, selection)}`;
-    return sql<SeenEvent[]>`
-      select * from ((${nodesPage(sql, selection)}) union all (${rolloutsPage(sql, selection)})) page
-      order by seq desc limit ${limit}`;
+    const page = (rows: PendingQuery<Row[]>) => sql<SeenEvent[]>`${firstRows(sql, rows, newestFirst(sql), limit)}`;
+    if (rollout) return page(rolloutsPage(sql, selection));
+    if (run || or(ofRollouts, ofTargets).is === 'false') return page(nodesPage(sql, selection));
+    const [nodes, rollouts] = [nodesPage, rolloutsPage].map(
+      (rows) => sql`(${rows(sql, selection)} ${newestFirst(sql)} ${roundLimit(sql, limit)})`,
+    );
+    return page(sql`select * from (${nodes!} union all ${rollouts!}) page`);
   },
 
   /**
@@ -108,11 +112,12 @@ export const allEvents = (sql: Db) => ({
    * @param rollout of this one alone
    */
   async after(place: FeedPlace, limit: number, rollout?: RolloutUuid): Promise<SeenEvent[]> {
-    return sql<SeenEvent[]>`
+    const rows = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
       where (e.tx, e.seq) > (${place.tx}::xid8, ${place.seq}) and e.tx < pg_snapshot_xmin(pg_current_snapshot())
         and ${rollout ? sql`e.rollout_id = ${rollout}` : sql`(e.node_uuid is not null or e.rollout_id is not null)`}
-      order by e.tx, e.seq limit ${limit}`;
+      order by e.tx, e.seq ${roundLimit(sql, limit)}`;
+    return rows.slice(0, limit);
   },
 
   /**

@@ -3,6 +3,7 @@
 import type { LeaseUuid, NodeUuid, RunUuid } from '../../model/ids';
 import { historyKinds } from '../../model/resources/history';
 import { type Db, textArray } from '../database';
+import { firstRows } from '../first-rows';
 
 export type HistoryEventRow = {
   readonly seq: number;
@@ -37,7 +38,7 @@ export const history = (sql: Db) => {
     lease === undefined
       ? sql``
       : sql`and e.at >= (select l.started_at from leases l where l.id = ${lease}) and (e.run_id is null or r.lease_id = ${lease})`;
-  const selected = (chosen: ReturnType<typeof part>, order: ReturnType<typeof part>) => sql<HistoryEventRow[]>`
+  const selected = (chosen: ReturnType<typeof part>) => sql`
     select e.seq, e.at as created_at, e.kind, e.node_uuid, e.run_id, r.verb, e.data,
       coalesce(r.requester->>'user_id', r.requester->>'user_name') as user, r.requester->>'project_id' as project,
       coalesce(e.data->>'to', before.state, r.provision_state_before) as state,
@@ -47,20 +48,22 @@ export const history = (sql: Db) => {
       select b.data->>'to' as state, b.at from events b
       where b.node_uuid = e.node_uuid and b.seq < e.seq and b.data->>'to' is not null order by b.seq desc limit 1
     ) before on true
-    where ${chosen} ${order}`;
+    where ${chosen}`;
 
   return {
     /** A page of a node's history, in the order of the events. */
     async ofNode(node: NodeUuid, { limit, sort_dir, after, lease }: HistoryPage): Promise<HistoryEventRow[]> {
       const up = sort_dir === 'asc';
       const later = after === undefined ? sql`true` : up ? sql`e.seq > ${after}` : sql`e.seq < ${after}`;
-      const order = up ? sql`order by e.seq limit ${limit}` : sql`order by e.seq desc limit ${limit}`;
-      return selected(sql`e.node_uuid = ${node} and ${part()} and ${later} ${within(lease)}`, order);
+      const rows = selected(sql`e.node_uuid = ${node} and ${part()} and ${later} ${within(lease)}`);
+      const order = up ? sql`order by seq` : sql`order by seq desc`;
+      return sql<HistoryEventRow[]>`${firstRows(sql, rows, order, limit)}`;
     },
 
     /** One event of a node's history, or undefined. */
     async find(node: NodeUuid, seq: number, lease?: LeaseUuid): Promise<HistoryEventRow | undefined> {
-      const [row] = await selected(sql`e.node_uuid = ${node} and e.seq = ${seq} and ${part()} ${within(lease)}`, sql``);
+      const chosen = sql`e.node_uuid = ${node} and e.seq = ${seq} and ${part()} ${within(lease)}`;
+      const [row] = await sql<HistoryEventRow[]>`${selected(chosen)}`;
       return row;
     },
   };

@@ -3,6 +3,7 @@ import type { NodeUuid, RunUuid } from '../../model/ids';
 import { implied, type Predicate } from '../../model/predicates';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
 import type { Db } from '../database';
+import { firstRows } from '../first-rows';
 import { conditionOf } from '../predicates';
 import type { RunRow } from './runs';
 
@@ -106,12 +107,15 @@ const selectedRuns = (sql: Db, selection: RunSelection) => {
     ${after ? follows : sql``}`;
 };
 
+/** Most runs that a page shows have succeeded: they have no present step, and none is looked for where the store compares with null. */
+const unlessPassedAll = (sql: Db) => sql`case when seen.state <> 'succeeded' then seen.id end`;
+
 export const runList = (sql: Db) => ({
   /** A page of runs in the order in which they were accepted; `after` is the run that the page follows. */
   async page(selection: RunSelection): Promise<RunListing[]> {
     const { visible, limit, oldestFirst } = selection;
     const nodes = implied(visible, runNodeColumns);
-    return sql<RunListing[]>`
+    const rows = sql`
       select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, runbook_revision, cursor, waiting_for, waiting_since, seen.last_error, requester,
         created_at, seen.started_at, seen.finished_at, updated_at, now_owner, now_lessee,
         (select count(*) from run_steps s where s.run_id = seen.id) as steps,
@@ -122,8 +126,9 @@ export const runList = (sql: Db) => ({
         from runs r left join nodes on nodes.uuid = r.node_uuid
         where ${nodes.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, nodes, 'n')})`}
           ${selectedRuns(sql, selection)}
-      ) seen left join run_steps now on now.run_id = seen.id and now.index = seen.cursor
-      where ${conditionOf(sql, visible, 'seen')}
-      order by ${oldestFirst ? sql`created_at, seen.id desc` : sql`created_at desc, seen.id`} limit ${limit}`;
+      ) seen left join run_steps now on now.run_id = ${unlessPassedAll(sql)} and now.index = seen.cursor
+      where ${conditionOf(sql, visible, 'seen')}`;
+    const order = oldestFirst ? sql`order by created_at, id desc` : sql`order by created_at desc, id`;
+    return sql<RunListing[]>`${firstRows(sql, rows, order, limit)}`;
   },
 });

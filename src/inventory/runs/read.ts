@@ -3,6 +3,7 @@ import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { Requester, RunInput, RunState } from '../../model/runs/runs';
 import type { Db } from '../database';
+import { firstRows } from '../first-rows';
 
 export type RunRow = {
   readonly id: RunUuid;
@@ -68,11 +69,11 @@ export const readRuns = (sql: Db) => ({
     { limit = 100, lease, after }: { limit?: number; lease?: LeaseUuid; after?: RunUuid } = {},
   ): Promise<RunRow[]> {
     const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
-    return sql<RunRow[]>`
+    const rows = sql`
       select ${sql(runColumns)} from runs where node_uuid = ${node}
         ${lease ? sql`and lease_id = ${lease}` : sql``} 
-        ${after ? sql`and created_at <= ${place} and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}
-      order by created_at desc, id limit ${limit}`;
+        ${after ? sql`and created_at <= ${place} and (created_at < ${place} or (created_at = ${place} and id > ${after}))` : sql``}`;
+    return sql<RunRow[]>`${firstRows(sql, rows, sql`order by created_at desc, id`, limit)}`;
   },
 
   /** Where a node stands, for an explanation or an event; undefined when it is gone. */
