@@ -25,6 +25,8 @@ export type PowerSyncOptions = {
   readonly maxFailures: number;
   /** Called with the end of every read. */
   readonly looked?: (node: DueNode, how: Looked) => void;
+  /** Called after every step through the slots, a failed one too, with how long the oldest look that is due has waited. */
+  readonly walked?: (behindMs: number) => void;
 };
 
 type Looking = PowerSyncOptions & { readonly hands: LookHands };
@@ -57,8 +59,9 @@ const longestRecoverMs = 300_000;
 type Walk = {
   /** The first slot that it has not finished. */
   next: number;
-  /** The clock's slot at its last step. */
+  /** The clock's slot at its last step, and when that was by this process's own clock. */
   seen: number;
+  steppedAt: number;
   /** The last slot that it may claim from. */
   reach: number;
 };
@@ -99,11 +102,16 @@ const step = async (walk: Walk, now: number, options: Looking, places: LookPlace
   walk.next = Math.max(walk.next, oldest);
   if (now > walk.seen) walk.reach = Math.min(now, walk.next + catchUp * (now - walk.seen));
   walk.seen = now;
+  walk.steppedAt = performance.now();
   if (places.free() === 0) return true;
   const full = await lookWithin(Math.max(walk.next - claimedAgain, oldest), walk.reach, options, places);
   walk.next = full ?? walk.reach + 1;
   return full !== undefined;
 };
+
+/** How long the first slot that is not finished has waited: also while the store is away, or no place is free. */
+const behindOf = (walk: Walk, everyMs: number): number =>
+  ((walk.seen - walk.next + 1) * everyMs) / powerSlots + performance.now() - walk.steppedAt;
 
 /** Looks once at everything that was not looked at for an interval, and waits for the end of all looks. */
 export const syncPowerOnce = async (options: Looking): Promise<void> => {
@@ -129,6 +137,7 @@ const pause = (everyMs: number, signal: AbortSignal): Promise<void> => {
 const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> => {
   const { hands, everyMs, signal, conductor_group } = options;
   const { powerSync, bmcLeases } = hands.inventory;
+  const began = performance.now();
   let walk: Walk | undefined;
   let [enlistAt, sweepAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const turn = async (): Promise<boolean> => {
@@ -141,7 +150,7 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
       sweepAt = performance.now() + sweepEveryMs;
     }
     const now = await powerSync.slotNow(everyMs);
-    walk ??= { next: now, seen: now - 1, reach: now };
+    walk ??= { next: now, seen: now - 1, reach: now, steppedAt: began };
     return step(walk, now, options, places);
   };
   while (!signal.aborted) {
@@ -149,6 +158,7 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
       hands.log.warn('power sync: round failed', { error });
       return false;
     });
+    options.walked?.(walk ? behindOf(walk, everyMs) : performance.now() - began);
     if (full) await places.someFree(Math.ceil(options.workers / enlistsPerInterval), signal);
     else await pause(everyMs, signal);
   }

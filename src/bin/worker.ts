@@ -206,7 +206,7 @@ const bmc = (): void => {
       reportAttempt: createEngine(new Client({ connection, namespace: config.TEMPER_TEMPORAL_NAMESPACE })).tried,
       log,
     };
-    startPowerSync(config, hands, vaults.sealer, life);
+    startPowerSync(config, { ...hands, metrics }, vaults.sealer, life);
     startResealing({ inventory, ...vaults, log }, life);
     await listenForReaders(config, hands, life);
     await runWorker(

@@ -120,6 +120,11 @@ export const gaugeRows = {
     labels: ['verb', 'state'],
   },
   streams: { name: 'temper_event_streams', help: 'Event streams open' },
+  looksBehind: {
+    name: 'temper_power_looks_behind_seconds',
+    help: 'How long the oldest look at power that is due has waited, as each BMC worker sees it',
+    labels: ['conductor_group'],
+  },
   lanes: { name: 'temper_lanes', help: 'Acts that hold or wait for the lane of their BMC', labels: ['state'] },
 } as const satisfies Record<string, MetricRow & { name: string }>;
 

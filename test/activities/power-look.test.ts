@@ -240,6 +240,46 @@ describe('a round of power sync', () => {
     ]);
   });
 
+  test('says how long the oldest look that is due has waited: by the slots without a place, and while the store is away', async () => {
+    const stop = new AbortController();
+    const everyMs = 60_000;
+    const behind: number[] = [];
+    let [answer, turn] = [() => {}, 0];
+    const verify: Verify = () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ is: 'done', seen: { power_state: 'power on' } } as never);
+      });
+    const slots = [5_000, 5_512, 5_512];
+    const claims = [[{ ...node, slot: 5_000 }], [{ ...node, uuid: 'u2', slot: 5_256 }], []];
+    const store = storeOf({
+      'secrets.read': [],
+      'powerSync.slotNow': () => slots[turn] ?? Promise.reject(new Error('the store is away')),
+      'powerSync.claim': () => claims[turn],
+    });
+    const { driver } = recordingDriver({ verify });
+    const walked = (behindMs: number) => {
+      behind.push(behindMs);
+      turn += 1;
+      setImmediate(() => answer());
+      if (turn === 4) stop.abort();
+    };
+    const hands = {
+      inventory: store.inventory,
+      driverOf: () => ({ ...driver, laneKey: () => null }),
+      lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
+      log: logOf().log,
+    } as unknown as Hands;
+    await runPowerSync(hands, options(stop, { everyMs, workers: 1, walked }));
+    const [one, slot] = [behind.map(Math.round), everyMs / 1_024];
+    expect(one).toHaveLength(4);
+    expect(one[0]).toBeGreaterThanOrEqual(Math.floor(slot));
+    expect(one[1]).toBeGreaterThanOrEqual(Math.floor(257 * slot));
+    expect(one[1]).toBeLessThan(512 * slot);
+    expect(one[2]).toBeLessThan(257 * slot);
+    // A pause lies between the last step that succeeded and the one that failed.
+    expect(behind[3]! - behind[2]!).toBeGreaterThan(100);
+  });
+
   test('goes without an observer', async () => {
     const store = storeOf({
       'powerSync.claim': [node],

@@ -9,6 +9,7 @@ import { countedDriver, countedLanes, countedPolicy, countRequests, vendorLabels
 import { counterRows, createMetrics, gaugeRows, histogramRows, type Metrics } from '../../src/observe/metrics';
 import { activityCounter, eventCounter, relayCounter } from '../../src/observe/runs';
 import { createPolicy, personas } from '../../src/policy';
+import { startPowerSync } from '../../src/process/workers/power-sync';
 
 let metrics: Metrics;
 beforeEach(() => {
@@ -69,6 +70,22 @@ test('lanes tell how many acts hold one and how many wait', async () => {
   finish();
   expect([await first, await second]).toEqual([undefined, 'done']);
   expect(await level()).toEqual({ held: 0, waiting: 0 });
+});
+
+test('power sync tells how far behind a worker is, by its conductor group', async () => {
+  const ending = new AbortController();
+  const ended: (() => unknown)[] = [];
+  const away = async () => Promise.reject(new Error('the store is away'));
+  const inventory = { powerSync: { enlist: away }, bmcLeases: {}, secrets: {} };
+  const log = { info() {}, warn: () => ending.abort() };
+  const config = { TEMPER_CONDUCTOR_GROUP: 'g1', TEMPER_POWER_SYNC_SECONDS: 60, TEMPER_POWER_SYNC_WORKERS: 1 };
+  startPowerSync(config as never, { inventory, log, metrics } as never, {} as never, {
+    signal: ending.signal,
+    onEnd: (work) => void ended.push(work),
+  });
+  await Promise.all(ended.map((work) => work()));
+  expect(await counts('temper_power_looks_behind_seconds')).toEqual([[{ conductor_group: 'g1' }, expect.any(Number)]]);
+  expect((await counts('temper_power_looks_behind_seconds'))[0]![1]).toBeGreaterThan(0);
 });
 
 describe('acts', () => {

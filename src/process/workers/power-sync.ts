@@ -3,13 +3,22 @@ import { createImpose } from '../../activities/power-impose';
 import { type PowerSyncHands, runPowerSync } from '../../activities/power-sync';
 import type { Sealer } from '../../inventory/secrets/sealing';
 import { drivers } from '../../model/lifecycle/drivers';
+import type { Metrics } from '../../observe/metrics';
 import type { Life } from '../process';
 import type { BmcConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
 
+type Hands = PowerSyncHands & { readonly metrics: Metrics };
+
 /** Returns at once; the looking ends with the process. */
-export const startPowerSync = (config: BmcConfig, hands: PowerSyncHands, vault: Sealer, life: Life): void => {
+export const startPowerSync = (
+  config: BmcConfig,
+  { metrics, ...hands }: Hands,
+  vault: Sealer,
+  life: Pick<Life, 'signal' | 'onEnd'>,
+): void => {
   const { inventory } = hands;
+  const behind = metrics.looksBehind.labels(config.TEMPER_CONDUCTOR_GROUP);
   const impose =
     config.TEMPER_FORCE_POWER_STATE &&
     createImpose({ inventory, vault, timing: timingOf(config), queuePrefix: config.TEMPER_QUEUE_PREFIX });
@@ -22,6 +31,7 @@ export const startPowerSync = (config: BmcConfig, hands: PowerSyncHands, vault: 
       everyMs: config.TEMPER_POWER_SYNC_SECONDS * 1_000,
       workers: config.TEMPER_POWER_SYNC_WORKERS,
       maxFailures: config.TEMPER_POWER_SYNC_MAX_FAILURES,
+      walked: (behindMs) => behind.set(behindMs / 1_000),
     },
   );
   life.onEnd(() => syncing);
