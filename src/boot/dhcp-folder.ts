@@ -1,6 +1,6 @@
 /** The folder that dnsmasq reads: made by a command, its machines kept by the boot service. */
-import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { BootMachine } from '../inventory/nodes/network-boots';
 import { BuildFault } from './build';
 import type { Log } from './contents';
@@ -25,10 +25,12 @@ const signed: readonly Loader[] = [
 /** Where GRUB's network images look for their configuration, by who built them: Debian and others. */
 const grubConfigs = ['debian-installer/amd64/grub/grub.cfg', 'grub/grub.cfg'];
 
-/** Writes a file that is never seen half written. */
-const writeWhole = async (path: string, text: string, beside: string): Promise<void> => {
-  const written = join(beside, `.${path.split('/').at(-1)}.new`);
+/** Writes a file that is never seen half written, and that dnsmasq reads as a user of its own. */
+const writeWhole = async (path: string, text: string): Promise<void> => {
+  // dnsmasq passes over files of its folder that begin so.
+  const written = join(dirname(path), `.${basename(path)}.new`);
   await writeFile(written, text);
+  await chmod(written, 0o644);
   await rename(written, path);
 };
 
@@ -58,10 +60,10 @@ export const prepareDhcp = async (wanted: DhcpFolder): Promise<string> => {
   await copyLoaders(tftp, secureBoot ? [...unsigned, ...signed] : unsigned);
   for (const path of secureBoot ? grubConfigs : []) {
     await mkdir(dirname(join(tftp, path)), { recursive: true });
-    await writeWhole(join(tftp, path), grubStart(url), dir);
+    await writeWhole(join(tftp, path), grubStart(url));
   }
   const config = join(dir, 'dnsmasq.conf');
-  await writeWhole(config, text, dir);
+  await writeWhole(config, text);
   return config;
 };
 
@@ -97,7 +99,7 @@ export const createMachineList = ({ dir, machines, log }: MachinesDeps) => {
     const text = hostLines(await machines());
     if (text === written) return false;
     await mkdir(dirname(path), { recursive: true });
-    await writeWhole(path, text, dir);
+    await writeWhole(path, text);
     written = text;
     const reason = await reload(dir);
     log.info('machines of DHCP written', {

@@ -81,6 +81,9 @@ const configured = async (more: Pick<DhcpFolder, 'discovery'> = {}): Promise<voi
     ...more,
   });
   writeFileSync(join(folder, 'dnsmasq.conf'), config);
+  // Half written: dnsmasq passes over files that begin with a dot.
+  mkdirSync(join(folder, 'machines'), { recursive: true });
+  writeFileSync(join(folder, 'machines', '.half.new'), `${unknown}\n`);
   const machines = [
     { address: bios, secure_boot: false },
     { address: secure, secure_boot: true },

@@ -1,6 +1,15 @@
 /** The folder that dnsmasq reads: its own check of the syntax, and what never gets into it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMachineList } from '../../src/boot';
@@ -124,4 +133,19 @@ it('the list of machines is written where it has changed, whole or not at all', 
   expect(logged).toMatchObject([{ machines: 1, not_reloaded: expect.any(String) }, { machines: 2 }]);
   // Another process goes on where this one was.
   expect(await createMachineList({ dir, machines: async () => machines, log })()).toBe(false);
+});
+
+it('the list of machines needs no more than its own folder, and dnsmasq may read it whatever the process’s mask is', async () => {
+  const dir = join(folder, 'confined');
+  // What another user owns: a configuration beside it could name a program that dnsmasq starts as root.
+  mkdirSync(join(dir, '.temper.new'), { recursive: true });
+  const machines = async () => [{ address: '52:54:00:00:00:01', secure_boot: false }];
+  const mask = process.umask(0o077);
+  try {
+    await createMachineList({ dir, machines, log: { info: () => {}, warn: () => {} } })();
+  } finally {
+    process.umask(mask);
+  }
+  expect(readdirSync(join(dir, 'machines'))).toEqual(['temper']);
+  expect(statSync(join(dir, 'machines/temper')).mode & 0o777).toBe(0o644);
 });

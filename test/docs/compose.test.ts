@@ -186,9 +186,14 @@ test('serial consoles are off until their one setting is set; their port is publ
   expect(ports).toEqual([`\${TEMPER_SERIAL_CONSOLE_PUBLISH:-127.0.0.1:6389}:${read.TEMPER_SERIAL_CONSOLE_PORT}`]);
 });
 
-test('the boot service writes images of image records into its folder', () => {
-  const [mounted] = services.boot!.volumes!.filter((volume) => volume.includes('/var/lib/temper/boot'));
-  expect(mounted).toMatch(/:\/var\/lib\/temper\/boot$/);
+test('the boot service writes images of image records into its folder, and the list of machines for DHCP beside what dnsmasq reads as root', () => {
+  const mounted = services.boot!.volumes!.map((volume) => volume.replace(/^\$\{[^}]*\}[^:]*:/, ''));
+  expect(mounted).toEqual([
+    '/etc/temper:ro',
+    '/var/lib/temper/boot',
+    '/var/lib/temper/dhcp:ro',
+    '/var/lib/temper/dhcp/machines',
+  ]);
 });
 
 test('metrics can be fetched from other containers', () => {

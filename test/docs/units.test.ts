@@ -66,11 +66,14 @@ test('workers of one host, and of several, have names that differ', () => {
   expect(unitOf('temper-worker-bmc@.service').values('Environment')).toContain('TEMPER_WORKER_HOSTNAME=%H-%i');
 });
 
-test('the boot service may write where it keeps images of image records, and nowhere else', () => {
+test('the boot service may write where it keeps images of image records and lists machines for DHCP, and nowhere else', () => {
   const [user] = unitOf('temper-boot.service').values('User');
-  expect(unitOf('temper-boot.service').values('ReadWritePaths')).toEqual(['-/var/lib/temper/boot/images']);
+  const written = ['/var/lib/temper/boot/images', '/var/lib/temper/dhcp/machines'];
+  expect(unitOf('temper-boot.service').values('ReadWritePaths')).toEqual([written.map((path) => `-${path}`).join(' ')]);
   const made = readFileSync(join(folder, 'temper.tmpfiles'), 'utf8');
-  expect(made).toMatch(new RegExp(`^d /var/lib/temper/boot/images 0755 ${user} temper$`, 'm'));
+  expect([...made.matchAll(/^d (\S+) 0755 (\S+) temper$/gm)].map(([, path, owner]) => [path, owner])).toEqual(
+    written.map((path) => [path, user]),
+  );
   for (const [file] of table.filter(([file]) => file !== 'temper-boot.service'))
     expect(unitOf(file).values('ReadWritePaths')).toEqual([]);
 });
