@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
 import type { GrantedBoot } from '../inventory/nodes/network-boots';
 import { hashOf } from '../inventory/secrets/boot-tokens';
+import { peerAddress } from '../model/access/bmc-addresses';
 import { longestArguments } from '../model/boot/kernel-arguments';
 import type { Log } from './contents';
 import { type DiscoveryDeps, discoveryScript } from './discovery';
@@ -93,7 +94,7 @@ export const createNetwork = (deps: NetworkDeps) => {
     response: ServerResponse,
     { mac, loader, called }: { mac: string; loader: Loader; called: string | undefined },
   ): Promise<void> => {
-    const peer = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+    const peer = peerAddress(request.socket.remoteAddress);
     const say = (text: string) => answerText(response, request.method, text);
     // A look at the headers is no boot.
     if (request.method === 'HEAD') return say(firstScript);

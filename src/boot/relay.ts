@@ -4,6 +4,7 @@ import { request as requestByTls } from 'node:https';
 import { isIP } from 'node:net';
 import { pipeline } from 'node:stream';
 import { ipKeyGenerator } from 'express-rate-limit';
+import { peerAddress } from '../model/access/bmc-addresses';
 import type { Log } from './contents';
 import { answerEmpty } from './send';
 import { createTurnstile, type Turnstile } from './turnstile';
@@ -74,12 +75,9 @@ const senderHeader = 'x-temper-ramdisk';
 
 const hostPattern = /^[\w.:[\]-]{1,255}$/;
 
-const peerAddress = ({ socket }: IncomingMessage): string =>
-  (socket.remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '');
-
 /** X-Forwarded-For as it is sent on: what a sender wrote there itself is believed of trusted proxies alone. */
 const forwardedFor = ({ trusts }: RelayDeps, request: IncomingMessage): string => {
-  const address = peerAddress(request);
+  const address = peerAddress(request.socket.remoteAddress);
   const given = request.headers['x-forwarded-for'];
   return given !== undefined && trusts(address) ? `${given}, ${address}` : address;
 };
@@ -87,7 +85,7 @@ const forwardedFor = ({ trusts }: RelayDeps, request: IncomingMessage): string =
 /** The address that a request comes from, as far as proxies are believed; empty where all of them are trusted, or none is one. */
 const senderOf = ({ trusts }: RelayDeps, request: IncomingMessage): string => {
   const given = String(request.headers['x-forwarded-for'] ?? '').split(',');
-  const path = [...given.map((one) => one.trim()), peerAddress(request)].reverse();
+  const path = [...given.map((one) => one.trim()), peerAddress(request.socket.remoteAddress)].reverse();
   const sender = path.find((address) => !trusts(address)) ?? '';
   return isIP(sender) ? sender : '';
 };

@@ -1,5 +1,6 @@
 /** The listener of the boot service: contents of boots under their URLs, and what machines ask for before they have one. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { peerAddress } from '../model/access/bmc-addresses';
 import { type ContentDeps, createContents, type Part } from './contents';
 import { discoveryContent, discoveryPart } from './discovery';
 import { createImageContents, type ImageContentDeps } from './image-contents';
@@ -52,7 +53,7 @@ export const bootListener = (deps: BootDeps): RequestListener => {
       return answerEmpty(response, 405, { allow: 'GET, HEAD' });
     const answering = network(request, response);
     if (answering) return answering;
-    const wanted = findAt(request.url, request.socket.remoteAddress ?? '');
+    const wanted = findAt(request.url, peerAddress(request.socket.remoteAddress));
     if (wanted === undefined) return answerEmpty(response, 404, { connection: 'close' });
     if (!readers.enter(wanted.key)) return answerEmpty(response, 503, { 'retry-after': '1' });
     try {
@@ -80,7 +81,7 @@ export const bootListener = (deps: BootDeps): RequestListener => {
 export const boundConnections = (server: Server, most: number): void => {
   const turnstile = createTurnstile(most);
   server.on('connection', (socket) => {
-    const address = socket.remoteAddress ?? '';
+    const address = peerAddress(socket.remoteAddress);
     if (!turnstile.enter(address)) return socket.destroy();
     socket.once('close', () => turnstile.leave(address));
   });

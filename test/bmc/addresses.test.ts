@@ -1,8 +1,9 @@
 /** BMC addresses: how they are read, and which networks hold them. */
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
-import { cidrContains, isCidr, isIpAddress, parseBmcAddress } from '../../src/model/access/bmc-addresses';
+import { cidrContains, isCidr, isIpAddress, parseBmcAddress, peerAddress } from '../../src/model/access/bmc-addresses';
 import { isTemperError } from '../../src/model/errors';
+import { originOf } from '../../src/model/resources/audit';
 
 const read = (redfish_address: unknown) => parseBmcAddress({ redfish_address });
 
@@ -64,6 +65,23 @@ test.each([
   ['fe80::/10', 'fe80::1%eth0', false],
 ])('%s holds %s: %p', (cidr, address, holds) => {
   expect(cidrContains(cidr, address)).toBe(holds);
+});
+
+test.each([
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['::FFFF:192.0.2.7%eth0', '192.0.2.7'],
+  ['192.0.2.7', '192.0.2.7'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['2001:db8::ffff:1', '2001:db8::ffff:1'],
+  ['', ''],
+])('the end of a connection at %s is called %s, in the audit trail too', (address, plain) => {
+  expect(peerAddress(address)).toBe(plain);
+  expect(originOf(address, undefined)).toEqual(plain === '' ? {} : { address: plain });
+});
+
+test('a connection that is gone has no address', () => {
+  expect(peerAddress(undefined)).toBe('');
 });
 
 // Spellings that other readers of addresses take for an address, and for different ones: none may open a network.

@@ -76,6 +76,10 @@ afterEach(async () => {
   await new Promise((closed) => server.close(closed));
 });
 
+/** What the kernel calls the other end of every connection from here on. */
+const comingFrom = (value: string) =>
+  server.prependListener('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value }));
+
 const get = async (path: string, init: RequestInit = {}) => {
   const answer = await fetch(base + path, init);
   return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()), headers: answer.headers };
@@ -91,6 +95,16 @@ it('the first script asks for the machine’s own, by the port that it came from
   expect(bytes.toString()).toContain('/boot/network/${netX/mac:hexhyp}/boot.ipxe?arch=${buildarch}');
   expect(headers.get('cache-control')).toBe('no-store');
   expect(asked).toEqual([]);
+});
+
+it.each([
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['fe80::1%eth0', 'fe80::1'],
+])('a machine at %s is the one at %s', async (address, peer) => {
+  await start();
+  comingFrom(address);
+  await scriptOf();
+  expect(asked).toMatchObject([{ mac, peer }]);
 });
 
 it('gives a boot’s script with its arguments and token, and what it loads', async () => {

@@ -274,6 +274,24 @@ it('closes connections that never ask, and lets one address have only so many', 
   expect((await read({ range: 'bytes=0-9' })).answer.status).toBe(206);
 });
 
+it('counts one address as one, in whichever spelling its connections have it', async () => {
+  await start({ perAddress: 2, headersMs: 2_000 });
+  const spellings = ['::ffff:192.0.2.7', '192.0.2.7', '::ffff:c000:207', '192.0.2.8'];
+  server.prependListener('connection', (socket) =>
+    Object.defineProperty(socket, 'remoteAddress', { value: spellings.shift() }),
+  );
+  const [first, second, third] = [await opened(), await opened(), await opened()];
+  for (const socket of [first, second]) socket.resume();
+  await once(third.resume(), 'close');
+  // All three are closed where they were silent for too long, in this order.
+  expect([first.closed, second.closed]).toEqual([false, false]);
+  const other = await opened();
+  other.write(`GET /boot/${token}/ramdisk.iso HTTP/1.1\r\nhost: x\r\nrange: bytes=0-9\r\n\r\n`);
+  const [head] = (await once(other, 'data')) as [Buffer];
+  expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 206 /);
+  for (const socket of [first, second, other]) socket.destroy();
+});
+
 it('lets one URL have only so many readers at once', async () => {
   await start();
   valid.set(hashOf(token), { ...served, ramdisk: { ...served.ramdisk, ...large } });

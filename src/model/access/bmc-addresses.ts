@@ -119,6 +119,13 @@ const groupsOf = (dotted: string): string => {
 const unmapped = (ip: Ip): Ip => (isMapped(ip) ? ip.toIPv4Address() : ip);
 const isMapped = (ip: Ip): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress();
 
+/** The address at the other end of a connection, in one spelling: IPv4 mapped into IPv6 as IPv4, and without the name of our own link. */
+export const peerAddress = (address: string | undefined): string => {
+  const text = (address ?? '').replace(/%.*$/, '');
+  const ip = parseRaw(text);
+  return ip && isMapped(ip) ? unmapped(ip).toString() : text;
+};
+
 /** Whether a text is an IP address (no brackets, no zone). */
 export const isIpAddress = (text: string): boolean => parseRaw(text) !== undefined;
 

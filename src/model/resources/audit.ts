@@ -1,4 +1,5 @@
 /** What the audit trail says of a request: what became of it, and where it came from. */
+import { peerAddress } from '../access/bmc-addresses';
 
 /** `granted` was done, `refused` by a rule (also where the answer was "not found"), `failed` for any other reason. */
 export const verdicts = ['granted', 'refused', 'failed'] as const;
@@ -22,7 +23,7 @@ const printable = (text: string): string => text.replace(/[^\x20-\x7e\u00a0-\uff
 
 /** An origin as it is kept: bounded, without control characters. */
 export const originOf = (address: string | undefined, forwarded: string | undefined): Origin => ({
-  ...(address && { address: address.replace(/^::ffff:(?=\d+\.)/, '') }),
+  ...(address && { address: peerAddress(address) }),
   ...(forwarded && { forwarded_for: printable(forwarded.slice(0, longestForwarded)) }),
 });
 

@@ -23,7 +23,7 @@ export const peerOf = ({
   origin,
   header,
 }: Pick<ApiRequest<unknown, unknown, unknown>, 'origin' | 'header'>): string => {
-  const address = (origin.address ?? '').replace(/%.*$/, '');
+  const address = origin.address ?? '';
   if (!bootService.test(header('via') ?? '')) return address;
   // Empty where the boot service trusts all addresses that it sees: the API then believes the first of them.
   const sender = header(senderHeader) || undefined;
