@@ -7,7 +7,15 @@ import { cleaningFrom } from '../process/api/cleaning-runbooks';
 import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/context';
 import { countedTogether } from '../process/api/counted-together';
 import { identityFrom } from '../process/api/identity';
-import { answerFirst, ownSlot, runProcesses, shareOf, startsOthers } from '../process/api/processes';
+import {
+  answerFirst,
+  ownSlot,
+  policyBefore,
+  runProcesses,
+  shareOf,
+  startsOthers,
+  tellPolicy,
+} from '../process/api/processes';
 import { startRamdiskListener } from '../process/api/ramdisk-listener';
 import { watchSkew } from '../process/clock-skew';
 import { collectAlone, keepHeapSmall } from '../process/heap';
@@ -32,7 +40,11 @@ const metrics = createMetrics(slot === undefined ? 'api' : `api-${slot}`);
 
 // Asynchronous, so that its faults are reported together with those of the identity's files.
 const policyFrom = async (config: ApiConfig, record: PolicyRecorder['record']) =>
-  apiPolicyFrom(config, { log, metrics }, record);
+  apiPolicyFrom(
+    config,
+    { log, metrics },
+    { record, ...(slot !== undefined && { onRules: tellPolicy, before: policyBefore() }) },
+  );
 
 /** Starts the thread that serves ramdisks where they have an address of their own. @returns how it is ended */
 const serveRamdisks = async (): Promise<() => Promise<void>> => {

@@ -1,6 +1,9 @@
 /** One API on several processes: they share a port and its limits, one that is killed comes back, and the first answers for all. */
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { until } from '../../demo/nodes';
 import { type Entry, endAll, good, run, start } from './support/entries';
 
@@ -111,6 +114,53 @@ test('one that is killed is started again, and the others serve meanwhile', asyn
     return now.get(name) === before.get(name) ? undefined : now;
   });
   expect([...after.keys()].sort()).toEqual([...before.keys()].sort());
+});
+
+test('one that stands still is ended and started again, and takes no health or metrics of the others with it', async () => {
+  const { health, printed, entry } = await begin();
+  const before = await startedAt(health);
+  const [, still] = await childrenOf(entry.child.pid!);
+  process.kill(still!, 'SIGSTOP');
+  // Its own counts stand in, which were asked for before.
+  expect(await startedAt(health)).toEqual(before);
+  await until('the reason of the processes that do answer', 120_000, async () => {
+    const { text } = await ask(health, '/readyz');
+    return JSON.parse(text).reason.includes('ECONNREFUSED') || undefined;
+  });
+  const [found] = await printed('an API process stands still, it is ended', 1);
+  const [said] = await printed('an API process ended, it is started again', 1);
+  expect(said).toMatchObject({ signal: 'SIGKILL', api_process: found!.api_process });
+  await printed('ready', processes + 2);
+});
+
+test('one that stands still keeps the others from ending no longer than that is noticed', async () => {
+  const { entry } = await begin();
+  const pids = await childrenOf(entry.child.pid!);
+  process.kill(pids[1]!, 'SIGSTOP');
+  entry.child.kill('SIGTERM');
+  expect((await entry.ended).status).toBe(0);
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+});
+
+test('one that is started again refuses a policy file that was emptied meanwhile, as the others do', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'api-processes-'));
+  const file = join(folder, 'policy.yaml');
+  const text = '"baremetal:node:get": "role:reader"\n';
+  try {
+    await writeFile(file, text);
+    const { entry, printed } = await begin({ TEMPER_POLICY_FILE: file });
+    const pids = await childrenOf(entry.child.pid!);
+    await writeFile(file, '');
+    process.kill(pids[1]!, 'SIGKILL');
+    const [, refused] = await printed('an API process ended, it is started again', 2);
+    expect(refused).toMatchObject({ status: 78 });
+    await writeFile(file, text);
+    await printed('ready', processes + 2);
+    entry.child.kill('SIGTERM');
+    expect((await entry.ended).err).toContain('policy.yaml holds no rules, and held 1 before');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test('SIGTERM to the first ends them all, with what is under way answered', async () => {

@@ -19,6 +19,7 @@ module.exports.slowSuites = {
   'clients/cli-allocations': 65,
   'clients/image': 150,
   'clients/ironic-move': 80,
+  'bin/api-processes': 125,
   'clients/package': 65,
   'e2e/clocks': 65,
   'clients/sushy-emulator': 60,

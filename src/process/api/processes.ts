@@ -7,21 +7,31 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../../observe/log';
 import type { Counted, Metrics } from '../../observe/metrics';
+import type { RuleCounts } from '../policy/policy';
 import type { Life } from '../process';
 import type { ApiConfig } from '../settings/config';
 import { configStatus } from '../settings/fault';
 import { createCounts } from './counted-together';
 
 /** What the first process asks of another, and what that answers. */
-type Question = { readonly temper: 'count' | 'check'; readonly number: number };
+type Question = { readonly temper: 'count' | 'check' | 'alive'; readonly number: number };
 type Answer =
   | { readonly temper: 'listening' }
+  | { readonly temper: 'living'; readonly number: number }
+  /** A policy came into force, whose files hold so many rules. */
+  | { readonly temper: 'policy'; readonly rules: readonly (readonly [path: string, rules: number])[] }
   | { readonly temper: 'counted'; readonly number: number; readonly counted: Counted }
   | { readonly temper: 'checked'; readonly number: number; readonly fault: string | null };
 
 // Not one of ours by its name: the settings are checked for names that are none.
 const slotSetting = 'API_PROCESS_SLOT';
-const answerWithinMs = 10_000;
+const rulesSetting = 'API_PROCESS_RULES';
+/** Less than those wait who ask the first one: a process that stands still must not take health and metrics of the others with it. */
+const answerWithinMs = 2_000;
+/** One that stands still is asked so often, and given so long each time, before it is ended. */
+const aliveEveryMs = 2_000;
+const aliveWithinMs = 10_000;
+const mostMissed = 3;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 /** One that lived so long is no sign of a fault that comes at each start. */
@@ -41,11 +51,22 @@ const shared = [
   'TEMPER_MAX_CONNECTIONS',
 ] as const;
 
-/** The settings of one of several processes: what is counted in each is divided by their number, so that the sum is never more. */
+/** The settings of one of several processes: what is counted in each is divided by their number, at least one each. */
 export const shareOf = (config: ApiConfig): ApiConfig => {
   const { TEMPER_API_PROCESSES: processes } = config;
   const divided = shared.map((name) => [name, config[name] && Math.max(1, Math.floor(config[name] / processes))]);
   return { ...config, ...Object.fromEntries(divided), TEMPER_HEALTH_PORT: undefined, TEMPER_SUPERVISED: '1' };
+};
+
+const say = (answer: Answer): void => void process.send!(answer, undefined, undefined, () => {});
+
+/** Has one that is started anew know what the files held: by one that was emptied meanwhile it would decide otherwise than the others. */
+export const tellPolicy = (rules: RuleCounts): void => say({ temper: 'policy', rules: [...rules] });
+
+/** What the policy's files held when one of the processes last took them; undefined at the first start. */
+export const policyBefore = (): RuleCounts | undefined => {
+  const { [rulesSetting]: text } = process.env;
+  return text === undefined ? undefined : new Map(JSON.parse(text));
 };
 
 const isQuestion = (message: unknown): message is Question =>
@@ -53,10 +74,10 @@ const isQuestion = (message: unknown): message is Question =>
 
 /** Answers what the first process asks. @param check rejects while this process cannot serve */
 export const answerFirst = ({ registry }: Pick<Metrics, 'registry'>, check: () => Promise<void>): void => {
-  const say = (answer: Answer): void => void process.send!(answer, undefined, undefined, () => {});
   process.on('message', async (message) => {
     if (!isQuestion(message)) return;
     const { temper, number } = message;
+    if (temper === 'alive') return say({ temper: 'living', number });
     if (temper === 'count') return say({ temper: 'counted', number, counted: await registry.getMetricsAsJSON() });
     const fault = await check().then(
       () => null,
@@ -78,10 +99,11 @@ type Slot = {
 let questions = 0;
 
 /** Asks a process, and waits a short time for its answer. Throws where there is none. */
-const ask = <Is extends 'counted' | 'checked'>(
-  { worker }: Slot,
+const ask = <Is extends 'counted' | 'checked' | 'living'>(
+  { worker }: Pick<Slot, 'worker'>,
   temper: Question['temper'],
   is: Is,
+  withinMs = answerWithinMs,
 ): Promise<Extract<Answer, { temper: Is }>> =>
   new Promise((done, fail) => {
     questions += 1;
@@ -94,7 +116,7 @@ const ask = <Is extends 'counted' | 'checked'>(
     const late = setTimeout(() => {
       over();
       fail(new Error(`process ${worker.process.pid} does not answer`));
-    }, answerWithinMs);
+    }, withinMs);
     const over = (): void => {
       clearTimeout(late);
       worker.off('message', take);
@@ -117,6 +139,35 @@ const listens = (worker: Worker): Promise<boolean> =>
   });
 
 /**
+ * Ends a process that stands still, however it came to that: it would keep the connections that it has, and be given more. Until its own
+ * end, and so while it drains. Misses are counted in a row, for this process may have stood still itself.
+ */
+const endWhenStill = async ({ number, worker, listening }: Slot, log: Logger): Promise<void> => {
+  if (!(await listening)) return;
+  for (let missed = 0; missed < mostMissed; ) {
+    await pause(aliveEveryMs, undefined, { ref: false });
+    if (worker.isDead()) return;
+    const lives = await ask({ worker }, 'alive', 'living', aliveWithinMs).then(
+      () => true,
+      () => false,
+    );
+    missed = lives ? 0 : missed + 1;
+  }
+  if (worker.isDead()) return;
+  log.error('an API process stands still, it is ended', { api_process: number });
+  worker.process.kill('SIGKILL');
+};
+
+/** Asks all whether they can serve. Throws the fault of one that says it cannot; one that is away is passed over, if another serves. */
+const checkAll = async (slots: readonly Slot[]): Promise<void> => {
+  const answers = await Promise.allSettled(slots.map((slot) => ask(slot, 'check', 'checked')));
+  const given = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.fault] : []));
+  const fault = given.find((one) => one !== null);
+  if (fault !== undefined) throw new Error(String(fault));
+  if (given.length === 0) throw new Error('none of the API processes answers');
+};
+
+/**
  * Runs the processes until the end of this one, which `ends` are called at. Resolves when all of them listen; ends this process with the status of the
  * first one where that does not come so far, for it has said why.
  */
@@ -126,9 +177,16 @@ export const runProcesses = async (
   life: Life,
 ): Promise<void> => {
   const counts = createCounts();
+  let rules: string | undefined;
   const begin = (number: number): Pick<Slot, 'worker' | 'listening'> => {
-    const worker = cluster.fork({ [slotSetting]: String(number) });
+    const worker = cluster.fork({
+      [slotSetting]: String(number),
+      ...(rules !== undefined && { [rulesSetting]: rules }),
+    });
     counts.serve(worker);
+    worker.on('message', (message: Answer) => {
+      if (message?.temper === 'policy') rules = JSON.stringify(message.rules);
+    });
     return { worker, listening: listens(worker) };
   };
   const slots: Slot[] = [];
@@ -145,6 +203,7 @@ export const runProcesses = async (
       await pause(ms, undefined, { signal: life.signal }).catch(() => {});
       if (life.signal.aborted) return;
       Object.assign(slot, begin(slot.number));
+      void endWhenStill({ ...slot }, log);
     }
   };
   ends.push(async () => {
@@ -175,11 +234,8 @@ export const runProcesses = async (
       process.exit(status || 1);
     }
     void keep(slot);
+    void endWhenStill({ ...slot }, log);
   }
   await Promise.all(slots.map(({ listening }) => listening));
-  life.ready(async () => {
-    const faults = await Promise.all(slots.map((slot) => ask(slot, 'check', 'checked').then(({ fault }) => fault)));
-    const fault = faults.find((one) => one !== null);
-    if (fault !== undefined) throw new Error(String(fault));
-  });
+  life.ready(() => checkAll(slots));
 };

@@ -26,13 +26,17 @@ import {
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const lookEveryMs = 2_000;
 
+/** How many rules each file holds, by its path. */
+export type RuleCounts = ReadonlyMap<string, number>;
+
 /** Options of the policy that no file holds. */
 export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedServiceProject' | 'remote'>;
 
 /** What looks at every policy that comes into force. */
 export type Watching = {
   readonly log: Logger;
-  readonly onLoad: () => void;
+  /** Called for every policy that comes into force, with how many rules each of its files holds. */
+  readonly onLoad: (rules: RuleCounts) => void;
   /** Called with whether the files that lie there are not those in force. */
   readonly onStale?: (stale: boolean) => void;
   readonly counted?: (policy: Policy) => Policy;
@@ -40,6 +44,8 @@ export type Watching = {
   readonly record?: (load: PolicyLoad) => void;
   /** The setting that names the files, for messages. */
   readonly setting?: string;
+  /** What the files held in the process that this one stands in for: one that holds none now is refused, as by a reload. */
+  readonly before?: RuleCounts;
 };
 
 export type PolicyHolder = {
@@ -94,9 +100,9 @@ const watch = (places: PolicyPlaces, first: string, take: (found: FilesRead) => 
   return () => clearInterval(look);
 };
 
-type Loaded = { readonly policy: Policy; readonly rules: ReadonlyMap<string, number> };
+type Loaded = { readonly policy: Policy; readonly rules: RuleCounts };
 
-const loadedFiles = (texts: Texts | undefined, rules?: ReadonlyMap<string, number>): PolicyLoad['files'] =>
+const loadedFiles = (texts: Texts | undefined, rules?: RuleCounts): PolicyLoad['files'] =>
   (texts?.files ?? []).map((file) => ({ ...file, sha256: sha256(file.text), rules: rules?.get(file.path) ?? null }));
 
 /**
@@ -107,16 +113,16 @@ const loadedFiles = (texts: Texts | undefined, rules?: ReadonlyMap<string, numbe
 export const holdPolicy = (
   set: RuleSetName,
   given: string | PolicyPlaces | undefined,
-  { log, onLoad, onStale, counted = (policy) => policy, record, setting = 'TEMPER_POLICY_FILE' }: Watching,
+  { log, onLoad, onStale, counted = (policy) => policy, record, setting = 'TEMPER_POLICY_FILE', before }: Watching,
   rest: PolicyRest = {},
 ): PolicyHolder => {
   const places = placesOf(given);
   const mode = rest.mode ?? 'strict';
-  const compile = (found: FilesRead, before: Loaded | undefined): Loaded => {
+  const compile = (found: FilesRead, known: RuleCounts | undefined): Loaded => {
     try {
       if ('thrown' in found) throw found.thrown;
       const rules = rulesIn(found.texts);
-      if (before) requireKept(before.rules, rules);
+      if (known) requireKept(known, rules);
       const policy = createPolicy({ set, ...rest, ...sourceOf(found.texts) });
       for (const path of found.texts.passed) log.warn('no policy file by its name, passed over', { file: path });
       return { policy, rules };
@@ -124,8 +130,8 @@ export const holdPolicy = (
       throw filesFault(setting, placesText(places), thrown);
     }
   };
-  const load = (found: FilesRead, before?: Loaded): Loaded => {
-    const loaded = compile(found, before);
+  const load = (found: FilesRead, known: RuleCounts | undefined): Loaded => {
+    const loaded = compile(found, known);
     const { policy, rules } = loaded;
     for (const warning of [...policy.warnings, ...reviewOf(policy, membersWith([]))]) log.warn('policy', { warning });
     const file = placesText(places);
@@ -134,17 +140,17 @@ export const holdPolicy = (
     log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
     const texts = 'texts' in found ? found.texts : undefined;
     record?.({ at: new Date(), set, mode, rule_set: policy.hash, reason: null, files: loadedFiles(texts, rules) });
-    onLoad();
+    onLoad(rules);
     onStale?.(false);
     return loaded;
   };
   const first = readPolicy(places);
-  let loaded = load(first);
+  let loaded = load(first, before);
   let current = counted(loaded.policy);
   let fault: string | null = null;
   const reload = (found: FilesRead) => {
     try {
-      loaded = load(found, loaded);
+      loaded = load(found, loaded.rules);
       current = counted(loaded.policy);
       fault = null;
     } catch (error) {
