@@ -1,6 +1,6 @@
 /** An Ironic database as groups of objects: each node with what belongs to it, by UUIDs instead of Ironic's own numbers. */
 
-import { documentOf, judgeNode, listOf } from './nodes';
+import { documentOf, judgeNode, listOf, RowFault, refuseReserved } from './nodes';
 import type { Group, Kind, Remark, Taken } from './objects';
 import { type Source, SourceFault, type SourceRow } from './source';
 import { judgeRunbook, judgeTemplate } from './step-lists';
@@ -43,9 +43,9 @@ const portgroupOf = (row: SourceRow, node_uuid: string): Taken =>
     mode: row.mode ?? 'active-backup',
     standalone_ports_supported: row.standalone_ports_supported !== false,
     dynamic_portgroup: row.dynamic_portgroup === true,
-    extra: documentOf(row.extra),
-    internal_info: documentOf(row.internal_info),
-    properties: documentOf(row.properties),
+    extra: documentOf(row, 'extra'),
+    internal_info: documentOf(row, 'internal_info'),
+    properties: documentOf(row, 'properties'),
   });
 
 const portOf = (row: SourceRow, node_uuid: string, portgroup_uuid: string | null): Taken =>
@@ -57,33 +57,33 @@ const portOf = (row: SourceRow, node_uuid: string, portgroup_uuid: string | null
     pxe_enabled: row.pxe_enabled !== false,
     is_smartnic: row.is_smartnic === true,
     available_for_dynamic_portgroup: row.available_for_dynamic_portgroup !== false,
-    extra: documentOf(row.extra),
-    internal_info: documentOf(row.internal_info),
-    local_link_connection: documentOf(row.local_link_connection),
+    extra: documentOf(row, 'extra'),
+    internal_info: documentOf(row, 'internal_info'),
+    local_link_connection: documentOf(row, 'local_link_connection'),
   });
 
 const connectorOf = (row: SourceRow, node_uuid: string): Taken =>
   object('volume connector', row, {
     node_uuid,
     ...picked(row, ['type', 'connector_id']),
-    extra: documentOf(row.extra),
+    extra: documentOf(row, 'extra'),
   });
 
 const targetOf = (row: SourceRow, node_uuid: string): Taken =>
   object('volume target', row, {
     node_uuid,
     ...picked(row, ['volume_type', 'volume_id', 'boot_index']),
-    extra: documentOf(row.extra),
-    properties: documentOf(row.properties),
+    extra: documentOf(row, 'extra'),
+    properties: documentOf(row, 'properties'),
   });
 
 const allocationOf = (row: SourceRow, node_uuid: string, uuidOf: ReadonlyMap<string, string>): Taken =>
   object('allocation', row, {
     node_uuid,
     ...picked(row, ['name', 'state', 'owner', 'last_error', 'resource_class']),
-    traits: listOf(row.traits),
-    candidate_nodes: listOf(row.candidate_nodes).flatMap((ident) => uuidOf.get(String(ident)) ?? []),
-    extra: documentOf(row.extra),
+    traits: listOf(row, 'traits'),
+    candidate_nodes: listOf(row, 'candidate_nodes').flatMap((ident) => uuidOf.get(String(ident)) ?? []),
+    extra: documentOf(row, 'extra'),
   });
 
 const groupedBy = (rows: readonly SourceRow[], column: string): ReadonlyMap<unknown, readonly SourceRow[]> => {
@@ -122,10 +122,19 @@ const nodeTables = [
 ] as const;
 type Tables = Readonly<Record<(typeof tables)[number], readonly SourceRow[]>>;
 
+/** MariaDB may hold a time that is none, of zeros: it counts as not given. */
+const timed = (row: SourceRow): SourceRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [
+      name,
+      value instanceof Date && Number.isNaN(value.getTime()) ? null : value,
+    ]),
+  );
+
 const readTables = async (source: Source): Promise<Tables> => {
   const found: Partial<Record<(typeof tables)[number], readonly SourceRow[]>> = {};
   // One connection, one snapshot: one after the other.
-  for (const table of tables) found[table] = await source.rows(table);
+  for (const table of tables) found[table] = (await source.rows(table)).map(timed);
   return found as Tables;
 };
 
@@ -136,6 +145,28 @@ const remarkOf = (kind: Kind, row: SourceRow, is: Remark['is'], reason: string):
   is,
   reason,
 });
+
+/** What reads a row, and its refusal where the row cannot be read. */
+const orRefused = <T>(read: () => T): T | { readonly refused: string } => {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof RowFault) return { refused: thrown.message };
+    throw thrown;
+  }
+};
+
+/** An object of a row; none, and a remark, where it cannot be read. */
+const readRow = (remarks: Remark[], kind: Kind, row: SourceRow, read: () => Taken): Taken[] => {
+  const found = orRefused(() => {
+    const taken = read();
+    refuseReserved(taken.values);
+    return taken;
+  });
+  if (!('refused' in found)) return [found];
+  remarks.push(remarkOf(kind, row, 'refused', found.refused));
+  return [];
+};
 
 /** What is not below any node, and so cannot be taken. */
 const strayRemarks = (all: Tables): Remark[] => {
@@ -165,10 +196,11 @@ const readLists = (all: Tables): Found => {
   const traitsOf = ({ id }: SourceRow) => (runbookTraits.get(id) ?? []).map(({ trait }) => String(trait)).sort();
   const judged = [
     ...all.runbooks.map(
-      (row) => ['runbook', row, judgeRunbook(row, runbookSteps.get(row.id) ?? [], traitsOf(row))] as const,
+      (row) =>
+        ['runbook', row, orRefused(() => judgeRunbook(row, runbookSteps.get(row.id) ?? [], traitsOf(row)))] as const,
     ),
     ...all.deploy_templates.map(
-      (row) => ['deploy template', row, judgeTemplate(row, templateSteps.get(row.id) ?? [])] as const,
+      (row) => ['deploy template', row, orRefused(() => judgeTemplate(row, templateSteps.get(row.id) ?? []))] as const,
     ),
   ];
   return {
@@ -187,11 +219,14 @@ const readLists = (all: Tables): Found => {
 export const readIronic = async (source: Source): Promise<Found> => {
   await checkSchema(source);
   const all = await readTables(source);
+  const remarks: Remark[] = strayRemarks(all);
+  const read = (kind: Kind, row: SourceRow, make: () => Taken) => readRow(remarks, kind, row, make);
   const chassis = new Map(
-    all.chassis.map((row) => [
-      row.id,
-      object('chassis', row, { ...picked(row, ['description']), extra: documentOf(row.extra) }),
-    ]),
+    all.chassis.flatMap((row) =>
+      read('chassis', row, () =>
+        object('chassis', row, { ...picked(row, ['description']), extra: documentOf(row, 'extra') }),
+      ).map((taken) => [row.id, taken] as const),
+    ),
   );
   const uuidOf = new Map(
     all.nodes.flatMap(({ uuid, name }) =>
@@ -204,13 +239,12 @@ export const readIronic = async (source: Source): Promise<Found> => {
     ReturnType<typeof groupedBy>
   >;
   const groups: Group[] = [];
-  const remarks: Remark[] = strayRemarks(all);
   for (const row of all.nodes) {
     const below = (table: keyof Tables) => of[table].get(row.id) ?? [];
     const traits = below('node_traits')
       .map(({ trait }) => String(trait))
       .sort();
-    const verdict = judgeNode(row, traits, below('node_tags').length);
+    const verdict = orRefused(() => judgeNode(row, traits, below('node_tags').length));
     if ('refused' in verdict) {
       remarks.push(remarkOf('node', row, 'refused', verdict.refused));
       for (const [kind, table] of nodeTables)
@@ -224,11 +258,13 @@ export const readIronic = async (source: Source): Promise<Found> => {
       first: home ? [home] : [],
       main: { ...object('node', row, { ...verdict.values, chassis_uuid: home?.uuid ?? null }) },
       below: [
-        ...below('portgroups').map((each) => portgroupOf(each, node)),
-        ...below('ports').map((each) => portOf(each, node, portgroupUuid.get(each.portgroup_id) ?? null)),
-        ...below('volume_connectors').map((each) => connectorOf(each, node)),
-        ...below('volume_targets').map((each) => targetOf(each, node)),
-        ...below('allocations').map((each) => allocationOf(each, node, uuidOf)),
+        ...below('portgroups').flatMap((each) => read('portgroup', each, () => portgroupOf(each, node))),
+        ...below('ports').flatMap((each) =>
+          read('port', each, () => portOf(each, node, portgroupUuid.get(each.portgroup_id) ?? null)),
+        ),
+        ...below('volume_connectors').flatMap((each) => read('volume connector', each, () => connectorOf(each, node))),
+        ...below('volume_targets').flatMap((each) => read('volume target', each, () => targetOf(each, node))),
+        ...below('allocations').flatMap((each) => read('allocation', each, () => allocationOf(each, node, uuidOf))),
       ],
     });
   }

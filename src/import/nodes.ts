@@ -13,9 +13,35 @@ export type NodeVerdict =
 
 type Document = Readonly<Record<string, unknown>>;
 
-/** A document as Ironic stores it: text, and nothing for an empty one. */
-export const documentOf = (text: unknown): Document => (typeof text === 'string' ? (JSON.parse(text) ?? {}) : {});
-export const listOf = (text: unknown): readonly unknown[] => (typeof text === 'string' ? (JSON.parse(text) ?? []) : []);
+/** A row that cannot be read, in words for the operator. It is refused, and the others are taken. */
+export class RowFault extends Error {}
+
+const mended = 'mend it in Ironic, then import again';
+
+const parsed = (row: SourceRow, column: string, what: string, is: (value: unknown) => boolean): unknown => {
+  const { [column]: text } = row;
+  if (typeof text !== 'string') return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (value === null || is(value)) return value;
+  throw new RowFault(`its ${column} is no JSON ${what}: ${mended}`);
+};
+
+/** A document as Ironic stores it: text, and nothing for an empty one. Throws RowFault. */
+export const documentOf = (row: SourceRow, column: string): Document =>
+  (parsed(row, column, 'object', (value) => typeof value === 'object' && !Array.isArray(value)) ?? {}) as Document;
+/** Throws RowFault. */
+export const listOf = (row: SourceRow, column: string): readonly unknown[] =>
+  (parsed(row, column, 'list', Array.isArray) ?? []) as readonly unknown[];
+
+/** Throws RowFault where a value is what stands for a secret in Temper. */
+export const refuseReserved = (values: unknown): void => {
+  if (secretRefs(values as never).length > 0) throw new RowFault('an object with the single key $secret is reserved');
+};
 
 // Columns that mean the same in both, and need no look.
 const same = [
@@ -89,18 +115,18 @@ const attachedText = (row: SourceRow): string | undefined => {
 };
 
 const documentsOf = (row: SourceRow) => {
-  const internal = documentOf(row.driver_internal_info);
+  const internal = documentOf(row, 'driver_internal_info');
   return {
-    driver_info: documentOf(row.driver_info),
+    driver_info: documentOf(row, 'driver_info'),
     driver_internal_info: Object.fromEntries(
       instanceKeys.flatMap((key) => (key in internal ? [[key, internal[key]]] : [])),
     ),
-    properties: documentOf(row.properties),
-    extra: documentOf(row.extra),
-    instance_info: documentOf(row.instance_info),
-    network_data: documentOf(row.network_data),
-    raid_config: documentOf(row.raid_config),
-    target_raid_config: documentOf(row.target_raid_config),
+    properties: documentOf(row, 'properties'),
+    extra: documentOf(row, 'extra'),
+    instance_info: documentOf(row, 'instance_info'),
+    network_data: documentOf(row, 'network_data'),
+    raid_config: documentOf(row, 'raid_config'),
+    target_raid_config: documentOf(row, 'target_raid_config'),
   };
 };
 
@@ -119,13 +145,13 @@ const interfacesOf = (row: SourceRow, changes: string[]): Document => {
   );
 };
 
-/** Judges one row of Ironic's `nodes`. */
+/** Judges one row of Ironic's `nodes`. Throws RowFault. */
 export const judgeNode = (row: SourceRow, traits: readonly string[], tags: number): NodeVerdict => {
   if (!isDriver(String(row.driver))) return { refused: `Temper has no driver ${String(row.driver)}` };
   const refused = movingText(row) ?? attachedText(row);
   if (refused) return { refused };
   const documents = documentsOf(row);
-  if (secretRefs(documents).length > 0) return { refused: 'an object with the single key $secret is reserved' };
+  refuseReserved(documents);
   const changes: string[] = [];
   const networkFault = networkDataFault(documents.network_data);
   if (networkFault) changes.push(`network_data is left out: ${networkFault}`);

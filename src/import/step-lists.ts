@@ -1,5 +1,4 @@
 /** Runbooks and deploy templates of Ironic as Temper's: lists of steps under a name, with nothing of a node in them. */
-import { secretRefs } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
 import { type StepInterface, stepInterfaces } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
@@ -7,7 +6,7 @@ import { checkTemplateSteps } from '../model/resources/deploy-templates';
 import { checkRunbook } from '../model/resources/runbook-check';
 import { checkRunbookSteps, inOrder, type RunbookStep } from '../model/resources/runbook-steps';
 import { isTrait, traitRefusal } from '../model/resources/traits';
-import { documentOf } from './nodes';
+import { documentOf, refuseReserved } from './nodes';
 import type { SourceRow } from './source';
 
 /** A list's values by the columns of Temper, and what may not work of it; or why it is not taken. */
@@ -15,21 +14,19 @@ export type ListVerdict =
   | { readonly values: Readonly<Record<string, unknown>>; readonly warnings: readonly string[] }
   | { readonly refused: string };
 
-const reserved = 'an object with the single key $secret is reserved';
-
 type Step = Omit<RunbookStep, 'order'>;
 
 const stepOf = (row: SourceRow): Step => ({
   interface: row.interface as StepInterface,
   step: String(row.step),
-  args: documentOf(row.args),
+  args: documentOf(row, 'args'),
 });
 
 const refusedStep = (steps: readonly Step[]): string | undefined => {
   if (steps.length === 0) return 'it has no step';
   const unknown = steps.find((step) => !stepInterfaces.includes(step.interface));
   if (unknown) return `Temper has no steps of interface ${unknown.interface} (${nameOf(unknown)})`;
-  return steps.some(({ args }) => secretRefs(args).length > 0) ? reserved : undefined;
+  return undefined;
 };
 
 /** The text of what is thrown for steps that Temper refuses. */
@@ -49,13 +46,13 @@ const warningsOf = (steps: readonly RunbookStep[]): string[] =>
 
 /**
  * Judges a row of Ironic's `runbooks`. One without traits is approved by its name, as Ironic's own migration to traits
- * makes it (ironic/db/sqlalchemy/alembic/versions/e2d316b60d9e).
+ * makes it (ironic/db/sqlalchemy/alembic/versions/e2d316b60d9e). Throws RowFault.
  */
 export const judgeRunbook = (row: SourceRow, stepRows: readonly SourceRow[], given: readonly string[]): ListVerdict => {
   const steps = inOrder(stepRows.map((each) => ({ ...stepOf(each), order: Number(each.order) })));
   const refused = refusedStep(steps) ?? faultOf(() => checkRunbookSteps(steps));
   if (refused) return { refused };
-  if (secretRefs(documentOf(row.extra)).length > 0) return { refused: reserved };
+  refuseReserved([steps, documentOf(row, 'extra')]);
   const isPublic = row.public === true;
   const name = String(row.name);
   const traits = given.length === 0 && isTrait(name) ? [name] : given;
@@ -68,23 +65,23 @@ export const judgeRunbook = (row: SourceRow, stepRows: readonly SourceRow[], giv
       owner: isPublic ? null : (row.owner ?? null),
       disable_ramdisk: row.disable_ramdisk === true,
       description: row.description ?? null,
-      extra: documentOf(row.extra),
+      extra: documentOf(row, 'extra'),
     },
     warnings: warningsOf(steps),
   };
 };
 
-/** Judges a row of Ironic's `deploy_templates`. */
+/** Judges a row of Ironic's `deploy_templates`. Throws RowFault. */
 export const judgeTemplate = (row: SourceRow, stepRows: readonly SourceRow[]): ListVerdict => {
   const steps = stepRows.map((each) => ({ ...stepOf(each), priority: Number(each.priority) }));
   const name = String(row.name);
   const refused =
     (isTrait(name) ? undefined : traitRefusal(name)) ?? refusedStep(steps) ?? faultOf(() => checkTemplateSteps(steps));
   if (refused) return { refused };
-  if (secretRefs(documentOf(row.extra)).length > 0) return { refused: reserved };
+  refuseReserved([steps, documentOf(row, 'extra')]);
   // In Ironic the administrators of the system write them, and who runs an import vouches for what it takes.
   return {
-    values: { name, steps, extra: documentOf(row.extra), vouched: true },
+    values: { name, steps, extra: documentOf(row, 'extra'), vouched: true },
     warnings: warningsOf(inOrder(steps.map(({ priority, ...step }) => ({ ...step, order: -priority })))),
   };
 };

@@ -1,7 +1,7 @@
 /** Takes one object: finds whether it is new, the same, or changed on either side, and stores what is to be stored. */
 import { createHash } from 'node:crypto';
 import type { Queries } from '../inventory';
-import { brokenReference, brokenUnique } from '../inventory/database';
+import { brokenReference, brokenUnique, brokenValue } from '../inventory/database';
 import type { Imported } from '../inventory/imports';
 import type { BoxedSecret, Holding, Sealer } from '../inventory/secrets/sealing';
 import { bmcSideOf } from '../model/access/bmc-sides';
@@ -182,5 +182,7 @@ export const refusalOf = (thrown: unknown): string | undefined => {
   if (unique)
     return `Temper has another with the same ${unique.replace(/^[a-z]+?_(.*)_key$/, '$1').replaceAll('_', ' ')}`;
   const reference = brokenReference(thrown);
-  return reference && `what it refers to was not taken (${reference.replace(/_fkey$/, '').replaceAll('_', ' ')})`;
+  if (reference) return `what it refers to was not taken (${reference.replace(/_fkey$/, '').replaceAll('_', ' ')})`;
+  const value = brokenValue(thrown);
+  return value && `Temper’s database does not take it (${value}): mend it in Ironic, then import again`;
 };

@@ -58,6 +58,15 @@ export const brokenReference = (thrown: unknown): string | undefined =>
     ? (thrown as PgError).constraint_name
     : undefined;
 
+/** Why the store does not take a value as it is, in Postgres' own words; undefined for any other error. */
+export const brokenValue = (thrown: unknown): string | undefined => {
+  if (!(thrown instanceof Error)) return undefined;
+  const { code = '', message, detail } = thrown as PgError;
+  // Data exceptions; of constraints the detail is the whole row.
+  if (/^22[0-9A-Z]{3}$/.test(code)) return detail ? `${message}: ${detail}` : message;
+  return /^23[0-9A-Z]{3}$/.test(code) ? message : undefined;
+};
+
 // What postgres.js says when the server is away, and what a server says that starts or ends (class 57P).
 const awayCodes = new Set([
   'CONNECTION_CLOSED',

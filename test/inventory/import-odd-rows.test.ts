@@ -1,0 +1,95 @@
+/** An import from a database with rows that no API would have taken: each is refused by its name, and the others are taken. */
+import { importIronic } from '../../src/import';
+import type { Source, SourceRow } from '../../src/import/source';
+import { createInventory, type Inventory } from '../../src/inventory';
+import { connect } from '../../src/inventory/database';
+import { type TestDatabase, testDatabase } from '../support/servers';
+import { testVault } from '../support/vault';
+
+let database: TestDatabase;
+let inventory: Inventory;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  inventory = createInventory(connect(database.apiUrl, { max: 2 }));
+});
+afterAll(async () => {
+  await inventory.close();
+  await database.drop();
+});
+
+const uuid = (number: number): string => `11111111-2222-4333-8444-${String(number).padStart(12, '0')}`;
+const node = (id: number, name: string, more: SourceRow = {}): SourceRow => ({
+  id,
+  uuid: uuid(id),
+  name,
+  driver: 'redfish',
+  provision_state: 'manageable',
+  reservation: null,
+  target_power_state: null,
+  conductor_group: '',
+  created_at: new Date(1_700_000_000_000),
+  updated_at: null,
+  ...more,
+});
+const below = (id: number, node_id: number, more: SourceRow): SourceRow => ({
+  id,
+  node_id,
+  uuid: uuid(id),
+  updated_at: null,
+  ...more,
+});
+
+const sourceOf = (tables: Readonly<Record<string, readonly SourceRow[]>>): Source => ({
+  rows: async (table) => (table === 'alembic_version' ? [{ version_num: '9fb44677ef15' }] : (tables[table] ?? [])),
+  count: async () => 0,
+  close: async () => undefined,
+});
+
+const secret = '{"auth_password": {"$secret": "22222222-2222-4333-8444-000000000001"}}';
+
+test('odd rows are refused one by one, and keep no other from being taken', async () => {
+  const source = sourceOf({
+    nodes: [
+      node(1, 'cut-off', { extra: '{"a": ' }),
+      node(2, 'a-list', { properties: '[1]' }),
+      node(3, 'nul', { extra: '{"a": "\\u0000"}' }),
+      node(4, 'nul-text', { description: 'a\0b' }),
+      node(5, 'surrogate', { instance_info: '{"a": "\\ud800"}' }),
+      node(6, 'no-uuid', { uuid: 'six' }),
+      node(7, 'no-time', { provision_updated_at: new Date(Number.NaN) }),
+      node(8, 'good'),
+    ],
+    ports: [
+      below(21, 8, { address: '00:00:5e:00:53:01', extra: 'null' }),
+      below(22, 8, { address: '00:00:5e:00:53:02', local_link_connection: '"text"' }),
+    ],
+    volume_targets: [
+      below(23, 8, { volume_type: 'iscsi', volume_id: '1', boot_index: 0, properties: secret }),
+      below(24, 8, { volume_type: 'iscsi', volume_id: '2', boot_index: 1, properties: '{}' }),
+      below(25, 8, { volume_type: 'iscsi', volume_id: '3', boot_index: 2 ** 40, properties: '{}' }),
+    ],
+    runbooks: [{ id: 31, uuid: uuid(31), name: 'CUSTOM_X', extra: '{' }],
+    runbook_steps: [{ runbook_id: 31, interface: 'bios', step: 'factory_reset', order: 1, args: '{}' }],
+  });
+  const wish = { dryRun: false };
+  const { counts, lines } = await importIronic(source, { inventory, sealer: testVault, user: 'tester' }, wish);
+  const refused = lines.filter(({ is }) => is === 'refused').map(({ uuid: id, reason }) => [id, reason]);
+  const stored = (text: string) =>
+    expect.stringMatching(new RegExp(`^Temper’s database does not take it \\(${text}.*in Ironic`));
+  expect(Object.fromEntries(refused)).toEqual({
+    [uuid(1)]: expect.stringMatching(/^its extra is no JSON object.*in Ironic/),
+    [uuid(2)]: expect.stringMatching(/^its properties is no JSON object.*in Ironic/),
+    [uuid(3)]: stored('unsupported Unicode escape sequence: .*u0000'),
+    [uuid(4)]: stored('invalid byte sequence'),
+    [uuid(5)]: stored('invalid input syntax for type json: Unicode'),
+    six: stored('invalid input syntax for type uuid: "six"'),
+    [uuid(22)]: expect.stringMatching(/^its local_link_connection is no JSON object/),
+    [uuid(23)]: 'an object with the single key $secret is reserved',
+    [uuid(25)]: stored('.*out of range'),
+    [uuid(31)]: expect.stringMatching(/^its extra is no JSON object/),
+  });
+  expect(counts.node).toMatchObject({ new: 2, refused: 6 });
+  expect(counts.port).toMatchObject({ new: 1, refused: 1 });
+  expect(counts['volume target']).toMatchObject({ new: 1, refused: 2 });
+});
