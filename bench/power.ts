@@ -52,6 +52,8 @@ const group = 'bench-power';
 const latency = { medianMs: 1_000, p99Ms: 8_000, seed: 16 } as const;
 const key = newPair();
 const batch = 1_000;
+// Sessions are kept for ten minutes, the usual interval is two.
+const warmIntervals = 5;
 
 type Rack = Helper<RackQuestion, RackAnswer>;
 type Worker = Helper<PowerQuestion, PowerAnswer>;
@@ -217,8 +219,8 @@ export const measurePower = async (
       key: key.privateRaw.toString('base64'),
     } as const;
     await Promise.all(workers.map((worker) => worker.ask(begin)));
-    // Until most workers have met most BMCs, and have a session there.
-    await pause(effort.every_s * 1_000 * (effort.workers + 1));
+    // As many as a session is kept for at the usual interval: as many BMCs have one by then as in a worker that has run for long.
+    await pause(effort.every_s * 1_000 * warmIntervals);
     const calm = await steady(system, workers, rack, effort, idle);
     say(`${calm.looks_per_s.toFixed(0)} looks a second, ${(calm.current * 100).toFixed(1)}% current`);
     return { ...effort, ...calm, ...(await outage(system, workers, rack, effort, calm.requests_per_s)) };
