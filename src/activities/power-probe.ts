@@ -10,7 +10,7 @@ import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { PowerState } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
-import { endingWithin } from '../model/signals';
+import { doneWithin } from '../model/signals';
 import { inLane } from './lease';
 import { openSecrets } from './secrets';
 
@@ -39,12 +39,14 @@ const longestReason = 500;
 const noVerdict: readonly ErrorCode[] = ['BmcLeaseHeld', 'BmcBusy'];
 
 class LaneBusy extends Error {}
+// One for all: each look prepares for it, and an error costs its stack.
+const laneBusy = new LaneBusy();
 
 /** Ends the wait for a lane that an act of this process is in: it never waits behind a run, which would hold up every other node. */
 const onlyIfFree = (): AbortSignal => {
   const patience = new AbortController();
   // A free lane is entered before the event loop turns; an act that waits by then leaves it.
-  setImmediate(() => patience.abort(new LaneBusy()));
+  setImmediate(() => patience.abort(laneBusy));
   return patience.signal;
 };
 
@@ -75,8 +77,9 @@ const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): 
     driver_info: resolveSecrets(node.driver_info, values) as Record<string, unknown>,
   };
   const lane = driver!.laneKey(open);
-  const within = endingWithin(signal, lookMs);
-  const work = async () => (await look(open, { only: 'power' }, probeContext(node, within))).seen?.power_state ?? null;
+  const read = async (within: AbortSignal) =>
+    (await look(open, { only: 'power' }, probeContext(node, within))).seen?.power_state ?? null;
+  const work = () => doneWithin(signal, lookMs, read);
   try {
     const { inventory, lanes, holder } = hands;
     return await inLane({ inventory, lanes }, { lane, holder, signal: onlyIfFree() }, work);

@@ -3,13 +3,30 @@
  * body of a fetch to its signal: once the garbage collector has run, such a wait has no end (seen with Node 20.20 and undici 6.29).
  */
 
+const timedOut = () => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+
 /** Aborts with a signal, or after a time: with a `TimeoutError`, as `AbortSignal.timeout` does. @param ms milliseconds */
 export const endingWithin = (signal: AbortSignal, ms: number): AbortSignal => {
   const limit = new AbortController();
   // The timer keeps the controller, and with it the end.
-  const end = () => limit.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const end = () => limit.abort(timedOut());
   setTimeout(end, ms).unref();
   return AbortSignal.any([signal, limit.signal]);
+};
+
+/** Does work under a signal that aborts as that of `endingWithin`. Nothing is left of it when the work has ended: work comes by the thousand. */
+export const doneWithin = async <T>(
+  signal: AbortSignal,
+  ms: number,
+  work: (within: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(timedOut()), ms).unref();
+  try {
+    return await work(AbortSignal.any([signal, limit.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
 };
 
 /** An answer whose body ends with a signal, where the fetch that it came from may have lost it. */

@@ -36,7 +36,7 @@ const looked = async (verify: Verify, { node: over = {}, now = {}, answers = {},
     inventory: store.inventory,
     vault: {},
     driverOf: () => ({ ...driver, laneKey: () => null }),
-    lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
+    lanes: more.lanes ?? { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
     log,
     holder: 'h',
     maxFailures: 3,
@@ -60,6 +60,7 @@ type Looked = {
   readonly now?: object;
   readonly answers?: Answers;
   readonly imposes?: boolean;
+  readonly lanes?: object;
   readonly signal?: AbortSignal;
 };
 const failed = { fault: 'power failure' };
@@ -193,6 +194,20 @@ describe('a look that fails', () => {
     const look = await looked(odd);
     expect(look.changes[0]![1]).toMatchObject({ last_error: 'Power sync failed 3 times in a row: odd' });
   });
+});
+
+test('what ends the wait for a lane is made once, not at each look', async () => {
+  const reasons: unknown[] = [];
+  const busy = (_lane: null, signal: AbortSignal) =>
+    new Promise((_, reject) =>
+      signal.addEventListener('abort', () => {
+        reasons.push(signal.reason);
+        reject(signal.reason);
+      }),
+    );
+  for (const _ of [1, 2])
+    expect(await looked(seen('power on'), { lanes: { run: busy } })).toMatchObject({ how: 'skipped' });
+  expect(reasons[0]).toBe(reasons[1]);
 });
 
 describe('a round of power sync', () => {

@@ -1,7 +1,12 @@
 /** Looks for callers who wait, and what verify brings along: boot devices, BIOS, firmware, virtual drives, lights. */
-
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { Client } from 'undici';
 import { profileNames } from '../../emulator/rack';
+import { createDrivers } from '../../src/bmc';
+import { System } from '../../src/bmc/redfish/discovery/resources';
 import type { BiosSetting } from '../../src/model/runs/runs';
+import { contextWith, intentsOf, nodeWith, quiet } from './support/context';
 import { changed, link, members, root, startHost, system } from './support/host';
 import { type RackBench, startRackBench } from './support/rack';
 
@@ -20,6 +25,50 @@ const host = async (...given: Parameters<typeof startHost>) => {
   closing.push(started);
   return started;
 };
+
+describe('a look at power', () => {
+  const power = { only: 'power' };
+
+  test('takes nothing else of the system apart', async () => {
+    const { run } = await host();
+    const whole = jest.spyOn(System, 'safeParse');
+    expect(await run('verify', {}, power)).toEqual({ is: 'done', seen: { power_state: 'power on' } });
+    expect(whole).not.toHaveBeenCalled();
+    await run('verify');
+    expect(whole).toHaveBeenCalled();
+    whole.mockRestore();
+  });
+
+  test('is refused by another system than the operator named', async () => {
+    const { failure } = await host();
+    const named = { driver_info: { redfish_system_uuid: '11111111-cdaf-9455-926a-d65c16db1809' } };
+    expect((await failure('verify', named, power)).code).toBe('BmcWrongSystem');
+  });
+
+  test('leaves no socket where the BMC would keep it open, and destroys no client whose socket is closed', async () => {
+    const destroyed = jest.spyOn(Client.prototype, 'destroy');
+    const ended = new Promise<void>((resolve) => {
+      const answer = (socket: Socket) => {
+        const body = '{"PowerState":"On"}';
+        socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`));
+        socket.once('close', () => resolve()).resume();
+      };
+      const server = createServer({ allowHalfOpen: false }, answer).listen(0, '127.0.0.1');
+      closing.push({ close: async () => server.close() });
+      listening = once(server, 'listening').then(() => (server.address() as AddressInfo).port);
+    });
+    const drivers = createDrivers({ log: quiet, networks: ['127.0.0.0/8'] });
+    const address = `http://127.0.0.1:${await listening}`;
+    const node = nodeWith('redfish', { redfish_address: address, redfish_system_id: '/redfish/v1/Systems/1' });
+    const look = drivers.get('redfish').acts.verify!;
+    expect(await look(node, power, contextWith(intentsOf('verify')))).toMatchObject({ is: 'done' });
+    await ended;
+    expect(destroyed).not.toHaveBeenCalled();
+    destroyed.mockRestore();
+    await drivers.close();
+  });
+  let listening: Promise<number>;
+});
 
 describe('boot device', () => {
   test.each(profileNames)('%s reports what was set, and what can be set', async (profile) => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { request } from 'undici';
-import { cutOffBy, endingWithin } from '../../src/model/signals';
+import { cutOffBy, doneWithin, endingWithin } from '../../src/model/signals';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
@@ -86,4 +86,34 @@ test('an answer keeps its status, its headers and what it says', async () => {
   expect(reply).toMatchObject({ status: 418, ok: false });
   expect(reply.headers.get('etag')).toBe('x');
   expect(await reply.text()).toBe('text');
+});
+
+describe('work that is done within a time', () => {
+  const aborted = (within: AbortSignal) =>
+    new Promise<never>((_, reject) => within.addEventListener('abort', () => reject(within.reason)));
+
+  test('is ended by it, whatever garbage was collected meanwhile', async () => {
+    const late = doneWithin(new AbortController().signal, 200, aborted);
+    const ended = expect(late).rejects.toMatchObject({ name: 'TimeoutError' });
+    await collectedUntil(late);
+    await ended;
+  });
+
+  test('is ended by its signal, with the reason', async () => {
+    const stop = new AbortController();
+    const stopped = doneWithin(stop.signal, 60_000, aborted);
+    stop.abort(new Error('enough'));
+    await expect(stopped).rejects.toThrow('enough');
+  });
+
+  test('leaves nothing behind that ends anything later', async () => {
+    let kept: AbortSignal | undefined;
+    const work = async (within: AbortSignal) => {
+      kept = within;
+      return 'done';
+    };
+    expect(await doneWithin(new AbortController().signal, 20, work)).toBe('done');
+    await sleep(60);
+    expect(kept?.aborted).toBe(false);
+  });
 });

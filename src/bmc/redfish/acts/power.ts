@@ -30,7 +30,7 @@ const folded: Readonly<Record<string, RunObserved['power_state']>> = {
   PoweringOff: 'power off',
 };
 
-export const powerStateOf = (system: System): RunObserved['power_state'] =>
+export const powerStateOf = (system: Pick<System, 'PowerState'>): RunObserved['power_state'] =>
   ownValue(folded, system.PowerState ?? '') ?? null;
 
 /**

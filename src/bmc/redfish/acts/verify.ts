@@ -4,7 +4,7 @@ import { isTemperError, messageOf } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import type { ActOutcome, RunObserved } from '../../../model/runs/runs';
 import { tidyText } from '../../texts';
-import { findSystem, serviceRoot } from '../discovery/discovery';
+import { findSystem, lookAtPowerOf, serviceRoot } from '../discovery/discovery';
 import { SecureBoot, type System } from '../discovery/resources';
 import type { Client } from '../transport/client';
 import { readSettings } from './bios-read';
@@ -58,8 +58,8 @@ const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firm
 
 /** With `only: 'power'`, as power sync asks, it reads the system alone: one request where the node says which it is. */
 export const verify = async (client: Client, { only }: Readonly<Record<string, unknown>> = {}): Promise<ActOutcome> => {
+  if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(await lookAtPowerOf(client)) } };
   const { value: system } = await (await findSystem(client)).look();
-  if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(system) } };
   const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot).catch(unlessTelling);
   const vendor = await vendorOf(client, system);
   return {

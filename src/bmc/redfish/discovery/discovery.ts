@@ -1,7 +1,8 @@
 /** Finding a node's resources at its BMC, always by following links. */
+import type { z } from 'zod';
 import { raise } from '../../../model/errors';
 import type { Client, ReadResource } from '../transport/client';
-import { ActionInfo, Collection, Manager, ServiceRoot, System } from './resources';
+import { ActionInfo, Collection, Manager, PowerOfSystem, ServiceRoot, System } from './resources';
 
 export const serviceRoot = async (client: Client) =>
   (await client.get(`${client.connection.settings.address.prefix}/redfish/v1/`, ServiceRoot)).value;
@@ -32,7 +33,7 @@ const plainUuid = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase
  * Throws BmcWrongSystem when the operator said which system it has to be and it is another: the address may have changed
  * hands, and the next command would reach another owner's node.
  */
-const requireSystem = (client: Client, { UUID }: System): void => {
+const requireSystem = (client: Client, { UUID }: Pick<System, 'UUID'>): void => {
   const wanted = client.connection.settings.systemUuid;
   if (wanted === undefined || (UUID !== undefined && plainUuid(UUID) === plainUuid(wanted))) return;
   if (UUID === undefined)
@@ -44,16 +45,21 @@ const requireSystem = (client: Client, { UUID }: System): void => {
   raise('BmcWrongSystem', client.facts({ found: UUID, wanted }));
 };
 
+const lookThere = async <T extends Pick<System, 'UUID'>>(client: Client, path: string, schema: z.ZodType<T>) => {
+  const read = await client.get(path, schema);
+  requireSystem(client, read.value);
+  return read;
+};
+
 /** The node's system, found once per act and read as often as needed. */
 export const findSystem = async (client: Client): Promise<SystemAt> => {
   const path = await systemPath(client);
-  const look = async () => {
-    const read = await client.get(path, System);
-    requireSystem(client, read.value);
-    return read;
-  };
-  return { path, look };
+  return { path, look: () => lookThere(client, path, System) };
 };
+
+/** The node's system, read once and for its power alone. */
+export const lookAtPowerOf = async (client: Client): Promise<Pick<System, 'PowerState'>> =>
+  (await lookThere(client, await systemPath(client), PowerOfSystem)).value;
 
 /** The same, looked at once: it is the system that the operator named. */
 export const findChecked = async (client: Client): Promise<SystemAt> => {

@@ -73,6 +73,9 @@ export const System = z.looseObject({
 });
 export type System = z.output<typeof System>;
 
+/** What a look at power reads of a system: no more is taken apart at each of them. */
+export const PowerOfSystem = System.pick({ UUID: true, PowerState: true });
+
 export const BootSettings = z.looseObject({ Boot: boot });
 
 export const ActionInfo = z.looseObject({

@@ -131,10 +131,13 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: Driver
     if (closed) await sockets.destroy();
     open.add(sockets);
     try {
+      // Its socket is closed with the answer (`reset`); to destroy what has none would cost an error with its stack.
       return await exchange(sockets, url, ask, credentials);
+    } catch (thrown) {
+      void sockets.destroy();
+      throw thrown;
     } finally {
       open.delete(sockets);
-      void sockets.destroy();
     }
   };
 
