@@ -4,6 +4,7 @@ import type { NodeUuid, RunUuid } from '../model/ids';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
 import type { AuditFacts } from './audit';
 import type { Db } from './database';
+import { firstRows, roundLimit } from './first-rows';
 
 export type AuditEntry = AuditFacts & {
   readonly seq: number;
@@ -17,6 +18,9 @@ export type AuditEntry = AuditFacts & {
   readonly times: number;
   readonly data: Readonly<Record<string, unknown>>;
 };
+
+/** Where a row stands in the order of the trail; `at` as PostgreSQL writes it, to the microsecond. */
+export type AuditPlace = { readonly at: string; readonly seq: number };
 
 export type AuditSelection = {
   readonly node?: NodeUuid;
@@ -32,38 +36,60 @@ export type AuditSelection = {
   /** Before this moment. */
   readonly until?: Date;
   readonly limit: number;
-  /** The `seq` of the row that the page follows. */
-  readonly after?: number;
+  /** Of the row that the page follows. */
+  readonly after?: AuditPlace;
 };
 
 type Fragment = PendingQuery<Row[]>;
 
-export const auditList = (sql: Db) => {
-  const conditions = (of: AuditSelection): Fragment[] =>
-    [
-      sql`where true`, // an empty list would be a value
-      of.node && sql`and node_uuid = ${of.node}`,
-      of.project && sql`and (project = ${of.project} or asked_by = ${of.project})`,
-      of.run && sql`and run_id = ${of.run}`,
-      of.user && sql`and ${of.user} in (requester ->> 'user_id', requester ->> 'user_name')`,
-      of.action && sql`and action = ${of.action}`,
-      of.verdict && sql`and verdict = ${of.verdict}`,
-      of.request && sql`and request_id = ${of.request}`,
-      of.since && sql`and at >= ${of.since}`,
-      of.until && sql`and at < ${of.until}`,
-      of.after !== undefined && sql`and seq < ${of.after}`,
-    ].filter((part): part is Fragment => typeof part === 'object');
-  return {
-    async page(of: AuditSelection): Promise<AuditEntry[]> {
-      return sql<AuditEntry[]>`
-        select seq, at, requester, origin, action, verdict, rule, rule_set, code, resource, resource_id, node_uuid, project,
-          run_id, times, data
-        from audit ${conditions(of)} order by seq desc limit ${of.limit}`;
-    },
+/** By the column that the trail is cut by, so that a month is asked only when those after it have not filled the page. */
+const newestFirst = (sql: Db): Fragment => sql`order by at desc, seq desc`;
 
-    /** Whether there is such a row. */
-    async has(seq: number): Promise<boolean> {
-      return (await sql`select 1 from audit where seq = ${seq}`).length > 0;
-    },
-  };
+const columns = (sql: Db): Fragment => sql`
+  seq, at, requester, origin, action, verdict, rule, rule_set, code, resource, resource_id, node_uuid, project, run_id, times, data`;
+
+/** What comes after a place; the second condition says the same of months. */
+const later = (sql: Db, { at, seq }: AuditPlace): Fragment => {
+  const moment = sql`${at}::text::timestamptz`;
+  return sql`and (at, seq) < (${moment}, ${seq}) and at <= ${moment}`;
 };
+
+const conditions = (sql: Db, of: AuditSelection): Fragment[] =>
+  [
+    sql`where true`, // an empty list would be a value
+    of.node && sql`and node_uuid = ${of.node}`,
+    of.run && sql`and run_id = ${of.run}`,
+    of.user && sql`and ${of.user} in (requester ->> 'user_id', requester ->> 'user_name')`,
+    of.action && sql`and action = ${of.action}`,
+    of.verdict && sql`and verdict = ${of.verdict}`,
+    of.request && sql`and request_id = ${of.request}`,
+    of.since && sql`and at >= ${of.since}`,
+    of.until && sql`and at < ${of.until}`,
+    of.after && later(sql, of.after),
+  ].filter((part): part is Fragment => typeof part === 'object');
+
+/** Of a project a page by each of its two indexes; what both have stands once. */
+const ofProject = (sql: Db, project: string, of: AuditSelection): Fragment => {
+  const [owned, asked] = [sql`project = ${project}`, sql`asked_by = ${project}`].map(
+    (by) =>
+      sql`(select ${columns(sql)} from audit ${conditions(sql, of)} and ${by} ${newestFirst(sql)} ${roundLimit(sql, of.limit)})`,
+  );
+  return sql`select distinct on (at, seq) * from (${owned!} union all ${asked!}) either`;
+};
+
+export const auditList = (sql: Db) => ({
+  async page(of: AuditSelection): Promise<AuditEntry[]> {
+    const rows = of.project
+      ? ofProject(sql, of.project, of)
+      : sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
+    return sql<AuditEntry[]>`${firstRows(sql, rows, newestFirst(sql), of.limit)}`;
+  },
+
+  /** Where the row of this number stands, or undefined; months are looked through from the newest. */
+  async placeOf(seq: number): Promise<AuditPlace | undefined> {
+    const [place] = await sql<
+      AuditPlace[]
+    >`select at::text, seq from audit where seq = ${seq} order by audit.at desc limit 1`;
+    return place;
+  },
+});

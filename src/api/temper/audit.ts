@@ -90,8 +90,8 @@ const auditList = route<unknown, AuditQuery>({
     const { who, query: asked, base } = request;
     policy().require(auditRule, who);
     const { marker, ...filters } = asked;
-    const after = marker === undefined ? undefined : Number(marker);
-    if (after !== undefined && !(await inventory.auditList.has(after))) raise('MarkerNotFound', { marker });
+    const after = marker === undefined ? undefined : await inventory.auditList.placeOf(Number(marker));
+    if (marker !== undefined && !after) raise('MarkerNotFound', { marker });
     const ids = { node: asked.node as NodeUuid | undefined, run: asked.run as RunUuid | undefined };
     const rows = await inventory.auditList.page({ ...filters, ...ids, after });
     await recordReading(request, ctx);
