@@ -4,7 +4,7 @@ import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
 import { isTemperError } from '../model/errors';
 import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
-import { cutOffBy } from '../model/signals';
+import { AnswerTooLong, cutOffBy } from '../model/signals';
 import { askWebhook, type SenderHands } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
@@ -48,20 +48,14 @@ const askOfMetrics = async ({ metricsUrl }: GateDeps, gate: MetricGate): Promise
   if (metricsUrl === undefined) return inconclusive('This control worker has no TEMPER_GATE_METRICS_URL.');
   const url = `${metricsUrl.replace(/\/+$/, '')}/api/v1/query?${new URLSearchParams({ query: gate.query })}`;
   const signal = AbortSignal.timeout(withinMs);
-  const reply = cutOffBy(await fetch(url, { signal, redirect: 'error' }), signal);
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of reply.body ?? []) {
-    size += part.length;
-    if (size > longestReply) return inconclusive('The metrics answered more than one value.');
-    parts.push(part);
-  }
-  return metricAnswer(gate, reply.status, Buffer.concat(parts).toString('utf8'));
+  const reply = cutOffBy(await fetch(url, { signal, redirect: 'error' }), signal, longestReply);
+  return metricAnswer(gate, reply.status, await reply.text());
 };
 
 /** Why nothing was answered, without where it was asked. */
 const silence = (thrown: unknown): GateAnswer => {
   if (isTemperError(thrown)) return inconclusive(thrown.message);
+  if (thrown instanceof AnswerTooLong) return inconclusive('The gate answered more than can be read.');
   const { name, code } = thrown as NodeJS.ErrnoException;
   const late = name === 'TimeoutError' || name === 'AbortError';
   return inconclusive(late ? 'The gate did not answer in time.' : `The gate could not be asked (${code ?? name}).`);

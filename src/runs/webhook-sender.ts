@@ -5,7 +5,7 @@ import { type ClientRequest, request as httpRequest, type RequestOptions } from 
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
-import { endingWithin } from '../model/signals';
+import { AnswerTooLong, endingWithin } from '../model/signals';
 
 type Lookup = (host: string) => Promise<readonly string[]>;
 
@@ -83,7 +83,7 @@ const responseTo = (asked: ClientRequest, body: string): Promise<{ status: numbe
       let size = 0;
       response.on('data', (part: Buffer) => {
         size += part.length;
-        if (size > longestAnswer) asked.destroy(new Error('the answer is too long'));
+        if (size > longestAnswer) asked.destroy(new AnswerTooLong());
         else parts.push(part);
       });
       response.once('error', fail);

@@ -127,6 +127,15 @@ test.each<[string, Served, object]>([
   expect(await gates(more).ask(webhook, facts)).toMatchObject({ is: 'inconclusive' });
 });
 
+test.each([
+  ['a webhook', webhook],
+  ['metrics', { metric: { query: 'sum(alarms)', at_most: 2 } }],
+])('%s that answer more than can be read are inconclusive, and it is said why', async (_, gate) => {
+  const { gates } = await served({ text: `${reply(vector('0'))}${' '.repeat(70_000)}` });
+  const note = 'The gate answered more than can be read.';
+  expect(await gates().ask(gate, facts)).toEqual({ is: 'inconclusive', note });
+});
+
 test('a webhook that is disabled or gone is inconclusive', async () => {
   const { asked, gates } = await served({ text: '{"answer": "pass"}' });
   expect(await gates().ask({ webhook: 'gone' }, facts)).toMatchObject({ is: 'inconclusive' });

@@ -186,16 +186,36 @@ describe('a remote check', () => {
     await worker.terminate();
   });
 
-  test('that is refused, or answered with a long text, admits no caller', async () => {
-    const { worker, origin } = await serve(`response.end('False' + 'x'.repeat(100000));`);
+  test.each([
+    ['with a long text', `response.end('False' + 'x'.repeat(100000));`],
+    ['with what would be True, were its end cut off', `response.end('True' + '"'.repeat(252) + 'x');`],
+    [
+      'with a text that has no end',
+      `const more = () => { while (response.write('True')); }; response.on('drain', more); more();`,
+    ],
+  ])('that is answered %s admits no caller', async (_, body) => {
+    const { worker, origin } = await serve(body);
     const remote = openRemote({ origins: [origin], timeoutMs: 20_000 });
-    expect(remote.ask(question(`${origin}/x`))).toMatch(/^Falsex/);
+    expect(() => remote.ask(question(`${origin}/x`))).toThrow('could not be asked: the answer is too long');
+    const policy = createPolicy({ set: 'temper', overrides: { [rule]: `${origin}/x` }, remote: remote.ask });
+    expect(policy.allows(rule, personas['stranger-reader'], node)).toBe(false);
     remote.close();
     await worker.terminate();
   });
 
-  test('that gets no answer in time throws, and the next one is asked anew', async () => {
-    const { worker, origin } = await serve('');
+  test('that is answered with as much as is read is decided by it', async () => {
+    const { worker, origin } = await serve(`response.end('True' + '"'.repeat(252));`);
+    const remote = openRemote({ origins: [origin], timeoutMs: 20_000 });
+    expect(remote.ask(question(`${origin}/x`))).toHaveLength(256);
+    remote.close();
+    await worker.terminate();
+  });
+
+  test.each([
+    ['no answer', ''],
+    ['no more than the beginning of one', `response.write('Tr');`],
+  ])('that gets %s in time throws, and the next one is asked anew', async (_, body) => {
+    const { worker, origin } = await serve(body);
     const remote = openRemote({ origins: [origin], timeoutMs: 200 });
     expect(() => remote.ask(question(`${origin}/x`))).toThrow(/could not be asked: TimeoutError|did not answer/);
     expect(() => remote.ask(question(`${origin}/x`))).toThrow(/could not be asked: TimeoutError|did not answer/);

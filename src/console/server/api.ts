@@ -66,37 +66,38 @@ const unlessHidden = (thrown: unknown): undefined => {
 const forwardedFor = (browser: IncomingMessage): string =>
   [browser.headers['x-forwarded-for'], browser.socket.remoteAddress].flat().filter(Boolean).join(', ');
 
+/** An answer of the service of this name, and of its body what comes before the signal. Throws ApiAway. */
+export const answerOf = async (who: string, url: string, init: RequestInit & { signal: AbortSignal }, most?: number) =>
+  // Credentials are sent nowhere else.
+  cutOffBy(await fetch(url, { ...init, redirect: 'error' }).catch(awayOf(who)), init.signal, most);
+
+const awayOf = (who: string) => (thrown: unknown) =>
+  Promise.reject(new ApiAway(`${who} did not answer: ${fetchReason(thrown)}.`));
+
+/** The object in an answer, without a key where it has no body. Throws ApiAway. */
+export const objectIn = async <Body>(who: string, reply: Response): Promise<Body> => {
+  const text = await reply.text().catch(awayOf(who));
+  return (jsonObject(text || '{}') ?? awayOf(who)('what came is no JSON')) as Body;
+};
+
 /**
  * @param base of the API, without /v1
  * @param browser the request on whose behalf it is asked
  */
 export const apiOf = (base: string, credentials: Credentials, browser: IncomingMessage): Api => {
-  const exchange = async (path: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> => {
-    try {
-      const reply = await fetch(`${base}${path}`, {
-        ...init,
-        redirect: 'error', // credentials are sent nowhere else
-        headers: {
-          ...credentialHeaders(credentials),
-          'x-openstack-ironic-api-version': 'latest',
-          accept: 'application/json',
-          'x-forwarded-for': forwardedFor(browser),
-          ...(init.headers as Record<string, string> | undefined),
-        },
-      });
-      return cutOffBy(reply, init.signal);
-    } catch (thrown) {
-      throw new ApiAway(`The API did not answer: ${fetchReason(thrown)}.`);
-    }
-  };
-  const parsed = async <Body>(reply: Response): Promise<Body> => {
-    if (!reply.ok) throw await refusalOf(reply);
-    const text = await reply.text();
-    if (text === '') return undefined as Body;
-    const body = jsonObject(text);
-    if (!body) throw new ApiAway('The API answered something that is no JSON.');
-    return body as Body;
-  };
+  const exchange = (path: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> =>
+    answerOf('The API', `${base}${path}`, {
+      ...init,
+      headers: {
+        ...credentialHeaders(credentials),
+        'x-openstack-ironic-api-version': 'latest',
+        accept: 'application/json',
+        'x-forwarded-for': forwardedFor(browser),
+        ...(init.headers as Record<string, string> | undefined),
+      },
+    });
+  const parsed = async <Body>(reply: Response): Promise<Body> =>
+    reply.ok ? objectIn<Body>('The API', reply) : Promise.reject(await refusalOf(reply));
   const get = async <Body>(path: string, query?: Query): Promise<Body> =>
     parsed<Body>(await exchange(addressWith(path, query), { signal: AbortSignal.timeout(requestLimitMs) }));
   const list = async <Row>(path: string, query?: Query): Promise<readonly Row[]> =>

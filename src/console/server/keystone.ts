@@ -1,7 +1,6 @@
 /** Signing in at Keystone on the caller's behalf: a password, an application credential or a token becomes a token. */
-import { fetchReason } from '../../model/error-texts';
 import type { Fields } from '../views';
-import { ApiAway, ApiRefusal } from './api';
+import { ApiAway, ApiRefusal, answerOf, objectIn } from './api';
 
 /** Who asks for a token and in which scope, as Keystone takes both; without a scope it is the credential's own. */
 export type Login = { readonly identity: object; readonly scope?: object };
@@ -28,14 +27,11 @@ export const scopedLogin = (token: string, project: string): Login => ({
 type KeystoneToken = Fields<'token' | 'name' | 'scope', string> & { readonly until: number };
 
 type Named = { readonly name?: string };
-type TokenBody = {
-  readonly expires_at?: string;
-  readonly user?: Named;
-  readonly project?: Named;
-  readonly system?: unknown;
-};
+type TokenBody = Partial<Fields<'user' | 'project', Named> & Fields<'expires_at', string> & Fields<'system', unknown>>;
 
-const loginLimitMs = 30_000;
+const who = 'The identity service';
+/** Bytes; the list of a caller's projects is the longest. */
+const longestAnswer = 4 * 1024 * 1024;
 
 export type Keystone = {
   /** Throws ApiRefusal (the credentials are refused), ApiAway. */
@@ -46,15 +42,11 @@ export type Keystone = {
   revoke(token: string): Promise<void>;
 };
 
-/** @param url of the identity service, with or without /v3 */
-export const createKeystone = (url: string): Keystone => {
+/** @param url of the identity service, with or without /v3 @param limitMs of one answer, to its end */
+export const createKeystone = (url: string, limitMs = 30_000): Keystone => {
   const base = `${url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
   const exchange = (path: string, init: RequestInit): Promise<Response> =>
-    fetch(`${base}${path}`, { ...init, redirect: 'error', signal: AbortSignal.timeout(loginLimitMs) }).catch(
-      (thrown) => {
-        throw new ApiAway(`The identity service did not answer: ${fetchReason(thrown)}.`);
-      },
-    );
+    answerOf(who, `${base}${path}`, { ...init, signal: AbortSignal.timeout(limitMs) }, longestAnswer);
   return {
     async signIn(auth) {
       const reply = await exchange('/auth/tokens', {
@@ -63,10 +55,10 @@ export const createKeystone = (url: string): Keystone => {
         body: JSON.stringify({ auth }),
       });
       const token = reply.headers.get('x-subject-token');
-      if (reply.status >= 500) throw new ApiAway(`The identity service answered ${reply.status}.`);
+      if (reply.status >= 500) throw new ApiAway(`${who} answered ${reply.status}.`);
       if (!reply.ok || !token)
         throw new ApiRefusal(401, 'The identity service refused these credentials, or this scope.');
-      const { token: body } = (await reply.json()) as { token?: TokenBody };
+      const { token: body } = await objectIn<{ token?: TokenBody }>(who, reply);
       return {
         token,
         name: body?.user?.name ?? 'unnamed',
@@ -78,7 +70,7 @@ export const createKeystone = (url: string): Keystone => {
       const headers = { 'x-auth-token': token, accept: 'application/json' };
       const reply = await exchange('/auth/projects', { headers });
       if (!reply.ok) return [];
-      const { projects = [] } = (await reply.json()) as { projects?: { id: string; name: string }[] };
+      const { projects = [] } = await objectIn<{ projects?: { id: string; name: string }[] }>(who, reply);
       return projects.map(({ id, name }) => ({ id, name }));
     },
     async revoke(token) {

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { RemoteQuestion } from '../../policy';
 
-/** Bytes of an answer; all that counts is whether it says True. */
+/** Bytes of an answer; all that counts is whether it says True, and that it says no more. */
 const answerBytes = 256;
 
 /**
@@ -23,7 +23,13 @@ parentPort.on('message', async ({ url, form, timeoutMs }) => {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const reply = await fetch(url, { method: 'POST', body: new URLSearchParams(form), redirect: 'error', signal });
-    end(1, await reply.text());
+    const parts = [];
+    for await (const part of reply.body ?? []) {
+      parts.push(part);
+      // What would be cut off could be the end of another word.
+      if (parts.reduce((size, { length }) => size + length, 0) > bytes.length) throw { name: 'the answer is too long' };
+    }
+    end(1, Buffer.concat(parts).toString('utf8'));
   } catch (error) {
     end(2, String(error.cause?.code ?? error.name));
   }
