@@ -61,6 +61,7 @@ export const withLease = async <T>(
   holder: string,
   ms: number,
   work: () => Promise<T>,
+  longestRestMs?: number,
 ): Promise<T> => {
   const { failures } = await enter(leases, lane, holder, ms);
   const renewal = setInterval(() => void leases.take(lane, holder, ms).catch(() => {}), ms / 3);
@@ -73,7 +74,8 @@ export const withLease = async <T>(
   } catch (thrown) {
     const news = newsOf(thrown);
     if (news === 'answered') await answered();
-    if (news === 'silent') await leases.health.failed(lane, shownMessage(thrown, longestReason)).catch(() => {});
+    if (news === 'silent')
+      await leases.health.failed(lane, shownMessage(thrown, longestReason), longestRestMs).catch(() => {});
     throw thrown;
   } finally {
     clearInterval(renewal);
@@ -85,8 +87,14 @@ const defaultLeaseMs = 15_000;
 
 type Shared = Pick<BmcHands, 'lanes' | 'leaseMs'> & { readonly inventory: Pick<Queries, 'bmcLeases'> };
 
-/** @param lane null where the BMC may be used by any number at once */
-type Turn = { readonly lane: string | null; readonly holder: string; readonly signal: AbortSignal };
+type Turn = {
+  /** Null where the BMC may be used by any number at once. */
+  readonly lane: string | null;
+  readonly holder: string;
+  readonly signal: AbortSignal;
+  /** How long the BMC is left alone at the most where the work gets no answer; as long as after any other when absent. */
+  readonly longestRestMs?: number;
+};
 
 /**
  * Runs `work` in the lane of its BMC: in turn with what else this process does there, and while no other worker has it. Throws
@@ -94,7 +102,9 @@ type Turn = { readonly lane: string | null; readonly holder: string; readonly si
  */
 export const inLane = <T>(
   { inventory, lanes, leaseMs = defaultLeaseMs }: Shared,
-  { lane, holder, signal }: Turn,
+  { lane, holder, signal, longestRestMs }: Turn,
   work: () => Promise<T>,
 ): Promise<T> =>
-  lanes.run(lane, signal, () => (lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work)));
+  lanes.run(lane, signal, () =>
+    lane === null ? work() : withLease(inventory.bmcLeases, lane, holder, leaseMs, work, longestRestMs),
+  );

@@ -24,6 +24,8 @@ export type LookHands = {
   readonly holder: string;
   /** Re-imposes the recorded state instead of recording the other one; absent where the settings do not ask for that. */
   readonly impose?: (node: DueNode, state: PowerState) => Promise<void>;
+  /** How long a BMC rests at the most after a look without an answer: its node's next look must ask it again. */
+  readonly longestRestMs?: number;
   /** Looks in a row that may fail before the node goes to maintenance. */
   readonly maxFailures: number;
 };
@@ -33,6 +35,8 @@ export type Looked = 'same' | 'changed' | 'imposed' | 'unknown' | 'skipped' | 'f
 
 // A look that takes longer than this is a failed one; a silent BMC must not hold its place for minutes.
 const lookMs = 45_000;
+// Of a node that is out of use already: where a feed has failed, thousands are silent at once, each in a place.
+const darkLookMs = 20_000;
 const longestReason = 500;
 
 // Another worker is with the BMC, or it is there and asks for a pause: no word on power, and no failure either.
@@ -79,10 +83,10 @@ const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): 
   const lane = driver!.laneKey(open);
   const read = async (within: AbortSignal) =>
     (await look(open, { only: 'power' }, probeContext(node, within))).seen?.power_state ?? null;
-  const work = () => doneWithin(signal, lookMs, read);
+  const work = () => doneWithin(signal, node.fault === null ? lookMs : darkLookMs, read);
   try {
-    const { inventory, lanes, holder } = hands;
-    return await inLane({ inventory, lanes }, { lane, holder, signal: onlyIfFree() }, work);
+    const { inventory, lanes, holder, longestRestMs } = hands;
+    return await inLane({ inventory, lanes }, { lane, holder, signal: onlyIfFree(), longestRestMs }, work);
   } catch (thrown) {
     if (thrown instanceof Error) thrown.message = hideTexts(thrown.message, secretTexts(values.values()));
     throw thrown;

@@ -18,8 +18,6 @@ export type PowerSyncOptions = {
   readonly drivers: readonly string[];
   /** From one look at a node to the next; 0 switches the whole off. */
   readonly everyMs: number;
-  /** The same for nodes whose power failed; two intervals, at most 300 s, when absent. */
-  readonly recoverEveryMs?: number;
   /** The most looks at once. */
   readonly workers: number;
   readonly maxFailures: number;
@@ -49,11 +47,10 @@ const claimsPerInterval = 240;
 const shortestPauseMs = 100;
 // What was due in this share of an interval is asked for again: another worker's claim may have failed.
 const claimedAgain = powerSlots / 64;
+// Of an interval: a BMC that gave no answer is not left alone for longer, so that its node's next look asks it.
+const longestRest = 0.5;
 // A worker that is behind walks the slots at twice the clock's pace: BMCs never get more than twice the usual requests.
 const catchUp = 2;
-
-// openstack/ironic:ironic/conf/conductor.py power_failure_recovery_interval.
-const longestRecoverMs = 300_000;
 
 /** Where a worker is on its way through the slots. */
 type Walk = {
@@ -76,9 +73,6 @@ const lookAt = async (node: DueNode, { hands, signal, looked }: Looking): Promis
   }
 };
 
-/** Every second time, but no later than the original asks again. */
-const recoverEvery = (everyMs: number): number => Math.max(everyMs, Math.min(2 * everyMs, longestRecoverMs));
-
 /** Begins looks at what is due in these slots, as many as there are places. @returns the slot in which these were used up */
 const lookWithin = async (
   from: number,
@@ -87,9 +81,8 @@ const lookWithin = async (
   places: LookPlaces,
 ): Promise<number | undefined> => {
   const { hands, everyMs, drivers, conductor_group } = options;
-  const recoverEveryMs = options.recoverEveryMs ?? recoverEvery(everyMs);
   const limit = places.free();
-  const claim = { conductor_group, drivers, from, to, limit, everyMs, recoverEveryMs };
+  const claim = { conductor_group, drivers, from, to, limit, everyMs };
   const due = await hands.inventory.powerSync.claim(claim);
   for (const node of due)
     places.take(node.uuid, () => whereDriverBears(hands.driverOf(node.driver), () => lookAt(node, options)));
@@ -171,7 +164,9 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
 export const runPowerSync = async (given: PowerSyncHands, options: PowerSyncOptions): Promise<void> => {
   if (options.everyMs <= 0) return;
   const inventory = inBatches(given.inventory);
-  const hands: LookHands = { ...given, inventory, maxFailures: options.maxFailures, holder: randomUUID() };
+  const { maxFailures, everyMs } = options;
+  const longestRestMs = everyMs * longestRest;
+  const hands: LookHands = { ...given, inventory, maxFailures, longestRestMs, holder: randomUUID() };
   const places = createLookPlaces(options.workers);
   await walkSlots({ ...options, hands }, places);
   await places.ended();

@@ -101,6 +101,17 @@ test.each([
   expect(await health(lane)).toMatchObject({ failures, open: true, rest_ms });
 });
 
+test('an act that comes again by itself lets the BMC rest no longer than it wants', async () => {
+  const lane = newLane();
+  for (let time = 0; time < 5; time += 1) await one.bmcLeases.health.failed(lane, 'silent');
+  await restIsOver(lane);
+  const leases = one.bmcLeases;
+  await withLease(leases, lane, randomUUID(), 60_000, async () => fails('BmcUnreachable')(), 30_000).catch(() => {});
+  expect(await health(lane)).toMatchObject({ failures: 6, open: true, rest_ms: 30_000 });
+  await one.bmcLeases.health.failed(lane, 'silent', 600_000);
+  expect(await health(lane)).toMatchObject({ failures: 7, rest_ms: 80_000 });
+});
+
 test('after the rest one act looks again: an answer closes the breaker, silence opens it for longer', async () => {
   const lane = newLane();
   await silence(lane, 3);

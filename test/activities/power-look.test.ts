@@ -210,6 +210,16 @@ test('what ends the wait for a lane is made once, not at each look', async () =>
   expect(reasons[0]).toBe(reasons[1]);
 });
 
+test.each([
+  ['a node in use', {}, 45_000],
+  ['one that is out of use for its silence', failed, 20_000],
+])('a look at %s is given up in time', async (_, over, ms) => {
+  const timers = jest.spyOn(globalThis, 'setTimeout');
+  await looked(seen('power on'), { node: over });
+  expect(timers.mock.calls.map(([, given]) => given)).toContain(ms);
+  timers.mockRestore();
+});
+
 describe('a round of power sync', () => {
   const options = (stop: AbortController, more: object = {}) => ({
     conductor_group: 'g1',
@@ -222,17 +232,35 @@ describe('a round of power sync', () => {
   });
   type Hands = Parameters<typeof runPowerSync>[0];
 
-  test.each([
-    [60_000, undefined, 120_000],
-    [200_000, undefined, 300_000],
-    [600_000, undefined, 600_000],
-    [60_000, 90_000, 90_000],
-  ])('every %i ms looks at nodes whose power failed every %s, at %i ms', async (everyMs, given, recoverEveryMs) => {
+  test('claims what is due of a whole interval, as many as there are places', async () => {
     const store = storeOf({ 'powerSync.claim': [], 'powerSync.slotNow': 5_000 });
     const hands = { inventory: store.inventory } as unknown as Parameters<typeof syncPowerOnce>[0]['hands'];
-    await syncPowerOnce({ ...options(new AbortController(), { everyMs, recoverEveryMs: given }), hands });
-    const all = { from: 5_000 - 1_023, to: 5_000, limit: 2 };
-    expect(store.of('powerSync.claim')).toEqual([[expect.objectContaining({ everyMs, recoverEveryMs, ...all })]]);
+    await syncPowerOnce({ ...options(new AbortController(), { everyMs: 60_000 }), hands });
+    const claim = { everyMs: 60_000, from: 5_000 - 1_023, to: 5_000, limit: 2 };
+    expect(store.of('powerSync.claim')).toEqual([[expect.objectContaining(claim)]]);
+  });
+
+  test('lets a silent BMC rest for half an interval at the most: the next look asks it again', async () => {
+    const stop = new AbortController();
+    const rests: unknown[] = [];
+    const health = {
+      failed: async (...given: unknown[]) => {
+        rests.push(given[2]);
+        stop.abort();
+      },
+    };
+    const entered = async (lanes: readonly string[]) => lanes.map(() => ({ is: 'taken', failures: 2 }));
+    const bmcLeases = { enterAll: entered, leaveAll: async () => {}, sweep: async () => {}, health };
+    const store = storeOf({ 'powerSync.claim': [node], 'powerSync.slotNow': 5_000, 'secrets.read': [] });
+    const { driver } = recordingDriver({ verify: silent });
+    const hands = {
+      inventory: Object.assign(Object.create(store.inventory), { bmcLeases }),
+      driverOf: () => ({ ...driver, laneKey: () => 'lane' }),
+      lanes: { run: (_lane: string, _signal: AbortSignal, work: () => unknown) => work() },
+      log: logOf().log,
+    } as unknown as Hands;
+    await runPowerSync(hands, options(stop, { everyMs: 60_000 }));
+    expect(rests).toEqual([30_000]);
   });
 
   test('that fails because the store is away is said with its reason, and the next one follows', async () => {

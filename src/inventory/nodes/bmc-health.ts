@@ -23,16 +23,17 @@ export const bmcHealth = (sql: Db) => ({
   /**
    * Counts an act that got no answer, and opens the breaker when there are too many in a row.
    * @param error what the act ended with: readable, without secrets
+   * @param longestMs the longest rest that this act asks for, where that is less than what others do
    * @returns failures in a row, and for how long the BMC is left alone
    */
-  async failed(lane: string, error: string): Promise<{ failures: number; restMs: number }> {
+  async failed(lane: string, error: string, longestMs = longestRestMs): Promise<{ failures: number; restMs: number }> {
     const last_error = error.slice(0, longestError);
     const [row] = await sql<{ failures: number; rest_ms: number }[]>`
       insert into bmc_health (lane, failures, last_error) values (${lane}, 1, ${last_error})
       on conflict (lane) do update set
         failures = bmc_health.failures + 1,
         open_until = case when bmc_health.failures + 1 >= ${opensAfter} then
-          now() + least(${firstRestMs} * power(2, least(bmc_health.failures + 1 - ${opensAfter}, 10)), ${longestRestMs})
+          now() + least(${firstRestMs} * power(2, least(bmc_health.failures + 1 - ${opensAfter}, 10)), ${Math.min(longestMs, longestRestMs)})
             * interval '1 millisecond' end,
         last_error = excluded.last_error,
         updated_at = now()

@@ -48,9 +48,8 @@ export type Claim = {
   readonly from: number;
   readonly to: number;
   readonly limit: number;
-  /** Until a node is due again; the second where its power failed, in whole intervals (rounded down). */
+  /** Until a node is due again. */
   readonly everyMs: number;
-  readonly recoverEveryMs: number;
 };
 
 /** The columns of the table of slots that the range covers. */
@@ -81,7 +80,7 @@ export const powerSync = (sql: Db) => ({
    * slot first. Nodes that a run holds, that are on their way, or that are in maintenance for another reason are left out.
    */
   async claim(claim: Claim): Promise<DueNode[]> {
-    const { conductor_group, drivers, to, limit, everyMs, recoverEveryMs } = claim;
+    const { conductor_group, drivers, to, limit, everyMs } = claim;
     return sql<DueNode[]>`
       with due as (
         select l.node_uuid
@@ -93,8 +92,7 @@ export const powerSync = (sql: Db) => ({
           and nodes.conductor_group = ${conductor_group} and nodes.driver = any (${textArray(sql, drivers)})
           and nodes.reservation is null and nodes.target_power_state is null
           and nodes.provision_state <> all (${textArray(sql, powerSyncSkips)})
-          and (not nodes.maintenance or nodes.fault = 'power failure' and (l.looked_at is null
-            or l.looked_at < slot.began - ${recoverEveryMs - everyMs}::float8 * interval '1 millisecond'))
+          and (not nodes.maintenance or nodes.fault = 'power failure')
         order by at.slot, l.looked_at nulls first limit ${limit} for update of l skip locked
       ), taken as (
         update power_looks l set looked_at = clock_timestamp() where l.node_uuid = any (array(select node_uuid from due))
