@@ -10,7 +10,7 @@ import {
   mayBeMissing,
   propertyOf,
 } from '../model/rollouts/disruption';
-import { type Db, jsonOf, textArray, uuidArray } from './database';
+import { columnsOf, type Db, jsonOf, textArray, uuidArray } from './database';
 import { conditionOf } from './predicates';
 
 export type DisruptionBudget = DisruptionLimit & {
@@ -55,12 +55,14 @@ const opened = (row: Stored): DisruptionBudget => ({
   min_available: amountOf(row.min_available),
 });
 
-const budgetValues = (sql: Db, { project, query, max_unavailable, min_available, description }: DisruptionValues) => ({
-  project,
-  query: jsonOf(sql, query),
-  max_unavailable: max_unavailable === null ? null : String(max_unavailable),
-  min_available: min_available === null ? null : String(min_available),
-  description,
+const textOf = (amount: Amount | null): string | null => (amount === null ? null : String(amount));
+
+/** The columns of what is given. */
+const budgetValues = (sql: Db, { query, max_unavailable, min_available, ...others }: Partial<DisruptionValues>) => ({
+  ...others,
+  ...(query && { query: jsonOf(sql, query) }),
+  ...(max_unavailable !== undefined && { max_unavailable: textOf(max_unavailable) }),
+  ...(min_available !== undefined && { min_available: textOf(min_available) }),
 });
 
 /** The nodes of a project that a query means; of table `nodes`. */
@@ -107,14 +109,15 @@ const rows = (sql: Db) => ({
 
   async create(values: DisruptionValues): Promise<DisruptionBudget> {
     const [row] = await sql<Stored[]>`
-      insert into disruption_budgets ${sql(budgetValues(sql, values))} returning ${sql(disruptionBudgetColumns)}`;
+      insert into disruption_budgets ${columnsOf(sql, budgetValues(sql, values))} returning ${sql(disruptionBudgetColumns)}`;
     return opened(row!);
   },
 
-  /** Undefined where there is none any more. An admission that counts at this moment ends first. */
-  async update(uuid: string, values: DisruptionValues): Promise<DisruptionBudget | undefined> {
+  /** Changes what is given alone. Undefined where there is none any more. An admission that counts at this moment ends first. */
+  async update(uuid: string, values: Partial<DisruptionValues>): Promise<DisruptionBudget | undefined> {
+    // With a column that stays as it is: there may be no other.
     const [row] = await sql<Stored[]>`
-      update disruption_budgets set ${sql(budgetValues(sql, values))}, updated_at = now()
+      update disruption_budgets set ${columnsOf(sql, { uuid, ...budgetValues(sql, values) })}, updated_at = now()
       where uuid = ${uuid} returning ${sql(disruptionBudgetColumns)}`;
     return row && opened(row);
   },

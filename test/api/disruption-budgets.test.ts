@@ -1,5 +1,6 @@
 /** Disruption budgets on the wire: a project's managers set them, its readers see what they leave, others never learn of them. */
 import { randomUUID } from 'node:crypto';
+import { until } from '../../demo/nodes';
 import { faultOf, type Reply, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona } from '../support/world';
 
@@ -47,6 +48,36 @@ test('a budget is made, shown, changed and deleted by a manager, each with an au
   expect(events.map(({ kind, project }) => [kind, project])).toEqual(
     ['created', 'updated', 'deleted'].map((kind) => [`disruption_budget.${kind}`, lessee]),
   );
+});
+
+test('two changes at once of different fields leave both', async () => {
+  const { body: made } = await post('lessee-manager', { max_unavailable: 5 });
+  const patched = await api.sql.begin(async (tx) => {
+    await tx`update disruption_budgets set max_unavailable = '0'`;
+    const asked = api.as('lessee-manager', 'PATCH', `${path}/${made.uuid}`, { body: { description: 'none, please' } });
+    await until('the change to wait for this one', 60_000, async () => {
+      const [waiting] = await tx`
+        select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`;
+      return waiting;
+    });
+    return { asked };
+  });
+  expect((await patched.asked).body).toMatchObject({ max_unavailable: 0, description: 'none, please' });
+});
+
+const texts = (count: number): string[] => Array.from({ length: count }, (_, number) => `t${number}`);
+
+test.each([
+  ['a list of texts without end', { resource_class: texts(1_001) }, 'must hold at most 1000 texts in all'],
+  ['one in a single text', { resource_class: texts(1_001).join() }, 'must hold at most 1000 texts in all'],
+  ['one over several keys', { traits: texts(600), shard: texts(401) }, 'must hold at most 1000 texts in all'],
+  ['many keys', Object.fromEntries(texts(21).map((key) => [`properties.${key}`, 'v'])), 'at most 20 keys'],
+])('a query that each admission would have to read is refused: %s', async (_, query, reason) => {
+  const reply = await post('lessee-manager', { max_unavailable: 1, query });
+  expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining(reason)]);
+  const { body: made } = await post('lessee-manager', { max_unavailable: 1, query: { resource_class: texts(1_000) } });
+  const changed = await api.as('lessee-manager', 'PATCH', `${path}/${made.uuid}`, { body: { query } });
+  expect(changed.status).toBe(400);
 });
 
 test('it shows how many of the nodes are missing, and how many may still be taken', async () => {

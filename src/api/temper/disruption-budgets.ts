@@ -162,7 +162,7 @@ const updateBudget = route<BudgetParams, unknown, z.output<typeof changeBody>>({
       ...(body.query && { query: body.query }),
       ...(body.description !== undefined && { description: body.description }),
     };
-    const values = { ...before, ...given, ...limitOf(body) };
+    const values = { ...given, ...limitOf(body) };
     const row = await auditedWrite(
       ctx,
       request,

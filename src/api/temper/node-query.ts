@@ -3,9 +3,13 @@ import { z } from 'zod';
 import { asUuid } from '../../model/ids';
 import { budgetUuids } from '../../model/rollouts/disruption';
 
+// Queries of budgets are read and asked by every admission of a node of their project.
+const mostKeys = 20;
+const mostTexts = 1_000;
+
 const values = z.union([
   z.string().transform((text) => text.split(',').map((part) => part.trim())),
-  z.array(z.string().max(255)).max(1_000),
+  z.array(z.string().max(255)),
 ]);
 
 type QueryKeys = {
@@ -18,6 +22,10 @@ type QueryKeys = {
 export const nodeQuery = ({ isKey, unknown }: QueryKeys) =>
   z.record(z.string(), values.pipe(z.array(z.string().min(1).max(255)).min(1))).superRefine((keys, context) => {
     const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
+    if (Object.keys(keys).length > mostKeys)
+      return context.addIssue({ code: 'custom', message: `must choose by at most ${mostKeys} keys` });
+    if (Object.values(keys).flat().length > mostTexts)
+      return context.addIssue({ code: 'custom', message: `must hold at most ${mostTexts} texts in all` });
     for (const [key, texts] of Object.entries(keys)) {
       if (!isKey(key)) fault(key, unknown);
       else if (budgetUuids.includes(key) && texts.some((text) => asUuid(text) !== text)) fault(key, 'must be UUIDs');
