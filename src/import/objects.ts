@@ -1,29 +1,26 @@
 /** What an import takes: objects as Temper stores them, each under the kind of thing it is. */
+import type { Stored } from '../inventory/resources';
+import { allocationTable } from '../model/resources/allocations';
+import { chassisTable } from '../model/resources/chassis';
+import { templateTable } from '../model/resources/deploy-templates';
+import { nodeTable } from '../model/resources/nodes';
+import { portgroupTable } from '../model/resources/portgroups';
+import { portTable } from '../model/resources/ports';
+import { runbookTable } from '../model/resources/runbooks';
+import { connectorTable, targetTable } from '../model/resources/volumes';
 
-/** Kinds in the order in which one node's are stored, with their tables and the columns that are documents. */
+/** Kinds in the order in which one node's are stored, with their tables in the store and on the wire. */
 export const kinds = {
-  chassis: { table: 'chassis', documents: ['extra'] },
-  node: {
-    table: 'nodes',
-    documents: [
-      'driver_info',
-      'driver_internal_info',
-      'properties',
-      'extra',
-      'instance_info',
-      'network_data',
-      'raid_config',
-      'target_raid_config',
-    ],
-  },
-  portgroup: { table: 'portgroups', documents: ['extra', 'internal_info', 'properties'] },
-  port: { table: 'ports', documents: ['extra', 'internal_info', 'local_link_connection'] },
-  'volume connector': { table: 'volume_connectors', documents: ['extra'] },
-  'volume target': { table: 'volume_targets', documents: ['extra', 'properties'] },
-  allocation: { table: 'allocations', documents: ['extra'] },
-  runbook: { table: 'runbooks', documents: ['steps', 'extra'] },
-  'deploy template': { table: 'deploy_templates', documents: ['steps', 'extra'] },
-} as const satisfies Record<string, { readonly table: string; readonly documents: readonly string[] }>;
+  chassis: { name: 'chassis', table: chassisTable },
+  node: { name: 'nodes', table: nodeTable },
+  portgroup: { name: 'portgroups', table: portgroupTable },
+  port: { name: 'ports', table: portTable },
+  'volume connector': { name: 'volume_connectors', table: connectorTable },
+  'volume target': { name: 'volume_targets', table: targetTable },
+  allocation: { name: 'allocations', table: allocationTable },
+  runbook: { name: 'runbooks', table: runbookTable },
+  'deploy template': { name: 'deploy_templates', table: templateTable },
+} as const satisfies Record<string, Stored>;
 
 export type Kind = keyof typeof kinds;
 

@@ -1,5 +1,6 @@
 /** Queries of imports: what was taken from where, and the writes of objects as they were at their source. */
-import { type Db, jsonOf } from './database';
+import type { Db } from './database';
+import { type ResourceValues, type Stored, writtenColumns } from './resources';
 
 /** An object that was taken once. */
 export type Imported = {
@@ -9,16 +10,7 @@ export type Imported = {
   readonly taken_digest: string;
 };
 
-type Values = Readonly<Record<string, unknown>>;
-/** A table, and which of its columns are documents. */
-export type ImportTable = { readonly table: string; readonly documents: readonly string[] };
-
 export const imports = (sql: Db) => {
-  const written = ({ documents }: ImportTable, values: Values): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, documents.includes(name) ? jsonOf(sql, value) : value]),
-    );
-
   return {
     /** Everything that was taken so far. */
     async all(): Promise<Imported[]> {
@@ -26,22 +18,22 @@ export const imports = (sql: Db) => {
     },
 
     /** SHA-256 of some columns of a row as they are now; undefined where there is no such row. */
-    async digest({ table }: ImportTable, uuid: string, columns: readonly string[]): Promise<string | undefined> {
+    async digest({ name }: Stored, uuid: string, columns: readonly string[]): Promise<string | undefined> {
       const [row] = await sql<{ digest: string }[]>`
         select encode(sha256(convert_to((
           select jsonb_object_agg(key, value) from jsonb_each(to_jsonb(t)) where key in ${sql([...columns])}
-        )::text, 'UTF8')), 'hex') as digest from ${sql(table)} t where uuid = ${uuid}`;
+        )::text, 'UTF8')), 'hex') as digest from ${sql(name)} t where uuid = ${uuid}`;
       return row?.digest;
     },
 
     /** Stores an object that is not there. Throws what `brokenUnique` and `brokenReference` recognise. */
-    async insert(of: ImportTable, values: Values): Promise<void> {
-      await sql`insert into ${sql(of.table)} ${sql(written(of, values))}`;
+    async insert({ name, table }: Stored, values: ResourceValues): Promise<void> {
+      await sql`insert into ${sql(name)} ${sql(writtenColumns(sql, table, values))}`;
     },
 
     /** Puts the values of its source over an object. Throws likewise. */
-    async replace(of: ImportTable, uuid: string, values: Values): Promise<void> {
-      await sql`update ${sql(of.table)} set ${sql(written(of, values))} where uuid = ${uuid}`;
+    async replace({ name, table }: Stored, uuid: string, values: ResourceValues): Promise<void> {
+      await sql`update ${sql(name)} set ${sql(writtenColumns(sql, table, values))} where uuid = ${uuid}`;
     },
 
     /** Whether a run holds the node. */

@@ -3,12 +3,14 @@ import type { Document } from '../../model/document';
 import type { LeaseUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Fault, PowerState, ProvisionState } from '../../model/lifecycle/states';
 import type { Predicate } from '../../model/predicates';
+import { nodeTable } from '../../model/resources/nodes';
 import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
-import { type Db, jsonOf } from '../database';
+import type { Db } from '../database';
 import { type EventRow, eventInsert } from '../events';
 import { columnsOfLine, givenBase, type Line, type LinesPage, lineText } from '../lines';
 import { asFound, type ListColumn, linesOf, listColumns, type Make, type Page, pageOf } from '../pages';
 import { conditionOf } from '../predicates';
+import { writtenColumns } from '../resources';
 import type { BoxedSecret } from '../secrets/sealing';
 import { secretsInsert } from '../secrets/secrets';
 import { silentAfter } from '../workers';
@@ -83,15 +85,6 @@ export type NodeSelection = {
 /** What a change leaves beside itself. */
 type NodeRecord = { readonly audit: AuditRow; readonly event: EventRow };
 
-const documents = new Set([
-  'driver_info',
-  'driver_internal_info',
-  'properties',
-  'extra',
-  'instance_info',
-  'network_data',
-]);
-
 const foreignRunText = `(nodes.reservation is not null and exists (
     select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id))`;
 
@@ -136,11 +129,6 @@ export const nodes = (sql: Db) => {
     close();
     return parts.reduce((all, part) => sql`${all}, ${part}`);
   };
-
-  const written = (values: NodeValues): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries(values).map(([name, value]) => [name, documents.has(name) ? jsonOf(sql, value) : value]),
-    );
 
   /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to have. Found once, not for each node. */
   const servedBy = (host: string) => {
@@ -213,7 +201,7 @@ export const nodes = (sql: Db) => {
       const sealed = beside.secrets.length > 0 ? sql`, sealed as (${secretsInsert(sql, beside.secrets)})` : sql``;
       const [row] = await sql<NodeRow[]>`
         with audited as (${auditInsert(sql, beside.audit)}), told as (${eventInsert(sql, beside.event)}) ${sealed}
-        insert into nodes ${sql(written(values))} returning *, ${wholeRow}`;
+        insert into nodes ${sql(writtenColumns(sql, nodeTable, values))} returning *, ${wholeRow}`;
       return row!;
     },
 
@@ -228,7 +216,7 @@ export const nodes = (sql: Db) => {
       { held = false, record }: { held?: boolean; record?: NodeRecord } = {},
     ): Promise<NodeRow | undefined> {
       const update = sql`
-        update nodes set ${sql(written(values))}, updated_at = now()
+        update nodes set ${sql(writtenColumns(sql, nodeTable, values))}, updated_at = now()
         where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and (${held} or reservation is null)
         returning *, ${wholeRow}`;
       const [row] = record
