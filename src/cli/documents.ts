@@ -1,17 +1,54 @@
 /** Documents that people write for a command: JSON or YAML in a file. */
-import { parse } from 'yaml';
+import { LineCounter, parseDocument, YAMLParseError } from 'yaml';
 import { stop } from './faults';
 import type { CliDeps } from './hands';
+import { plainText } from './tables';
 
-/** The value in a file. Throws CliFault (usage) where there is no file, or it is neither JSON nor YAML. */
-export const documentIn = (hands: Pick<CliDeps, 'readFile'>, path: string): unknown => {
-  const text = hands.readFile(path) ?? stop('usage', `There is no file ${path}.`);
+/** A file as it is read: what it means, and where in its text that stands. */
+export type ReadDocument = {
+  readonly value: unknown;
+  /** The parser's tree. */
+  readonly root: unknown;
+  /** @param offset of a node of the tree */
+  readonly lineAt: (offset: number) => number;
+};
+
+/** What helps beside what the parser says. */
+const advice: readonly (readonly [says: RegExp, does: string])[] = [
+  [/^Tabs are not allowed/, 'indent with spaces.'],
+  [/^Map keys must be unique/, 'a key stands there once.'],
+  [/^Alias resolution is disabled/, 'write the value out where it is used; aliases are not read.'],
+];
+
+/** The parser's sentence without the text of the file, which it repeats. */
+const sentenceOf = (file: string, thrown: Error): string => {
+  const [said = ''] = thrown.message.split('\n');
+  const says = said.replace(/ at line \d+, column \d+:?$/, '');
+  const line = thrown instanceof YAMLParseError ? thrown.linePos?.[0].line : undefined;
+  const does = advice.find(([pattern]) => pattern.test(says))?.[1];
+  const where = line === undefined ? file : `${file}, line ${line}`;
+  return plainText(`${where}: ${says}${does === undefined ? '.' : `: ${does}`}`);
+};
+
+/** Reads a file. Throws CliFault (usage) where there is none, or it is neither JSON nor YAML; aliases are not read. */
+export const readDocument = (hands: Pick<CliDeps, 'readFile'>, file: string): ReadDocument => {
+  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+  const lines = new LineCounter();
+  // Its warnings would go to standard error, with a piece of the text.
+  const parsed = parseDocument(text, { uniqueKeys: true, lineCounter: lines, logLevel: 'error' });
+  const [fault] = parsed.errors;
+  if (fault) return stop('usage', sentenceOf(file, fault));
   try {
-    return parse(text);
+    const value: unknown = parsed.toJS({ maxAliasCount: 0 });
+    return { value, root: parsed.contents, lineAt: (offset) => lines.linePos(offset).line };
   } catch (thrown) {
-    return stop('usage', `${path} is neither JSON nor YAML: ${(thrown as Error).message.split('\n')[0]}`);
+    if (thrown instanceof ReferenceError) return stop('usage', sentenceOf(file, thrown));
+    throw thrown;
   }
 };
+
+/** The value in a file. Throws as readDocument does. */
+export const documentIn = (hands: Pick<CliDeps, 'readFile'>, file: string): unknown => readDocument(hands, file).value;
 
 /** The list that a document is, or has under a key; undefined where it has none. */
 export const listIn = (document: unknown, key: string): unknown[] | undefined => {

@@ -1,30 +1,13 @@
 /** A plan of a rollout as a file: read, and its faults named by the line in which they stand. */
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, YAMLParseError } from 'yaml';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import type { Context } from './context';
+import { readDocument } from './documents';
 import { CliFault, stop } from './faults';
-import { plainText } from './tables';
 
 export type PlanFile = {
   readonly document: Readonly<Record<string, unknown>>;
   /** The same fault, with file and line where it is about something that the file holds. */
   readonly placed: (fault: unknown) => unknown;
-};
-
-/** What helps beside what the parser says. */
-const advice: readonly (readonly [says: RegExp, does: string])[] = [
-  [/^Tabs are not allowed/, 'indent with spaces.'],
-  [/^Map keys must be unique/, 'a key stands there once.'],
-  [/^Alias resolution is disabled/, 'write the value out where it is used; aliases are not read.'],
-];
-
-/** The parser's sentence without the text of the file, which it repeats. */
-const sentenceOf = (file: string, thrown: Error): string => {
-  const [said = ''] = thrown.message.split('\n');
-  const says = said.replace(/ at line \d+, column \d+:?$/, '');
-  const line = thrown instanceof YAMLParseError ? thrown.linePos?.[0].line : undefined;
-  const does = advice.find(([pattern]) => pattern.test(says))?.[1];
-  const where = line === undefined ? file : `${file}, line ${line}`;
-  return plainText(`${where}: ${says}${does === undefined ? '.' : `: ${does}`}`);
 };
 
 /** Where the key, or the item, of this name stands in a node of a document, and what it holds. */
@@ -63,25 +46,14 @@ const offsetOf = (root: unknown, names: readonly string[]): number | undefined =
 
 /** Throws CliFault (usage) where it is no plan. */
 export const readPlanFile = ({ hands }: Context, file: string): PlanFile => {
-  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
-  const lines = new LineCounter();
-  const parsed = parseDocument(text, { uniqueKeys: true, lineCounter: lines });
-  const [fault] = parsed.errors;
-  if (fault) return stop('usage', sentenceOf(file, fault));
-  let document: unknown;
-  try {
-    document = parsed.toJS({ maxAliasCount: 0 });
-  } catch (thrown) {
-    if (thrown instanceof ReferenceError) return stop('usage', sentenceOf(file, thrown));
-    throw thrown;
-  }
+  const { value: document, root, lineAt } = readDocument(hands, file);
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     return stop('usage', `${file} does not hold the keys and values of a plan.`);
   const placed = (thrown: unknown): unknown => {
     if (!(thrown instanceof CliFault) || thrown.status !== 400) return thrown;
-    const at = offsetOf(parsed.contents, namesIn(thrown.message));
+    const at = offsetOf(root, namesIn(thrown.message));
     if (at === undefined) return thrown;
-    return new CliFault(thrown.exit, `${file}, line ${lines.linePos(at).line}: ${thrown.message}`, thrown.status);
+    return new CliFault(thrown.exit, `${file}, line ${lineAt(at)}: ${thrown.message}`, thrown.status);
   };
   return { document: document as Record<string, unknown>, placed };
 };

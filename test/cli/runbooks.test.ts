@@ -49,6 +49,28 @@ test.each([
   expect(api.asked).toEqual([]);
 });
 
+test.each([
+  ['steps:\n\t- a\n', '/x, line 2: Tabs are not allowed as indentation: indent with spaces.'],
+  ['steps: []\nsteps: []\n', '/x, line 2: Map keys must be unique: a key stands there once.'],
+  [
+    'a: &a [1]\nsteps: *a\n',
+    '/x: Alias resolution is disabled: write the value out where it is used; aliases are not read.',
+  ],
+  ['steps: [\u001b]2;\u0007', '/x, line 1: '],
+])('a file that is %j is refused as that of a plan is, with its line', async (text, says) => {
+  const { status, err } = await does('--file /x', { '/x': text });
+  expect([status, err]).toEqual([2, expect.stringContaining(says)]);
+  expect(err).not.toContain('\u001b');
+  expect(api.asked).toEqual([]);
+});
+
+test('a warning of the parser’s is none of the command’s', async () => {
+  const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  expect((await does('--file /x', { '/x': 'steps: [!odd word]' })).status).toBe(0);
+  expect(warned).not.toHaveBeenCalled();
+  warned.mockRestore();
+});
+
 test('an error makes it fail, a warning does not', async () => {
   const finding = {
     severity: 'error',
