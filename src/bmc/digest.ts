@@ -1,5 +1,5 @@
 /** Digests that stand for a text where the text itself may not be kept: a URL may carry a token or an account. */
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../model/digests';
 
 /** Sixteen hexadecimal digits. */
-export const shortDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+export const shortDigest = (text: string): string => sha256Of(text).slice(0, 16);

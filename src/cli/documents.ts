@@ -34,8 +34,7 @@ const sentenceOf = (file: string, thrown: Error): string => {
 export const readDocument = (hands: Pick<CliDeps, 'readFile'>, file: string): ReadDocument => {
   const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
   const lines = new LineCounter();
-  // Its warnings would go to standard error, with a piece of the text.
-  const parsed = parseDocument(text, { uniqueKeys: true, lineCounter: lines, logLevel: 'error' });
+  const parsed = parseDocument(text, { uniqueKeys: true, lineCounter: lines });
   const [fault] = parsed.errors;
   if (fault) return stop('usage', sentenceOf(file, fault));
   try {

@@ -1,11 +1,11 @@
 /** Takes one object: finds whether it is new, the same, or changed on either side, and stores what is to be stored. */
-import { createHash } from 'node:crypto';
 import type { Queries } from '../inventory';
 import { brokenReference, brokenUnique, brokenValue } from '../inventory/database';
 import type { Imported } from '../inventory/imports';
 import type { BoxedSecret, Holding, Sealer } from '../inventory/secrets/sealing';
 import { bmcSideOf } from '../model/access/bmc-sides';
 import { maskSecrets, secretRefs } from '../model/access/secrets';
+import { sha256Of } from '../model/digests';
 import type { Document } from '../model/document';
 import type { RunbookUuid } from '../model/ids';
 import { marksOf, type Runbook } from '../model/resources/runbooks';
@@ -40,10 +40,7 @@ const ordered = (_key: string, value: unknown): unknown =>
     : value;
 
 /** Without secrets, which could be guessed by a digest; that one changed shows by `updated_at`, which Ironic moves with it. */
-const sourceDigest = ({ values }: Taken): string =>
-  createHash('sha256')
-    .update(JSON.stringify(maskSecrets(values), ordered))
-    .digest('hex');
+const sourceDigest = ({ values }: Taken): string => sha256Of(JSON.stringify(maskSecrets(values), ordered));
 
 type Sealing = { readonly fields: readonly string[]; readonly of: Omit<Holding, 'field' | 'side'> };
 

@@ -1,6 +1,6 @@
 /** Queries of policy loads: a row of the audit trail for each, and the texts that were in force. */
-import { createHash } from 'node:crypto';
 import type { PolicyLoad, PolicyTexts } from '../model/access/policy-loads';
+import { sha256Of } from '../model/digests';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
 
@@ -8,9 +8,7 @@ import { type Db, jsonOf } from './database';
 export type RecordedLoad = PolicyLoad & { readonly host: string; readonly request_id: string };
 
 const loadDigest = ({ set, mode, files }: PolicyLoad): string =>
-  createHash('sha256')
-    .update(JSON.stringify([set, mode, files.map(({ path, sha256 }) => [path, sha256])]))
-    .digest('hex');
+  sha256Of(JSON.stringify([set, mode, files.map(({ path, sha256 }) => [path, sha256])]));
 
 const longestFault = 2_000;
 

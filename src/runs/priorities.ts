@@ -1,6 +1,6 @@
 /** Who comes first on the task queues where work waits: people, then single runs, then rollouts; and projects by turns. */
-import { createHash } from 'node:crypto';
 import type { Priority } from '@temporalio/common';
+import { sha256Of } from '../model/digests';
 import type { RunInput } from '../model/runs/runs';
 
 /** The server has five levels; lower goes first, 3 is what it takes where nothing is said. */
@@ -11,7 +11,7 @@ const longestKey = 64;
 
 const fairnessOf = (owner: string | null): string => {
   const key = owner === null ? 'system' : `project ${owner}`;
-  return Buffer.byteLength(key) <= longestKey ? key : createHash('sha256').update(key).digest('hex');
+  return Buffer.byteLength(key) <= longestKey ? key : sha256Of(key);
 };
 
 /** What a workflow takes its turn by; the acts that it asks for inherit it, on the queues of BMC workers too. */

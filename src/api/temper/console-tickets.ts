@@ -1,5 +1,6 @@
 /** POST /temper/v1/nodes/{node}/console: a ticket with which its caller reads and types on the node's serial line, once. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { hashOf } from '../../inventory/secrets/boot-tokens';
 import { raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { maxMinor } from '../../model/resources/microversions';
@@ -32,7 +33,7 @@ const makeTicket = async (request: ApiRequest<OfNode, unknown, unknown>, ctx: Ap
   const ticket = randomBytes(32).toString('base64url');
   await ctx.inventory.transaction(async (store) => {
     await store.consoleTickets.make({
-      ticket_hash: createHash('sha256').update(ticket).digest('hex'),
+      ticket_hash: hashOf(ticket),
       node,
       requester: requesterOf(request),
       useMs,

@@ -1,5 +1,5 @@
 /** What the ramdisk is asked to do, how its answer is judged, and what cannot be known of it. */
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../../model/digests';
 import { raise, TemperError } from '../../model/errors';
 import type { AgentClient } from './client';
 import { type Command, errorTextOf } from './replies';
@@ -24,10 +24,7 @@ export type Order = {
 export const isRunning = ({ command_status }: Command): boolean => command_status === 'RUNNING';
 
 /** Of what makes two orders the same. */
-export const orderDigest = (order: Order): string =>
-  createHash('sha256')
-    .update(JSON.stringify([order.name, order.identity]))
-    .digest('hex');
+export const orderDigest = (order: Order): string => sha256Of(JSON.stringify([order.name, order.identity]));
 
 /** Throws what the command's failure amounts to. */
 export const judged = (client: AgentClient, order: Order, command: Command): Command => {

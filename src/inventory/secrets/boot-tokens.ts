@@ -1,8 +1,9 @@
 /** The secrets of one boot: that of its URL, and what is derived from it, so that none but the URL's holder knows them. */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { sha256Of } from '../../model/digests';
 
 /** What a token is compared by: SHA-256, hexadecimal. */
-export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashOf = (token: string): string => sha256Of(token);
 
 /** A new secret of a URL: base64url of 32 bytes. */
 export const newUrlToken = (): string => randomBytes(32).toString('base64url');

@@ -1,5 +1,5 @@
 /** The name of a plan by its content: what was approved is what is begun. */
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../digests';
 
 const sorted = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sorted);
@@ -13,7 +13,4 @@ const sorted = (value: unknown): unknown => {
 };
 
 /** SHA-256 of a plan in hexadecimal digits; the order of keys changes nothing, that of lists does. */
-export const planHash = (plan: Readonly<Record<string, unknown>>): string =>
-  createHash('sha256')
-    .update(JSON.stringify(sorted(plan)))
-    .digest('hex');
+export const planHash = (plan: Readonly<Record<string, unknown>>): string => sha256Of(JSON.stringify(sorted(plan)));

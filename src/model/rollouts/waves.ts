@@ -1,5 +1,5 @@
 /** Waves: how many nodes are in each, and in which order nodes come. */
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../digests';
 import { type Amount, shareOf } from './amounts';
 import { byDomain, type SelectedNode } from './domains';
 import type { Gate } from './gates';
@@ -46,8 +46,7 @@ const numbered = new Intl.Collator('en', { numeric: true });
 const byName = (one: SelectedNode, other: SelectedNode): number =>
   numbered.compare(selectedName(one), selectedName(other)) || (one.uuid < other.uuid ? -1 : 1);
 
-const lot = (seed: string, { uuid }: Pick<SelectedNode, 'uuid'>): string =>
-  createHash('sha256').update(`${seed}/${uuid}`).digest('hex');
+const lot = (seed: string, { uuid }: Pick<SelectedNode, 'uuid'>): string => sha256Of(`${seed}/${uuid}`);
 
 /** As by the seed: the same seed and the same nodes are always in the same order. */
 const shuffled = <Node extends Pick<SelectedNode, 'uuid'>>(nodes: readonly Node[], seed: string): Node[] =>

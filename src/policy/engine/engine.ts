@@ -1,7 +1,6 @@
 /** Turns a rule set and an operator's file into decisions. */
-
-import { createHash } from 'node:crypto';
 import type { Caller } from '../../model/access/callers';
+import { sha256Of } from '../../model/digests';
 import { raise } from '../../model/errors';
 import { always, never, type Predicate } from '../../model/predicates';
 import { printCheck } from '../language/check';
@@ -49,7 +48,7 @@ const credentialsCache = (elevated: string | null): ((who: Caller) => Credential
 
 /** The first 64 bits of SHA-256: the text itself names projects, and is not for every reader of the hash. */
 /** The short form in which a rule set, or the text of its files, is named and compared. */
-export const policyDigest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+export const policyDigest = (text: string): string => sha256Of(text).slice(0, 16);
 
 /** Makes an immutable policy. Raises PolicyInvalid with every faulty rule and its fix; a faulty file is never half used. */
 export const createPolicy = (options: PolicyOptions): Policy => {

@@ -1,6 +1,6 @@
 /** The rules in force: a built-in set and the operator's files, read again when they change. */
-import { createHash } from 'node:crypto';
 import type { PolicyLoad } from '../../model/access/policy-loads';
+import { sha256Of } from '../../model/digests';
 import { isTemperError } from '../../model/errors';
 import type { Logger } from '../../observe/log';
 import {
@@ -23,7 +23,6 @@ import {
   UnreadablePolicy,
 } from './policy-files';
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const lookEveryMs = 2_000;
 
 /** How many rules each file holds, by its path. */
@@ -103,7 +102,7 @@ const watch = (places: PolicyPlaces, first: string, take: (found: FilesRead) => 
 type Loaded = { readonly policy: Policy; readonly rules: RuleCounts };
 
 const loadedFiles = (texts: Texts | undefined, rules?: RuleCounts): PolicyLoad['files'] =>
-  (texts?.files ?? []).map((file) => ({ ...file, sha256: sha256(file.text), rules: rules?.get(file.path) ?? null }));
+  (texts?.files ?? []).map((file) => ({ ...file, sha256: sha256Of(file.text), rules: rules?.get(file.path) ?? null }));
 
 /**
  * @param given a file, or a file and folders

@@ -1,11 +1,11 @@
 /** Where readers of serial lines reach a BMC worker: an HTTP upgrade with a ticket, then the line's bytes in both directions. */
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { openSecrets, type SecretHands } from '../../activities/secrets';
 import type { BmcNode, Driver, SerialLine } from '../../bmc/contract';
 import type { Inventory } from '../../inventory';
 import type { Redeemed } from '../../inventory/nodes/console-tickets';
+import { hashOf } from '../../inventory/secrets/boot-tokens';
 import { resolveSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';
 import type { Log } from '../../model/log';
@@ -146,7 +146,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
     const ticket = ticketIn(request);
     if (ticket === undefined) return refuse(socket, '400 Bad Request', `This needs Upgrade: ${protocol} and a ticket.`);
     if (closing) return refuse(socket, '503 Service Unavailable', 'This worker is ending.');
-    const hash = createHash('sha256').update(ticket).digest('hex');
+    const hash = hashOf(ticket);
     const redeemed = await inventory.consoleTickets.redeem(hash, deps.conductor_group, silentRounds * askEveryMs);
     if (redeemed.is === 'unknown') return refuse(socket, '403 Forbidden', 'This ticket is not valid (any more).');
     if (redeemed.is === 'busy') return refuse(socket, '409 Conflict', 'The console of this node is being read.');

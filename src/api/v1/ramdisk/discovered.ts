@@ -1,7 +1,7 @@
 /** What becomes of an inspection that no node stands for: a record that waits for an operator, within bounds. */
-import { createHash } from 'node:crypto';
 import type { Reported } from '../../../inventory/discovered-machines';
 import { claimsOf, discoveryLimits } from '../../../model/boot/discovery';
+import { sha256Of } from '../../../model/digests';
 import type { Document } from '../../../model/document';
 import { raise } from '../../../model/errors';
 import type { ApiContext } from '../../context';
@@ -9,8 +9,6 @@ import type { Answer } from '../../http/route';
 import { macsAmong } from './lookup';
 
 type Inventory = Document & { readonly interfaces: readonly { readonly mac_address: string }[] };
-
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const refusals: Readonly<Record<Exclude<Reported['is'], 'new' | 'known'>, string>> = {
   'all full': `${discoveryLimits.records} machines are recorded; operators enrol, refuse or remove some first`,
@@ -26,8 +24,8 @@ export const recordDiscovered = async (ctx: ApiContext, inventory: Inventory, se
   const text = JSON.stringify(inventory);
   const bytes = Buffer.byteLength(text);
   if (bytes > discoveryLimits.bytes) raise('DiscoveryTooLong', { bytes, most: discoveryLimits.bytes });
-  const key = digestOf(claims.macs.join());
-  const said = { ...claims, key, sender, inventory, revision: digestOf(`${sender} ${text}`) };
+  const key = sha256Of(claims.macs.join());
+  const said = { ...claims, key, sender, inventory, revision: sha256Of(`${sender} ${text}`) };
   const became = await ctx.inventory.transaction(async ({ discoveredMachines, events }) => {
     const reported = await discoveredMachines.report(said, discoveryLimits);
     if (reported.is === 'new')

@@ -1,9 +1,9 @@
 /** A redfish node's driver_info, read once into the settings that address its BMC. */
-import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BmcAddress, parseBmcAddress } from '../../../model/access/bmc-addresses';
 import { systemIdFault, systemUuidFault, trustOf } from '../../../model/access/redfish-info';
+import { sha256Of } from '../../../model/digests';
 import { raise } from '../../../model/errors';
 import { isDriver, ownKey, spoken } from '../../../model/lifecycle/drivers';
 import type { BmcNode } from '../../contract';
@@ -53,7 +53,7 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' |
   const password = textOrNone(info.redfish_password) ?? '';
   const trust = trustOf(info.redfish_verify_ca);
   const verifyCa = typeof trust === 'boolean' ? trust : trust.path;
-  const digest = createHash('sha256').update(password).digest('hex');
+  const digest = sha256Of(password);
   return {
     address,
     system: given && (given.startsWith(`${address.prefix}/`) ? given : `${address.prefix}${given}`),
