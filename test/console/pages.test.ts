@@ -1,4 +1,5 @@
 /** The pages: what they show of nodes and runs to whom, what a form causes, and that no text of others becomes markup. */
+import { verdicts } from '../../src/model/resources/audit';
 import { startTestApi, type TestApi } from '../support/api';
 import { startTestConsole, type TestConsole } from '../support/console';
 import { endRun, happened, runningRun, type SeenRun } from '../support/happenings';
@@ -93,6 +94,16 @@ test('what the API refuses is refused by its page', async () => {
   const { status, text } = await (await pages.as('owner-member')).get('/audit');
   expect(status).toBe(403);
   expect(text).toContain('temper:audit:get');
+});
+
+test('the trail is offered by each verdict that it has', async () => {
+  const browser = await pages.as('system-reader');
+  const { text } = await browser.get('/audit');
+  for (const verdict of verdicts) expect(text).toContain(`<option value="${verdict}"`);
+  const offered = [.../name="verdict"[\s\S]*?<\/select>/.exec(text)![0].matchAll(/value="(\w+)"/g)].map(
+    ([, one]) => one!,
+  );
+  for (const verdict of offered) expect((await browser.get(`/audit?verdict=${verdict}`)).status).toBe(200);
 });
 
 test('a runbook is written, checked before it is saved, and edited, by plain forms', async () => {

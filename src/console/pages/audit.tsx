@@ -20,7 +20,7 @@ const trail: List<Entry> = {
     { name: 'node', label: 'Node id' },
     { name: 'run', label: 'Run id' },
     { name: 'action', label: 'Act', hint: 'such as node.provision' },
-    { name: 'verdict', label: 'Verdict', options: ['allowed', 'denied'] },
+    { name: 'verdict', label: 'Verdict', options: ['granted', 'refused', 'failed'] },
     { name: 'since', label: 'Since', hint: 'such as 2026-11-30T18:00:00Z' },
     { name: 'until', label: 'Until' },
   ],
