@@ -6,19 +6,20 @@ import { BuildFault } from './build';
 import type { Log } from './contents';
 import { type DhcpFolder, dnsmasqConfig, grubStart, hostLines, machinesFolder } from './dnsmasq';
 
+/** `from`: where the package has it, below a root. */
 type Loader = { readonly name: string; readonly from: string; readonly brings: string };
 
 const unsigned: readonly Loader[] = ['undionly.kpxe', 'snponly.efi'].map((name) => ({
   name,
-  from: `/usr/lib/ipxe/${name}`,
+  from: `usr/lib/ipxe/${name}`,
   brings: 'ipxe',
 }));
 // Shim starts what is called grubx64.efi beside it.
 const signed: readonly Loader[] = [
-  { name: 'shimx64.efi', from: '/usr/lib/shim/shimx64.efi.signed', brings: 'shim-signed' },
+  { name: 'shimx64.efi', from: 'usr/lib/shim/shimx64.efi.signed', brings: 'shim-signed' },
   {
     name: 'grubx64.efi',
-    from: '/usr/lib/grub/x86_64-efi-signed/grubnetx64.efi.signed',
+    from: 'usr/lib/grub/x86_64-efi-signed/grubnetx64.efi.signed',
     brings: 'grub-efi-amd64-signed',
   },
 ];
@@ -34,16 +35,16 @@ const writeWhole = async (path: string, text: string): Promise<void> => {
   await rename(written, path);
 };
 
-const copyLoaders = async (folder: string, loaders: readonly Loader[]): Promise<void> => {
+const copyLoaders = async (folder: string, root: string, loaders: readonly Loader[]): Promise<void> => {
   const missing = new Set<string>();
   for (const { name, from, brings } of loaders)
-    await copyFile(from, join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+    await copyFile(join(root, from), join(folder, name)).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
       missing.add(brings);
     });
   if (missing.size > 0)
     throw new BuildFault(
-      `Boot loaders are missing; install ${[...missing].join(', ')} (Debian: apt-get install ${[...missing].join(' ')}).`,
+      `Boot loaders are missing; install ${[...missing].join(', ')} (Debian: apt-get install ${[...missing].join(' ')}), or name the folder in which these packages are unpacked with --loaders.`,
     );
 };
 
@@ -52,12 +53,12 @@ const copyLoaders = async (folder: string, loaders: readonly Loader[]): Promise<
  * @returns the path of the configuration. Throws BuildFault, or the system's error
  */
 export const prepareDhcp = async (wanted: DhcpFolder): Promise<string> => {
-  const { dir, url, secureBoot } = wanted;
+  const { dir, url, secureBoot, loaders = '/' } = wanted;
   const text = dnsmasqConfig(wanted);
   const tftp = join(dir, 'tftp');
   await mkdir(join(dir, machinesFolder), { recursive: true });
   await mkdir(tftp, { recursive: true });
-  await copyLoaders(tftp, secureBoot ? [...unsigned, ...signed] : unsigned);
+  await copyLoaders(tftp, loaders, secureBoot ? [...unsigned, ...signed] : unsigned);
   for (const path of secureBoot ? grubConfigs : []) {
     await mkdir(dirname(join(tftp, path)), { recursive: true });
     await writeWhole(join(tftp, path), grubStart(url));

@@ -14,6 +14,7 @@ type DnsmasqOptions = {
   readonly router?: string;
   readonly url: string;
   readonly secureBoot?: boolean;
+  readonly loaders?: string;
 };
 
 const endsOf = (range: string, option: string): readonly [string, string] => {
@@ -55,6 +56,7 @@ export const addBoot = (program: Command, acting: Acting): void => {
     .option('--lease <time>', 'for how long an address is given out', '1h')
     .option('--router <address>', 'router of the machines; none when absent')
     .option('--secure-boot', 'signed boot loaders for machines whose firmware shows secure boot')
+    .option('--loaders <folder>', 'where the packages of the boot loaders are unpacked; the system when absent')
     .option('--dir <folder>', 'folder that is written; TEMPER_BOOT_DHCP_DIR when absent')
     .action(acting(dnsmasq));
 };

@@ -1,15 +1,6 @@
 /** The folder that dnsmasq reads: its own check of the syntax, and what never gets into it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMachineList } from '../../src/boot';
@@ -19,8 +10,6 @@ import { makeDhcpFolder } from '../../src/process/command/dnsmasq';
 const installed = spawnSync('dnsmasq', ['--version']).status === 0;
 const withDnsmasq = installed ? it : it.skip;
 const why = installed ? '' : ' (skipped: no dnsmasq)';
-const ipxe = existsSync('/usr/lib/ipxe/snponly.efi');
-const withIpxe = ipxe ? it : it.skip;
 
 const folder = mkdtempSync(join(tmpdir(), 'dhcp-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -98,14 +87,23 @@ withDnsmasq.each([
   expect(execFileSync('dnsmasq', ['--test', `--conf-file=${config}`], { stdio: 'pipe' }).toString()).toBe('');
 });
 
-withIpxe(`makes the folder with its loaders, twice if asked${ipxe ? '' : ' (skipped: no ipxe)'}`, async () => {
-  const given = { ...wanted, secureBoot: false };
-  await makeDhcpFolder({ TEMPER_BOOT_DHCP_DIR: wanted.dir }, given);
+it('makes the folder with its loaders, twice if asked, and names the packages of those that are missing', async () => {
+  const loaders = join(folder, 'unpacked');
+  const given = { ...wanted, secureBoot: false, loaders };
   const { dir: __, ...rest } = given;
-  const config = await makeDhcpFolder({ TEMPER_BOOT_DHCP_DIR: wanted.dir }, rest);
+  const made = () => makeDhcpFolder({ TEMPER_BOOT_DHCP_DIR: wanted.dir }, rest);
+  await expect(made()).rejects.toThrow(/apt-get install ipxe\), or name the folder .* --loaders\.$/);
+  mkdirSync(join(loaders, 'usr/lib/ipxe'), { recursive: true });
+  for (const name of ['undionly.kpxe', 'snponly.efi']) writeFileSync(join(loaders, 'usr/lib/ipxe', name), `of ${name}`);
+  await made();
+  const config = await made();
   expect(readFileSync(config, 'utf8')).toBe(dnsmasqConfig(given));
   expect(readdirSync(wanted.dir).sort()).toEqual(['dnsmasq.conf', 'machines', 'tftp']);
   expect(readdirSync(join(wanted.dir, 'tftp')).sort()).toEqual(['snponly.efi', 'undionly.kpxe']);
+  expect(readFileSync(join(wanted.dir, 'tftp/snponly.efi'), 'utf8')).toBe('of snponly.efi');
+  await expect(makeDhcpFolder({}, { ...given, secureBoot: true })).rejects.toThrow(
+    /install shim-signed, grub-efi-amd64-signed \(/,
+  );
 });
 
 it('is made where a folder is named, and for options that hold', async () => {

@@ -20,8 +20,11 @@ test('the folder is made of what is given, and the command says how dnsmasq is s
 });
 
 test('another DHCP server gives out the addresses', async () => {
-  expect((await temper([...given, '--proxy', '192.0.2.0'], { prepareDhcp })).status).toBe(0);
-  expect(prepareDhcp).toHaveBeenCalledWith(expect.objectContaining({ proxy: '192.0.2.0', secureBoot: false }));
+  const line = [...given, '--proxy', '192.0.2.0', '--loaders', '/srv/unpacked'];
+  expect((await temper(line, { prepareDhcp })).status).toBe(0);
+  expect(prepareDhcp).toHaveBeenCalledWith(
+    expect.objectContaining({ proxy: '192.0.2.0', secureBoot: false, loaders: '/srv/unpacked' }),
+  );
 });
 
 test.each([

@@ -18,4 +18,6 @@ export type DhcpOptions = {
   readonly url: string;
   /** Whether machines whose firmware checks signatures get the signed shim and GRUB. */
   readonly secureBoot: boolean;
+  /** Folder that the packages of the boot loaders are unpacked in; the system's root when absent. */
+  readonly loaders?: string;
 };

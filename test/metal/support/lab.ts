@@ -70,6 +70,11 @@ const openNetwork = async (): Promise<void> => {
   await must('ip', ['link', 'set', bridge, 'up']);
 };
 
+const closeNetwork = async (): Promise<void> => {
+  await endBeside();
+  await must('ip', ['link', 'delete', bridge]);
+};
+
 /** DHCP of a site: one address, no boot loader. @returns arguments of dnsmasq */
 const plainDhcp = (): string[] => [
   `--interface=${bridge}`,
@@ -82,7 +87,7 @@ const plainDhcp = (): string[] => [
 ];
 
 /** The one that Temper makes. @returns arguments of dnsmasq */
-const generatedDhcp = async (dir: string, discovery: boolean): Promise<string[]> => {
+const generatedDhcp = async (tools: ToolsRoot, dir: string, discovery: boolean): Promise<string[]> => {
   const values = {
     '--dir': dir,
     '--interface': bridge,
@@ -92,6 +97,7 @@ const generatedDhcp = async (dir: string, discovery: boolean): Promise<string[]>
   const made = [
     ...documented('temper boot dnsmasq', values, ['--secure-boot']),
     ...(discovery ? ['--discovery', discoveredRange.join(',')] : []),
+    ...['--loaders', tools.path],
   ];
   await must(process.execPath, [jest.requireActual('../../../scripts/lib/paths').bin('temper'), ...made]);
   return [`--conf-file=${join(dir, 'dnsmasq.conf')}`, '--user=root'];
@@ -174,17 +180,30 @@ const endOf = (file: string): string =>
 
 const shown = ['provision_state', 'target_provision_state', 'last_error', 'maintenance_reason', 'fault', 'power_state'];
 
-/** Brings everything up: the machine is powered off, its ramdisk is recorded as `debian`. */
-export const openLab = async (
-  given: Given,
-  { firmware, byNetwork = false, discovery = false }: Wired,
-): Promise<Lab> => {
+/**
+ * Brings everything up: the machine is powered off, its ramdisk is recorded as `debian`. What fails takes down what was there, for the
+ * labs of other files are on the same network.
+ */
+export const openLab = async (given: Given, wired: Wired): Promise<Lab> => {
   const work = mkdtempSync(join(tmpdir(), 'temper-metal-'));
   const tools = await layOutTools(given, work);
-  const folder = join(work, 'shared');
   await openNetwork();
+  try {
+    return await openOn(given, wired, tools, join(work, 'shared'));
+  } catch (failure) {
+    await closeNetwork();
+    throw failure;
+  }
+};
+
+const openOn = async (
+  given: Given,
+  { firmware, byNetwork = false, discovery = false }: Wired,
+  tools: ToolsRoot,
+  folder: string,
+): Promise<Lab> => {
   const dhcpFolder = join(folder, 'dhcp');
-  const dhcp = byNetwork ? await generatedDhcp(dhcpFolder, discovery) : plainDhcp();
+  const dhcp = byNetwork ? await generatedDhcp(tools, dhcpFolder, discovery) : plainDhcp();
   tools.start(
     join(folder, 'dnsmasq.log'),
     'dnsmasq',
@@ -248,8 +267,7 @@ export const openLab = async (
       relay.close();
       await started('chroot', [tools.path, 'virsh', 'destroy', 'metal-1']);
       await system.stop();
-      await endBeside();
-      await must('ip', ['link', 'delete', bridge]);
+      await closeNetwork();
       const kept = process.env.TEMPER_TEST_METAL_CONSOLE;
       if (kept !== undefined) writeFileSync(kept, readable(machine.console));
     },
