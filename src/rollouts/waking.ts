@@ -52,14 +52,14 @@ export const wakeSilent = async ({ inventory, wake }: WakingDeps, olderThanMs = 
 /** Passes until the signal. An engine or store that is away is tried again at the next one. */
 export const runWaking = async (deps: WakingDeps, signal: AbortSignal): Promise<void> => {
   let quiet = false;
-  let lookedAt = 0;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     try {
       await wakeOnce(deps);
-      if (Date.now() - lookedAt >= silentForMs / 4) {
+      if (performance.now() - lookedAt >= silentForMs / 4) {
         await wakeSilent(deps);
         await expirePlans(deps);
-        lookedAt = Date.now();
+        lookedAt = performance.now();
       }
       quiet = false;
     } catch (thrown) {

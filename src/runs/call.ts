@@ -129,7 +129,7 @@ const orderOf = ({ node, act: name, args, asked, background }: CallOrder, actMs:
 
 const act = async (order: CallOrder, hands: CallHands): Promise<unknown> => {
   const { answerMs, actMs } = limitsOf(hands);
-  const deadline = Date.now() + answerMs;
+  const deadline = performance.now() + answerMs;
   const { run } = await hands.start(orderOf(order, actMs));
   if (order.background) return undefined;
   const ended = await endOf(run, deadline, hands);
@@ -150,7 +150,7 @@ const endOf = async (run: RunUuid, deadline: number, { inventory }: CallHands): 
   for (let pause = firstLookMs; ; pause = Math.min(pause * 1.5, longestPauseMs)) {
     const row = await inventory.runs.find(run);
     if (row?.finished_at) return row;
-    if (Date.now() >= deadline) return undefined;
+    if (performance.now() >= deadline) return undefined;
     await sleep(pause);
   }
 };

@@ -123,14 +123,14 @@ export const forgetDeliveries = async (
 /** Passes until the signal, a second apart while there is nothing to do. A store that is away is tried again. */
 export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSignal }): Promise<void> => {
   let quiet = false;
-  let sweepAt = 0;
+  let sweepAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     let busy = false;
     try {
       busy = await tellOnce(hands, signal);
-      if (Date.now() >= sweepAt) {
+      if (performance.now() >= sweepAt) {
         await forgetDeliveries(hands, signal);
-        sweepAt = Date.now() + sweepEveryMs;
+        sweepAt = performance.now() + sweepEveryMs;
       }
       quiet = false;
     } catch (thrown) {

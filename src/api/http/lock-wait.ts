@@ -23,7 +23,7 @@ const isRace = (thrown: unknown): boolean => isTemperError(thrown, 'NodeLocked')
  * @param withinMs no new attempt for a held node begins later than this; 0 for a single one
  */
 export const waitForLock = async <T>(work: () => Promise<T>, withinMs: number): Promise<T> => {
-  const deadline = Date.now() + withinMs;
+  const deadline = performance.now() + withinMs;
   let races = 0;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestLockPauseMs)) {
     try {
@@ -31,7 +31,7 @@ export const waitForLock = async <T>(work: () => Promise<T>, withinMs: number): 
     } catch (thrown) {
       if (!isTemperError(thrown, 'NodeLocked')) throw thrown;
       if (isRace(thrown) && races++ < mostRaces) continue;
-      if (Date.now() + pauseMs > deadline) throw thrown;
+      if (performance.now() + pauseMs > deadline) throw thrown;
     }
     await pause(pauseMs);
   }

@@ -62,14 +62,14 @@ const sendMissed = async (following: EventFollowing, after: FeedPlace, sink: Sin
 const followTail = async (following: EventFollowing, after: FeedPlace | undefined, sink: Sink): Promise<void> => {
   const { tailing, closing, isOver } = following;
   let place = after;
-  let spoke = Date.now();
+  let spoke = performance.now();
   let checked = false;
   while (!sink.signal.aborted && !closing.aborted) {
     if (place && !checked && (await isOver?.(place))) return;
     checked = true;
     const rows = await tailing.take(untilKeepAlive(spoke), sink.signal);
     if (rows === undefined) return sink.write(tooSlow);
-    const silent = Date.now() - spoke >= keepAliveMs;
+    const silent = performance.now() - spoke >= keepAliveMs;
     // The reader may be behind where this client left off.
     const since = place;
     const concerned = rows.filter((row) => !(since && isBefore(row, since)));
@@ -77,7 +77,7 @@ const followTail = async (following: EventFollowing, after: FeedPlace | undefine
     const sent = await send(following, concerned, sink);
     if (sent === 'gone') return;
     if (sent === 'nothing' && silent) await sink.write(': keep-alive\n\n');
-    if (sent === 'something' || silent) spoke = Date.now();
+    if (sent === 'something' || silent) spoke = performance.now();
     place = concerned.at(-1) ?? place;
     checked = false;
   }

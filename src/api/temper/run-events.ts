@@ -20,7 +20,7 @@ const unsettledMs = 50;
 export const keepAliveMs = 15_000;
 
 /** How long a stream that wrote at that time may still be silent: at least a millisecond. */
-export const untilKeepAlive = (spoke: number): number => Math.max(1, spoke + keepAliveMs - Date.now());
+export const untilKeepAlive = (spoke: number): number => Math.max(1, spoke + keepAliveMs - performance.now());
 
 const endKinds: readonly string[] = endedStates.map((state) => `run.${state}`);
 
@@ -64,16 +64,16 @@ type Following = {
 /** Writes events until the run has ended, the caller may no longer see it, the client leaves or the API ends. */
 const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
   let place = after;
-  let spoke = Date.now();
+  let spoke = performance.now();
   await sink.write('retry: 2000\n\n');
   while (!sink.signal.aborted && !ear.closing.aborted) {
     const { rows, unsettled } = await ctx.inventory.feed.ofRun(run, place, eventsAtOnce);
-    const silent = Date.now() - spoke >= keepAliveMs;
+    const silent = performance.now() - spoke >= keepAliveMs;
     if (rows.length > 0 || silent) {
       const seen = await stillSeen(ctx, again, run);
       if (!seen) return;
       await sink.write(rows.length > 0 ? rows.map((row) => sseOfEvent(row, seen.text)).join('') : ': keep-alive\n\n');
-      spoke = Date.now();
+      spoke = performance.now();
       place = rows.at(-1) ?? place;
       if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen.run, rows))) return;
     }
