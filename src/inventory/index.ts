@@ -146,20 +146,24 @@ const parts = {
 
 export type Queries = { readonly [Part in keyof typeof parts]: ReturnType<(typeof parts)[Part]> };
 
-/** Of one transaction: a part is made when it is first asked for, since a request needs few of them. */
-class Within {
-  readonly made: Record<string, unknown> = {};
-  constructor(readonly sql: Db) {}
-}
-for (const [name, make] of Object.entries(parts))
-  Object.defineProperty(Within.prototype, name, {
-    get(this: Within) {
-      this.made[name] ??= make(this.sql);
-      return this.made[name];
-    },
-  });
+const ofConnection = Symbol('connection');
+type Made = Record<string, unknown> & { readonly [ofConnection]: Db };
 
-const queries = (sql: Db): Queries => new Within(sql) as unknown as Queries;
+const partOf = (made: Made, name: string | symbol): unknown => {
+  if (typeof name === 'symbol' || !Object.hasOwn(parts, name)) return undefined;
+  made[name] ??= parts[name as keyof typeof parts](made[ofConnection]);
+  return made[name];
+};
+
+/** A part is made when it is first asked for, since a transaction needs few of them; they can be listed and spread as usual. */
+const lazily: ProxyHandler<Made> = {
+  get: partOf,
+  ownKeys: () => Object.keys(parts),
+  getOwnPropertyDescriptor: (made, name) => ({ value: partOf(made, name), enumerable: true, configurable: true }),
+};
+
+/** Of one transaction. */
+const queries = (sql: Db): Queries => new Proxy<Made>({ [ofConnection]: sql }, lazily) as unknown as Queries;
 
 const allQueries = (sql: Db): Queries =>
   Object.fromEntries(Object.entries(parts).map(([name, make]) => [name, make(sql)])) as Queries;
