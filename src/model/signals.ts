@@ -3,16 +3,16 @@
  * body of a fetch to its signal: once the garbage collector has run, such a wait has no end (seen with Node 20.20 and undici 6.29).
  */
 
-const timedOut = () => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+/** The end of a signal or of a time, whichever comes first; the timer keeps the controller, and with it that end. */
+const limited = (signal: AbortSignal, ms: number): { readonly within: AbortSignal; readonly timer: NodeJS.Timeout } => {
+  const limit = new AbortController();
+  const end = () => limit.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  const timer = setTimeout(end, ms).unref();
+  return { within: AbortSignal.any([signal, limit.signal]), timer };
+};
 
 /** Aborts with a signal, or after a time: with a `TimeoutError`, as `AbortSignal.timeout` does. @param ms milliseconds */
-export const endingWithin = (signal: AbortSignal, ms: number): AbortSignal => {
-  const limit = new AbortController();
-  // The timer keeps the controller, and with it the end.
-  const end = () => limit.abort(timedOut());
-  setTimeout(end, ms).unref();
-  return AbortSignal.any([signal, limit.signal]);
-};
+export const endingWithin = (signal: AbortSignal, ms: number): AbortSignal => limited(signal, ms).within;
 
 /** Does work under a signal that aborts as that of `endingWithin`. Nothing is left of it when the work has ended: work comes by the thousand. */
 export const doneWithin = async <T>(
@@ -20,10 +20,9 @@ export const doneWithin = async <T>(
   ms: number,
   work: (within: AbortSignal) => Promise<T>,
 ): Promise<T> => {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(timedOut()), ms).unref();
+  const { within, timer } = limited(signal, ms);
   try {
-    return await work(AbortSignal.any([signal, limit.signal]));
+    return await work(within);
   } finally {
     clearTimeout(timer);
   }
