@@ -18,15 +18,15 @@ export type Stored = {
 };
 
 /** Columns as the driver must send them: documents as JSON. What the wire does not know is written as it is. */
-export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceValues): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => {
-      const row = fieldOf(table, name);
-      if (value === undefined || (row && columnOf(row) === undefined)) return [];
-      const json = row?.type === 'object' || row?.type === 'list';
-      return [[name, json ? jsonOf(sql, value) : value]];
-    }),
-  );
+export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceValues): Record<string, unknown> => {
+  const columns: Record<string, unknown> = {};
+  for (const name of Object.keys(values)) {
+    const row = fieldOf(table, name);
+    if (values[name] === undefined || (row && columnOf(row) === undefined)) continue;
+    columns[name] = row?.type === 'object' || row?.type === 'list' ? jsonOf(sql, values[name]) : values[name];
+  }
+  return columns;
+};
 
 /** The condition that a row is the one of this UUID in any form, or of this name where rows have names. */
 export const isNamed = (sql: Db, { name, table }: Stored, ident: string) => {

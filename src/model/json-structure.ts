@@ -7,7 +7,7 @@ export type StructureLimits = {
   readonly values: number;
 };
 
-const [quote, backslash, comma] = [0x22, 0x5c, 0x2c];
+const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, openObject, closeList, closeObject] = [0x5b, 0x7b, 0x5d, 0x7d];
 
 /** Where the text that begins at a quote ends: the index after its closing quote, or the end of the bytes. */
@@ -20,14 +20,23 @@ const afterText = (bytes: Uint8Array, from: number): number => {
   return bytes.length;
 };
 
+/** A JSON text as its bytes show it. */
+type Structure = {
+  /** The limit that it goes beyond, from where it was not read on. */
+  readonly fault?: keyof StructureLimits;
+  /** Keys of all its objects, those that come twice in one object counted twice. */
+  readonly keys: number;
+};
+
 /**
- * Which limit the structure of a text goes beyond; undefined where none. An empty list or object counts twice. Bytes that are
- * no JSON are counted all the same, and it takes time in proportion to their number whatever they are.
+ * What the bytes of a text say of its structure. An empty list or object counts as two values. Bytes that are no JSON are counted
+ * all the same, and it takes time in proportion to their number whatever they are.
  * @param bytes UTF-8
  */
-export const structureFault = (bytes: Uint8Array, limits: StructureLimits): keyof StructureLimits | undefined => {
+export const structureOf = (bytes: Uint8Array, limits: StructureLimits): Structure => {
   let depth = 0;
   let values = 1;
+  let keys = 0;
   for (let at = 0; at < bytes.length; ) {
     const byte = bytes[at];
     if (byte === quote) {
@@ -39,10 +48,17 @@ export const structureFault = (bytes: Uint8Array, limits: StructureLimits): keyo
     else if (byte === openList || byte === openObject) {
       values += 1;
       depth += 1;
-      if (depth > limits.depth) return 'depth';
+      if (depth > limits.depth) return { fault: 'depth', keys };
     } else if (byte === closeList || byte === closeObject) depth -= 1;
-    else continue;
-    if (values > limits.values) return 'values';
+    else {
+      if (byte === colon) keys += 1;
+      continue;
+    }
+    if (values > limits.values) return { fault: 'values', keys };
   }
-  return undefined;
+  return { keys };
 };
+
+/** Which limit the structure of a text goes beyond, as `structureOf` counts; undefined where none. */
+export const structureFault = (bytes: Uint8Array, limits: StructureLimits): keyof StructureLimits | undefined =>
+  structureOf(bytes, limits).fault;

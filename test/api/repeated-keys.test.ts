@@ -1,6 +1,9 @@
 /** Keys that come twice in one object: found wherever they are, and never where they are not. */
 import fc from 'fast-check';
+import { maxDepth, maxValues, parseBody } from '../../src/api/http/body';
 import { repeatedKey } from '../../src/api/http/repeated-keys';
+
+const parse = (text: string) => parseBody(Buffer.from(text), { depth: maxDepth, values: maxValues }, 'storable');
 
 test.each([
   ['{"a":1,"a":2}', 'a'],
@@ -11,6 +14,9 @@ test.each([
   ['{"__proto__":1,"__proto__":2}', '__proto__'],
 ])('%s', (text, key) => {
   expect(repeatedKey(text)).toBe(key);
+  expect(() => parse(text)).toThrow(
+    expect.objectContaining({ code: 'InvalidInput', facts: expect.objectContaining({ field: key }) }),
+  );
 });
 
 test.each([
@@ -22,6 +28,7 @@ test.each([
   '[]',
 ])('nothing comes twice in %s', (text) => {
   expect(repeatedKey(text)).toBeUndefined();
+  expect(parse(text)).toEqual(JSON.parse(text));
 });
 
 test('what was written from an object has no key twice, and has one when one is written again', () => {

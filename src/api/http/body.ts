@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { raise } from '../../model/errors';
-import { type StructureLimits, structureFault } from '../../model/json-structure';
+import { type StructureLimits, structureOf } from '../../model/json-structure';
 import { storable } from '../../model/texts';
 import { bodyError } from './errors';
 import { repeatedKey } from './repeated-keys';
@@ -52,7 +52,8 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storable' | 'any'): unknown => {
   const given = bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
   if (given.length === 0) return undefined;
-  switch (structureFault(given, limits)) {
+  const { fault, keys } = structureOf(given, limits);
+  switch (fault) {
     case 'depth':
       return raise('BodyTooDeep', { limit: limits.depth });
     case 'values':
@@ -62,12 +63,20 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   const text = given.toString();
   const value = parseJson(text);
   if (texts === 'any') return storable(value);
-  checkValue(value, limits.values);
+  // What cannot be stored comes as an escape only: JSON takes no bare NUL, UTF-8 no half of a pair.
+  if (text.includes('\\u')) checkValue(value, limits.values);
   if (!isUtf8(given)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
-  const key = repeatedKey(text);
+  const key = keysIn(value) === keys ? undefined : repeatedKey(text);
   if (key !== undefined)
     raise('InvalidInput', { field: checkedName(key), reason: 'comes twice in one object; say it once' });
   return value;
+};
+
+/** Keys of all objects in a value: fewer than its text has where one came twice, of which the parser keeps the last. */
+const keysIn = (value: unknown): number => {
+  if (!isContainer(value)) return 0;
+  const inner = Object.values(value);
+  return inner.reduce<number>((sum, one) => sum + keysIn(one), Array.isArray(value) ? 0 : inner.length);
 };
 
 const parseJson = (text: string): unknown => {

@@ -14,8 +14,12 @@ export const trustIn =
     networks.some((network) => cidrContains(network, address));
 
 /** The address of a caller, as reported by trusted proxies; that of the connection where they report none. */
-export const addressOf = (request: Request): string | undefined =>
-  request.ip !== undefined && isIpAddress(request.ip) ? request.ip : request.socket.remoteAddress;
+export const addressOf = (request: Request): string | undefined => {
+  const { remoteAddress } = request.socket;
+  // Without the header there is nothing to walk; Express would read the address anew for each request.
+  if (request.headers['x-forwarded-for'] === undefined) return remoteAddress;
+  return request.ip !== undefined && isIpAddress(request.ip) ? request.ip : remoteAddress;
+};
 
 /** The sender that a request counts for: its address, of IPv6 the network of a household, which has more than can be counted. */
 export const senderOf = (request: Request): string => ipKeyGenerator(addressOf(request) ?? '');

@@ -65,12 +65,13 @@ export const sealAll = <Values extends Readonly<Record<string, unknown>>>(
   { sides, ...of }: ValuesOf,
 ): { values: Values; secrets: Sealed } => {
   const secrets: BoxedSecret[] = [];
-  const clean: Record<string, unknown> = { ...values };
+  const clean: Record<string, unknown> = {};
   for (const name of names) {
-    if (clean[name] === undefined || clean[name] === null) continue;
-    const sealed = vault.seal(clean[name], { ...of, field: name, side: sides?.[name] });
+    const given = values[name];
+    if (given === undefined || given === null) continue;
+    const sealed = vault.seal(given, { ...of, field: name, side: sides?.[name] });
     clean[name] = sealed.document;
     secrets.push(...sealed.secrets);
   }
-  return { values: clean as Values, secrets };
+  return { values: secrets.length === 0 ? values : { ...values, ...clean }, secrets };
 };

@@ -40,13 +40,13 @@ export const attributesOf = (patch: readonly Operation[]): string[] => [...new S
 
 /** Refuses attributes that cannot be patched (400) or that the version does not know (406). Runs before any look-up. */
 export const checkAttributes = (table: ResourceTable, patch: readonly Operation[], minor: number): void => {
-  const known = patchable(table);
-  const wrong = attributesOf(patch).filter((name) => !known.includes(name));
+  const names = attributesOf(patch);
+  const wrong = names.filter((name) => fieldOf(table, name)?.patch === undefined);
   if (wrong.length > 0)
     raise('InvalidPatch', {
-      reason: `${wrong.join(', ')} cannot be changed; what can is: ${known.join(', ')}.`,
+      reason: `${wrong.join(', ')} cannot be changed; what can is: ${patchable(table).join(', ')}.`,
     });
-  refuseNewer(table, attributesOf(patch), minor, 'patch');
+  refuseNewer(table, names, minor, 'patch');
 };
 
 /** The rules that a patch needs, each once, in the order of its operations. */

@@ -49,8 +49,12 @@ const inUrl: readonly { readonly pattern: RegExp; readonly mask: string }[] = [
   },
 ];
 
+// Each pattern that masks a part of a text asks for one of these: most texts have neither, and are not looked through.
+const maskable = /[=:]/;
+
 // A URL with one of them in it is a secret as a whole: an image's address may carry the account of the image server.
-const carriesSecret = (text: string): boolean => inUrl.some(({ pattern }) => text.search(pattern) >= 0);
+const carriesSecret = (text: string): boolean =>
+  maskable.test(text) && inUrl.some(({ pattern }) => text.search(pattern) >= 0);
 
 /** What stands in a runbook's arguments in place of a parameter's value, in the place of a secret as well. */
 const isParameterRef = (value: Json): boolean =>
@@ -90,7 +94,9 @@ const inText = /((?:password|passwd|secret|token|passphrase)\s*[=:]\s*)("[^"]*"|
 
 /** A text with anything that looks like `password=…`, or like an account or a signature in a URL, masked. */
 export const maskText = (text: string): string =>
-  inUrl.reduce((rest, { pattern, mask }) => rest.replace(pattern, mask), text.replace(inText, `$1${masked}`));
+  maskable.test(text)
+    ? inUrl.reduce((rest, { pattern, mask }) => rest.replace(pattern, mask), text.replace(inText, `$1${masked}`))
+    : text;
 
 /** What a thrown value says, masked and of so many characters at most. */
 export const shownMessage = (thrown: unknown, longest: number): string => maskText(messageOf(thrown)).slice(0, longest);

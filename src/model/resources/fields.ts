@@ -97,9 +97,18 @@ const unsortable: readonly FieldType[] = ['object', 'list', 'texts', 'links'];
 export const isSortable = (row: FieldRow): boolean =>
   row.sortable ?? (!unsortable.includes(row.type) && row.column !== null && !row.hidden);
 
-/** A field's row by name. */
-export const fieldOf = (table: ResourceTable, name: string): FieldRow | undefined =>
-  table.fields.find((row) => row.name === name);
+const rowsByName = new WeakMap<ResourceTable, ReadonlyMap<string, FieldRow>>();
+
+const rowsOf = (table: ResourceTable): ReadonlyMap<string, FieldRow> => {
+  const known = rowsByName.get(table);
+  if (known) return known;
+  const made = new Map(table.fields.map((row) => [row.name, row]));
+  rowsByName.set(table, made);
+  return made;
+};
+
+/** A field's row by name. Asked for each value that is written, so that it does not walk the table. */
+export const fieldOf = (table: ResourceTable, name: string): FieldRow | undefined => rowsOf(table).get(name);
 
 /** What `remove` sets and what a create request leaves: the row's default, or the empty value of its type. */
 export const emptyValue = (row: FieldRow): unknown => {

@@ -56,13 +56,14 @@ export const checkInterfaces = (driver: DriverName, values: NodeCheckValues): vo
   }
 };
 
+const defaultsOf = (driver: DriverName) =>
+  interfaceFieldNames.map((field) => [field, offered(driver, field)[0]!] as const);
+
+const interfaceDefaults = new Map((Object.keys(drivers) as DriverName[]).map((driver) => [driver, defaultsOf(driver)]));
+
 /** The default implementation of every interface that these values leave out. */
 export const defaultInterfaces = (driver: DriverName, values: NodeCheckValues): Record<string, string> =>
-  Object.fromEntries(
-    interfaceFieldNames
-      .filter((field) => values[field] === undefined || values[field] === null)
-      .map((field) => [field, offered(driver, field)[0]!]),
-  );
+  Object.fromEntries(interfaceDefaults.get(driver)!.filter(([field]) => (values[field] ?? null) === null));
 
 const propertyTypes: Record<PropertyRow['type'], (value: unknown) => boolean> = {
   string: (value) => typeof value === 'string',

@@ -68,7 +68,10 @@ export const checkReasons = (values: CreateBody): void => {
 /** The name that an instance shows, where the node has none of its own. */
 const instanceName = (values: CreateBody): unknown => values.instance_name ?? displayName(values.instance_info);
 
-const completed = async (ctx: ApiContext, request: CreateRequest, owner: unknown): Promise<NodeValues> => {
+/** The values of a node that is enrolled. */
+type NewNode = NodeValues & { readonly uuid: string };
+
+const completed = async (ctx: ApiContext, request: CreateRequest, owner: unknown): Promise<NewNode> => {
   const { body, version } = request;
   checkName(body.name, version);
   const driver = requireDriver(body.driver);
@@ -82,16 +85,17 @@ const completed = async (ctx: ApiContext, request: CreateRequest, owner: unknown
   const may = () => ctx.policy().allows(moveCredentials, request.who, nodeTarget(home));
   checkCaPath(may, undefined, { driver, driver_info: info });
   await checkBmcAddress(ctx.settings, driver, info);
-  const values: CreateBody = { ...defaults, ...body, owner: owner ?? null };
-  for (const name of sealedFields) restoreSecrets(name, values[name], {});
+  for (const name of sealedFields) restoreSecrets(name, body[name] ?? {}, {});
   return {
-    ...values,
+    ...defaults,
+    ...body,
     ...defaultInterfaces(driver, body),
-    uuid: body.uuid ?? randomUUID(),
+    owner: owner ?? null,
+    uuid: String(body.uuid ?? randomUUID()),
     parent_node: body.parent_node
       ? await parentUuid(ctx, request, String(body.parent_node), { owner: (owner as string | null) ?? null })
       : null,
-    instance_name: instanceName(values),
+    instance_name: instanceName(body),
     provision_state: firstState(version),
   };
 };
@@ -125,19 +129,20 @@ const storeNode = async (
   ctx: ApiContext,
   request: CreateRequest,
   rule: string,
-  { values, secrets }: { values: NodeValues; secrets: Sealed },
+  { values, secrets }: { values: NewNode; secrets: Sealed },
 ): Promise<NodeRow> => {
-  const { uuid, name, driver, owner, lessee } = values as Record<string, string | null>;
+  const { uuid } = values;
+  const { name, driver, owner, lessee } = values as Record<string, string | null>;
   const rows = changeRows(ctx.policy(), request, {
     action: 'node.create',
     kind: 'node.created',
     rule,
     resource: 'node',
-    resource_id: uuid!,
-    node: { uuid: uuid!, owner: owner ?? null, lessee: lessee ?? null },
+    resource_id: uuid,
+    node: { uuid, owner: owner ?? null, lessee: lessee ?? null },
     data: { name, driver, given: request.body },
   });
-  return refusingDuplicates(nodeTable, values, () => nodes.enrol({ ...values, uuid: uuid! }, { ...rows, secrets }));
+  return refusingDuplicates(nodeTable, values, () => nodes.enrol(values, { ...rows, secrets }));
 };
 
 export const nodeCreateRoutes: Route[] = [
