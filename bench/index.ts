@@ -13,7 +13,12 @@ const root = resolve(__dirname, '../../..');
 
 const say = (line: string): void => void process.stderr.write(`bench: ${line}\n`);
 
-const measure = async (systemFile: string, names: readonly PartName[], effort: EffortName): Promise<Result> => {
+const measure = async (
+  systemFile: string,
+  names: readonly PartName[],
+  effort: EffortName,
+  engine: string,
+): Promise<Result> => {
   const load_before = loadavg()[0]!;
   const system = await openSystem(systemFile);
   const measured = await measureParts(names, { root, system, effort: efforts[effort], say });
@@ -25,7 +30,7 @@ const measure = async (systemFile: string, names: readonly PartName[], effort: E
     load_before,
     load_after: loadavg()[0]!,
   };
-  return { machine, effort, goals, ...measured };
+  return { machine, engine, effort, goals, ...measured };
 };
 
 // scripts/bench.js explains the options and refuses others.
@@ -34,6 +39,7 @@ const options = {
   full: { type: 'boolean' },
   json: { type: 'boolean' },
   only: { type: 'string' },
+  engine: { type: 'string', default: 'dev' },
 } as const;
 
 /** The parts of a comma-separated list; all where none is given. Throws what is not one. */
@@ -46,13 +52,13 @@ const wanted = (only: string | undefined): readonly PartName[] => {
 };
 
 const main = async (): Promise<number> => {
-  const { quick, full, json: asJson, only } = parseArgs({ options }).values;
+  const { quick, full, json: asJson, only, engine } = parseArgs({ options }).values;
   const systemFile = process.env.TEMPER_SYSTEM_FILE;
   if (!systemFile) {
     process.stderr.write('TEMPER_SYSTEM_FILE is not set: start this with `npm run bench`.\n');
     return 64;
   }
-  const result = await measure(systemFile, wanted(only), full ? 'full' : quick ? 'quick' : 'usual');
+  const result = await measure(systemFile, wanted(only), full ? 'full' : quick ? 'quick' : 'usual', engine);
   const json = JSON.stringify(result, null, 2);
   writeFileSync(resolve(root, '.temper', 'bench.json'), `${json}\n`);
   process.stdout.write(`${asJson ? json : report(result)}\n`);

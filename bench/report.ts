@@ -26,6 +26,8 @@ export type Result = Measured & {
     readonly load_before: number;
     readonly load_after: number;
   };
+  /** Which server of Temporal's: `dev`, or `production`, whose store is in the PostgreSQL of the system. */
+  readonly engine: string;
   readonly effort: EffortName;
   readonly goals: typeof goals;
 };
@@ -108,7 +110,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
 };
 
 /** Everything, ready to be printed. */
-export const report = ({ machine, found, failed }: Result): string => {
+export const report = ({ machine, engine, found, failed }: Result): string => {
   const judged = verdicts(found);
   const missed = judged.filter(({ met }) => !met);
   const shown = (Object.keys(sections) as (keyof Found)[]).flatMap((name) => {
@@ -117,6 +119,9 @@ export const report = ({ machine, found, failed }: Result): string => {
   });
   return [
     `${machine.processors} processors (${machine.model}), Node ${machine.node}; load average ${machine.load_before.toFixed(1)} before, ${machine.load_after.toFixed(1)} after`,
+    engine === 'production'
+      ? 'On the Temporal server of production: its store is in the same PostgreSQL, whose processor time is of both; commits and goals are as on the dev server'
+      : 'On the Temporal dev server, with a file of its own',
     '',
     ...shown,
     ...failed.map((why) => `not measured: ${why}`),

@@ -7,27 +7,35 @@ const { bin } = require('./lib/paths');
 const { setUp } = require('./lib/setup');
 const { withThrowAwaySystem } = require('./lib/throw-away');
 
-const usage = `npm run bench -- [--quick | --full] [--only <parts>] [--json]
+const usage = `npm run bench -- [--quick | --full] [--only <parts>] [--engine dev|production] [--json]
   --quick   few of everything: good for a trend, not for a figure
   --full    the sizes of the goals: 1,000 BMCs, 5,000 waiting nodes
   --only    some parts, comma-separated: start, run, http, several, identity, policy, memory, cycles, allocations, lists, walk, plans, rack, waiting, boot, rollouts, console, streams, power, growth, fleet
+  --engine  Temporal's dev server (the default), or its server of production with 512 shards and its store in the bench's PostgreSQL, built from source
+            with Go the first time
   --json    prints the result as JSON instead of tables; it is kept in .temper/bench.json either way`;
 
 // What is measured is the work, not the queue before it.
 const settings = { TEMPER_MAX_CONCURRENT_CLEAN: '0', TEMPER_MAX_CONCURRENT_DEPLOY: '0' };
 
-/** @returns whether there is something to do: false when only help was asked for */
+const engines = ['dev', 'production'];
+
+/** @returns {{engine: 'dev' | 'production'} | undefined} what there is to do: nothing when only help was asked for */
 function wanted(args) {
   /** @type {import('node:util').ParseArgsConfig['options']} */
   const options = {
     quick: { type: 'boolean' },
     full: { type: 'boolean' },
     only: { type: 'string' },
+    engine: { type: 'string', default: 'dev' },
     json: { type: 'boolean' },
     help: { type: 'boolean' },
   };
   try {
-    return !parseArgs({ args, options }).values.help;
+    const { help, engine } = parseArgs({ args, options }).values;
+    if (!engines.includes(String(engine)))
+      throw new Error(`--engine: there is no engine ${engine}; there are: ${engines.join(', ')}`);
+    return help ? undefined : { engine: /** @type {'dev' | 'production'} */ (engine) };
   } catch (failure) {
     throw new Stop(`${failure.message}\n${usage}`);
   }
@@ -35,8 +43,9 @@ function wanted(args) {
 
 main(async () => {
   const args = process.argv.slice(2);
-  if (!wanted(args)) return void process.stdout.write(`${usage}\n`);
+  const todo = wanted(args);
+  if (!todo) return void process.stdout.write(`${usage}\n`);
   await setUp();
   Object.assign(process.env, settings);
-  return withThrowAwaySystem('bench', [bin('bench'), ...args], { rackSize: 0, seed: false });
+  return withThrowAwaySystem('bench', [bin('bench'), ...args], { rackSize: 0, seed: false, ...todo });
 });

@@ -8,6 +8,7 @@ const { claimPorts, freePort, freePorts, freePortsFor, host, isFree, wellKnown }
 const { emulatedRamdisk, environments } = require('./environment');
 const { clockOf } = require('./faketime');
 const { isReady, prepareTemporal, temporalFile } = require('./temporal');
+const { startProduction } = require('./temporal-production');
 const { secretsOf } = require('./secrets');
 const { Stop, say } = require('./say');
 const { writeClouds } = require('./clouds');
@@ -15,13 +16,18 @@ const { writeClouds } = require('./clouds');
 /**
  * Starts everything under the given supervisor.
  * @param {InstanceType<typeof import('./supervisor')['Supervisor']>} supervisor
- * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string, clocks?: string, workers?: number}} [options]
+ * @param {{fresh?: boolean, rackSize?: number, seed?: boolean, entry?: (name: string) => string, clocks?: string, workers?: number,
+ *   engine?: 'dev' | 'production'}} [options]
  *   `fresh` is a throw-away system: free ports, servers of its own whatever the settings say; `entry` finds a program;
- *   `clocks` are wrong clocks, as CHAOS_CLOCKS has them; `workers` is how many there are of each kind.
+ *   `clocks` are wrong clocks, as CHAOS_CLOCKS has them; `workers` is how many there are of each kind;
+ *   `engine` is Temporal's dev server, or with `fresh` its server of production with its store in the system's PostgreSQL.
  * @returns {Promise<{visitor: Record<string, string>, migrate: Record<string, string>}>} the environments for programs that use
  *   the system, and for a `migrate` of its own
  */
-async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, entry = bin, clocks, workers } = {}) {
+async function bringUp(
+  supervisor,
+  { fresh = false, rackSize = 8, seed = true, entry = bin, clocks, workers, engine = 'dev' } = {},
+) {
   const { dir } = supervisor;
   const external = fresh
     ? {}
@@ -29,11 +35,15 @@ async function bringUp(supervisor, { fresh = false, rackSize = 8, seed = true, e
   const ports = await choosePorts(fresh, external);
   const secrets = secretsOf(dir);
 
+  const database = startDatabase(supervisor, external.databaseUrl, secrets.postgres);
   const [databaseUrl, temporalAddress] = await Promise.all([
-    startDatabase(supervisor, external.databaseUrl, secrets.postgres),
-    startTemporal(supervisor, external.temporal, ports),
+    database,
+    engine === 'production'
+      ? database.then((url) => startEngineOfProduction(supervisor, url, ports))
+      : startTemporal(supervisor, external.temporal, ports),
   ]);
-  const temporalUi = external.temporal ? process.env.TEMPER_TEMPORAL_UI_URL : `http://${host}:${ports.temporalUi}`;
+  const ownUi = engine === 'production' ? undefined : `http://${host}:${ports.temporalUi}`;
+  const temporalUi = external.temporal ? process.env.TEMPER_TEMPORAL_UI_URL : ownUi;
   const env = environments({ dir, ports, secrets, databaseUrl, temporalAddress, temporalUi, rackSize });
   const clouds = writeClouds(dir, env.api.TEMPER_IDENTITY_URL);
   supervisor.addresses = addressesOf({ ports, databaseUrl, temporalAddress, temporalUi, clouds });
@@ -139,6 +149,12 @@ async function startTemporal(supervisor, given, ports) {
   await supervisor.start(spec);
   say(`Temporal: ready on port ${ports.temporal}`);
   return spec.address;
+}
+
+async function startEngineOfProduction(supervisor, databaseUrl, ports) {
+  const address = await startProduction(supervisor, { databaseUrl, port: ports.temporal });
+  say(`Temporal: the server of production is ready on port ${ports.temporal}, its store is in PostgreSQL`);
+  return address;
 }
 
 /** A Node program as a child: its own channel to notice our death, its own health port. */

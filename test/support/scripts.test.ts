@@ -236,3 +236,34 @@ test('the clouds.yaml of the demo users is readable by its owner only', () => {
   );
   expect(text).toContain('      system_scope: "all"\n');
 });
+
+describe('the Temporal server of production', () => {
+  const { innerPorts, serverEnvironment } = lib('temporal-production');
+  const compose = readFileSync(join(__dirname, '../../docker-compose.yml'), 'utf8');
+  const databaseUrl = 'postgres://owner:pass%2Fword@127.0.0.1:20001/postgres';
+  const ports = [20_100, ...innerPorts.map((_: string, at: number) => 20_101 + at)];
+  const made = (env = {}): Record<string, string> => serverEnvironment(compose, { databaseUrl, ports, env });
+
+  test('is set as the compose file sets it', () => {
+    expect(made()).toMatchObject({ DB: 'postgres12', NUM_HISTORY_SHARDS: '512' });
+    expect(made({ TEMPORAL_HISTORY_SHARDS: '4' }).NUM_HISTORY_SHARDS).toBe('4');
+    expect(Object.values(made()).join()).not.toContain('$');
+  });
+
+  test('has its store where it is given, and reads the settings of deploy', () => {
+    const { POSTGRES_SEEDS, DB_PORT, POSTGRES_USER, POSTGRES_PWD, DYNAMIC_CONFIG_FILE_PATH } = made();
+    expect([POSTGRES_SEEDS, DB_PORT, POSTGRES_USER, POSTGRES_PWD]).toEqual([
+      '127.0.0.1',
+      '20001',
+      'owner',
+      'pass/word',
+    ]);
+    expect(existsSync(DYNAMIC_CONFIG_FILE_PATH!)).toBe(true);
+  });
+
+  test('is reached from this machine alone, at ports that nothing else has', () => {
+    const given = Object.entries(made()).filter(([name]) => name.endsWith('_PORT') && name !== 'DB_PORT');
+    expect(given.map(([, port]) => Number(port)).sort()).toEqual(ports);
+    expect(made()).toMatchObject({ BIND_ON_IP: '127.0.0.1', TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1' });
+  });
+});

