@@ -16,6 +16,8 @@ import { type System, startSystem } from './support/system';
 
 jest.setTimeout(400_000);
 
+const root = join(__dirname, '../..');
+
 // Callers have addresses of their own: all of 127/8 is this machine on Linux, and only the balancer's is trusted.
 const balancerAt = '127.0.0.1';
 const [alice, bob] = ['127.0.0.2', '127.0.0.3'];
@@ -225,10 +227,9 @@ describe('an upgrade of a running system', () => {
     expect(await buildsOf('upgraded', 'clean')).toEqual(['1.3.0']);
     // Step 2 of the list, typed as it stands there: the new build replays a run that is open.
     expect(listed).toContain('`temper replay`');
-    expect(await typed(`temper replay ${uuid}`)).toMatchObject({
-      status: 0,
-      out: expect.stringMatching(/^This build replays all \d+ events\.$/m),
-    });
+    const replays = /^This build replays all \d+ events\.$/m;
+    expect(await typed(`temper replay ${uuid}`)).toMatchObject({ status: 0, out: expect.stringMatching(replays) });
+    expect(await replayedByBuild(uuid)).toMatch(replays);
     await makeCurrent('1.4.0');
     // The server informs its queues one after the other; runs of another node show when new tasks go to the new build.
     await until('tasks to go to 1.4.0', withinMs, async () => {
@@ -258,17 +259,25 @@ describe('an upgrade of a running system', () => {
 
 /** The list of docs/production.md, and its commands with the settings that an operator has beside a control worker. */
 const listed = /## Upgrades of a running system([\s\S]*?)\n## /.exec(
-  readFileSync(join(__dirname, '../../docs/production.md'), 'utf8'),
+  readFileSync(join(root, 'docs/production.md'), 'utf8'),
 )![1]!;
-const typed = (command: string) => {
+const besideControl = () => {
   const { TEMPER_DATABASE_URL, TEMPER_TEMPORAL_ADDRESS } = environmentsOf(system).control;
-  return run(command, {
+  return {
     TEMPER_URL: replicas.url,
     TEMPER_TOKEN: token,
     TEMPER_DATABASE_URL: TEMPER_DATABASE_URL!,
     TEMPER_TEMPORAL_ADDRESS: TEMPER_TEMPORAL_ADDRESS!,
-    TEMPER_WORKFLOW_BUNDLE: join(__dirname, '../../dist/workflow-bundle.js'),
-  });
+  };
+};
+const typed = (command: string) =>
+  run(command, { ...besideControl(), TEMPER_WORKFLOW_BUNDLE: join(root, 'dist/workflow-bundle.js') });
+
+/** What the built command prints, which bundles its own workflows where no bundle is named. */
+const replayedByBuild = async (uuid: string): Promise<string> => {
+  const args = [join(root, 'dist/bin/temper.js'), 'replay', uuid];
+  const { PATH = '' } = process.env;
+  return (await promisify(execFile)(process.execPath, args, { env: { PATH, ...besideControl() } })).stdout;
 };
 
 /** Temporal's own command on the system's server, as docs/changing-workflows.md has it. */

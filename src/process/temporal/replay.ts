@@ -1,6 +1,4 @@
 /** Fetches the history of a run from Temporal and replays it on this build's workflows. */
-import { accessSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client, Connection, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { DefaultLogger, type ReplayWorkerOptions, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
@@ -9,6 +7,7 @@ import type { NodeUuid, RunUuid } from '../../model/ids';
 import { workflowId } from '../../workflows/contract';
 import { ConfigFault } from '../settings/fault';
 import { type LookedAt, lookedAt } from '../settings/temper-settings';
+import { workflowsFrom } from './bundle';
 import { connectionOptions, type TemporalSettings } from './client';
 
 const replaySettings = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => {
@@ -27,14 +26,15 @@ const replaySettings = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => 
   }
 };
 
-const storiesOf = ({ TEMPER_WORKFLOW_BUNDLE: codePath }: LookedAt): ReplayWorkerOptions => {
-  if (!codePath) return { workflowsPath: join(__dirname, '../../workflows/index') };
+/** This build's workflows as a control worker has them: of the bundle that is named, or bundled now. Throws CliFault. */
+const storiesOf = ({ TEMPER_WORKFLOW_BUNDLE }: LookedAt): ReplayWorkerOptions => {
   try {
-    accessSync(codePath);
-  } catch {
-    return stop('usage', `TEMPER_WORKFLOW_BUNDLE: ${codePath} could not be read.`);
+    const { workflowModules, ...workflows } = workflowsFrom(TEMPER_WORKFLOW_BUNDLE);
+    return { ...workflows, ...(workflowModules && { interceptors: { workflowModules } }) };
+  } catch (thrown) {
+    if (thrown instanceof ConfigFault) return stop('usage', thrown.message);
+    throw thrown;
   }
-  return { workflowBundle: { codePath } };
 };
 
 const grpcNotFound = 5;
