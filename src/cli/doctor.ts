@@ -63,15 +63,30 @@ const recovery: (context: Context) => DoctorCheck = ({ api }) => ({
   },
 });
 
+/** Of all nodes that the caller may see these fields, a page at a time: an answer holds a thousand at most. */
+const everyNode = async <Fields>({ api }: Context, fields: string): Promise<Fields[]> => {
+  const all: (Fields & { readonly uuid: string })[] = [];
+  for (let more = true; more; ) {
+    const marker = all.at(-1)?.uuid;
+    const page = (await api.send('GET', `/v1/nodes?fields=uuid,${fields}${marker ? `&marker=${marker}` : ''}`)) as {
+      nodes: typeof all;
+      next?: string;
+    };
+    all.push(...page.nodes);
+    more = page.next !== undefined && page.nodes.length > 0;
+  }
+  return all;
+};
+
 const groupName = (group: string): string => group || '(default)';
 
-const workers: (context: Context) => DoctorCheck = ({ api }) => ({
+const workers: (context: Context) => DoctorCheck = (context) => ({
   name: 'workers',
   async find() {
-    const { conductors } = (await api.send('GET', '/v1/conductors?detail=true')) as { conductors: Conductor[] };
-    const { nodes } = (await api.send('GET', '/v1/nodes?fields=conductor_group')) as {
-      nodes: { conductor_group: string }[];
+    const { conductors } = (await context.api.send('GET', '/v1/conductors?detail=true')) as {
+      conductors: Conductor[];
     };
+    const nodes = await everyNode<{ readonly conductor_group: string }>(context, 'conductor_group');
     const alive = conductors.filter((one) => one.alive);
     const groups = [...new Set([...conductors, ...nodes].map((one) => one.conductor_group))].sort();
     const countOf = (group: string) => alive.filter((one) => one.conductor_group === group).length;
@@ -97,11 +112,10 @@ const sourceName = (node: Booting): string => {
 };
 
 /** Which ramdisk nodes boot: those that take the installation's are refused where that is not set. */
-const ramdisks: (context: Context) => DoctorCheck = ({ api }) => ({
+const ramdisks: (context: Context) => DoctorCheck = (context) => ({
   name: 'ramdisks',
   async find() {
-    const path = '/v1/nodes?fields=driver,boot_interface,deploy_interface,driver_info';
-    const { nodes } = (await api.send('GET', path)) as { nodes: Booting[] };
+    const nodes = await everyNode<Booting>(context, 'driver,boot_interface,deploy_interface,driver_info');
     const counts = new Map<string, number>();
     for (const name of nodes.map(sourceName)) counts.set(name, (counts.get(name) ?? 0) + 1);
     const says = [...counts].sort().map(([name, count]) => `${name}: ${count}`);

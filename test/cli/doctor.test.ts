@@ -14,7 +14,9 @@ const good: Record<string, Answer> = {
   '/v1/nodes/n-1/management/boot_device': { json: { boot_device: 'pxe' } },
 };
 beforeAll(async () => {
-  api = await startDouble(({ path }) => answers[path.split('?')[0]!] ?? fault(404, 'The resource could not be found.'));
+  api = await startDouble(
+    ({ path }) => answers[path] ?? answers[path.split('?')[0]!] ?? fault(404, 'The resource could not be found.'),
+  );
 });
 beforeEach(() => {
   answers = { ...good };
@@ -60,6 +62,22 @@ describe('doctor', () => {
     expect((await does('doctor')).out).toContain(
       'ok        ramdisks: TEMPER_DEFAULT_RAMDISK: 2, debian: 2, none: 1, what the operator serves: 2\n',
     );
+  });
+
+  test('counts the nodes of every page', async () => {
+    const page = (uuid: string, conductor_group: string, more: object) => ({
+      json: { nodes: [{ uuid, conductor_group }], ...more },
+    });
+    answers['/v1/nodes'] = page('n-1', '', { next: 'http://192.0.2.1/v1/nodes?marker=n-1' });
+    answers['/v1/nodes?fields=uuid,conductor_group&marker=n-1'] = page('n-2', 'rack-7', {});
+    answers['/v1/nodes?fields=uuid,driver,boot_interface,deploy_interface,driver_info&marker=n-1'] = page(
+      'n-2',
+      '',
+      {},
+    );
+    const { out } = await does('doctor');
+    expect(out).toContain('FAILED    workers: (default): 1, rack-7: 0\n');
+    expect(out).toContain('ok        ramdisks: none: 2\n');
   });
 
   test.each([
