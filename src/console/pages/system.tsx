@@ -52,7 +52,7 @@ export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
       {held && <Notice tone="bad" role="alert" says={`Everything is held back: ${held.reason}`} />}
       <Facts rows={facts} />
       <Table heading caption="Workers" rows={workers} columns={workerColumns} empty="No worker has ever reported: start one." />
-      <Table heading caption="Webhooks" rows={webhooks} columns={webhookColumns} empty="There is no webhook. One has events sent to an address: temper webhooks, or POST /temper/v1/webhooks." />
+      <Table heading caption="Webhooks" rows={webhooks} columns={webhookColumns} empty="There is no webhook. One has events sent to an address: POST /temper/v1/webhooks." />
       <Table heading caption="Ramdisks" rows={ramdisks} columns={ramdiskColumns} empty="There is no ramdisk record: temper ramdisk add." />
     </>
   ); // biome-ignore format: one table a row

@@ -227,7 +227,7 @@ export const drivers = {
       ipmi_terminal_port: {
         required: false,
         type: 'integer',
-        says: 'Accepted for consoles, which are not offered yet.',
+        says: 'Accepted and without effect: a console is read by a ticket, at no port of its own.',
       },
       ...placeProperties,
     },
