@@ -241,6 +241,9 @@ const machine: readonly Line[] = [
   ['node console show {p}r', { refused: 400 }],
   ['node console enable {p}r', { refused: 400 }],
   ['node console disable {p}r', { refused: 400 }],
+  ['node console enable {p}f'],
+  ['node console show {p}f', shows({ console_enabled: true })],
+  ['node console disable {p}f'],
 ];
 
 const ends: readonly Line[] = [
@@ -260,7 +263,4 @@ export const lines: readonly Line[] = [service, books, network, volumes, plans, 
 /** Commands of `baremetal help` without a successful call above, each with the reason. */
 export const withoutSuccess: Readonly<Record<string, string>> = {
   'driver passthru call': 'no driver of ours has a method of its own; that the call is refused is in the table',
-  'node console disable': 'no driver of ours has a console that can be switched; the refusal is in the table',
-  'node console enable': 'as disable',
-  'node console show': 'as disable',
 };
