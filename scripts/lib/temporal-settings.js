@@ -45,4 +45,4 @@ function devServerArgs({ port, uiPort, file }) {
   ];
 }
 
-module.exports = { devServerArgs, namespace, searchAttributes };
+module.exports = { devServerArgs, dynamicConfig, namespace, searchAttributes };

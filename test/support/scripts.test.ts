@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 
 const lib = (name: string) => jest.requireActual(`../../scripts/lib/${name}`);
 
@@ -250,7 +251,7 @@ describe('the Temporal server of production', () => {
     expect(Object.values(made()).join()).not.toContain('$');
   });
 
-  test('has its store where it is given, and reads the settings of deploy', () => {
+  test('has its store where it is given, and reads the settings of deploy, all that the dev server has among them', () => {
     const { POSTGRES_SEEDS, DB_PORT, POSTGRES_USER, POSTGRES_PWD, DYNAMIC_CONFIG_FILE_PATH } = made();
     expect([POSTGRES_SEEDS, DB_PORT, POSTGRES_USER, POSTGRES_PWD]).toEqual([
       '127.0.0.1',
@@ -258,7 +259,12 @@ describe('the Temporal server of production', () => {
       'owner',
       'pass/word',
     ]);
-    expect(existsSync(DYNAMIC_CONFIG_FILE_PATH!)).toBe(true);
+    const settings: Record<string, { value: unknown }[]> = parse(readFileSync(DYNAMIC_CONFIG_FILE_PATH!, 'utf8'));
+    const given = Object.entries(settings).map(([name, [only]]) => [name, only!.value]);
+    const ofDevServer = Object.entries<string>(lib('temporal-settings').dynamicConfig);
+    expect(Object.fromEntries(given)).toMatchObject(
+      Object.fromEntries(ofDevServer.map(([name, json]) => [name, JSON.parse(json)])),
+    );
   });
 
   test('is reached from this machine alone, at ports that nothing else has', () => {
