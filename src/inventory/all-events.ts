@@ -1,44 +1,11 @@
-/** Events of all nodes, runs and rollouts: with whose their node is now, by which it is decided who may see them. */
-import type { PendingQuery, Row } from 'postgres';
-import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
-import { implied, or, type Predicate } from '../model/predicates';
+/** Events of all nodes, runs and rollouts, in the order of the feed, and pages of them. */
+import type { RolloutUuid } from '../model/ids';
+import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
-import type { FeedEvent, FeedPlace } from './feed';
-import { firstRows, roundLimit } from './first-rows';
+import { type EventSelection, eventPage, eventsWithNodes, type SeenEvent, seenEventColumns } from './event-pages';
+import type { FeedPlace } from './feed';
+import { roundLimit } from './first-rows';
 import { conditionOf } from './predicates';
-import { runNodeColumns } from './runs/list';
-
-export type SeenEvent = FeedEvent & {
-  readonly now_owner: string | null;
-  readonly now_lessee: string | null;
-  /** The node's lessee, where the event is of its present lease: of a run of that lease, or since that lease began. */
-  readonly tenant: string | null;
-  readonly rollout_id: RolloutUuid | null;
-  readonly rollout_project: string | null;
-  /** The user who planned it. */
-  readonly rollout_requester: string | null;
-  /** Whose the node was when the rollout was planned. */
-  readonly target_owner: string | null;
-  readonly target_lessee: string | null;
-};
-
-export type EventSelection = {
-  /** Of events of runs, over `now_owner`, `now_lessee` and `tenant`. */
-  readonly ofRuns: Predicate;
-  /** Of other events of nodes, over the same columns. */
-  readonly ofNodes: Predicate;
-  /** Of all events of a rollout, over `rollout_project` and `rollout_requester`. */
-  readonly ofRollouts: Predicate;
-  /** Of those about one of its nodes, over all of these columns. */
-  readonly ofTargets: Predicate;
-  readonly node?: NodeUuid;
-  readonly run?: RunUuid;
-  readonly rollout?: RolloutUuid;
-  readonly kind?: string;
-  /** Events before this one. */
-  readonly before?: number;
-  readonly limit: number;
-};
 
 /** What of a rollout's events a caller sees who does not see it as a whole. */
 export type RolloutPart = {
@@ -48,64 +15,9 @@ export type RolloutPart = {
   readonly ofTargets: Predicate;
 };
 
-const seenEventColumns = (sql: Db) => sql`
-  e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.rollout_id, e.project, e.lessee, e.data, coalesce(e.tx, '0'::xid8) as tx,
-  n.owner as now_owner, n.lessee as now_lessee,
-  case when e.run_id is null then case when e.at >= l.started_at then n.lessee end
-    when r.lease_id = n.lease_id then r.lessee end as tenant,
-  ro.project as rollout_project, ro.requester ->> 'user_id' as rollout_requester, t.owner as target_owner, t.lessee as target_lessee`;
-
-const eventsWithNodes = (sql: Db) => sql`
-  events e left join runs r on r.id = e.run_id left join nodes n on n.uuid = e.node_uuid left join leases l on l.id = n.lease_id
-  left join rollouts ro on ro.id = e.rollout_id
-  left join rollout_targets t on t.rollout = e.rollout_id and t.node_uuid = e.node_uuid`;
-
-/** What both kinds of events want of their node; true where one of them wants nothing. */
-const behind = (sql: Db, { ofRuns, ofNodes }: EventSelection) => {
-  const nodes = implied({ is: 'or', any: [ofRuns, ofNodes] }, runNodeColumns);
-  return nodes.is === 'true'
-    ? sql``
-    : sql`and e.node_uuid in (select uuid from nodes o where ${conditionOf(sql, nodes, 'o')})`;
-};
-
-const wanted = (sql: Db, { node, run, rollout, kind, before }: EventSelection) => sql`
-  ${node ? sql`and e.node_uuid = ${node}` : sql``} ${run ? sql`and e.run_id = ${run}` : sql``}
-  ${rollout ? sql`and e.rollout_id = ${rollout}` : sql``} ${kind ? sql`and e.kind = ${kind}` : sql``}
-  ${before !== undefined ? sql`and e.seq < ${before}` : sql``}`;
-
-const newestFirst = (sql: Db) => sql`order by seq desc`;
-
-/** A page of each for itself, so that each is read by its own index. */
-const nodesPage = (sql: Db, selection: EventSelection) => {
-  const { ofRuns, ofNodes } = selection;
-  return sql`
-    select * from (
-      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
-      where e.node_uuid is not null and e.rollout_id is null ${wanted(sql, selection)} ${behind(sql, selection)}
-    ) seen
-    where (run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')})`;
-};
-const rolloutsPage = (sql: Db, selection: EventSelection) => {
-  const { ofRollouts, ofTargets } = selection;
-  return sql`
-    select * from (
-      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.rollout_id is not null ${wanted(sql, selection)}
-    ) seen
-    where ${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')})`;
-};
-
 export const allEvents = (sql: Db) => ({
   /** Newest first. */
-  async page(selection: EventSelection): Promise<SeenEvent[]> {
-    const { ofRollouts, ofTargets, rollout, run, limit } = selection;
-    const page = (rows: PendingQuery<Row[]>) => sql<SeenEvent[]>`${firstRows(sql, rows, newestFirst(sql), limit)}`;
-    if (rollout) return page(rolloutsPage(sql, selection));
-    if (run || or(ofRollouts, ofTargets).is === 'false') return page(nodesPage(sql, selection));
-    const [nodes, rollouts] = [nodesPage, rolloutsPage].map(
-      (rows) => sql`(${rows(sql, selection)} ${newestFirst(sql)} ${roundLimit(sql, limit)})`,
-    );
-    return page(sql`select * from (${nodes!} union all ${rollouts!}) page`);
-  },
+  page: (selection: EventSelection): Promise<SeenEvent[]> => eventPage(sql, selection),
 
   /**
    * The next ones in the order of the feed, for all callers alike; those that cannot be placed yet come later.

@@ -1,6 +1,6 @@
 /** One reader of events for all streams of a process: what wakes a stream, and what is kept for it. */
 import { createStreams } from '../../src/api';
-import type { SeenEvent } from '../../src/inventory/all-events';
+import type { SeenEvent } from '../../src/inventory/event-pages';
 import { startTestApi, type TestApi } from '../support/api';
 import { happened, runningRun, type SeenRun } from '../support/happenings';
 

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inventory } from '../../inventory';
-import type { SeenEvent } from '../../inventory/all-events';
+import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
 import type { ErrorLog } from '../../model/log';
 

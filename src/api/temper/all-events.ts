@@ -1,6 +1,6 @@
 /** Events of all nodes, runs and rollouts that a caller may see: as a list, newest first, and as they happen, for clients that ask for a stream. */
 import { z } from 'zod';
-import type { SeenEvent } from '../../inventory/all-events';
+import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
 import { type Caller, quotaProject } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';

@@ -1,5 +1,5 @@
 /** Events of all as they happen, for one client: what it has missed, then what comes, as much of it as the caller may see by then. */
-import type { SeenEvent } from '../../inventory/all-events';
+import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
 import type { Caller } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';

@@ -1,5 +1,5 @@
 /** Events as text of a stream: decided and written once for all streams of one caller, however many are open. */
-import type { SeenEvent } from '../../inventory/all-events';
+import type { SeenEvent } from '../../inventory/event-pages';
 import type { Caller } from '../../model/access/callers';
 import type { Policy } from '../../policy';
 

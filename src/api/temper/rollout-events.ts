@@ -1,5 +1,5 @@
 /** The events of a rollout as they happen: server-sent events that resume where a client left off and end when nothing more can come. */
-import type { SeenEvent } from '../../inventory/all-events';
+import type { SeenEvent } from '../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../inventory/feed';
 import { type Caller, quotaProject } from '../../model/access/callers';
 import { isTemperError, raise } from '../../model/errors';

@@ -1,4 +1,5 @@
 /** Runs of all nodes, as far as a caller may see them: what is going on, and what has ended. */
+import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { implied, type Predicate } from '../../model/predicates';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
@@ -64,30 +65,42 @@ export type RunSelection = {
 // The lessee of a run that is shown by its lease is the node's present one.
 export const runNodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant: 'lessee' } as const;
 
-const stateIs = (sql: Db, state: RunFilter) => {
+/** A filter of states in two parts: whether its runs go on (undefined: both do), by which an index finds them, and what else they are. */
+type StatePart = { readonly open?: boolean; readonly rest?: PendingQuery<Row[]> };
+
+const partOf = (sql: Db, state: RunFilter): StatePart => {
   switch (state) {
     case 'any':
-      return sql`true`;
+      return {};
     case 'open':
-      return sql`r.finished_at is null`;
+      return { open: true };
     case 'ended':
-      return sql`r.finished_at is not null`;
+      return { open: false };
     case 'retrying':
-      return sql`(r.finished_at is null and r.state = 'running' and exists (select 1 from run_steps s
-        where s.run_id = r.id and s.index = r.cursor and s.state = 'running' and s.last_error is not null))`;
+      return {
+        open: true,
+        rest: sql`r.state = 'running' and exists (select 1 from run_steps s
+          where s.run_id = r.id and s.index = r.cursor and s.state = 'running' and s.last_error is not null)`,
+      };
     default:
-      return sql`(r.state = ${state} and r.finished_at is ${endedStates.includes(state) ? sql`not null` : sql`null`})`;
+      return { open: !endedStates.includes(state), rest: sql`r.state = ${state}` };
   }
 };
 
-const goesOn = (state: RunFilter): boolean => !['any', 'ended', ...endedStates].includes(state);
-
-/** Of several states the part that all have in common comes first, so that their runs are found by an index. */
+/**
+ * What several states have in common comes first, and once: their runs are found by an index, and a condition that stands twice counts
+ * twice in the planner's estimate, which then reads and sorts all that go on for one page.
+ */
 const statesAre = (sql: Db, states: readonly RunFilter[]) => {
-  // A condition that stands twice counts twice in the planner's estimate, which then reads and sorts all that go on for one page.
-  if (states.length === 1) return sql`and ${stateIs(sql, states[0]!)}`;
-  const any = states.map((state) => stateIs(sql, state)).reduce((all, one) => sql`${all} or ${one}`);
-  return states.every(goesOn) ? sql`and r.finished_at is null and (${any})` : sql`and (${any})`;
+  const parts = states.map((state) => partOf(sql, state));
+  const [{ open: first } = {}] = parts;
+  const common = parts.every(({ open }) => open === first);
+  const opened = (open?: boolean) =>
+    open === undefined ? sql`true` : sql`r.finished_at is ${open ? sql`null` : sql`not null`}`;
+  const any = parts
+    .map(({ open, rest = sql`true` }) => (common ? sql`(${rest})` : sql`(${opened(open)} and ${rest})`))
+    .reduce((all, one) => sql`${all} or ${one}`);
+  return common ? sql`and ${opened(first)} and (${any})` : sql`and (${any})`;
 };
 
 /** What every row has to fulfil beside being visible. */

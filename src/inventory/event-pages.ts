@@ -1,0 +1,160 @@
+/** Pages of events, newest first: with whose their node is now, by which it is decided who may see them. */
+import type { PendingQuery, Row } from 'postgres';
+import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
+import { implied, or, type Predicate } from '../model/predicates';
+import type { Db } from './database';
+import type { FeedEvent } from './feed';
+import { firstRows, roundLimit } from './first-rows';
+import { conditionOf } from './predicates';
+import { runNodeColumns } from './runs/list';
+
+export type SeenEvent = FeedEvent & {
+  readonly now_owner: string | null;
+  readonly now_lessee: string | null;
+  /** The node's lessee, where the event is of its present lease: of a run of that lease, or since that lease began. */
+  readonly tenant: string | null;
+  readonly rollout_id: RolloutUuid | null;
+  readonly rollout_project: string | null;
+  /** The user who planned it. */
+  readonly rollout_requester: string | null;
+  /** Whose the node was when the rollout was planned. */
+  readonly target_owner: string | null;
+  readonly target_lessee: string | null;
+};
+
+export type EventSelection = {
+  /** Of events of runs, over `now_owner`, `now_lessee` and `tenant`. */
+  readonly ofRuns: Predicate;
+  /** Of other events of nodes, over the same columns. */
+  readonly ofNodes: Predicate;
+  /** Of all events of a rollout, over `rollout_project` and `rollout_requester`. */
+  readonly ofRollouts: Predicate;
+  /** Of those about one of its nodes, over all of these columns. */
+  readonly ofTargets: Predicate;
+  readonly node?: NodeUuid;
+  readonly run?: RunUuid;
+  readonly rollout?: RolloutUuid;
+  readonly kind?: string;
+  /** Events before this one. */
+  readonly before?: number;
+  readonly limit: number;
+};
+
+type Fragment = PendingQuery<Row[]>;
+
+export const seenEventColumns = (sql: Db): Fragment => sql`
+  e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.rollout_id, e.project, e.lessee, e.data, coalesce(e.tx, '0'::xid8) as tx,
+  n.owner as now_owner, n.lessee as now_lessee,
+  case when e.run_id is null then case when e.at >= l.started_at then n.lessee end
+    when r.lease_id = n.lease_id then r.lessee end as tenant,
+  ro.project as rollout_project, ro.requester ->> 'user_id' as rollout_requester, t.owner as target_owner, t.lessee as target_lessee`;
+
+/** @param events what `e` names: the table, or some of its rows */
+export const eventsWithNodes = (sql: Db, events: Fragment = sql`events`): Fragment => sql`
+  ${events} e left join runs r on r.id = e.run_id left join nodes n on n.uuid = e.node_uuid left join leases l on l.id = n.lease_id
+  left join rollouts ro on ro.id = e.rollout_id
+  left join rollout_targets t on t.rollout = e.rollout_id and t.node_uuid = e.node_uuid`;
+
+const wanted = (sql: Db, { node, run, rollout, kind, before }: EventSelection): Fragment => sql`
+  ${node ? sql`and e.node_uuid = ${node}` : sql``} ${run ? sql`and e.run_id = ${run}` : sql``}
+  ${rollout ? sql`and e.rollout_id = ${rollout}` : sql``} ${kind ? sql`and e.kind = ${kind}` : sql``}
+  ${before !== undefined ? sql`and e.seq < ${before}` : sql``}`;
+
+const newestFirst = (sql: Db): Fragment => sql`order by seq desc`;
+
+/** Those of nodes that belong to no rollout. */
+const nodesVisible = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => sql`
+  ((run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')}))`;
+
+const rolloutsVisible = (sql: Db, { ofRollouts, ofTargets }: EventSelection): Fragment => sql`
+  (${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')}))`;
+
+/** What both kinds of events want of their node; true where one of them wants nothing. */
+const behind = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => {
+  const nodes = implied(or(ofRuns, ofNodes), runNodeColumns);
+  return nodes.is === 'true'
+    ? sql``
+    : sql`and e.node_uuid in (select uuid from nodes o where ${conditionOf(sql, nodes, 'o')})`;
+};
+
+const ofNodes = (sql: Db, selection: EventSelection): Fragment => sql`
+  select * from (
+    select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
+    where e.node_uuid is not null and e.rollout_id is null ${wanted(sql, selection)} ${behind(sql, selection)}
+  ) seen
+  where ${nodesVisible(sql, selection)}`;
+
+const ofRollouts = (sql: Db, selection: EventSelection): Fragment => sql`
+  select * from (
+    select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.rollout_id is not null ${wanted(sql, selection)}
+  ) seen
+  where ${rolloutsVisible(sql, selection)}`;
+
+/** A page of each for itself, so that each is read by its own index. */
+const ofBoth = (sql: Db, selection: EventSelection): Fragment => {
+  const [nodes, rollouts] = [ofNodes, ofRollouts].map(
+    (rows) => sql`(${rows(sql, selection)} ${newestFirst(sql)} ${roundLimit(sql, selection.limit)})`,
+  );
+  return sql`select * from (${nodes!} union all ${rollouts!}) page`;
+};
+
+/** So many of the newest events are looked through for each that a page may have, before those of the caller's own nodes are. */
+const lookedThrough = 20;
+
+/** Of the newest events of all: fills the page of a project whose nodes are many or busy. */
+const ofRecent = (sql: Db, selection: EventSelection): Fragment => {
+  const { before, limit } = selection;
+  const recent = sql`(
+    select * from events ${before === undefined ? sql`` : sql`where seq < ${before}`}
+    ${newestFirst(sql)} ${roundLimit(sql, lookedThrough * limit)})`;
+  return sql`
+    select * from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql, recent)} where true ${wanted(sql, selection)}) seen
+    where case when rollout_id is not null then ${rolloutsVisible(sql, selection)}
+      else node_uuid is not null and ${nodesVisible(sql, selection)} end`;
+};
+
+/** What a caller may see who does not see all nodes, nor all rollouts. */
+type Own = { readonly nodes: Predicate; readonly rollouts: Predicate };
+
+const rolloutColumns = { rollout_project: 'project', rollout_requester: 'requester' } as const;
+
+/** Undefined where a caller may see all nodes, or all rollouts. */
+const ownOf = ({ ofRuns, ofNodes, ofTargets, ofRollouts }: EventSelection): Own | undefined => {
+  const nodes = implied(or(ofRuns, ofNodes, ofTargets), runNodeColumns);
+  const rollouts = implied(ofRollouts, rolloutColumns);
+  return nodes.is === 'true' || rollouts.is === 'true' ? undefined : { nodes, rollouts };
+};
+
+/** A page of each of the caller's nodes, and of each of its rollouts: what they cost does not grow with what others do. */
+const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
+  const pageOf = (events: Fragment, visible: Fragment): Fragment => sql`
+    select * from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where ${events} ${wanted(sql, selection)}) seen
+    where ${visible} ${newestFirst(sql)} ${roundLimit(sql, selection.limit)}`;
+  // What belongs to a rollout that is the caller's own comes with that rollout.
+  const ofNode = sql`case when rollout_id is null then ${nodesVisible(sql, selection)}
+    else (${conditionOf(sql, selection.ofRollouts, 'seen')}) is not true and ${conditionOf(sql, selection.ofTargets, 'seen')} end`;
+  return sql`
+    select page.* from (select uuid from nodes where ${conditionOf(sql, own.nodes, 'nodes')}) own
+      cross join lateral (${pageOf(sql`e.node_uuid = own.uuid`, ofNode)}) page
+    union all
+    select page.* from (
+        select id from (select id, project, requester ->> 'user_id' as requester from rollouts) planned
+        where ${conditionOf(sql, own.rollouts, 'planned')}
+      ) own
+      cross join lateral (${pageOf(sql`e.rollout_id = own.id`, conditionOf(sql, selection.ofRollouts, 'seen'))}) page`;
+};
+
+/** Events that a caller may see, newest first. */
+export const eventPage = async (sql: Db, selection: EventSelection): Promise<SeenEvent[]> => {
+  const { node, run, rollout, limit } = selection;
+  const page = (rows: Fragment) => sql<SeenEvent[]>`${firstRows(sql, rows, newestFirst(sql), limit)}`;
+  if (rollout) return page(ofRollouts(sql, selection));
+  if (run) return page(ofNodes(sql, selection));
+  const own = node ? undefined : ownOf(selection);
+  if (own) {
+    const recent = await page(ofRecent(sql, selection));
+    return recent.length === limit ? recent : page(sql`select * from (${ofOwn(sql, selection, own)}) page`);
+  }
+  const rollouts = or(selection.ofRollouts, selection.ofTargets).is !== 'false';
+  return page(rollouts ? ofBoth(sql, selection) : ofNodes(sql, selection));
+};
