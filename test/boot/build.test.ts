@@ -2,19 +2,17 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileIn } from '../../emulator/rack/iso';
 import { storeImage } from '../../src/boot';
 import { areaMarks } from '../../src/model/boot/ramdisks';
 import { makeBootImage } from '../../src/process/command/ramdisks';
+import { foundBy } from '../support/found';
 
-const searched = process.env.PATH ?? '';
-const tools = ['grub-mkrescue', 'xorriso', 'mformat'].every((name) =>
-  searched.split(':').some((folder) => existsSync(join(folder, name))),
-);
-const modules = ['x86_64-efi', 'i386-pc'].every((name) => existsSync(join('/usr/lib/grub', name)));
-const made = tools && modules ? it : it.skip;
-const why = tools && modules ? '' : ' (skipped: no grub-mkrescue, xorriso and mtools here)';
+const { programs, missing } = foundBy<{ programs: Record<string, string> }>('ramdisk-tools.js');
+const searched = [...new Set(Object.values(programs ?? {}).map(dirname)), process.env.PATH ?? ''].join(delimiter);
+const made = programs ? it : it.skip;
+const why = programs ? '' : ` (skipped: ${missing})`;
 
 let folder: string;
 beforeEach(() => {
@@ -46,7 +44,7 @@ made(`makes one hybrid image with room for arguments and files${why}`, async () 
   // An emulated host reads it as firmware would, by the file system that the tool has made.
   const config = await fileIn(async (at, length) => bytes.subarray(at, at + length), 'boot/grub/grub.cfg');
   expect(config.toString()).toContain(areaMarks.arguments);
-  const report = execFileSync('xorriso', ['-indev', path, '-report_el_torito', 'plain'], {
+  const report = execFileSync(programs!.xorriso!, ['-indev', path, '-report_el_torito', 'plain'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -58,12 +56,15 @@ made(`has what GRUB asks for as it starts: every scheme of partitions, and a scr
   const images = join(folder, 'images');
   const { iso_sha256 } = await storeImage(images, given(), searched);
   const path = join(images, `${iso_sha256}.iso`);
-  const found = execFileSync('xorriso', ['-indev', path, '-find', '/boot/grub', '-name', '*.mod'], {
+  const found = execFileSync(programs!.xorriso!, ['-indev', path, '-find', '/boot/grub', '-name', '*.mod'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   for (const firmware of ['x86_64-efi', 'i386-pc'])
-    for (const scheme of readFileSync(join('/usr/lib/grub', firmware, 'partmap.lst'), 'utf8')
+    for (const scheme of readFileSync(
+      join(dirname(programs!['grub-mkrescue']!), '..', 'lib', 'grub', firmware, 'partmap.lst'),
+      'utf8',
+    )
       .trim()
       .split('\n'))
       expect(found).toContain(`/boot/grub/${firmware}/${scheme}.mod'`);

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createMachineList } from '../../src/boot';
 import { type DhcpFolder, dnsmasqConfig } from '../../src/boot/dnsmasq';
+import { foundBy } from '../support/found';
 
 const has = (program: string, ...args: string[]) => spawnSync(program, args, { stdio: 'ignore' }).status === 0;
-const possible =
-  has('dnsmasq', '--version') &&
-  has('ip', '-V') &&
-  has('unshare', '-n', 'sh', '-c', 'ip link add name boot0 type veth peer name machine0');
-const able = possible ? it : it.skip;
-const why = possible ? '' : ' (skipped: no dnsmasq, or no right to make network namespaces)';
+const { programs, missing } = foundBy<{ programs: { dnsmasq: string } }>('boot-programs.js', 'dnsmasq');
+const namespaces = has('unshare', '-n', 'sh', '-c', 'ip link add name boot0 type veth peer name machine0');
+const reason = missing ?? (namespaces ? undefined : 'no ip, or no right to make network namespaces');
+const able = reason === undefined ? it : it.skip;
+const why = reason === undefined ? '' : ` (skipped: ${reason})`;
 
 const folder = mkdtempSync(join(tmpdir(), 'dnsmasq-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -25,11 +25,11 @@ ip link add name boot0 type veth peer name machine0
 ip addr add 192.0.2.1/24 dev boot0
 ip link set boot0 up
 unshare -n sleep 120 & machines=$!
-dnsmasq --keep-in-foreground --user=root --conf-file="$1/dnsmasq.conf" --log-facility="$1/log" & server=$!
+"$2" --keep-in-foreground --user=root --conf-file="$1/dnsmasq.conf" --log-facility="$1/log" & server=$!
 trap 'kill $machines $server' EXIT
 until [ "$(readlink /proc/$machines/ns/net)" != "$(readlink /proc/$$/ns/net)" ]; do :; done
 ip link set machine0 netns $machines
-shift
+shift 2
 in_machines() { nsenter -t $machines -n "$@"; }
 in_machines ip addr add 192.0.2.250/24 dev machine0
 in_machines ip link set machine0 up
@@ -41,10 +41,14 @@ type Offer = { readonly file: string; readonly address: string };
 
 const answersTo = (machines: readonly string[]): (Offer | null)[] => {
   const client = [process.execPath, resolve('test/boot/support/dhcp-client.js'), ...machines];
-  const { stdout, stderr } = spawnSync('unshare', ['-n', 'bash', '-c', script, 'bash', folder, ...client], {
-    encoding: 'utf8',
-    timeout: 50_000,
-  });
+  const { stdout, stderr } = spawnSync(
+    'unshare',
+    ['-n', 'bash', '-c', script, 'bash', folder, programs!.dnsmasq, ...client],
+    {
+      encoding: 'utf8',
+      timeout: 50_000,
+    },
+  );
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as (Offer | null)[];
 };

@@ -1,15 +1,16 @@
 /** The folder that dnsmasq reads: its own check of the syntax, and what never gets into it. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMachineList } from '../../src/boot';
 import { type DhcpFolder, dnsmasqConfig, grubStart, hostLines } from '../../src/boot/dnsmasq';
 import { makeDhcpFolder } from '../../src/process/command/dnsmasq';
+import { foundBy } from '../support/found';
 
-const installed = spawnSync('dnsmasq', ['--version']).status === 0;
-const withDnsmasq = installed ? it : it.skip;
-const why = installed ? '' : ' (skipped: no dnsmasq)';
+const { programs, missing } = foundBy<{ programs: { dnsmasq: string } }>('boot-programs.js', 'dnsmasq');
+const withDnsmasq = programs ? it : it.skip;
+const why = programs ? '' : ` (skipped: ${missing})`;
 
 const folder = mkdtempSync(join(tmpdir(), 'dhcp-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -84,7 +85,7 @@ withDnsmasq.each([
   writeFileSync(config, dnsmasqConfig({ ...given, dir: folder }));
   mkdirSync(join(folder, 'machines'), { recursive: true });
   mkdirSync(join(folder, 'tftp'), { recursive: true });
-  expect(execFileSync('dnsmasq', ['--test', `--conf-file=${config}`], { stdio: 'pipe' }).toString()).toBe('');
+  expect(execFileSync(programs!.dnsmasq, ['--test', `--conf-file=${config}`], { stdio: 'pipe' }).toString()).toBe('');
 });
 
 it('makes the folder with its loaders, twice if asked, and names the packages of those that are missing', async () => {

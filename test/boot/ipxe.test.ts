@@ -1,24 +1,28 @@
 /** A real iPXE, in a virtual machine without a disk: it reads our scripts and loads what they name. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createImages } from '../../src/boot';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import type { Asking, GrantedBoot } from '../../src/inventory/nodes/network-boots';
 import { newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { longestArguments } from '../../src/model/boot/kernel-arguments';
+import { foundBy } from '../support/found';
 import { sha256Of } from './support/digests';
 import { networkListener } from './support/network-listener';
 
+const { programs, missing } = foundBy<{ programs: { 'qemu-system-x86_64': string } }>('boot-programs.js', 'qemu');
+const qemu = programs?.['qemu-system-x86_64'] ?? '';
 // iPXE itself in the form of a Linux kernel, small and with a BIOS boot header: it stands for the ramdisk's.
-const lkrn = '/usr/lib/ipxe/ipxe.lkrn';
-const possible = spawnSync('qemu-system-x86_64', ['--version']).status === 0 && existsSync(lkrn);
-const able = possible ? it : it.skip;
-const why = possible ? '' : ' (skipped: no qemu-system-x86 and ipxe)';
+const lkrn = ['/boot/ipxe.lkrn', join(dirname(qemu), '..', 'root', 'boot', 'ipxe.lkrn')].find((file) =>
+  existsSync(file),
+)!;
+const able = programs ? it : it.skip;
+const why = programs ? '' : ` (skipped: ${missing})`;
 
 const folder = mkdtempSync(join(tmpdir(), 'ipxe-'));
 const images = createImages(folder, () => {});
@@ -82,7 +86,7 @@ able(
         const net = `user,id=net,restrict=off,bootfile=${file}`;
         const hardware = ['-m', '256', '-display', 'none', '-boot', 'n', '-netdev', net, '-no-reboot'];
         const port0 = ['-device', 'virtio-net-pci,netdev=net,mac=52:54:00:77:00:01'];
-        machine = spawn('qemu-system-x86_64', [...hardware, ...port0], { stdio: 'ignore' });
+        machine = spawn(qemu, [...hardware, ...port0], { stdio: 'ignore' });
         machine.once('exit', () => server.close());
       });
     });

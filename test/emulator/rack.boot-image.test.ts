@@ -1,6 +1,5 @@
 /** A host of the rack boots from a boot service as a real one: it reads the image by ranges, and its ramdisk does as the arguments say. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,6 +13,7 @@ import { bootListener, createImages, storeImage } from '../../src/boot';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { areaMarks } from '../../src/model/boot/ramdisks';
 import { noImages } from '../boot/support/no-images';
+import { foundBy } from '../support/found';
 import { type RamdiskApi, startRamdiskApi } from '../support/ramdisk-api';
 import { accepted } from './rack-client';
 
@@ -28,10 +28,10 @@ test('a file is found in an image made here', async () => {
   await expect(fileIn(async (_, length) => Buffer.alloc(length), 'boot')).rejects.toThrow('no ISO 9660');
 });
 
-const folders = (process.env.PATH ?? '').split(':');
-const mkisofs = ['genisoimage', 'xorrisofs'].find((name) => folders.some((folder) => existsSync(join(folder, name))));
+const makers = foundBy<{ programs: Readonly<Record<string, string>> }>('iso.js');
+const [mkisofs] = Object.values(makers.programs ?? {});
 (mkisofs ? test : test.skip)(
-  `a file is found in an image of another's tool${mkisofs ? '' : ' (skipped: no genisoimage)'}`,
+  `a file is found in an image of another's tool${mkisofs ? '' : ` (skipped: ${makers.missing})`}`,
   async () => {
     const work = await mkdtemp(join(tmpdir(), 'iso-'));
     await mkdir(join(work, 'tree/boot/grub'), { recursive: true });
