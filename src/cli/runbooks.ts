@@ -30,10 +30,14 @@ const findingsText = ({ errors, warnings, findings }: Checked, width: number | u
         width,
       )}${errors} errors, ${warnings} warnings.\n`;
 
-/** The steps of a runbook's file, JSON or YAML: the body of a creation, or the list alone. Throws CliFault (usage). */
-const stepsIn = ({ hands }: Context, path: string): unknown[] =>
-  listIn(documentIn(hands, path), 'steps') ??
-  stop('usage', `${path} holds no list of steps: a key steps, or the list alone.`);
+/** Steps and parameters of a runbook's file, JSON or YAML: the body of a creation, or the steps alone. Throws CliFault (usage). */
+const runbookIn = ({ hands }: Context, path: string): { readonly steps: unknown[]; readonly declared?: unknown[] } => {
+  const document = documentIn(hands, path);
+  const steps =
+    listIn(document, 'steps') ?? stop('usage', `${path} holds no list of steps: a key steps, or the list alone.`);
+  const declared = Array.isArray(document) ? undefined : listIn(document, 'parameters');
+  return { steps, ...(declared && { declared }) };
+};
 
 const check = async (context: Context, runbook: string | undefined, given: RunbookOptions): Promise<void> => {
   if ((runbook === undefined) === (given.file === undefined))
@@ -44,7 +48,7 @@ const check = async (context: Context, runbook: string | undefined, given: Runbo
     ...(given.param && { parameters: parametersOf(given.param) }),
   };
   const path = runbook === undefined ? '' : `/${encodeURIComponent(runbook)}`;
-  const body = given.file === undefined ? where : { ...where, steps: stepsIn(context, given.file) };
+  const body = given.file === undefined ? where : { ...where, ...runbookIn(context, given.file) };
   const checked = (await context.api.send('POST', `/temper/v1/runbooks${path}/check`, body)) as Checked;
   context.print(checked, (value) => findingsText(value, context.width));
   context.end(checked.errors > 0 ? exits.refused : exits.ok);

@@ -191,6 +191,20 @@ describe('a run', () => {
     ]);
     expect((await check({ mode: 'Uefi' })).body.errors).toBe(0);
   });
+
+  test('preflight of one that is not stored knows the parameters that it declares', async () => {
+    const check = (declared: readonly object[], parameters: object) =>
+      api.as('owner-manager', 'POST', '/temper/v1/runbooks/check', {
+        body: { steps: [settings({ $param: 'mode' })], nodes: ['n'], verb: 'clean', declared, parameters },
+      });
+    expect((await check([mode], { mode: 'Uefi' })).body).toMatchObject({ errors: 0 });
+    expect((await check([mode], {})).body.findings).toMatchObject([
+      { severity: 'error', node: 'n', says: expect.stringContaining('mode') },
+    ]);
+    expect((await check([], { mode: 'Uefi' })).body.errors).toBeGreaterThan(0);
+    const twice = await check([mode, mode], {});
+    expect([twice.status, faultOf(twice)]).toEqual([400, expect.stringContaining('mode is there twice')]);
+  });
 });
 
 describe('secrets', () => {

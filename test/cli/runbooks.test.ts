@@ -38,6 +38,12 @@ test.each([
   expect(api.asked[0]).toMatchObject({ path: '/temper/v1/runbooks/check', body: { steps } });
 });
 
+test('parameters that the file declares go with its steps, and values beside them', async () => {
+  const parameters = [{ name: 'mode', schema: { type: 'string' } }];
+  await does('--file /x --param mode=Uefi', { '/x': JSON.stringify({ steps, parameters }) });
+  expect(api.asked[0]!.body).toEqual({ steps, declared: parameters, parameters: { mode: 'Uefi' } });
+});
+
 test.each([
   ['', {}],
   ['CUSTOM_X --file /x', { '/x': '[]' }],

@@ -24,6 +24,7 @@ import { document } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { anywhere } from '../v1/runbooks/warnings';
+import { checkParameters, declaredParameters } from './runbook-parameters';
 import * as shapes from './runbook-shapes';
 
 const mostNodes = 50;
@@ -41,6 +42,8 @@ const checkedOn = {
 const ofStored = z.strictObject(checkedOn).prefault({});
 const ofGiven = z.strictObject({
   ...checkedOn,
+  /** The parameters that the runbook is to have. */
+  declared: declaredParameters.default([]),
   steps: z
     .array(runbookStep)
     .min(1)
@@ -48,7 +51,8 @@ const ofGiven = z.strictObject({
 });
 
 type Where = z.output<typeof ofStored>;
-type Approved = Pick<Runbook, 'name' | 'traits' | 'parameters'>;
+type Open = Pick<Runbook, 'name' | 'parameters'>;
+type Approved = Open & Pick<Runbook, 'traits'>;
 
 const rulesOfNodes = [
   'baremetal:node:get',
@@ -82,7 +86,7 @@ const unapproved = (runbook: Approved, node: Node, ident: string): RunbookFindin
 
 /** The steps as they would run on the node, or what cannot be resolved. */
 const resolvedOn = (
-  { name, parameters }: Pick<Approved, 'name' | 'parameters'>,
+  { name, parameters }: Open,
   steps: readonly RunbookStep[],
   given: Where['parameters'],
   { node, ident }: { readonly node: Node; readonly ident: string },
@@ -95,13 +99,12 @@ const resolvedOn = (
   return { steps: faults.length > 0 ? [] : resolved.steps, faults };
 };
 
-const given: Pick<Approved, 'name' | 'parameters'> = { name: '(not stored)', parameters: [] };
-
 const onNodes = async (
   ctx: ApiContext,
   { who, body: { nodes, verb, parameters } }: ApiRequest<unknown, unknown, Where>,
   steps: readonly RunbookStep[],
-  runbook?: Approved,
+  runbook: Open,
+  stored?: Approved,
 ): Promise<RunbookFinding[]> => {
   const verbs: readonly StepVerb[] = verb ? [verb] : ['clean', 'service'];
   const findings: RunbookFinding[] = [];
@@ -110,9 +113,9 @@ const onNodes = async (
     const node = await visibleNode(ctx, { who, version: maxMinor }, ident);
     ctx.policy().require('temper:node:steps', who, nodeTarget(node));
     const seen = await seenOf(ctx, { who }, node);
-    const resolved = resolvedOn(runbook ?? given, steps, parameters, { node, ident });
+    const resolved = resolvedOn(runbook, steps, parameters, { node, ident });
     findings.push(
-      ...(runbook ? unapproved(runbook, node, ident) : []),
+      ...(stored ? unapproved(stored, node, ident) : []),
       ...resolved.faults,
       ...checkOnNode(resolved.steps, { name: ident, verbs, equipment: await equipped(ctx, node), seen, suggest }),
     );
@@ -137,7 +140,7 @@ const checkStored = async (
   const steps = readableSteps(runbook.steps);
   return answerFindings([
     ...checkRunbook(steps, (step) => anywhere(ctx, step)),
-    ...(await onNodes(ctx, request, steps, runbook)),
+    ...(await onNodes(ctx, request, steps, runbook, runbook)),
   ]);
 };
 
@@ -146,10 +149,12 @@ const checkGiven = async (
   ctx: ApiContext,
 ): Promise<Answer> => {
   ctx.policy().require('baremetal:runbook:create', request.who);
+  const { declared } = request.body;
+  checkParameters(declared);
   const steps = inOrder<RunbookStep>(request.body.steps);
   return answerFindings([
     ...checkRunbook(steps, (step) => anywhere(ctx, step)),
-    ...(await onNodes(ctx, request, steps)),
+    ...(await onNodes(ctx, request, steps, { name: '(not stored)', parameters: declared })),
   ]);
 };
 

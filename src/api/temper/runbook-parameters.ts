@@ -32,9 +32,11 @@ const parameter = z.strictObject({
   default: z.unknown().optional(),
   secret: z.boolean().optional(),
 });
-const parametersBody = z.strictObject({
-  parameters: z.array(parameter).max(mostParameters, { error: `a runbook has at most ${mostParameters} parameters` }),
-});
+/** What a runbook leaves open, as it is declared. */
+export const declaredParameters = z
+  .array(parameter)
+  .max(mostParameters, { error: `a runbook has at most ${mostParameters} parameters` });
+const parametersBody = z.strictObject({ parameters: declaredParameters });
 
 /** Throws InvalidInput. */
 const checkParameter = (given: RunbookParameter, at: number): void => {
@@ -48,7 +50,8 @@ const checkParameter = (given: RunbookParameter, at: number): void => {
   if (fault) refuse('default', fault);
 };
 
-const checkParameters = (given: readonly RunbookParameter[]): void => {
+/** Throws InvalidInput where a form or a default is wrong, or a name is there twice. */
+export const checkParameters = (given: readonly RunbookParameter[]): void => {
   given.forEach(checkParameter);
   const doubled = given.findIndex(({ name }, at) => given.findIndex((one) => one.name === name) !== at);
   if (doubled >= 0)
