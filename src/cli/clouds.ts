@@ -1,6 +1,7 @@
 /** Where the API is and who is calling, from TEMPER_*, OS_* or a clouds.yaml, as the OpenStack clients read them. */
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { isDocument } from '../model/document';
 import { stop } from './faults';
 import type { CliDeps, Trust } from './hands';
 
@@ -36,9 +37,6 @@ type Cloud = {
 const textOrNumber = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Places of clouds.yaml, as openstacksdk has them. */
 const cloudFiles = ({ env, home }: CliDeps): string[] =>
   env.OS_CLIENT_CONFIG_FILE
@@ -55,11 +53,11 @@ const cloudNamed = (hands: CliDeps, name: string): Cloud => {
   } catch {
     return stop('usage', `${file} is not valid YAML.`); // its own text would quote the file, which holds passwords
   }
-  const clouds = isMap(read) && isMap(read.clouds) ? read.clouds : {};
+  const clouds = isDocument(read) && isDocument(read.clouds) ? read.clouds : {};
   const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
-  if (!isMap(cloud))
+  if (!isDocument(cloud))
     return stop('usage', `${file} has no cloud ${name}; it has ${Object.keys(clouds).join(', ') || 'none'}.`);
-  return { ...cloud, auth: isMap(cloud.auth) ? cloud.auth : {} } as Cloud;
+  return { ...cloud, auth: isDocument(cloud.auth) ? cloud.auth : {} } as Cloud;
 };
 
 const authKeys =

@@ -1,5 +1,6 @@
 /** A plan of a rollout as a file: read, and its faults named by the line in which they stand. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { isDocument } from '../model/document';
 import type { Context } from './context';
 import { readDocument } from './documents';
 import { CliFault, stop } from './faults';
@@ -47,13 +48,12 @@ const offsetOf = (root: unknown, names: readonly string[]): number | undefined =
 /** Throws CliFault (usage) where it is no plan. */
 export const readPlanFile = ({ hands }: Context, file: string): PlanFile => {
   const { value: document, root, lineAt } = readDocument(hands, file);
-  if (typeof document !== 'object' || document === null || Array.isArray(document))
-    return stop('usage', `${file} does not hold the keys and values of a plan.`);
+  if (!isDocument(document)) return stop('usage', `${file} does not hold the keys and values of a plan.`);
   const placed = (thrown: unknown): unknown => {
     if (!(thrown instanceof CliFault) || thrown.status !== 400) return thrown;
     const at = offsetOf(root, namesIn(thrown.message));
     if (at === undefined) return thrown;
     return new CliFault(thrown.exit, `${file}, line ${lineAt(at)}: ${thrown.message}`, thrown.status);
   };
-  return { document: document as Record<string, unknown>, placed };
+  return { document, placed };
 };

@@ -1,5 +1,6 @@
 /** `temper runs`: what is going on, one run, and what people do to it. */
 import type { Command } from 'commander';
+import { type Document, isDocument } from '../model/document';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { findRun } from './find-run';
@@ -27,7 +28,7 @@ type RunCommand = keyof typeof cliRunActs;
 const runPath = (run: string): string => `/temper/v1/runs/${encodeURIComponent(run)}`;
 
 /** The steps' arguments as JSON text. Throws CliFault (usage). */
-const argsOf = (text: string | undefined): Record<string, unknown> | undefined => {
+const argsOf = (text: string | undefined): Document | undefined => {
   if (text === undefined) return undefined;
   let value: unknown;
   try {
@@ -35,7 +36,7 @@ const argsOf = (text: string | undefined): Record<string, unknown> | undefined =
   } catch {
     value = undefined;
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isDocument(value)) return value;
   return stop('usage', `--args must be a JSON object, such as --args '{"boot_device": "pxe"}'.`);
 };
 

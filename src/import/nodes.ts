@@ -1,5 +1,6 @@
 /** One node of Ironic as Temper's: what is kept, what is replaced, and why one is refused. */
 import { secretRefs } from '../model/access/secrets';
+import { type Document, isDocument } from '../model/document';
 import { driverRow, isDriver } from '../model/lifecycle/drivers';
 import { states } from '../model/lifecycle/states';
 import { interfaceNames } from '../model/lifecycle/step-types';
@@ -10,8 +11,6 @@ import type { SourceRow } from './source';
 export type NodeVerdict =
   | { readonly values: Readonly<Record<string, unknown>>; readonly changes: readonly string[] }
   | { readonly refused: string };
-
-type Document = Readonly<Record<string, unknown>>;
 
 /** A row that cannot be read, in words for the operator. It is refused, and the others are taken. */
 export class RowFault extends Error {}
@@ -33,7 +32,7 @@ const parsed = (row: SourceRow, column: string, what: string, is: (value: unknow
 
 /** A document as Ironic stores it: text, and nothing for an empty one. Throws RowFault. */
 export const documentOf = (row: SourceRow, column: string): Document =>
-  (parsed(row, column, 'object', (value) => typeof value === 'object' && !Array.isArray(value)) ?? {}) as Document;
+  (parsed(row, column, 'object', isDocument) ?? {}) as Document;
 /** Throws RowFault. */
 export const listOf = (row: SourceRow, column: string): readonly unknown[] =>
   (parsed(row, column, 'list', Array.isArray) ?? []) as readonly unknown[];

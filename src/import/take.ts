@@ -6,7 +6,7 @@ import type { BoxedSecret, Holding, Sealer } from '../inventory/secrets/sealing'
 import { bmcSideOf } from '../model/access/bmc-sides';
 import { maskSecrets, secretRefs } from '../model/access/secrets';
 import { sha256Of } from '../model/digests';
-import type { Document } from '../model/document';
+import { type Document, isDocument } from '../model/document';
 import type { RunbookUuid } from '../model/ids';
 import { marksOf, type Runbook } from '../model/resources/runbooks';
 import type { Requester } from '../model/runs/runs';
@@ -35,9 +35,7 @@ const comparedOf = (values: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(values).filter((name) => !moving.includes(name));
 
 const ordered = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
+  isDocument(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 
 /** Without secrets, which could be guessed by a digest; that one changed shows by `updated_at`, which Ironic moves with it. */
 const sourceDigest = ({ values }: Taken): string => sha256Of(JSON.stringify(maskSecrets(values), ordered));

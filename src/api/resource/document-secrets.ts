@@ -2,16 +2,13 @@
 
 import type { BoxedSecret, Holding, Sealer } from '../../inventory/secrets/sealing';
 import { isSecretRef, masked, maskSecrets, secretRefs } from '../../model/access/secrets';
-import type { Json } from '../../model/document';
+import { isDocument, type Json } from '../../model/document';
 import { raise } from '../../model/errors';
-
-const isObject = (value: Json): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The stored item that an item of a list stands for: the one of the same name, or of the same place. */
 const counterpart = (item: Json, index: number, stored: readonly Json[]): Json =>
-  isObject(item) && typeof item.name === 'string'
-    ? stored.find((other) => isObject(other) && other.name === item.name)
+  isDocument(item) && typeof item.name === 'string'
+    ? stored.find((other) => isDocument(other) && other.name === item.name)
     : stored[index];
 
 const keepMasked = (given: Json, stored: Json): Json => {
@@ -19,8 +16,8 @@ const keepMasked = (given: Json, stored: Json): Json => {
     return given.includes(masked) && stored !== undefined && maskSecrets(stored) === given ? stored : given;
   if (Array.isArray(given))
     return given.map((item, index) => keepMasked(item, counterpart(item, index, Array.isArray(stored) ? stored : [])));
-  if (!isObject(given) || isSecretRef(given)) return given;
-  const before = isObject(stored) ? stored : {};
+  if (!isDocument(given) || isSecretRef(given)) return given;
+  const before = isDocument(stored) ? stored : {};
   return Object.fromEntries(
     Object.entries(given).map(([key, value]) => [
       key,
@@ -31,7 +28,7 @@ const keepMasked = (given: Json, stored: Json): Json => {
 
 const holdsMask = (value: Json): boolean =>
   value === masked ||
-  (Array.isArray(value) ? value.some(holdsMask) : isObject(value) && Object.values(value).some(holdsMask));
+  (Array.isArray(value) ? value.some(holdsMask) : isDocument(value) && Object.values(value).some(holdsMask));
 
 /**
  * A document as the caller sent it, with the stored value wherever its mask came back. Throws InvalidInput where a mask

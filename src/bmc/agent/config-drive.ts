@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { type Document, isDocument } from '../../model/document';
 import { raise } from '../../model/errors';
 import type { BmcNode } from '../contract';
 
@@ -16,17 +17,14 @@ const isoMs = 60_000;
 /** Of the compressed drive: what nodes of this kind are given room for. */
 const maxBytes = 64 * 1024 * 1024;
 
-type Doc = Readonly<Record<string, unknown>>;
-
-const isDoc = (value: unknown): value is Doc => typeof value === 'object' && value !== null && !Array.isArray(value);
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Files below openstack/<version>/. Instances look for their uuid in meta_data, so it is never without. */
-const driveFiles = (node: BmcNode, drive: Doc): Record<string, string> => {
+const driveFiles = (node: BmcNode, drive: Document): Record<string, string> => {
   const meta = {
     uuid: node.uuid,
     ...(node.name && { name: node.name }),
-    ...(isDoc(drive.meta_data) && drive.meta_data),
+    ...(isDocument(drive.meta_data) && drive.meta_data),
   };
   return {
     'meta_data.json': asText(meta),
@@ -61,7 +59,7 @@ const pack = async (program: string, from: string, to: string, signal: AbortSign
 
 type Options = { readonly signal: AbortSignal; readonly programs?: readonly string[] };
 
-const build = async (node: BmcNode, drive: Doc, { signal, programs = isoPrograms }: Options): Promise<Buffer> => {
+const build = async (node: BmcNode, drive: Document, { signal, programs = isoPrograms }: Options): Promise<Buffer> => {
   const fail = (reason: string) => raise('ConfigDriveFailed', { node: node.name ?? node.uuid, reason });
   // mkdtemp makes it readable for us alone: user_data holds passwords.
   const dir = await mkdtemp(join(tmpdir(), 'config-drive-'));
@@ -91,7 +89,7 @@ export const configDrive = async (node: BmcNode, options: Options): Promise<stri
   if (given === undefined || given === null || given === '') return undefined;
   if (typeof given === 'string') return given;
   const fail = (reason: string) => raise('ConfigDriveFailed', { node: node.name ?? node.uuid, reason });
-  if (!isDoc(given)) return fail('instance_info configdrive is neither a text nor an object');
+  if (!isDocument(given)) return fail('instance_info configdrive is neither a text nor an object');
   const compressed = await promisify(gzip)(await build(node, given, options));
   return compressed.length > maxBytes ? fail(`it is larger than ${maxBytes} bytes`) : compressed.toString('base64');
 };

@@ -1,6 +1,7 @@
 /** The ramdisk's own steps: which it has, and running one. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { asDocument, isDocument } from '../../model/document';
 import { raise } from '../../model/errors';
 import type { ReportedStep } from '../../model/lifecycle/step-types';
 import type { ActOutcome } from '../../model/runs/runs';
@@ -113,18 +114,15 @@ const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   return { step: { ...row, args }, version };
 };
 
-const asRecord = (value: unknown): Record<string, unknown> | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
-
 /** Runs `context.step`. A step that asks for a restart is done when the node has been restarted. */
 export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promise<ActOutcome> => {
   const kind = stepKindOf(client);
   const { step } = client.context;
   const name = `${kind}.execute_${kind}_step`;
   const same = (command: Command): boolean => {
-    const ran = asRecord(command.command_result?.[`${kind}_step`]);
+    const ran = command.command_result?.[`${kind}_step`];
     return (
-      ran !== undefined &&
+      isDocument(ran) &&
       ran.interface === step?.interface &&
       ran.step === step?.step &&
       isDeepStrictEqual(ran.args ?? {}, args)
@@ -148,12 +146,12 @@ export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promi
 };
 
 const outcomeOf = (kind: StepKind, { command_result }: Command): ActOutcome => {
-  const ran = asRecord(command_result?.[`${kind}_step`]);
-  const result = asRecord(command_result?.[`${kind}_result`]);
+  const ran = asDocument(command_result?.[`${kind}_step`]);
+  const result = command_result?.[`${kind}_result`];
   return {
     is: 'done',
     note: 'the ramdisk says it is done',
-    ...(ran?.reboot_requested === true && { follows: 'reboot' }),
-    ...(ran?.interface === 'raid' && result && { seen: { raid_config: result } }),
+    ...(ran.reboot_requested === true && { follows: 'reboot' }),
+    ...(ran.interface === 'raid' && isDocument(result) && { seen: { raid_config: result } }),
   };
 };

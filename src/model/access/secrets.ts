@@ -1,5 +1,5 @@
 /** Which values are secret, how they are masked, and how a document keeps a reference where a secret was. */
-import type { Json } from '../document';
+import { isDocument, type Json } from '../document';
 import { messageOf, raise } from '../errors';
 
 // The union of openstack/oslo.utils:oslo_utils/strutils.py and the two SNMP keys the original adds.
@@ -28,8 +28,7 @@ export const isSecretRef = (value: unknown): value is SecretRef =>
   typeof (value as Partial<SecretRef>).$secret === 'string' &&
   Object.keys(value).length === 1;
 
-const isObject = (value: Json): value is Record<string, Json> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+const isObject = (value: Json): value is Record<string, Json> => isDocument(value) && !(value instanceof Date);
 
 // A step of BIOS settings is {name, value}: there the secret-looking word is a value of `name`, not a key.
 const isNamedSecret = (value: Record<string, Json>): boolean =>

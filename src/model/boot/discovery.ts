@@ -1,5 +1,6 @@
 /** What is kept of a machine that no node stands for: what it claims of itself, within bounds. */
 import { isIpAddress } from '../access/bmc-addresses';
+import { asDocument, type Document } from '../document';
 import { isMac } from '../ids';
 
 /** How much may be kept of machines that need no login to be kept. */
@@ -29,12 +30,8 @@ export type DiscoveredClaims = {
   readonly serial: string | null;
 };
 
-type Part = Readonly<Record<string, unknown>>;
-
 const longest = 255;
 
-const partOf = (value: unknown): Part =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Part) : {};
 const textOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, longest) : null;
 
@@ -60,14 +57,14 @@ const isOfCard = (mac: string): boolean =>
  * What an inventory says of its machine.
  * @param macs of its cards, in lower case @returns undefined where none of them can be one
  */
-export const claimsOf = (inventory: Part, macs: readonly string[]): DiscoveredClaims | undefined => {
+export const claimsOf = (inventory: Document, macs: readonly string[]): DiscoveredClaims | undefined => {
   const cards = [...new Set(macs.filter(isOfCard))].sort();
   if (cards.length === 0) return undefined;
-  const made = partOf(inventory.system_vendor);
+  const made = asDocument(inventory.system_vendor);
   return {
     macs: cards,
-    boot_mac: bootMacOf(partOf(inventory.boot).pxe_interface, cards),
-    arch: textOf(partOf(inventory.cpu).architecture),
+    boot_mac: bootMacOf(asDocument(inventory.boot).pxe_interface, cards),
+    arch: textOf(asDocument(inventory.cpu).architecture),
     bmc_address: bmcAddressOf(inventory.bmc_address, inventory.bmc_v6address),
     vendor: textOf(made.manufacturer),
     product: textOf(made.product_name),

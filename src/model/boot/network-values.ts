@@ -1,6 +1,7 @@
 /** The values of a network description, each checked as it is read: what passes is an address, a number or a name of a closed list. */
 import ipaddr from 'ipaddr.js';
 import { isIpAddress } from '../access/bmc-addresses';
+import { isDocument } from '../document';
 import { raise } from '../errors';
 import { isMac } from '../ids';
 
@@ -12,8 +13,7 @@ export const refuseNetwork = (where: string, says: string): never =>
 
 export const listOf = (value: unknown, where: string, limit: number): readonly Values[] => {
   const list: unknown = value ?? [];
-  if (!Array.isArray(list) || list.some((one) => typeof one !== 'object' || one === null || Array.isArray(one)))
-    return refuseNetwork(where, 'must be a list of objects');
+  if (!Array.isArray(list) || !list.every(isDocument)) return refuseNetwork(where, 'must be a list of objects');
   return list.length > limit ? refuseNetwork(where, `has ${list.length} entries, and may have ${limit}`) : list;
 };
 

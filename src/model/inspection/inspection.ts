@@ -1,10 +1,8 @@
 /** What an inventory says of a node: the properties that schedulers ask for, and its network interfaces. Pure. */
+import { asDocument, type Document } from '../document';
 import type { RunObserved } from '../runs/runs';
 
-type Doc = Readonly<Record<string, unknown>>;
-const doc = (value: unknown): Doc =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Doc) : {};
-const list = (value: unknown): readonly Doc[] => (Array.isArray(value) ? value.map(doc) : []);
+const list = (value: unknown): readonly Document[] => (Array.isArray(value) ? value.map(asDocument) : []);
 const wholeNumber = (value: unknown): number | undefined => {
   const number = Math.floor(Number(value));
   return value !== null && value !== undefined && Number.isSafeInteger(number) && number > 0 ? number : undefined;
@@ -14,7 +12,7 @@ const gib = 1024 ** 3;
 // Smaller disks are card readers and the like; one GiB is left for partition tables, as the original does.
 const smallestDiskBytes = 4 * gib;
 
-const localGb = (inventory: Doc): number | undefined => {
+const localGb = (inventory: Document): number | undefined => {
   const sizes = list(inventory.disks)
     .map((disk) => Number(disk.size))
     .filter((size) => size >= smallestDiskBytes);
@@ -27,13 +25,13 @@ const knownProperties = (properties: Readonly<Record<string, unknown>>): Record<
 const macForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 
 /** Properties and MAC addresses of an inventory in the ramdisk's form. Values of another type are left out. */
-export const factsOf = (inventory: Doc): Pick<RunObserved, 'properties' | 'macs'> => {
-  const cpu = doc(inventory.cpu);
+export const factsOf = (inventory: Document): Pick<RunObserved, 'properties' | 'macs'> => {
+  const cpu = asDocument(inventory.cpu);
   return {
     properties: knownProperties({
       cpu_arch: typeof cpu.architecture === 'string' ? cpu.architecture : undefined,
       cpus: wholeNumber(cpu.count),
-      memory_mb: wholeNumber(doc(inventory.memory).physical_mb),
+      memory_mb: wholeNumber(asDocument(inventory.memory).physical_mb),
       local_gb: localGb(inventory),
     }),
     macs: list(inventory.interfaces)
@@ -55,7 +53,7 @@ const longestError = 500;
  * What went wrong in the ramdisk while it looked, as it sends it beside the inventory; undefined where nothing did.
  * openstack/ironic-python-agent: inspector.py, the key `error`.
  */
-export const errorOf = ({ error }: Doc): string | undefined => {
+export const errorOf = ({ error }: Document): string | undefined => {
   if (error === undefined || error === null || error === '') return undefined;
   const text = typeof error === 'string' ? error : JSON.stringify(error);
   return (

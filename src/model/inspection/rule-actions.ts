@@ -1,4 +1,5 @@
 /** What the actions of an inspection rule do to a draft of the node, its ports and what was found. Pure but for the draft. */
+import { isDocument } from '../document';
 import { fieldOf } from '../resources/fields';
 import { isTrait, maxTraits, traitRefusal } from '../resources/traits';
 import {
@@ -13,15 +14,15 @@ import {
 } from './rule-ops';
 import { fillIn, itemsOf } from './rule-values';
 
-type Document = Record<string, unknown>;
+type MutableDocument = Record<string, unknown>;
 
 /** Changed in place: what actions see and write. */
 export type Draft = {
   /** Attributes that rules may read; those of the table they may write. */
-  readonly node: Document;
-  readonly ports: readonly (Document & { readonly uuid: string })[];
+  readonly node: MutableDocument;
+  readonly ports: readonly (MutableDocument & { readonly uuid: string })[];
   readonly inventory: RuleDoc;
-  readonly plugin_data: Document;
+  readonly plugin_data: MutableDocument;
   traits: string[];
   readonly said: { readonly level: string; readonly msg: string }[];
 };
@@ -29,28 +30,25 @@ export type Draft = {
 /** An action that says that the inspection has failed. */
 export class RuleSaysFail extends Error {}
 
-const isDocument = (value: unknown): value is Document =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The document that holds the last part of a path; made on the way where `make`. Undefined where there is none. */
-const holderOf = (root: Document, parts: readonly string[], make: boolean): Document | undefined => {
+const holderOf = (root: MutableDocument, parts: readonly string[], make: boolean): MutableDocument | undefined => {
   let holder = root;
   for (const part of parts.slice(0, -1)) {
     const next = Object.hasOwn(holder, part) ? holder[part] : undefined;
     if (isDocument(next)) holder = next;
-    else if (next === undefined && make) holder = holder[part] = {} as Document;
+    else if (next === undefined && make) holder = holder[part] = {} as MutableDocument;
     else if (make) throw new RangeError(`${part} is no document`);
     else return undefined;
   }
   return holder;
 };
 
-const put = (root: Document, path: unknown, value: unknown): void => {
+const put = (root: MutableDocument, path: unknown, value: unknown): void => {
   const parts = pathParts(path);
   holderOf(root, parts, true)![parts.at(-1)!] = value;
 };
 
-const extend = (root: Document, path: unknown, value: unknown, unique: unknown): void => {
+const extend = (root: MutableDocument, path: unknown, value: unknown, unique: unknown): void => {
   const parts = pathParts(path);
   const holder = holderOf(root, parts, true)!;
   const list = holder[parts.at(-1)!] ?? [];
@@ -59,7 +57,7 @@ const extend = (root: Document, path: unknown, value: unknown, unique: unknown):
   holder[parts.at(-1)!] = unique && there ? list : [...list, value];
 };
 
-const drop = (root: Document, path: unknown): void => {
+const drop = (root: MutableDocument, path: unknown): void => {
   const parts = pathParts(path);
   const holder = holderOf(root, parts, false);
   if (holder) delete holder[parts.at(-1)!];
@@ -73,7 +71,7 @@ const portOf = ({ ports }: Draft, id: unknown) => {
 
 /** `a:1,b:2`, as schedulers read them. */
 const capabilitiesOf = ({ node }: Draft): Map<string, string> => {
-  const { capabilities } = node.properties as Document;
+  const { capabilities } = node.properties as MutableDocument;
   const pairs = String(capabilities ?? '')
     .split(',')
     .filter((pair) => pair.includes(':'))
@@ -82,7 +80,9 @@ const capabilitiesOf = ({ node }: Draft): Map<string, string> => {
 };
 
 const setCapabilities = (draft: Draft, all: Map<string, string>): void => {
-  (draft.node.properties as Document).capabilities = [...all].map(([name, value]) => `${name}:${value}`).join(',');
+  (draft.node.properties as MutableDocument).capabilities = [...all]
+    .map(([name, value]) => `${name}:${value}`)
+    .join(',');
 };
 
 const longestText = 500;

@@ -1,5 +1,5 @@
 /** The ramdisk as the wire knows it: in which states its callbacks count, and what it is sent. */
-import { type Document, isDocument } from '../document';
+import { asDocument, type Document } from '../document';
 import type { ProvisionState } from './states';
 
 // openstack/ironic:ironic/drivers/modules/agent_base.py, HeartbeatMixin
@@ -41,7 +41,7 @@ const ramdiskProperties: readonly string[] = ['root_device', 'skip_block_devices
  */
 export const shownToRamdisk = (shown: Document, state: ProvisionState): Document => {
   const needed = inspectionStates.includes(state) ? [] : ramdiskProperties;
-  const properties = isDocument(shown.properties) ? Object.entries(shown.properties) : [];
+  const properties = Object.entries(asDocument(shown.properties));
   return {
     ...shown,
     properties: Object.fromEntries(properties.filter(([name]) => needed.includes(name))),

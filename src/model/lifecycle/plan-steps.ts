@@ -1,5 +1,6 @@
 /** The pure checks of a caller's list of steps, and the plan they become. */
 
+import { isDocument } from '../document';
 import { raise } from '../errors';
 import { bootsRamdisk, interfaceOf, speaksOf, workerOf } from './drivers';
 import { raidFault } from './raid';
@@ -22,7 +23,7 @@ const argFault = (arg: ArgRow, value: unknown): string | undefined => {
         ? wrong(`between ${arg.min} and ${arg.max}`)
         : undefined;
     case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : wrong('an object');
+      return isDocument(value) ? undefined : wrong('an object');
     case 'list':
       return Array.isArray(value) ? undefined : wrong('a list');
     case 'settings':
@@ -39,12 +40,12 @@ const argFault = (arg: ArgRow, value: unknown): string | undefined => {
 };
 
 const itemFault = (rows: Readonly<Record<string, ArgRow>>, item: unknown, index: number): string | undefined => {
-  if (typeof item !== 'object' || item === null || Array.isArray(item)) return `item ${index} must be an object`;
+  if (!isDocument(item)) return `item ${index} must be an object`;
   const unknown = Object.keys(item).find((key) => !Object.hasOwn(rows, key));
   if (unknown !== undefined)
     return `item ${index} has an unexpected key ${unknown}; known are: ${Object.keys(rows).join(', ')}`;
   for (const [key, row] of Object.entries(rows)) {
-    const value = (item as Record<string, unknown>)[key];
+    const value = item[key];
     if (value === undefined && row.required) return `item ${index} lacks ${key} (${row.says})`;
     const fault = value === undefined ? undefined : argFault(row, value);
     if (fault) return `item ${index}: ${key} ${fault}`;

@@ -1,4 +1,5 @@
 /** RAID configurations: what a document must hold before anything is touched. */
+import { isDocument } from '../document';
 
 const levelNames = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0'] as const;
 
@@ -32,13 +33,12 @@ const diskKeys: Readonly<Record<string, { readonly required?: true; readonly fit
 };
 
 const diskFault = (disk: unknown, index: number): string | undefined => {
-  if (typeof disk !== 'object' || disk === null || Array.isArray(disk))
-    return `logical disk ${index} must be an object`;
+  if (!isDocument(disk)) return `logical disk ${index} must be an object`;
   const unknown = Object.keys(disk).find((key) => !Object.hasOwn(diskKeys, key));
   if (unknown !== undefined)
     return `logical disk ${index} has an unexpected key ${unknown}; known are: ${Object.keys(diskKeys).join(', ')}`;
   for (const [key, row] of Object.entries(diskKeys)) {
-    const value = (disk as Record<string, unknown>)[key];
+    const value = disk[key];
     if (value === undefined && row.required) return `logical disk ${index} lacks ${key}`;
     const fault = value === undefined ? undefined : row.fits(value);
     if (fault) return `logical disk ${index}: ${key} ${fault}`;

@@ -2,26 +2,22 @@
  * The part of JSON Schema that parameters of runbooks are described by: what is bounded in time and needs no code made of it.
  * Patterns and references are not part of it. Pure.
  */
-import type { Json } from '../document';
+import { asDocument, type Document, isDocument, type Json } from '../document';
 import { ownValue } from '../own';
 
-type Item = Readonly<Record<string, Json>>;
-
-export type ParameterSchema = Item;
-
-const isItem = (value: Json): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
+export type ParameterSchema = Document;
 
 const types: Readonly<Record<string, (value: Json) => boolean>> = {
   string: (value) => typeof value === 'string',
   integer: (value) => Number.isSafeInteger(value),
   number: (value) => typeof value === 'number' && Number.isFinite(value),
   boolean: (value) => typeof value === 'boolean',
-  object: isItem,
+  object: isDocument,
   array: (value) => Array.isArray(value),
   null: (value) => value === null,
 };
 
-const typesOf = ({ type }: Item): readonly string[] =>
+const typesOf = ({ type }: Document): readonly string[] =>
   (Array.isArray(type) ? type : type === undefined ? [] : [type]).map(String);
 
 const deepest = 5;
@@ -50,7 +46,7 @@ const keywords: Readonly<Record<string, (value: Json, depth: number) => string |
   maxItems: (value) => (isCount(value) ? undefined : 'must be a whole number from 0'),
   items: (value, depth) => schemaFault(value, depth + 1),
   properties: (value, depth) => {
-    if (!isItem(value) || Object.keys(value).length > mostListed)
+    if (!isDocument(value) || Object.keys(value).length > mostListed)
       return `must be an object of up to ${mostListed} schemas`;
     for (const [name, one] of Object.entries(value)) {
       const fault = schemaFault(one, depth + 1);
@@ -66,7 +62,7 @@ const keywords: Readonly<Record<string, (value: Json, depth: number) => string |
 
 /** What is wrong with a schema itself; undefined where it can be used. */
 export const schemaFault = (schema: Json, depth = 0): string | undefined => {
-  if (!isItem(schema)) return 'must be an object';
+  if (!isDocument(schema)) return 'must be an object';
   if (depth > deepest) return `is nested deeper than ${deepest} levels`;
   for (const [name, value] of Object.entries(schema)) {
     const check = ownValue(keywords, name);
@@ -80,7 +76,7 @@ export const schemaFault = (schema: Json, depth = 0): string | undefined => {
 const same = (one: Json, other: Json): boolean => {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((item, at) => same(item, other[at]));
-  if (isItem(one) && isItem(other)) {
+  if (isDocument(one) && isDocument(other)) {
     const keys = Object.keys(one);
     return (
       keys.length === Object.keys(other).length &&
@@ -96,8 +92,8 @@ const bounds = (value: number, least: Json, most: Json, of: string): string | un
   return undefined;
 };
 
-const objectFault = (schema: ParameterSchema, value: Item): string | undefined => {
-  const properties = isItem(schema.properties) ? schema.properties : {};
+const objectFault = (schema: ParameterSchema, value: Document): string | undefined => {
+  const properties = asDocument(schema.properties);
   const missing = isTexts(schema.required) ? schema.required.find((name) => !Object.hasOwn(value, name)) : undefined;
   if (missing !== undefined) return `lacks ${missing}`;
   for (const [name, one] of Object.entries(value)) {
@@ -111,7 +107,7 @@ const objectFault = (schema: ParameterSchema, value: Item): string | undefined =
 
 const listFault = (schema: ParameterSchema, value: readonly Json[]): string | undefined => {
   const length = bounds(value.length, schema.minItems, schema.maxItems, 'a length');
-  if (length || !isItem(schema.items)) return length;
+  if (length || !isDocument(schema.items)) return length;
   for (const [at, one] of value.entries()) {
     const fault = valueFault(schema.items, one);
     if (fault) return `item ${at} ${fault}`;
@@ -129,5 +125,5 @@ export const valueFault = (schema: ParameterSchema, value: Json): string | undef
   if (typeof value === 'number') return bounds(value, schema.minimum, schema.maximum, 'a value');
   if (typeof value === 'string') return bounds(value.length, schema.minLength, schema.maxLength, 'a length');
   if (Array.isArray(value)) return listFault(schema, value);
-  return isItem(value) ? objectFault(schema, value) : undefined;
+  return isDocument(value) ? objectFault(schema, value) : undefined;
 };

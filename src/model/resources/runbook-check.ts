@@ -1,4 +1,5 @@
 /** What can be known to be wrong with a runbook before it runs: against the catalogue, and against what was last seen of a node. */
+import { type Document, isDocument } from '../document';
 import { isTemperError } from '../errors';
 import { checkArgs, planSteps } from '../lifecycle/plan-steps';
 import type { Equipment, StepRow, StepVerb } from '../lifecycle/step-types';
@@ -83,8 +84,6 @@ export type LastSeen = {
   readonly firmware?: readonly Pick<FirmwareComponent, 'component'>[];
 };
 
-type Item = Readonly<Record<string, unknown>>;
-
 /** Names the nearest known word; nothing once its budget is spent. */
 export type Suggest = (word: string, known: readonly string[]) => string;
 
@@ -100,10 +99,8 @@ export const createSuggest = (most = 20): Suggest => {
   };
 };
 
-const itemsOf = (step: RunbookStep): readonly Item[] =>
-  Array.isArray(step.args.settings)
-    ? step.args.settings.filter((item): item is Item => typeof item === 'object' && item !== null)
-    : [];
+const itemsOf = (step: RunbookStep): readonly Document[] =>
+  Array.isArray(step.args.settings) ? step.args.settings.filter(isDocument) : [];
 
 const isBetween = (size: number, low: number | null | undefined, high: number | null | undefined): boolean =>
   size >= (low ?? Number.NEGATIVE_INFINITY) && size <= (high ?? Number.POSITIVE_INFINITY);

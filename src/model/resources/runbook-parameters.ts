@@ -5,15 +5,13 @@
  */
 
 import { holdsSecrets, masked, maskSecrets, replaceSecrets } from '../access/secrets';
-import type { Json } from '../document';
+import { type Document, isDocument, type Json } from '../document';
 import { raise } from '../errors';
 import type { Attempt } from '../lifecycle/plan-steps';
 import { nameOf } from '../lifecycle/steps';
 import { meant } from '../nearest';
 import { type ParameterSchema, valueFault } from './parameter-schema';
 import type { RunbookStep } from './runbook-steps';
-
-type Item = Readonly<Record<string, Json>>;
 
 export type RunbookParameter = {
   readonly name: string;
@@ -37,19 +35,18 @@ export type NodeFacts = {
   readonly traits: readonly string[];
 };
 
-const isItem = (value: Json): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isChoice = (value: Item): boolean => Object.hasOwn(value, '$by');
-const isParameter = (value: Item): boolean => Object.hasOwn(value, '$param');
+const isChoice = (value: Document): boolean => Object.hasOwn(value, '$by');
+const isParameter = (value: Document): boolean => Object.hasOwn(value, '$param');
 
 /** Whether a value leaves something open. */
 export const leavesOpen = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(leavesOpen);
-  return isItem(value) && (isChoice(value) || isParameter(value) || Object.values(value).some(leavesOpen));
+  return isDocument(value) && (isChoice(value) || isParameter(value) || Object.values(value).some(leavesOpen));
 };
 
 const deepestChoice = 5;
 
-const choiceFault = (choice: Item, depth: number): string | undefined => {
+const choiceFault = (choice: Document, depth: number): string | undefined => {
   const { $by: by, ...values } = choice;
   if (!choiceKeys.includes(by as ChoiceKey)) return `$by must be one of ${choiceKeys.join(', ')}`;
   if (depth >= deepestChoice) return `choices are nested deeper than ${deepestChoice} levels`;
@@ -63,7 +60,7 @@ const choiceFault = (choice: Item, depth: number): string | undefined => {
 
 const openFault = (value: Json, depth = 0): string | undefined => {
   if (Array.isArray(value)) return value.map((one) => openFault(one, depth)).find((fault) => fault !== undefined);
-  if (!isItem(value)) return undefined;
+  if (!isDocument(value)) return undefined;
   if (isChoice(value)) return choiceFault(value, depth);
   if (isParameter(value))
     return Object.keys(value).length === 1 && typeof value.$param === 'string' && parameterName.test(value.$param)
@@ -81,12 +78,12 @@ export const parameterName = /^[a-z][a-z0-9_]{0,62}$/;
 const choosesSecret = (document: Json): boolean => {
   let found = false;
   replaceSecrets(document, (value) => {
-    found ||= isItem(value) && isChoice(value);
+    found ||= isDocument(value) && isChoice(value);
     return value;
   });
   const within = (value: Json): boolean => {
     if (Array.isArray(value)) return value.some(within);
-    if (!isItem(value)) return false;
+    if (!isDocument(value)) return false;
     if (!isChoice(value)) return Object.values(value).some(within);
     let sealed = false;
     replaceSecrets(value, (one) => {
@@ -113,7 +110,7 @@ type Bound = {
   readonly values: ReadonlyMap<string, Json>;
   /** Why a declared one has no value. */
   readonly faults: ReadonlyMap<string, string>;
-  readonly shown: Item;
+  readonly shown: Document;
 };
 
 type Parametrized = { readonly name: string; readonly parameters: readonly RunbookParameter[] };
@@ -124,7 +121,7 @@ const refuse = (runbook: string, parameter: string, reason: string): never =>
 /** Keys with a dollar sign mean something to the store and to resolution; a value must not bring them. */
 const bringsKeys = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(bringsKeys);
-  return isItem(value) && Object.entries(value).some(([key, one]) => key.startsWith('$') || bringsKeys(one));
+  return isDocument(value) && Object.entries(value).some(([key, one]) => key.startsWith('$') || bringsKeys(one));
 };
 
 /** Why a value cannot be that of a parameter; undefined where it can. It never holds the value. */
@@ -135,8 +132,8 @@ export const parameterFault = (parameter: RunbookParameter, value: Json): string
 const inSecretPlaces = (document: Json): Set<string> => {
   const names = new Set<string>();
   const mark = (value: Json): void => {
-    if (isItem(value) && isParameter(value)) names.add(String(value.$param));
-    else if (isItem(value) || Array.isArray(value)) Object.values(value).forEach(mark);
+    if (isDocument(value) && isParameter(value)) names.add(String(value.$param));
+    else if (isDocument(value) || Array.isArray(value)) Object.values(value).forEach(mark);
   };
   replaceSecrets(
     document,
@@ -161,7 +158,7 @@ const secretIn = (steps: readonly Pick<RunbookStep, 'args'>[]): ((parameter: Run
 /** The first given value that must not be shown, by its name; undefined where all may. */
 export const secretGiven = (
   { parameters, steps }: { readonly parameters: readonly RunbookParameter[]; readonly steps: readonly RunbookStep[] },
-  given: Item,
+  given: Document,
 ): string | undefined => {
   const isSecret = secretIn(steps);
   const declared = parameters.find((one) => Object.hasOwn(given, one.name) && isSecret(one));
@@ -172,7 +169,7 @@ export const secretGiven = (
 const bind = (
   { name, parameters }: Parametrized,
   steps: readonly RunbookStep[],
-  given: Item,
+  given: Document,
   attempt: Attempt,
 ): Bound => {
   const values = new Map<string, Json>();
@@ -202,7 +199,7 @@ const bind = (
 const normal = (text: string): string => text.trim().toLowerCase();
 
 /** The value of a choice on a node. Throws ParameterInvalid. */
-const chosen = (runbook: string, { $by, ...values }: Item, node: NodeFacts): Json => {
+const chosen = (runbook: string, { $by, ...values }: Document, node: NodeFacts): Json => {
   const by = $by as ChoiceKey;
   const has = (by === 'trait' ? node.traits : [node[by]]).filter((one) => one !== null);
   const fits = Object.keys(values).filter(
@@ -223,7 +220,7 @@ const chosen = (runbook: string, { $by, ...values }: Item, node: NodeFacts): Jso
 
 const resolve = (runbook: string, value: Json, bound: Bound, node: NodeFacts): Json => {
   if (Array.isArray(value)) return value.map((one) => resolve(runbook, one, bound, node));
-  if (!isItem(value)) return value;
+  if (!isDocument(value)) return value;
   if (isChoice(value)) return resolve(runbook, chosen(runbook, value, node), bound, node);
   if (isParameter(value)) {
     const name = String(value.$param);
@@ -237,7 +234,7 @@ const resolve = (runbook: string, value: Json, bound: Bound, node: NodeFacts): J
 export type ResolvedSteps = {
   readonly steps: readonly RunbookStep[];
   /** Values by parameter, secret ones masked; null for a runbook without parameters. */
-  readonly parameters: Item | null;
+  readonly parameters: Document | null;
 };
 
 /**
@@ -247,7 +244,7 @@ export type ResolvedSteps = {
  */
 export const resolveSteps = (
   runbook: Parametrized & { readonly steps: readonly RunbookStep[] },
-  given: Item,
+  given: Document,
   node: NodeFacts,
   attempt: Attempt,
 ): ResolvedSteps => {

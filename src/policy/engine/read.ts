@@ -12,6 +12,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
+import { isDocument } from '../../model/document';
 import { raise } from '../../model/errors';
 import { emptyRule } from '../language/parse';
 import type { Origin, PolicyOptions } from '../types';
@@ -102,7 +103,7 @@ const bareTagIn = (node: unknown): unknown => {
 /** What a merge key refers to: one map, or several of which the first counts. Undefined for anything else. */
 const mergedMaps = (value: unknown): Readonly<Record<string, unknown>>[] | undefined => {
   const maps = Array.isArray(value) ? value : [value];
-  return maps.every((one) => typeof one === 'object' && one !== null && !Array.isArray(one)) ? maps : undefined;
+  return maps.every(isDocument) ? maps : undefined;
 };
 
 // The parser reads a plain << so, and one in quotes as a text, as the original does.

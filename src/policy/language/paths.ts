@@ -1,4 +1,5 @@
 /** Finds a value in the caller's credentials by a dotted path. */
+import { isDocument } from '../../model/document';
 
 /** A check that cannot be evaluated; the decision that reached it is refused. */
 export class EvaluationFault extends Error {
@@ -6,9 +7,8 @@ export class EvaluationFault extends Error {
 }
 
 const valueAt = (from: unknown, key: string): { found: boolean; value?: unknown } => {
-  if (typeof from !== 'object' || from === null || Array.isArray(from))
-    throw new EvaluationFault(`the credentials hold nothing to look "${key}" up in`);
-  const value = Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined;
+  if (!isDocument(from)) throw new EvaluationFault(`the credentials hold nothing to look "${key}" up in`);
+  const value = Object.hasOwn(from, key) ? from[key] : undefined;
   return value === undefined ? { found: false } : { found: true, value };
 };
 

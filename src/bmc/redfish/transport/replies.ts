@@ -1,5 +1,6 @@
 /** What a BMC's answer means: its message keys, how long it asks us to wait, and the error of our list it amounts to. */
 
+import { asDocument } from '../../../model/document';
 import { type ErrorCode, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import { busyKeys } from '../../quirks';
@@ -17,13 +18,10 @@ type Message = { readonly key: string; readonly text: string; readonly severity:
 
 const severities: Readonly<Record<string, number>> = { Critical: 3, Warning: 2, OK: 1 };
 
-const recordOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-
 const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
 
 const messageOf = (item: unknown): Message => {
-  const { MessageId, Message, Severity, MessageSeverity } = recordOf(item);
+  const { MessageId, Message, Severity, MessageSeverity } = asDocument(item);
   return {
     key: String(MessageId ?? '').replace(/^.*\./, ''),
     text: String(Message ?? ''),
@@ -33,7 +31,7 @@ const messageOf = (item: unknown): Message => {
 
 /** Messages of an error body, most severe first. One object may come where a list belongs. */
 const messagesOf = (body: unknown): Message[] => {
-  const error = recordOf(recordOf(body).error);
+  const error = asDocument(asDocument(body).error);
   const listed = asList(error['@Message.ExtendedInfo']).map(messageOf);
   const top = messageOf({ MessageId: error.code, Message: error.message });
   return [...listed.sort((a, b) => b.severity - a.severity), top].filter((one) => one.key !== '' || one.text !== '');
