@@ -59,6 +59,20 @@ test('a role that nothing names is missing before the roles are looked at', () =
   expect(ask({ x: 'reader' })).toMatchObject({ why: 'fault' });
 });
 
+test.each([
+  ['no list', 'the credentials hold no list of roles'],
+  [['reader', 7], 'a role is not a text'],
+])('roles that are %j are a fault in words, whichever role is asked for', (roles, fault) => {
+  const { decide } = createRuleSet({ registered: [], overrides: { a: 'role:reader' } });
+  expect(decide({ rule: 'a', credentials: { roles }, target: {} })).toEqual({ is: 'refused', why: 'fault', fault });
+});
+
+test('a circle, which compat mode lets in, is refused in words and not by the end of the stack', () => {
+  const { decide } = createRuleSet({ registered: [], overrides: { a: 'rule:b', b: 'rule:a' }, mode: 'compat' });
+  const fault = 'references deeper than 200: probably a cycle';
+  expect(decide({ rule: 'a', credentials: { roles: [] }, target: {} })).toMatchObject({ why: 'fault', fault });
+});
+
 test('roles are compared without regard to case', () => {
   const who = { ...inSystem(), roles: ['Reader'] };
   expect(policy.allows('baremetal:node:list_all', who)).toBe(true);

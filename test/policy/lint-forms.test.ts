@@ -58,6 +58,13 @@ test.each([199, 200])('a chain of %i references', (length) => {
   else expect(reason).toContain('its references go deeper than 200 rules (r0 -> ... -> r200); shorten the chain');
 });
 
+test.each([199, 200])('a chain of %i references that is written from its end', (length) => {
+  const chain = Array.from({ length }, (_, at) => [`r${at}`, `rule:r${at + 1}`]).reverse();
+  const reason = reasonOf(Object.fromEntries([[`r${length}`, 'role:x'], ...chain]));
+  if (length < 200) expect(reason).toBe('loaded');
+  else expect(reason).toContain('its references go deeper than 200 rules (r0 -> ... -> r1); shorten the chain');
+});
+
 test('references that double are counted as often as they are followed', () => {
   const doubling = (times: number) => ({
     ...Object.fromEntries(Array.from({ length: times }, (_, at) => [`r${at}`, `rule:r${at + 1} or rule:r${at + 1}`])),

@@ -70,6 +70,16 @@ describe('callers who are admitted and do not see the object', () => {
     expect(named).toMatch(/ and 2 more$/);
   });
 
+  test('of two kinds of objects are two gaps, each with its own rules and its own line', () => {
+    const update = line('baremetal:allocation:update', 'role:member and project_id:%(allocation.owner)s');
+    const told = review(`${file(rules.slice(0, 1))}${update}`, 'closed');
+    expect(told.map((text) => /baremetal:\w+:\w+/.exec(text)![0])).toEqual([
+      'baremetal:node:set_power_state',
+      'baremetal:allocation:update',
+    ]);
+    expect(told.map((text) => text.includes('%(node.owner)s'))).toEqual([true, false]);
+  });
+
   test('who see the object all the same are no gap', () => {
     expect(review(file(rules), 'temper')).toEqual([]);
   });

@@ -3,6 +3,7 @@
 import { type Check, walk } from '../language/check';
 import { maxDepth } from '../language/compile';
 import type { ActiveRule } from '../types';
+
 /** The rule that stands in for every undefined name. */
 export const defaultRule = 'default';
 
@@ -35,21 +36,26 @@ export type Tangle = { readonly is: 'cycle' | 'too long'; readonly path: readonl
 
 /** The first tangle, or undefined. An undefined name leads to the default rule. */
 export const findTangle = (rules: Rules): Tangle | undefined => {
-  const done = new Set<string>();
+  // How many references follow one another below a rule: a chain that was walked from its middle is as long as any.
+  const below = new Map<string, number>();
   const path: string[] = [];
   const visit = (name: string): Tangle | undefined => {
     const seen = path.indexOf(name);
     if (seen >= 0) return { is: 'cycle', path: [...path.slice(seen), name] };
     const rule = rules.get(name);
-    if (done.has(name) || !rule) return undefined;
-    if (path.length >= maxDepth) return { is: 'too long', path: [path[0]!, '...', name] };
+    if (!rule) return undefined;
+    if (path.length + (below.get(name) ?? 0) >= maxDepth) return { is: 'too long', path: [path[0]!, '...', name] };
+    if (below.has(name)) return undefined;
     path.push(name);
+    let longest = 0;
     for (const next of referencesOf(rule)) {
-      const found = visit(rules.has(next) ? next : defaultRule);
+      const reached = rules.has(next) ? next : defaultRule;
+      const found = visit(reached);
       if (found) return found;
+      if (rules.has(reached)) longest = Math.max(longest, 1 + below.get(reached)!);
     }
     path.pop();
-    done.add(name);
+    below.set(name, longest);
     return undefined;
   };
   for (const name of rules.keys()) {
