@@ -19,17 +19,22 @@ import {
 } from './rollout-texts';
 import { watchRollout } from './rollout-watch';
 
-type Planned = {
+/** What is to be done on each node. */
+type Work = { readonly runbook?: string; readonly verb?: string; readonly power?: string };
+type Planned = Work & {
   readonly query?: readonly string[];
   readonly node?: readonly string[];
-  readonly runbook?: string;
-  readonly verb?: string;
-  readonly power?: string;
   readonly limit?: string;
   readonly percent?: string;
   readonly budget?: string;
   readonly name?: string;
 };
+
+const workOf = ({ runbook, verb, power }: Work) => ({
+  ...(runbook !== undefined && { runbook }),
+  ...(verb !== undefined && { verb }),
+  ...(power !== undefined && { verb: 'power', power: { target: power } }),
+});
 
 // `r1..r9` is each of them.
 const ranged = (text: string): string[] => {
@@ -67,9 +72,7 @@ const bodyOf = (document: Readonly<Record<string, unknown>>, given: Planned): Re
   return {
     ...document,
     ...(Object.keys(select).length > 0 && { select }),
-    ...(given.runbook !== undefined && { runbook: given.runbook }),
-    ...(given.verb !== undefined && { verb: given.verb }),
-    ...(given.power !== undefined && { verb: 'power', power: { target: given.power } }),
+    ...workOf(given),
     ...(given.name !== undefined && { name: given.name }),
     ...(total !== false && { budget: { ...(document.budget as object | undefined), total } }),
   };
@@ -142,10 +145,10 @@ const voting =
 const rollback = async (
   context: Context,
   ident: string,
-  { reason, runbook, targets, verb }: { reason: string; runbook?: string; targets: string; verb?: string },
+  { reason, targets, ...given }: Work & { readonly reason: string; readonly targets: string },
 ): Promise<void> => {
   const uuid = await findRollout(context, ident);
-  const body = { reason, targets, ...(runbook !== undefined && { runbook }), ...(verb !== undefined && { verb }) };
+  const body = { reason, targets, ...workOf(given) };
   context.print((await context.api.send('POST', `${path}/${uuid}/rollback`, body)) as Rollout, planText);
 };
 
@@ -242,6 +245,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .requiredOption('--reason <text>', 'why; it stands in the audit trail')
     .option('--runbook <runbook>', 'that reverts it')
     .option('--verb <verb>')
+    .option('--power <target>', 'verb power: power off, power on, ...')
     .option('--targets <which>', 'done or failed', 'done')
     .action(run(rollback));
 };

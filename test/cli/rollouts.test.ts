@@ -228,6 +228,11 @@ describe('an act', () => {
     const { out } = await does(['rollback', uuid, '--reason', 'r', '--runbook', 'BACK', '--targets', 'failed']);
     expect(api.asked.at(-1)).toMatchObject({ body: { reason: 'r', runbook: 'BACK', targets: 'failed' } });
     expect(out).toContain('Nothing was touched.');
+    await does(['rollback', uuid, '--reason', 'r', '--power', 'power off']);
+    expect(api.asked.at(-1)!.body).toEqual({
+      ...{ reason: 'r', targets: 'done' },
+      ...{ verb: 'power', power: { target: 'power off' } },
+    });
   });
 });
 
