@@ -5,8 +5,8 @@ import type { Imported } from '../inventory/imports';
 import type { BoxedSecret, Holding, Sealer } from '../inventory/secrets/sealing';
 import { bmcSideOf } from '../model/access/bmc-sides';
 import { maskSecrets, secretRefs } from '../model/access/secrets';
-import { sha256Of } from '../model/digests';
-import { type Document, isDocument } from '../model/document';
+import { canonicalJson, sha256Of } from '../model/digests';
+import type { Document } from '../model/document';
 import type { RunbookUuid } from '../model/ids';
 import { marksOf, type Runbook } from '../model/resources/runbooks';
 import type { Requester } from '../model/runs/runs';
@@ -34,11 +34,8 @@ const moving = ['power_state', 'target_power_state', 'fault', 'health', 'last_er
 const comparedOf = (values: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(values).filter((name) => !moving.includes(name));
 
-const ordered = (_key: string, value: unknown): unknown =>
-  isDocument(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
-
 /** Without secrets, which could be guessed by a digest; that one changed shows by `updated_at`, which Ironic moves with it. */
-const sourceDigest = ({ values }: Taken): string => sha256Of(JSON.stringify(maskSecrets(values), ordered));
+const sourceDigest = ({ values }: Taken): string => sha256Of(canonicalJson(maskSecrets(values)));
 
 type Sealing = { readonly fields: readonly string[]; readonly of: Omit<Holding, 'field' | 'side'> };
 

@@ -8,6 +8,7 @@ import type { RunRow } from '../inventory/runs/runs';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Log } from '../model/log';
 import type { Timing } from '../model/runs/runs';
+import { partsOfId } from '../workflows/contract';
 import { catchUp, ramdiskOf } from './catching-up';
 import type { Recovered } from './contract';
 import { createEngine, type Engine } from './engine';
@@ -44,11 +45,6 @@ const unknowable =
   'Database and workflow engine were both set back to a backup, so what was done since cannot be known: look at the node.';
 const resultsLost =
   'The inspection had succeeded, but what it found is not in the restored database: inspect the node again.';
-
-const partsOf = (workflowId: string): { node: NodeUuid; run: RunUuid } | undefined => {
-  const found = /^node-([0-9a-f-]{36})\.[a-z-]+\.([0-9a-f-]{36})$/.exec(workflowId);
-  return found ? { node: found[1] as NodeUuid, run: found[2] as RunUuid } : undefined;
-};
 
 const outcomes = { succeeded: 'succeeds', failed: 'fails', aborted: 'is aborted' } as const;
 
@@ -166,7 +162,7 @@ const ofWorkflow = async (
   engine: Engine,
   { inventory }: RecoveryHands,
 ): Promise<Line | undefined> => {
-  const parts = partsOf(workflowId);
+  const parts = partsOfId(workflowId);
   const run = parts && (await inventory.runs.find(parts.run));
   if (!parts || (run && !run.finished_at)) return undefined;
   const end = () => engine.terminate(workflowId, 'The database has no open run for this workflow, after a restore.');
@@ -185,7 +181,7 @@ const ofWorkflow = async (
 
 /** A workflow that has ended since the backup and of whose run the database knows nothing. */
 const ofClosed = async (workflowId: string, { inventory }: RecoveryHands): Promise<Line | undefined> => {
-  const parts = partsOf(workflowId);
+  const parts = partsOfId(workflowId);
   if (!parts || (await inventory.runs.find(parts.run))) return undefined;
   return {
     node: parts.node,

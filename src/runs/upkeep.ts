@@ -2,7 +2,7 @@
  * What each control worker sees to by a timer, one at a time: that store and engine agree, on their marks and on the workflows of
  * runs. It needs no schedule of the engine's, which may be lost, and leaves no row in the engine's list of workflows.
  */
-import type { RunUuid } from '../model/ids';
+import { partsOfId } from '../workflows/contract';
 import { createEngine } from './engine';
 import { lookAtMarks } from './marks';
 import { lookAtQuiet, reconcileOnce } from './reconcile';
@@ -25,10 +25,6 @@ const orphansEachPass = 15;
 // A workflow that has written its end closes within seconds; a control worker that is away may take longer.
 const closesWithinMs = 10 * 60_000;
 
-/** The id of the run in a workflow's id; undefined where it is no run's. */
-export const runOfWorkflow = (workflowId: string): RunUuid | undefined =>
-  /^node-[0-9a-f-]{36}\.[a-z-]+\.([0-9a-f-]{36})$/.exec(workflowId)?.[1] as RunUuid | undefined;
-
 /**
  * Terminates open workflows of which the store has no run, or one that ended long ago: a start after a run was given up, an
  * engine that came back with what it had lost. @returns how many
@@ -37,7 +33,7 @@ export const endOrphans = async ({ client, inventory, log, queuePrefix }: Upkeep
   const engine = createEngine(client);
   let ended = 0;
   for await (const workflowId of engine.open(queuePrefix)) {
-    const id = runOfWorkflow(workflowId);
+    const id = partsOfId(workflowId)?.run;
     if (id === undefined || !(await inventory.runs.isOver(id, closesWithinMs))) continue;
     if (!(await engine.terminate(workflowId, 'The store has no open run for this workflow.'))) continue;
     log.warn('a workflow without a run was terminated', { workflow: workflowId });

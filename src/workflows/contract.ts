@@ -19,6 +19,12 @@ export const groupQueue = (group: string, prefix = defaultPrefix): string =>
 /** Ids name node, verb and run, so that two runs of one node never share one. */
 export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string => `node-${node}.${verb}.${run}`;
 
+/** The node and the run that the id of a run's workflow names; undefined where it is another's. */
+export const partsOfId = (id: string): { readonly node: NodeUuid; readonly run: RunUuid } | undefined => {
+  const found = /^node-([0-9a-f-]{36})\.[a-z-]+\.([0-9a-f-]{36})$/.exec(id);
+  return found ? { node: found[1] as NodeUuid, run: found[2] as RunUuid } : undefined;
+};
+
 /** Id of a read whose caller waits; the request's id makes it one. */
 export const callId = (node: NodeUuid, requestId: string): string => `node-${node}.call.${requestId}`;
 

@@ -1,9 +1,11 @@
 /** Passes that go on until a signal: a store or engine that is away is reported once, and tried again. */
+import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { reservePauseMs, reserveTries } from '../../src/model/resources/allocations';
 import { allocateOnce, runAllocating } from '../../src/runs/allocating';
 import { pause, runRelay } from '../../src/runs/relay';
-import { runOfWorkflow, runUpkeep } from '../../src/runs/upkeep';
+import { runUpkeep } from '../../src/runs/upkeep';
 import { readEvents, runTelling } from '../../src/runs/webhooks';
+import { partsOfId, workflowId } from '../../src/workflows/contract';
 
 /** What each pass meets in turn: `true` fails it; the signal comes within the last of them. */
 const passesOf = (...fails: readonly boolean[]) => {
@@ -93,10 +95,11 @@ test('the relay says what each pass did', async () => {
   expect(observe.mock.calls).toEqual(Array(2).fill([{ started: 0, sent: 0 }]));
 });
 
-test('the id of a run is read from ids of workflows of runs alone', () => {
-  const [node, run] = ['11111111-2222-4333-8444-555555555555', '66666666-2222-4333-8444-555555555555'];
-  const id = `node-${node}.clean.${run}`;
-  expect([id, `x-${id}`, `${id}.2`].map(runOfWorkflow)).toEqual([run, undefined, undefined]);
+test('a node and its run are read from ids of workflows of runs alone', () => {
+  const node = '11111111-2222-4333-8444-555555555555' as NodeUuid;
+  const run = '66666666-2222-4333-8444-555555555555' as RunUuid;
+  const id = workflowId(node, 'clean', run);
+  expect([id, `x-${id}`, `${id}.2`].map(partsOfId)).toEqual([{ node, run }, undefined, undefined]);
 });
 
 test('a pause ends when it is over, or with the signal', async () => {

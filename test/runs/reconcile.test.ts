@@ -11,8 +11,8 @@ import { putRight } from '../../src/runs/gone';
 import { lookAtQuiet } from '../../src/runs/reconcile';
 import { recover } from '../../src/runs/recovering';
 import { resumeRun } from '../../src/runs/resuming';
-import { endOrphans, runOfWorkflow, upkeepOnce } from '../../src/runs/upkeep';
-import { controlQueue, reconcileId } from '../../src/workflows/contract';
+import { endOrphans, upkeepOnce } from '../../src/runs/upkeep';
+import { controlQueue, partsOfId, reconcileId } from '../../src/workflows/contract';
 import { quickTiming, startEngineWorld, type World } from '../support/engine';
 import { step } from '../support/recording-driver';
 
@@ -185,8 +185,8 @@ test('a workflow of which the store has no run is terminated, and none that has 
     return (await statusOf(other)) === 'TERMINATED' ? true : undefined;
   });
   expect(await statusOf(one)).toBe('RUNNING');
-  expect(runOfWorkflow(one)).toBe(kept);
-  expect(runOfWorkflow('reconcile')).toBeUndefined();
+  expect(partsOfId(one)?.run).toBe(kept);
+  expect(partsOfId('reconcile')).toBeUndefined();
   await world.client.workflow.getHandle(one).terminate('test');
 });
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isGivenUp, type KeyAsked, type KeyRow, livesForMs } from '../../inventory/idempotency';
 import type { Caller } from '../../model/access/callers';
+import { canonicalJson } from '../../model/digests';
 import { raise, type TemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
 import { callerKey } from './caller-key';
@@ -34,22 +35,10 @@ const keyOf = (request: KeyedRequest['request']): string | undefined => {
   return key;
 };
 
-/** JSON whose keys are sorted: a client that writes its body anew need not keep their order. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(
-          Object.keys(inner)
-            .sort()
-            .map((key) => [key, inner[key]]),
-        )
-      : inner,
-  );
-
 const whatIsAsked = ({ route, request, url, rawBody }: KeyedRequest): string => {
   const [path, query = ''] = url.split('?');
   const sorted = [...new URLSearchParams(query)].map(String).sort();
-  return canonical([route.method, path, sorted, request.version, [...request.who.roles].sort(), rawBody ?? null]);
+  return canonicalJson([route.method, path, sorted, request.version, [...request.who.roles].sort(), rawBody ?? null]);
 };
 
 const callerDigest = (who: Caller): Buffer => createHash('sha256').update(callerKey(who)).digest();
