@@ -1,7 +1,7 @@
 /** What `temper image` and `temper ramdisk` do alike with the records of what the boot service serves. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
-import { listing, plainText } from './tables';
+import { keyLines, listing, plainText } from './tables';
 
 type Kind<One> = {
   /** In one word, as its path has it. */
@@ -14,11 +14,6 @@ type Kind<One> = {
   removed(name: string): string;
 };
 
-const textOf = (one: object): string =>
-  `${Object.entries(one)
-    .map(([key, value]) => `${key}: ${plainText(String(value ?? ''))}`)
-    .join('\n')}\n`;
-
 export const bootRecords = <One extends object>({ resource, headings, cells, removal, removed }: Kind<One>) => {
   const things = `${resource}s`;
   const path = `/temper/v1/${things}`;
@@ -28,7 +23,7 @@ export const bootRecords = <One extends object>({ resource, headings, cells, rem
   const list = async ({ api, print, width }: Context): Promise<void> =>
     print((await api.send('GET', path)) as Record<string, One[]>, (answer) => tableOf(answer[things]!, width));
   const show = async ({ api, print }: Context, name: string): Promise<void> =>
-    print((await api.send('GET', pathOf(name))) as One, textOf);
+    print((await api.send('GET', pathOf(name))) as One, keyLines);
   const remove = async ({ api, print }: Context, name: string): Promise<void> => {
     await api.send('DELETE', pathOf(name));
     print({ name }, () => `${removed(plainText(name))}\n`);
@@ -37,7 +32,7 @@ export const bootRecords = <One extends object>({ resource, headings, cells, rem
   return {
     /** Makes a record, and prints it. */
     async create({ api, print }: Context, values: object): Promise<void> {
-      print((await api.send('POST', path, values)) as One, textOf);
+      print((await api.send('POST', path, values)) as One, keyLines);
     },
 
     /** Adds the commands that list, show and remove them. */

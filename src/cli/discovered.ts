@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { DiscoveredClaims } from '../model/boot/discovery';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { listing, plainText } from './tables';
+import { keyLines, listing, plainText } from './tables';
 
 type Discovered = DiscoveredClaims & {
   readonly uuid: string;
@@ -45,15 +45,6 @@ const tableOf = listing<Discovered>(
   ],
 );
 
-const cellOf = (value: unknown): string => {
-  if (value === null || value === undefined) return '';
-  return plainText(typeof value === 'object' ? JSON.stringify(value) : String(value));
-};
-const textOf = (one: object): string =>
-  `${Object.entries(one)
-    .map(([key, value]) => `${key}: ${cellOf(value)}`)
-    .join('\n')}\n`;
-
 const list = async ({ api, print, width }: Context, { state, limit, marker }: Listed): Promise<void> => {
   const query = new URLSearchParams({ ...(state && { state }), ...(limit && { limit }), ...(marker && { marker }) });
   const answer = (await api.send('GET', `${path}?${query}`)) as { discovered_machines: Discovered[] };
@@ -61,7 +52,7 @@ const list = async ({ api, print, width }: Context, { state, limit, marker }: Li
 };
 
 const show = async ({ api, print }: Context, uuid: string): Promise<void> =>
-  print((await api.send('GET', pathOf(uuid))) as Discovered, textOf);
+  print((await api.send('GET', pathOf(uuid))) as Discovered, keyLines);
 
 /** `key=value` pairs as an object. Throws CliFault (usage). */
 const pairsOf = (given: readonly string[]): Record<string, string> =>

@@ -55,3 +55,9 @@ export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
 };
+
+/** Every key of a record with its value, one a line; a key without a value stands alone. */
+export const keyLines = (record: object): string =>
+  Object.entries(record)
+    .map(([key, value]) => `${key}: ${plainText(value)}\n`)
+    .join('');
