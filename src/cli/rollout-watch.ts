@@ -15,6 +15,8 @@ const togetherMs = 200;
 const longestReconnectMs = 30_000;
 /** Of each state so many targets are named. */
 const namedEach = 5;
+/** In these nothing goes on until a person acts. */
+const restingStates = ['planned', 'awaiting_approval', 'paused'];
 const shownStates = ['admitted', 'soaking', 'parked', 'asked', 'failed'];
 
 const readRollout = async ({ api }: Context, path: string): Promise<readonly [Rollout, readonly Target[]]> => {
@@ -113,14 +115,14 @@ const changesOf = (context: Context, path: string): Changes => {
 };
 
 /**
- * Shows a rollout until it ends; a paused one waits for a person and is shown on, unless it is watched `untilPaused`. The exit status
- * says whether it succeeded.
+ * Shows a rollout until it ends; one that waits for a person is shown on, unless it is watched `untilPaused`. The exit status says
+ * whether it succeeded.
  */
 export const watchRollout = async (context: Context, uuid: string, untilPaused = false): Promise<void> => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(uuid)}`;
   const changes = changesOf(context, path);
   try {
-    await showToEnd(context, path, changes, untilPaused ? [...endedStates, 'paused'] : endedStates);
+    await showToEnd(context, path, changes, untilPaused ? [...endedStates, ...restingStates] : endedStates);
   } finally {
     changes.close();
   }

@@ -224,7 +224,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .command('watch')
     .description('follow one until it ends')
     .argument('<rollout>')
-    .option('--until-paused', 'or is paused, and waits for a person')
+    .option('--until-paused', 'or waits for a person: paused, not started, not approved')
     .action(run(watchCommand));
   rollouts
     .command('targets')

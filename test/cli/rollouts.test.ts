@@ -357,6 +357,14 @@ describe('watching', () => {
     expect((await does(['watch', uuid, '--until-paused'])).status).toBe(0);
   });
 
+  test.each(['planned', 'awaiting_approval'])(
+    'and ends there where it is %s, which a person has to change',
+    async (state) => {
+      story(state);
+      expect((await does(['watch', uuid, '--until-paused'])).status).toBe(1);
+    },
+  );
+
   test('reads again when an event comes, and goes on with the stream where it was cut off', async () => {
     let end = 'running';
     const last: (string | undefined)[] = [];
