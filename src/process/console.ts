@@ -4,10 +4,9 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ConsoleSettings, DemoPerson } from '../console';
 import { fileReason } from '../model/file-faults';
+import { isLoopback } from './listen';
 import type { ConsoleConfig } from './settings/config';
 import { ConfigFault } from './settings/fault';
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127\.[\d.]+$/.test(host);
 
 const clouds = z.object({
   clouds: z.record(

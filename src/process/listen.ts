@@ -7,8 +7,9 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import type { Server, Socket } from 'node:net';
+import { isIP, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cidrContains } from '../model/access/bmc-addresses';
 import type { Metrics } from '../observe/metrics';
 import { ConfigFault } from './settings/fault';
 
@@ -18,6 +19,17 @@ export type Listening = {
   readonly port: number;
   readonly portSetting: string;
   readonly hostSetting?: string;
+};
+
+const loopbacks = ['127.0.0.0/8', '::1/128'];
+
+/**
+ * Whether only this machine can reach a listening address. Any other name than localhost may lead anywhere.
+ * @param host also as a URL has it, IPv6 in brackets
+ */
+export const isLoopback = (host: string): boolean => {
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  return isIP(address) === 0 ? host === 'localhost' : loopbacks.some((network) => cidrContains(network, address));
 };
 
 type ListenError = NodeJS.ErrnoException & { readonly port?: number };

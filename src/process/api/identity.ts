@@ -1,5 +1,4 @@
 /** The identity strategies that the settings ask for, with every missing companion setting and unusable file named. */
-import { isIP } from 'node:net';
 import {
   createHttpBasic,
   createIdentity,
@@ -11,9 +10,9 @@ import {
   type ServiceUser,
   type Strategy,
 } from '../../identity';
-import { cidrContains } from '../../model/access/bmc-addresses';
 import { isTemperError } from '../../model/errors';
 import type { Logger } from '../../observe/log';
+import { isLoopback } from '../listen';
 import type { ApiConfig } from '../settings/config';
 import { ConfigFault, together } from '../settings/fault';
 
@@ -96,12 +95,6 @@ const fileFault = (config: ApiConfig, thrown: unknown): unknown => {
   const setting = fileSettings.find((key) => config[key] === thrown.facts.file);
   return new ConfigFault([`${setting ?? 'TEMPER_AUTH_STRATEGY'}: ${thrown.message} Mend it, or name another file.`]);
 };
-
-const loopbacks = ['127.0.0.0/8', '::1/128'];
-
-/** Whether only this machine can reach a listening address. Any other name than localhost may lead anywhere. */
-const isLoopback = (host: string): boolean =>
-  isIP(host) === 0 ? host === 'localhost' : loopbacks.some((network) => cidrContains(network, host));
 
 const companionFaults = (config: ApiConfig): string[] => {
   const chosen = config.TEMPER_AUTH_STRATEGY;
