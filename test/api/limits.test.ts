@@ -44,6 +44,18 @@ describe('requests in a minute', () => {
     expect((await list('lessee-member')).status).toBe(200);
   });
 
+  test('are a minute, though the clock is set back meanwhile', async () => {
+    expect(await statuses(4, () => list('owner-member'))).toEqual([200, 200, 200, 429]);
+    const before = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => before - 3_600_000);
+    try {
+      expect(await statuses(4, () => list('owner-member'))).toEqual([200, 200, 200, 429]);
+      expect(Number((await list('owner-member')).headers.get('retry-after'))).toBeLessThanOrEqual(60);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
   test('are shown in the headers of every answer', async () => {
     const reply = await list('operator');
     expect(reply.headers.get('ratelimit-policy')).toContain('q=3; w=60');

@@ -5,6 +5,7 @@ import type { Caller } from '../../model/access/callers';
 import { TemperError } from '../../model/errors';
 import { callerKey } from './caller-key';
 import { senderOf } from './proxies';
+import { RequestCounts } from './request-counts';
 
 /** Each counts the request, and throws TooManyRequests where it is one too many. A request is counted once. */
 export type Limits = {
@@ -27,10 +28,10 @@ type Count = (request: Request, response: Response, keyOf: () => string) => Prom
 
 const uncounted = Promise.resolve();
 
-const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>, store: Store | undefined): Count => {
+const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>, storeOf: () => Store): Count => {
   if (perMinute === undefined) return () => uncounted;
   const limiter = rateLimit({
-    ...(store && { store }),
+    store: storeOf(),
     windowMs,
     limit: perMinute,
     identifier: 'requests',
@@ -62,11 +63,14 @@ const smaller = (one = Number.POSITIVE_INFINITY, other = Number.POSITIVE_INFINIT
  * An address never gets more than a caller.
  * @param storeOf where requests are counted that a name stands for; in this process's memory when absent
  */
-export const createLimits = (perMinute: LimitSettings, storeOf?: (name: string) => Store): Limits => {
+export const createLimits = (
+  perMinute: LimitSettings,
+  storeOf: (name: string) => Store = () => new RequestCounts(),
+): Limits => {
   const keys = new WeakMap<Request, string>();
-  const countCaller = counter(perMinute.caller, keys, perMinute.caller ? storeOf?.('callers') : undefined);
+  const countCaller = counter(perMinute.caller, keys, () => storeOf('callers'));
   const address = smaller(perMinute.caller, perMinute.address);
-  const countAddress = counter(address, keys, address ? storeOf?.('addresses') : undefined);
+  const countAddress = counter(address, keys, () => storeOf('addresses'));
   return {
     ofCaller: (request, response, who) => countCaller(request, response, () => callerKey(who)),
     ofAddress: (request, response) => countAddress(request, response, () => `address ${senderOf(request)}`),

@@ -4,7 +4,8 @@
  * was admitted where 7 should be.
  */
 import type { Worker } from 'node:cluster';
-import { type IncrementResponse, MemoryStore, type Options, type Store } from 'express-rate-limit';
+import type { Options, Store } from 'express-rate-limit';
+import { RequestCounts } from '../../api/http/request-counts';
 
 /** A request that was counted under a key of a name. */
 type Hit = { readonly hit: number; readonly name: string; readonly key: string; readonly windowMs: number };
@@ -14,21 +15,13 @@ const isHit = (message: unknown): message is Hit => typeof message === 'object' 
 const isCount = (message: unknown): message is Count =>
   typeof message === 'object' && message !== null && 'count' in message;
 
-/** Says what the count is at this request; the library's answer is an object that the next request changes. */
-class OwnCounts extends MemoryStore {
-  override async increment(key: string): Promise<IncrementResponse> {
-    void super.increment(key);
-    return { ...this.current.get(key)! };
-  }
-}
-
 /** The first process's part: `serve` counts for one of the others. */
 export const createCounts = () => {
-  const stores = new Map<string, OwnCounts>();
-  const storeOf = ({ name, windowMs }: Hit): OwnCounts => {
+  const stores = new Map<string, RequestCounts>();
+  const storeOf = ({ name, windowMs }: Hit): RequestCounts => {
     const known = stores.get(name);
     if (known) return known;
-    const store = new OwnCounts();
+    const store = new RequestCounts();
     store.init({ windowMs } as Options);
     stores.set(name, store);
     return store;
