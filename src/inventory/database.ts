@@ -98,6 +98,16 @@ export const clockOf = async (sql: Db): Promise<number> => {
   return row!.ms;
 };
 
+/**
+ * Whether so long has passed since a time that this database noted. A time that is ahead of its clock was noted before the clock
+ * was set back: that counts as long ago, or what is done again after a pause would wait until the clock is there once more.
+ */
+export const passedSince = (sql: Db, column: string, ms: number) => sql`
+  (${sql(column)} <= now() - ${ms} * interval '1 millisecond' or ${aheadOfClock(sql, column)})`;
+
+/** Whether a time that this database noted is ahead of its clock; a minute is left for transactions that began later. */
+export const aheadOfClock = (sql: Db, column: string) => sql`${sql(column)} > clock_timestamp() + interval '1 minute'`;
+
 // Types of Postgres' own: the client guesses one from the first element, and has none to go by in an empty list.
 const textArrayType = 1009;
 const uuidArrayType = 2951;

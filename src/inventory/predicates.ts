@@ -5,8 +5,6 @@ import { type Db, textArray } from './database';
 
 type Fragment = PendingQuery<Row[]>;
 
-// Postgres' own type.
-
 /**
  * A condition for `where`. Negation is pushed down to the columns, where SQL's third truth value is settled, so that
  * positive conditions keep their indexes.

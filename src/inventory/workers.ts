@@ -13,7 +13,11 @@ export type WorkerRow = {
 };
 
 /** How long a worker may be silent and still count as alive; openstack/ironic:ironic/conf/conductor.py heartbeat_timeout. */
-export const silentAfter = '60 seconds';
+const silentAfter = '60 seconds';
+
+/** Whether a row of workers, by its alias, is a BMC worker that lives. */
+export const isAlive = (sql: Db, alias: string) =>
+  sql`${sql(`${alias}.role`)} = 'bmc' and ${sql(`${alias}.updated_at`)} > now() - ${silentAfter}::interval`;
 
 export const workers = (sql: Db) => ({
   /** Says that a worker lives. Called every few seconds. */
@@ -49,8 +53,7 @@ export const workers = (sql: Db) => ({
   async find(conductor_group: string, driver: string): Promise<string | undefined> {
     const [row] = await sql<{ hostname: string }[]>`
       select hostname from workers
-      where role = 'bmc' and conductor_group = ${conductor_group} and ${driver} = any (drivers)
-        and updated_at > now() - ${silentAfter}::interval
+      where ${isAlive(sql, 'workers')} and conductor_group = ${conductor_group} and ${driver} = any (drivers)
       order by hostname limit 1`;
     return row?.hostname;
   },
@@ -59,8 +62,7 @@ export const workers = (sql: Db) => ({
   async findConsole(conductor_group: string, driver: string): Promise<string | undefined> {
     const [row] = await sql<{ console_url: string }[]>`
       select console_url from workers
-      where role = 'bmc' and conductor_group = ${conductor_group} and ${driver} = any (drivers) and console_url is not null
-        and updated_at > now() - ${silentAfter}::interval
+      where ${isAlive(sql, 'workers')} and conductor_group = ${conductor_group} and ${driver} = any (drivers) and console_url is not null
       order by hostname limit 1`;
     return row?.console_url;
   },

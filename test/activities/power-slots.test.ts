@@ -213,6 +213,23 @@ describe('slots', () => {
   });
 });
 
+test('nodes that were looked at before the clock of the store was set back are looked at again, once each', async () => {
+  const conductor_group = await fleet(5);
+  const looks: string[] = [];
+  const noting: Act = async (node, ...given) => {
+    looks.push(node.uuid);
+    return off(node, ...given);
+  };
+  await lookOnce(conductor_group, noting);
+  await owner`
+    update power_looks l set looked_at = looked_at + interval '1 hour' from nodes n
+    where n.uuid = l.node_uuid and n.conductor_group = ${conductor_group}`;
+  await lookOnce(conductor_group, noting);
+  await lookOnce(conductor_group, noting);
+  expect(looks).toHaveLength(10);
+  expect(new Set(looks).size).toBe(5);
+});
+
 describe('in a fleet of 20,000', () => {
   let database: TestDatabase;
   let sql: Sql;

@@ -261,6 +261,21 @@ test('a rollout that has begun is woken, once for all that happened since, and n
   expect(await control.rolloutWakes.silent(60_000)).toEqual([]);
 });
 
+test('a rollout that was woken or looked at before the clock of the store was set back is woken again', async () => {
+  const rollout = await runningRollout(api, await nodesIn(owner, [null]));
+  await control.rolloutWakes.want(rollout.id);
+  await control.rolloutWakes.sent({ rollout: rollout.id, wanted: 0 });
+  await control.rolloutWakes.tended(rollout.id);
+  const woken = async () => [
+    (await control.rolloutWakes.unsent(60_000)).some((wake) => wake.rollout === rollout.id),
+    (await control.rolloutWakes.silent(60_000)).includes(rollout.id),
+  ];
+  expect(await woken()).toEqual([false, false]);
+  await owner`update rollout_wakes set sent_at = now() + interval '1 hour' where rollout = ${rollout.id}`;
+  await owner`update rollouts set tended_at = now() + interval '1 hour' where id = ${rollout.id}`;
+  expect(await woken()).toEqual([true, true]);
+});
+
 // The theorem: random fleets, bounds and outcomes, two coordinators with connections of their own, faults in the middle.
 const bound = fc.record({ by: fc.constant('properties.rack'), max: fc.integer({ min: 1, max: 3 }) });
 const world = fc.record({

@@ -60,6 +60,28 @@ test('a run that wrote something within half a minute is left alone: it may be a
   expect(asked).toContain(await workflowOf(run));
 });
 
+test('a run whose last record is ahead of the clock of the store is asked about: that clock was set back', async () => {
+  const { run } = await claimed();
+  const { asked, hands } = engineSaying('RUNNING');
+  await writtenAgo(run, -3_600);
+  await lookAtQuiet(hands);
+  expect(asked).toContain(await workflowOf(run));
+});
+
+test('a run that was accepted before the clock of the store was set back is started, and again after a refusal', async () => {
+  const node = await world.node();
+  const { run } = await world.runs.start(await world.order(node, 'clean', [step('power.power_on')]));
+  const unstarted = async () => (await control.runs.unstarted(60_000)).map(({ id }) => id);
+  await world.sql`update runs set attempts_to_start = 0, created_at = now() + interval '1 hour' where id = ${run}`;
+  expect(await unstarted()).toContain(run);
+  await world.sql`
+    update runs set attempts_to_start = 5, updated_at = now() + interval '1 hour' where id = ${run}`;
+  expect(await unstarted()).toContain(run);
+  await world.sql`update runs set attempts_to_start = 5, updated_at = now() where id = ${run}`;
+  expect(await unstarted()).not.toContain(run);
+  await world.sql`update runs set state = 'failed', finished_at = now() where id = ${run}`;
+});
+
 test('a run that was looked at is not looked at again before the others', async () => {
   const { run } = await claimed();
   await writtenAgo(run, 3_600);

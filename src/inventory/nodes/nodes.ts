@@ -13,7 +13,7 @@ import { conditionOf } from '../predicates';
 import { writtenColumns } from '../resources';
 import type { BoxedSecret } from '../secrets/sealing';
 import { secretsInsert } from '../secrets/secrets';
-import { silentAfter } from '../workers';
+import { isAlive } from '../workers';
 
 export type NodeRow = {
   readonly id: number;
@@ -97,8 +97,7 @@ const inLine = (column: string): string => {
 export const nodes = (sql: Db) => {
   const conductor = sql`(
     select w.hostname from workers w
-    where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
-      and w.updated_at > now() - ${silentAfter}::interval
+    where ${isAlive(sql, 'w')} and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
     order by w.hostname limit 1)`;
 
   /** The same for many rows: joined, it is looked up once for each group and driver. */
@@ -132,14 +131,12 @@ export const nodes = (sql: Db) => {
 
   /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to have. Found once, not for each node. */
   const servedBy = (host: string) => {
-    const alive = (alias: string) =>
-      sql`${sql(`${alias}.role`)} = 'bmc' and ${sql(`${alias}.updated_at`)} > now() - ${silentAfter}::interval`;
     return sql`
       nodes.conductor_group = (select w.conductor_group from workers w where w.hostname = ${host})
       and nodes.driver = any (array(
-        select driver from workers w, unnest(w.drivers) driver where w.hostname = ${host} and ${alive('w')} and not exists (
+        select driver from workers w, unnest(w.drivers) driver where w.hostname = ${host} and ${isAlive(sql, 'w')} and not exists (
           select from workers o where o.conductor_group = w.conductor_group and driver = any (o.drivers)
-            and o.hostname < w.hostname and ${alive('o')})))`;
+            and o.hostname < w.hostname and ${isAlive(sql, 'o')})))`;
   };
 
   const wanted = ({ filter, description_contains, conductor: host }: NodeSelection) => sql`

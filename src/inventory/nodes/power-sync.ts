@@ -1,7 +1,7 @@
 /** Queries of power sync: whose power is to be looked at now, and what a look changes. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../../model/lifecycle/states';
-import { columnsOf, type Db, textArray } from '../database';
+import { aheadOfClock, columnsOf, type Db, textArray } from '../database';
 
 /** A node whose power is due to be read, with what its driver needs. */
 export type DueNode = {
@@ -88,7 +88,8 @@ export const powerSync = (sql: Db) => ({
         cross join lateral (select ${to}::bigint - mod(${to}::bigint - l.slot, ${powerSlots}) as slot) at
         cross join lateral (select to_timestamp(at.slot * ${everyMs / 1_000 / powerSlots}::float8) as began) slot
         cross join lateral (${nodeOf(sql, 'l')}) nodes
-        where l.slot = any (${slotsWithin(claim)}::smallint[]) and (l.looked_at is null or l.looked_at < slot.began)
+        where l.slot = any (${slotsWithin(claim)}::smallint[]) 
+          and (l.looked_at is null or l.looked_at < slot.began or ${aheadOfClock(sql, 'l.looked_at')})
           and nodes.conductor_group = ${conductor_group} and nodes.driver = any (${textArray(sql, drivers)})
           and nodes.reservation is null and nodes.target_power_state is null
           and nodes.provision_state <> all (${textArray(sql, powerSyncSkips)})

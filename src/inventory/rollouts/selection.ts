@@ -5,7 +5,7 @@ import { budgetUuids, propertyOf } from '../../model/rollouts/disruption';
 import { type Db, textArray, uuidArray } from '../database';
 import type { NodeRow } from '../nodes/nodes';
 import { conditionOf } from '../predicates';
-import { silentAfter } from '../workers';
+import { isAlive } from '../workers';
 
 export type NodeSelectionQuery = {
   /** Over the columns of nodes. */
@@ -52,8 +52,7 @@ export const rolloutSelection = (sql: Db) => {
           select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id) as foreign_run
       from nodes left join lateral (
         select w.hostname from workers w
-        where w.role = 'bmc' and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
-          and w.updated_at > now() - ${silentAfter}::interval
+        where ${isAlive(sql, 'w')} and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
         order by w.hostname limit 1) served on true
       where ${conditionOf(sql, visible, 'nodes')} and nodes.uuid = any (${uuidArray(sql, nodes)})
       order by nodes.id`,

@@ -1,11 +1,12 @@
 /** Which rollouts' workflows are to be woken: something has happened, or nothing for a while. */
 import type { RolloutUuid } from '../../model/ids';
-import type { Db } from '../database';
+import { type Db, passedSince } from '../database';
 
 export type Wake = { readonly rollout: RolloutUuid; readonly wanted: number };
 
 // In these there is still something to see to: ends of runs, soaks, or admissions.
 const tendedStates = ['running', 'paused', 'aborted', 'stopped'];
+const dueAgainMs = 30_000;
 
 export const rolloutWakes = (sql: Db) => ({
   /** Has the rollout's workflow look at it. */
@@ -16,7 +17,8 @@ export const rolloutWakes = (sql: Db) => ({
   /** Wakes that were not sent, of each rollout at most one in `everyMs`. */
   unsent: (everyMs: number, limit = 50): Promise<Wake[]> => sql<Wake[]>`
     select w.rollout, w.wanted from rollout_wakes w join rollouts r on r.id = w.rollout
-    where w.wanted > w.sent and (r.started_at is not null or r.start_at is not null) and (w.sent_at is null or w.sent_at <= now() - ${everyMs} * interval '1 millisecond')
+    where w.wanted > w.sent and (r.started_at is not null or r.start_at is not null)
+      and (w.sent_at is null or ${passedSince(sql, 'w.sent_at', everyMs)})
     order by w.sent_at nulls first limit ${limit}`,
 
   /** The workflow was woken for all that had happened by then. */
@@ -28,7 +30,7 @@ export const rolloutWakes = (sql: Db) => ({
   due: (limit = 50): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts where state = 'scheduled' and start_at <= now()
-        and (tended_at is null or tended_at < start_at or tended_at < now() - interval '30 seconds')
+        and (tended_at is null or tended_at < start_at or ${passedSince(sql, 'tended_at', dueAgainMs)})
       order by start_at limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 
   /** Notes that the rollout was looked at. */
@@ -40,7 +42,7 @@ export const rolloutWakes = (sql: Db) => ({
   silent: (olderThanMs: number, limit = 200): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts r where state in ${sql(tendedStates)} and started_at is not null
-        and (tended_at is null or tended_at < now() - ${olderThanMs} * interval '1 millisecond')
+        and (tended_at is null or ${passedSince(sql, 'tended_at', olderThanMs)})
         and (state = 'running' or exists (
           select from rollout_targets t where t.rollout = r.id and t.state in ('admitted', 'soaking', 'parked')))
       order by tended_at nulls first limit ${limit}`.then((rows) => rows.map(({ id }) => id)),

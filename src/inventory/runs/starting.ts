@@ -1,6 +1,6 @@
 /** Which runs the engine has still to start, and which it may have lost. */
 import type { RunUuid } from '../../model/ids';
-import type { Db } from '../database';
+import { aheadOfClock, type Db, passedSince } from '../database';
 
 import { type RunRow, runColumns } from './read';
 
@@ -21,9 +21,9 @@ export const startingRuns = (sql: Db) => ({
   async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
     return sql`
       select id, workflow_id from runs
-      where (restart_at is not null or (state = 'accepted' and created_at < now() - ${olderThanMs} * interval '1 millisecond'))
+      where (restart_at is not null or (state = 'accepted' and ${passedSince(sql, 'created_at', olderThanMs)}))
         and finished_at is null
-        and (attempts_to_start = 0
+        and (attempts_to_start = 0 or ${aheadOfClock(sql, 'updated_at')}
           or updated_at <= now() - least(24, power(2, least(attempts_to_start, 10) - 1)) * ${olderThanMs} * interval '1 millisecond')
       order by created_at limit ${limit}`;
   },
@@ -53,7 +53,7 @@ export const startingRuns = (sql: Db) => ({
   async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
     return sql<RunRow[]>`
       select ${sql(runColumns)} from runs
-      where finished_at is null and state <> 'accepted' and restart_at is null and updated_at < now() - ${olderThanMs} * interval '1 millisecond'
+      where finished_at is null and state <> 'accepted' and restart_at is null and ${passedSince(sql, 'updated_at', olderThanMs)}
       order by updated_at limit ${limit}`;
   },
 
