@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { DiscoveredClaims } from '../model/boot/discovery';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
+import { type PageOptions, pageOptions, printPage } from './pages';
 import { keyLines, listing, plainText } from './tables';
 
 type Discovered = DiscoveredClaims & {
@@ -14,7 +15,7 @@ type Discovered = DiscoveredClaims & {
   readonly last_seen_at: string;
   readonly inventory?: unknown;
 };
-type Listed = { readonly state?: string; readonly limit?: string; readonly marker?: string };
+type Listed = PageOptions & { readonly state?: string };
 type Enrolled = {
   readonly driver: string;
   readonly name?: string;
@@ -45,11 +46,8 @@ const tableOf = listing<Discovered>(
   ],
 );
 
-const list = async ({ api, print, width }: Context, { state, limit, marker }: Listed): Promise<void> => {
-  const query = new URLSearchParams({ ...(state && { state }), ...(limit && { limit }), ...(marker && { marker }) });
-  const answer = (await api.send('GET', `${path}?${query}`)) as { discovered_machines: Discovered[] };
-  print(answer, ({ discovered_machines }) => tableOf(discovered_machines, width));
-};
+const machines = { path, rows: 'discovered_machines', marker: ({ uuid }: Discovered) => uuid };
+const list = (context: Context, given: Listed): Promise<void> => printPage(context, machines, given, tableOf);
 
 const show = async ({ api, print }: Context, uuid: string): Promise<void> =>
   print((await api.send('GET', pathOf(uuid))) as Discovered, keyLines);
@@ -99,13 +97,13 @@ export const addDiscovered = (program: Command, acting: Acting): void => {
   const discovered = program
     .command('discovered')
     .description('machines that reported themselves and that no node stands for');
-  discovered
-    .command('list')
-    .description('those that were seen first come first')
-    .option('--state <state>', 'waiting or refused; both when absent')
-    .option('--limit <number>', '1000 at most')
-    .option('--marker <machine>', 'those after this one')
-    .action(acting(list));
+  pageOptions(
+    discovered
+      .command('list')
+      .description('those that were seen first come first')
+      .option('--state <state>', 'waiting or refused; both when absent'),
+    'machine',
+  ).action(acting(list));
   discovered.command('show').description('one, with its inventory').argument('<machine>').action(acting(show));
   discovered
     .command('enroll')

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
+import { type PageOptions, pageOptions, printPage } from './pages';
 import { listing, plainText } from './tables';
 
 type Budget = {
@@ -69,10 +70,9 @@ const budgetBody = ({ project, query, maxUnavailable, minAvailable, description 
   ...(description !== undefined && { description }),
 });
 
-const listBudgets = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', budgetsPath)) as { disruption_budgets: Budget[] }, ({ disruption_budgets }) =>
-    budgetTable(disruption_budgets, width),
-  );
+const budgetList = { path: budgetsPath, rows: 'disruption_budgets', marker: ({ uuid }: Budget) => uuid };
+const listBudgets = (context: Context, page: PageOptions): Promise<void> =>
+  printPage(context, budgetList, page, budgetTable);
 
 const showBudget = async ({ api, print, width }: Context, budget: string): Promise<void> =>
   print((await api.send('GET', one(budget))) as Budget, (row) => budgetTable([row], width));
@@ -103,7 +103,9 @@ export const addDisruptionBudgets = (program: Command, acting: Acting): void => 
   const budgets = program
     .command('disruption-budgets')
     .description('how many of a project’s nodes may be missing at once, whatever rollouts want');
-  budgets.command('list').description('those you may see, and what each leaves now').action(acting(listBudgets));
+  pageOptions(budgets.command('list').description('those you may see, and what each leaves now'), 'budget').action(
+    acting(listBudgets),
+  );
   budgets.command('show').description('one of them').argument('<budget>', 'its UUID').action(acting(showBudget));
   limited(budgets.command('create').description('make one for your project'))
     .option('--project <project>', 'the owner or lessee of the nodes; your project where absent')

@@ -1,16 +1,19 @@
 /** Which rollout, and which plan of it, a caller means. */
 import type { Context } from './context';
 import { stop } from './faults';
+import { everyRow } from './pages';
 import type { Rollout } from './rollout-texts';
 
 export const rolloutsPath = '/temper/v1/rollouts';
+export const rolloutList = { path: rolloutsPath, rows: 'rollouts', marker: ({ uuid }: Rollout) => uuid };
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The UUID of the rollout that is meant by it, by the beginning of it, or by its name. Throws CliFault. */
 export const findRollout = async ({ api }: Pick<Context, 'api'>, ident: string): Promise<string> => {
   if (uuidForm.test(ident)) return ident;
-  const { rollouts } = (await api.send('GET', `${rolloutsPath}?limit=1000`)) as { rollouts: Rollout[] };
-  const meant = rollouts.filter(({ uuid, name }) => name === ident || (ident.length >= 4 && uuid.startsWith(ident)));
+  const meant = (await everyRow({ api }, rolloutList)).filter(
+    ({ uuid, name }) => name === ident || (ident.length >= 4 && uuid.startsWith(ident)),
+  );
   if (meant.length > 1) stop('usage', `${ident} could be ${meant.length} rollouts; give more of its UUID.`);
   return meant[0]?.uuid ?? stop('refused', `No rollout ${ident}.`);
 };

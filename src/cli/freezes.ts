@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
+import { type PageOptions, pageOptions, printPage } from './pages';
 import { spanMs } from './spans';
 import { listing, plainText } from './tables';
 
@@ -16,7 +17,7 @@ type Freeze = {
   readonly active: boolean;
 };
 
-type FreezeListed = { readonly all?: boolean; readonly limit?: string };
+type FreezeListed = PageOptions & { readonly all?: boolean };
 type Added = { readonly reason: string; readonly until?: string; readonly for?: string };
 
 const frozenTable = listing<Freeze>(
@@ -43,15 +44,13 @@ export const untilOf = ({ until, for: span }: Pick<Added, 'until' | 'for'>, now:
 };
 
 const listFreezes = async (
-  { api, print, width }: Context,
+  context: Context,
   node: string | undefined,
-  { all, limit }: FreezeListed,
+  { all, ...page }: FreezeListed,
 ): Promise<void> => {
-  const query = new URLSearchParams({ ...(all && { all: 'true' }), ...(limit !== undefined && { limit }) });
-  const base = node === undefined ? '/temper/v1/freezes' : `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`;
-  print((await api.send('GET', `${base}?${query}`)) as { freezes: Freeze[] }, ({ freezes }) =>
-    frozenTable(freezes, width),
-  );
+  const path = node === undefined ? '/temper/v1/freezes' : `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`;
+  const list = { path, rows: 'freezes', marker: ({ uuid }: Freeze) => uuid };
+  await printPage(context, list, { ...(all && { all: 'true' }), ...page }, frozenTable);
 };
 
 const addFreeze = async ({ api, print }: Context, node: string, given: Added): Promise<void> => {
@@ -72,13 +71,14 @@ const endFreeze = async ({ api, print }: Context, freeze: string): Promise<void>
 /** Adds the commands about freezes. */
 export const addFreezes = (program: Command, acting: Acting): void => {
   const freezes = program.command('freezes').description('lock nodes out: nothing is written to a frozen node’s BMC');
-  freezes
-    .command('list')
-    .description('active freezes, of all nodes you may see or of one')
-    .argument('[node]', 'UUID or name of a node')
-    .option('--all', 'those that are over as well')
-    .option('--limit <number>', 'at most so many, 1 to 1000')
-    .action(acting(listFreezes));
+  pageOptions(
+    freezes
+      .command('list')
+      .description('active freezes, of all nodes you may see or of one')
+      .argument('[node]', 'UUID or name of a node')
+      .option('--all', 'those that are over as well'),
+    'freeze',
+  ).action(acting(listFreezes));
   freezes
     .command('add')
     .description('freeze a node; the write that is under way ends first, and its run waits')

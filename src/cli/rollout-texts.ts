@@ -55,6 +55,7 @@ export type Rollout = {
 };
 
 export type Target = {
+  readonly position: number;
   readonly node_uuid: string;
   readonly node_name: string | null;
   readonly wave: number | null;

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
-import { findRollout, rolloutsPath as path, planHashOf } from './find-rollout';
+import { findRollout, rolloutsPath as path, planHashOf, rolloutList } from './find-rollout';
+import { type PageOptions, pageOptions, printPage } from './pages';
 import { readPlanFile } from './plan-file';
-import { queryText } from './query';
 import { addRolloutTargets } from './rollout-targets';
 import {
   type Acted,
@@ -87,28 +87,18 @@ const planRollout = async (context: Context, file: string | undefined, given: Pl
   context.print(answer as Rollout, planText);
 };
 
-const listRollouts = async (
-  { api, print, width }: Context,
-  given: { state?: string; limit?: string },
-): Promise<void> => {
-  const query = queryText(given);
-  print((await api.send('GET', `${path}?${query}`)) as { rollouts: Rollout[] }, ({ rollouts }) =>
-    rolloutTable(rollouts, width),
-  );
-};
+const listRollouts = (context: Context, given: PageOptions & { readonly state?: string }): Promise<void> =>
+  printPage(context, rolloutList, given, rolloutTable);
 
 const showRollout = async (context: Context, ident: string): Promise<void> =>
   context.print((await context.api.send('GET', `${path}/${await findRollout(context, ident)}`)) as Rollout, planText);
 
-type Listed = { readonly state?: string; readonly wave?: string; readonly reason?: string; readonly limit?: string };
+type Listed = PageOptions & { readonly state?: string; readonly wave?: string; readonly reason?: string };
 
 const listTargets = async (context: Context, ident: string, given: Listed): Promise<void> => {
-  const query = queryText(given);
   const one = await findRollout(context, ident);
-  context.print(
-    (await context.api.send('GET', `${path}/${one}/targets?${query}`)) as { targets: Target[] },
-    ({ targets }) => targetTable(targets, context.width),
-  );
+  const list = { path: `${path}/${one}/targets`, rows: 'targets', marker: ({ position }: Target) => position };
+  await printPage(context, list, given, targetTable);
 };
 
 type ActOptions = {
@@ -213,12 +203,8 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .option('--budget <amount>', 'how many nodes may be harmed: 2, or 1%')
     .option('--name <name>')
     .action(run(planRollout));
-  rollouts
-    .command('list')
-    .description('those you may see')
-    .option('--state <state>')
-    .option('--limit <number>', 'at most so many, 1 to 1000')
-    .action(run(listRollouts));
+  const list = rollouts.command('list').description('those you may see').option('--state <state>');
+  pageOptions(list, 'rollout').action(run(listRollouts));
   rollouts.command('show').description('the plan of one').argument('<rollout>').action(run(showRollout));
   rollouts
     .command('watch')
@@ -226,15 +212,14 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .argument('<rollout>')
     .option('--until-paused', 'or waits for a person: paused, not started, not approved')
     .action(run(watchCommand));
-  rollouts
+  const targets = rollouts
     .command('targets')
     .description('its nodes, each with its state and why')
     .argument('<rollout>')
     .option('--state <state>')
     .option('--wave <number>')
-    .option('--reason <code>')
-    .option('--limit <number>', 'at most so many, 1 to 1000')
-    .action(run(listTargets));
+    .option('--reason <code>');
+  pageOptions(targets, 'position').action(run(listTargets));
   addActs(rollouts, run);
   addVotes(rollouts, run);
   addRolloutTargets(rollouts, run);

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { documentIn, listIn } from './documents';
 import { exits, stop } from './faults';
+import { type PageOptions, pageOptions, printPage } from './pages';
 import { collect, parametersOf } from './parameters';
 import { table } from './tables';
 
@@ -71,7 +72,7 @@ type Diff = Readonly<Record<'from' | 'to', { readonly revision: number; readonly
 const personOf = (person: Person): string => person?.user_name ?? person?.user_id ?? '-';
 const shortDigest = 12;
 
-const revisionsText = ({ revisions }: { revisions: readonly Revision[] }, width: number | undefined): string =>
+const revisionsText = (revisions: readonly Revision[], width: number | undefined): string =>
   table(
     ['REVISION', 'MADE', 'BY', 'DIGEST', 'NAME', 'WITHDRAWN'],
     revisions.map(({ revision, newest, created_at, author, digest, name, withdrawn }) => [
@@ -100,10 +101,10 @@ const diffText = ({ from, to, patch }: Diff): string => {
 const runbookPath = (runbook: string, below = ''): string =>
   `/temper/v1/runbooks/${encodeURIComponent(runbook)}/revisions${below}`;
 
-const revisions = async ({ api, print, width }: Context, runbook: string): Promise<void> =>
-  print((await api.send('GET', runbookPath(runbook))) as { revisions: readonly Revision[] }, (value) =>
-    revisionsText(value, width),
-  );
+const revisions = async (context: Context, runbook: string, page: PageOptions): Promise<void> => {
+  const list = { path: runbookPath(runbook), rows: 'revisions', marker: ({ revision }: Revision) => revision };
+  await printPage(context, list, page, revisionsText);
+};
 
 const diff = async (
   { api, print }: Context,
@@ -187,7 +188,9 @@ export const addRunbooks = (program: Command, acting: Acting): void => {
   const runbooks = program.command('runbooks').description('check runbooks, and see what they were before');
   const about = (act: string, says: string): Command =>
     runbooks.command(act).description(says).argument('<runbook>', 'UUID or name of a runbook');
-  about('revisions', 'every state that a runbook was in, the newest first').action(acting(revisions));
+  pageOptions(about('revisions', 'every state that a runbook was in, the newest first'), 'revision').action(
+    acting(revisions),
+  );
   about('diff', 'what a revision changed')
     .argument('<revision>', 'its number')
     .option('--from <revision>', 'compare with this revision and not with the one before')

@@ -4,6 +4,7 @@ import { type Document, isDocument } from '../model/document';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
 import { findRun } from './find-run';
+import { pageOptions, printPage } from './pages';
 import { abortWill, type Run, runSheet, runTable } from './run-texts';
 import { spanMs } from './spans';
 import { plainText } from './tables';
@@ -48,13 +49,18 @@ export const sinceOf = (text: string, now: number): string => {
   return new Date(at).toISOString();
 };
 
-const listRuns = async ({ api, print, width }: Context, node: string | undefined, given: RunListed): Promise<void> => {
+const runList = { path: '/temper/v1/runs', rows: 'runs', marker: ({ uuid }: Run) => uuid };
+
+const listRuns = async (context: Context, node: string | undefined, given: RunListed): Promise<void> => {
   const { since, revision, ...filters } = given;
   // Of one node all runs are wanted, of all nodes those that go on.
-  const query = new URLSearchParams({ ...(node !== undefined && { node, state: 'any' }), ...filters });
-  if (revision !== undefined) query.set('runbook_revision', revision);
-  if (since !== undefined) query.set('since', sinceOf(since, Date.now()));
-  print((await api.send('GET', `/temper/v1/runs?${query}`)) as { runs: Run[] }, ({ runs }) => runTable(runs, width));
+  const query = {
+    ...(node !== undefined && { node, state: 'any' }),
+    ...filters,
+    runbook_revision: revision,
+    ...(since !== undefined && { since: sinceOf(since, Date.now()) }),
+  };
+  await printPage(context, runList, query, runTable);
 };
 
 const confirmed = async ({ hands }: Context, run: Run): Promise<void> => {
@@ -101,7 +107,7 @@ const showRun = async (context: Context, ident: string): Promise<void> => {
 const which = 'UUID of a run, its first characters, or a node';
 
 const addList = (runs: Command, acting: Acting): void => {
-  runs
+  const list = runs
     .command('list')
     .description('runs that are going on, on all nodes you may see; with a node, all runs of that node')
     .argument('[node]', 'UUID or name of a node')
@@ -109,10 +115,8 @@ const addList = (runs: Command, acting: Acting): void => {
     .option('--verb <verb>', 'only these, such as clean')
     .option('--runbook <runbook>', 'only runs of this runbook, by UUID or name')
     .option('--revision <number>', 'only runs of this revision of the runbook')
-    .option('--since <time>', 'accepted since then: a time, or a span such as 30m, 2h, 3d')
-    .option('--limit <number>', 'at most so many, 1 to 1000')
-    .option('--marker <run>', 'the page that follows this run')
-    .action(acting(listRuns));
+    .option('--since <time>', 'accepted since then: a time, or a span such as 30m, 2h, 3d');
+  pageOptions(list, 'run').action(acting(listRuns));
 };
 
 /** Adds the commands about runs. */

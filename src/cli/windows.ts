@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
+import { type PageOptions, pageOptions, printPage } from './pages';
 import { spanMs } from './spans';
 import { listing, plainText } from './tables';
 
@@ -43,10 +44,9 @@ const windowTable = listing<ListedWindow>(
   ],
 );
 
-const listWindows = async ({ api, print, width }: Context): Promise<void> =>
-  print((await api.send('GET', windowsPath)) as { windows: ListedWindow[] }, ({ windows }) =>
-    windowTable(windows, width),
-  );
+const windowList = { path: windowsPath, rows: 'windows', marker: ({ uuid }: ListedWindow) => uuid };
+const listWindows = (context: Context, page: PageOptions): Promise<void> =>
+  printPage(context, windowList, page, windowTable);
 
 const addWindow = async ({ api, print, width }: Context, name: string, given: WindowOptions): Promise<void> => {
   const ms = spanMs(given.for) ?? stop('usage', '--for must be such as 90m or 4h.');
@@ -66,7 +66,9 @@ export const addWindows = (program: Command, acting: Acting): void => {
   const windows = program
     .command('windows')
     .description('weekly hours in which a project lets rollouts of others work on its nodes');
-  windows.command('list').description('those you may see, and when each opens').action(acting(listWindows));
+  pageOptions(windows.command('list').description('those you may see, and when each opens'), 'window').action(
+    acting(listWindows),
+  );
   windows
     .command('add')
     .description('add one to your project')

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { asUuid } from '../../model/ids';
 import { ownValue } from '../../model/own';
 import { emptyValue, type FieldRow, fieldOf, type ResourceTable, sinceOf } from '../../model/resources/fields';
+import { ownPage } from '../../model/resources/own-lists';
 import { requireMinor } from '../http/versions';
 
 const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
@@ -54,8 +55,8 @@ export const pageLimit = z
   .string()
   .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
   .transform(Number)
-  .refine((value) => value >= 1 && value <= 1000, { error: 'must be between 1 and 1000' })
-  .default(100);
+  .refine((value) => value >= 1 && value <= ownPage.most, { error: `must be between 1 and ${ownPage.most}` })
+  .default(ownPage.unasked);
 
 /** A JSON object. */
 export const document = z.record(z.string(), z.unknown());

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import { raise } from '../../model/errors';
+import { ownPage } from '../../model/resources/own-lists';
 import { namesInList } from '../../model/texts';
 import { explainAnswer } from '../../policy';
 import { type ApiRequest, ok, type Route, route } from '../http/route';
@@ -68,7 +69,7 @@ const historyQuery = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{1,64}$/, { error: 'must be the beginning of a hash: digits and a to f' })
     .optional(),
-  limit: z.coerce.number().int().min(1).max(1_000).default(100),
+  limit: z.coerce.number().int().min(1).max(ownPage.most).default(ownPage.unasked),
 });
 
 /** Without a hash what was in force, without the texts; with one, the texts behind it. */

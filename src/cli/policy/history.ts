@@ -1,6 +1,8 @@
 /** `temper policy history`: which policy texts were in force since when, and the text behind the hash of a run or an audit row. */
 import type { Context } from '../context';
 import { stop } from '../faults';
+import { isFull, type PageOptions } from '../pages';
+import { queryText } from '../query';
 import { plainText, table } from '../tables';
 
 type Past = {
@@ -33,10 +35,18 @@ const pastText = (row: Past): string =>
   ].join('\n');
 
 /** Lists what was in force, or prints the texts behind a hash or the beginning of one. */
-export const history = async (context: Context, hash: string | undefined): Promise<void> => {
-  const query = hash === undefined ? '' : `?${new URLSearchParams({ hash })}`;
-  const found = (await context.api.send('GET', `/temper/v1/policy/history${query}`)) as { history: Past[] };
+export const history = async (
+  context: Context,
+  hash: string | undefined,
+  { limit }: Pick<PageOptions, 'limit'>,
+): Promise<void> => {
+  const query = queryText({ hash, limit });
+  const found = (await context.api.send('GET', `/temper/v1/policy/history?${query}`)) as { history: Past[] };
   if (hash !== undefined && found.history.length === 0) stop('refused', `No policy of hash ${hash} was in force here.`);
   const tell = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
   context.print(found.history, tell);
+  if (isFull(found.history, { limit }))
+    context.hands.err(
+      `temper: These are the newest ${found.history.length}; there may be older ones, with a larger --limit.\n`,
+    );
 };

@@ -1,6 +1,7 @@
 /** `temper policy`: ask a policy what it permits and why, before it is loaded and while it is in force. */
 import type { Command } from 'commander';
 import type { Acting } from '../context';
+import { limitOption } from '../pages';
 import { explain } from './explain';
 import { check, diff, lint, matrix, sample } from './files';
 import { history } from './history';
@@ -67,11 +68,12 @@ export const addPolicy = (program: Command, acting: Acting): void => {
     .description('a commented file of every rule')
     .option('--set <set>', 'temper, ironic or closed')
     .action(acting(sample));
-  policy
-    .command('history')
-    .description('which policy texts were in force since when; with a hash, the text behind it')
-    .argument('[hash]', 'of a run, an audit row or this list, or its beginning')
-    .action(acting(history));
+  limitOption(
+    policy
+      .command('history')
+      .description('which policy texts were in force since when; with a hash, the text behind it')
+      .argument('[hash]', 'of a run, an audit row or this list, or its beginning'),
+  ).action(acting(history));
   policy
     .command('check')
     .description('run a conformance file; exit status 1 where a case fails')
