@@ -1,6 +1,6 @@
 /** An Ironic database as groups of objects: each node with what belongs to it, by UUIDs instead of Ironic's own numbers. */
 
-import { documentOf, judgeNode, listOf, RowFault, refuseReserved } from './nodes';
+import { documentOf, judgeNode, listOf, mended, RowFault, refuseReserved } from './nodes';
 import type { Group, Kind, Remark, Taken } from './objects';
 import { type Source, SourceFault, type SourceRow } from './source';
 import { judgeRunbook, judgeTemplate } from './step-lists';
@@ -48,12 +48,19 @@ const portgroupOf = (row: SourceRow, node_uuid: string): Taken =>
     properties: documentOf(row, 'properties'),
   });
 
+/** Throws RowFault. */
+const addressOf = (row: SourceRow): string => {
+  const address = text(row.address);
+  if (address === null) throw new RowFault(`it has no address: ${mended}`);
+  return address.toLowerCase();
+};
+
 const portOf = (row: SourceRow, node_uuid: string, portgroup_uuid: string | null): Taken =>
   object('port', row, {
     node_uuid,
     portgroup_uuid,
     ...picked(row, ['name', 'physical_network', 'description', 'vendor', 'category']),
-    address: String(row.address).toLowerCase(),
+    address: addressOf(row),
     pxe_enabled: row.pxe_enabled !== false,
     is_smartnic: row.is_smartnic === true,
     available_for_dynamic_portgroup: row.available_for_dynamic_portgroup !== false,

@@ -1,6 +1,7 @@
 /** One node of Ironic as Temper's: what is kept, what is replaced, and why one is refused. */
 import { secretRefs } from '../model/access/secrets';
 import { type Document, isDocument } from '../model/document';
+import { structureOf } from '../model/json-structure';
 import { driverRow, isDriver } from '../model/lifecycle/drivers';
 import { states } from '../model/lifecycle/states';
 import { interfaceNames } from '../model/lifecycle/step-types';
@@ -15,11 +16,19 @@ export type NodeVerdict =
 /** A row that cannot be read, in words for the operator. It is refused, and the others are taken. */
 export class RowFault extends Error {}
 
-const mended = 'mend it in Ironic, then import again';
+/** What to do about a row that is refused. */
+export const mended = 'mend it in Ironic, then import again';
+
+/** Lists and objects within one another: what walks a document calls itself for each. Ironic's own writer ends before 1,000. */
+const deepest = 1_000;
 
 const parsed = (row: SourceRow, column: string, what: string, is: (value: unknown) => boolean): unknown => {
   const { [column]: text } = row;
-  if (typeof text !== 'string') return null;
+  if (text === null || text === undefined) return null;
+  if (typeof text !== 'string')
+    throw new RowFault(`its ${column} is not stored as text, as Ironic stores it: ${mended}`);
+  if (structureOf(Buffer.from(text), { depth: deepest, values: Number.POSITIVE_INFINITY }).fault)
+    throw new RowFault(`its ${column} has lists and objects deeper than ${deepest} within one another: ${mended}`);
   let value: unknown;
   try {
     value = JSON.parse(text);

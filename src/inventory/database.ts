@@ -62,8 +62,8 @@ export const brokenReference = (thrown: unknown): string | undefined =>
 export const brokenValue = (thrown: unknown): string | undefined => {
   if (!(thrown instanceof Error)) return undefined;
   const { code = '', message, detail } = thrown as PgError;
-  // Data exceptions; of constraints the detail is the whole row.
-  if (/^22[0-9A-Z]{3}$/.test(code)) return detail ? `${message}: ${detail}` : message;
+  // Data exceptions, and what is too large for an index or a document; of constraints the detail is the whole row.
+  if (/^(?:22|54)[0-9A-Z]{3}$/.test(code)) return detail ? `${message}: ${detail}` : message;
   return /^23[0-9A-Z]{3}$/.test(code) ? message : undefined;
 };
 

@@ -46,6 +46,10 @@ const sourceOf = (tables: Readonly<Record<string, readonly SourceRow[]>>): Sourc
   close: async () => undefined,
 });
 
+// JSON that cannot be made a text or a number of as others are.
+const object = '{"toString": 1, "valueOf": 1}';
+const noText = `{"ipmi_address": "10.0.0.1", "ipmi_port": ${object}, "ipmi_bridging": ${object}, "ipmi_protocol_version": ${object}}`;
+
 const secret = '{"auth_password": {"$secret": "22222222-2222-4333-8444-000000000001"}}';
 
 test('odd rows are refused one by one, and keep no other from being taken', async () => {
@@ -59,10 +63,15 @@ test('odd rows are refused one by one, and keep no other from being taken', asyn
       node(6, 'no-uuid', { uuid: 'six' }),
       node(7, 'no-time', { provision_updated_at: new Date(Number.NaN) }),
       node(8, 'good'),
+      node(9, 'deep', { extra: `{"a": ${'['.repeat(100_000)}${']'.repeat(100_000)}}` }),
+      node(10, 'bytes', { driver_info: Buffer.from('{"redfish_address": "https://bmc"}') }),
+      node(11, 'long', { resource_class: Array.from({ length: 9_000 }, (_, nth) => nth.toString(36)).join('') }),
+      node(12, 'no-text', { driver: 'ipmi', driver_info: noText }),
     ],
     ports: [
       below(21, 8, { address: '00:00:5e:00:53:01', extra: 'null' }),
       below(22, 8, { address: '00:00:5e:00:53:02', local_link_connection: '"text"' }),
+      below(26, 8, { address: null }),
     ],
     volume_targets: [
       below(23, 8, { volume_type: 'iscsi', volume_id: '1', boot_index: 0, properties: secret }),
@@ -83,13 +92,17 @@ test('odd rows are refused one by one, and keep no other from being taken', asyn
     [uuid(3)]: stored('unsupported Unicode escape sequence: .*u0000'),
     [uuid(4)]: stored('invalid byte sequence'),
     [uuid(5)]: stored('invalid input syntax for type json: Unicode'),
+    [uuid(9)]: expect.stringMatching(/^its extra has lists and objects deeper than 1000.*in Ironic/),
+    [uuid(10)]: expect.stringMatching(/^its driver_info is not stored as text.*in Ironic/),
+    [uuid(11)]: stored('index row'),
+    [uuid(26)]: expect.stringMatching(/^it has no address.*in Ironic/),
     six: stored('invalid input syntax for type uuid: "six"'),
     [uuid(22)]: expect.stringMatching(/^its local_link_connection is no JSON object/),
     [uuid(23)]: 'an object with the single key $secret is reserved',
     [uuid(25)]: stored('.*out of range'),
     [uuid(31)]: expect.stringMatching(/^its extra is no JSON object/),
   });
-  expect(counts.node).toMatchObject({ new: 2, refused: 6 });
-  expect(counts.port).toMatchObject({ new: 1, refused: 1 });
+  expect(counts.node).toMatchObject({ new: 3, refused: 9 });
+  expect(counts.port).toMatchObject({ new: 1, refused: 2 });
   expect(counts['volume target']).toMatchObject({ new: 1, refused: 2 });
 });

@@ -3,6 +3,7 @@
 import ipaddr from 'ipaddr.js';
 import { raise } from '../errors';
 import { type DriverName, driverRow, ownKey } from '../lifecycle/drivers';
+import { isGiven, numberOf } from './ipmi-info';
 
 /** A parsed BMC address. `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
 export type BmcAddress = {
@@ -40,7 +41,7 @@ const parseIpmiAddress = (
   const literal = isIpAddress(host);
   if (!literal && !hostName.test(host))
     return refuse('is not a host name or an IP address, such as bmc-17.example.org');
-  const port = ipmi_port === undefined || ipmi_port === null || ipmi_port === '' ? 623 : Number(ipmi_port);
+  const port = isGiven(ipmi_port) ? numberOf(ipmi_port) : 623;
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return refuse('is not a port number', 'ipmi_port');
   const label = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return { origin: `ipmi://${label}`, scheme: 'ipmi', host, port, prefix: '', label };
@@ -82,8 +83,12 @@ export const parseBmcAddress = (
 /** An iLO is named by its host, an IPv6 address without brackets too, and a port of its own. */
 const iloUrl = (host: string, port: unknown): URL | undefined => {
   const bare = isIpAddress(host) && host.includes(':') ? `[${host}]` : host;
-  const given = port !== undefined && port !== null && port !== '';
-  if (given && (!/^\d{1,5}$/.test(String(port)) || Number(port) < 1 || Number(port) > 65_535)) return undefined;
+  const given = isGiven(port);
+  if (
+    given &&
+    (typeof port === 'object' || !/^\d{1,5}$/.test(String(port)) || Number(port) < 1 || Number(port) > 65_535)
+  )
+    return undefined;
   return /[/?#@\\]/.test(host) ? undefined : parseUrl(`https://${bare}${given ? `:${port}` : ''}`);
 };
 
