@@ -1,11 +1,12 @@
 /** The import of an Ironic database into an empty or partly filled Temper. A repeat takes what changed at the source alone. */
 import { randomUUID } from 'node:crypto';
-import type { Inventory } from '../inventory';
+import type { Attempt, Inventory } from '../inventory';
 import type { Sealer } from '../inventory/secrets/sealing';
-import { readIronic } from './ironic';
+import { asUuid } from '../model/ids';
+import { type Found, readIronic } from './ironic';
 import type { Group, Kind, Remark, Taken } from './objects';
-import type { Source } from './source';
-import { keyOf, type Outcome, refusalOf, type TakeContext, take } from './take';
+import { type Source, SourceFault } from './source';
+import { keyOf, type Outcome, refusalOf, type TakeContext, take, wasDeleted } from './take';
 import { readUntaken, type Untaken } from './untaken';
 
 export { openSource, SourceFault } from './source';
@@ -24,7 +25,7 @@ export type ImportReport = {
 };
 
 export type ImportContext = {
-  readonly inventory: Pick<Inventory, 'stepwise' | 'imports'>;
+  readonly inventory: Pick<Inventory, 'stepwise' | 'imports' | 'alone'>;
   readonly sealer: Sealer;
   /** Who runs the command, for the audit trail. */
   readonly user: string;
@@ -33,85 +34,116 @@ export type ImportContext = {
 export type ImportWish = {
   /** Nothing is stored; the report says what would be. */
   readonly dryRun: boolean;
-  /** Nodes to be taken, by UUID or name; all when absent. */
+  /** Nodes to be taken, by UUID or name, also such as were deleted in Temper; all when absent. */
   readonly only?: ReadonlySet<string>;
 };
 
 type Seen = { readonly taken: Taken; readonly outcome: Outcome };
 
-/** Takes a node with what is below it; where the node is refused, so is the rest. */
-const takeGroup = (inventory: ImportContext['inventory'], group: Group, context: TakeContext, keep: boolean) =>
-  inventory.stepwise(async (attempt) => {
-    const seen: Seen[] = [];
-    const one = async (taken: Taken): Promise<Outcome> => {
-      const outcome = await attempt((queries) => take(queries, taken, context)).catch((thrown): Outcome => {
-        const reason = refusalOf(thrown);
-        if (reason === undefined) throw thrown;
-        return { is: 'refused', reason };
-      });
-      seen.push({ taken, outcome });
-      return outcome;
-    };
-    for (const taken of group.first) await one(taken);
-    const { is } = await one(group.main);
-    for (const taken of group.below) {
-      if (is === 'refused') seen.push({ taken, outcome: { is: 'refused', reason: 'its node is not taken' } });
-      else await one(taken);
-    }
-    return seen;
-  }, keep);
+/**
+ * Takes a node with what is below it; where the node is refused, so is the rest. What was deleted in Temper is left alone, unless
+ * it was named.
+ */
+const takeGroup = async (
+  attempt: Attempt,
+  { first, main, below }: Group,
+  context: TakeContext,
+  named: boolean,
+): Promise<Seen[]> => {
+  const deleted = await attempt((queries) => wasDeleted(queries, main, context));
+  if (deleted && !named)
+    return [
+      { taken: main, outcome: { is: 'kept', reason: 'it was deleted in Temper; give its name to take it again' } },
+      ...below.map((taken): Seen => ({ taken, outcome: { is: 'kept', reason: 'its node was deleted in Temper' } })),
+    ];
+  const one = async (taken: Taken): Promise<Seen> => ({
+    taken,
+    outcome: await attempt((queries) => take(queries, taken, context, deleted)).catch((thrown): Outcome => {
+      const reason = refusalOf(thrown);
+      if (reason === undefined) throw thrown;
+      return { is: 'refused', reason };
+    }),
+  });
+  const seen: Seen[] = [];
+  for (const taken of [...first, main]) seen.push(await one(taken));
+  const refused = seen.at(-1)!.outcome.is === 'refused';
+  for (const taken of below)
+    seen.push(refused ? { taken, outcome: { is: 'refused', reason: 'its node is not taken' } } : await one(taken));
+  return seen;
+};
 
 const lineOf = ({ taken: { kind, uuid, name }, outcome }: Seen): ImportLine[] =>
   'reason' in outcome ? [{ kind, uuid, name, is: outcome.is as 'kept' | 'refused', reason: outcome.reason }] : [];
 
-const wantedBy =
-  (only: ReadonlySet<string> | undefined) =>
-  ({ uuid, name }: { readonly uuid: string | null; readonly name: string | null }): boolean =>
-    only === undefined || only.has(String(uuid)) || (name !== null && only.has(name));
+type Named = { readonly uuid: string | null; readonly name: string | null };
 
-/** What was taken once and is no longer at the source: it stays in Temper. */
-const goneLines = (
-  before: TakeContext['before'],
-  found: readonly Group[],
-  remarks: readonly Remark[],
-): ImportLine[] => {
-  const there = new Set(found.flatMap(({ first, main, below }) => [...first, main, ...below]).map(keyOf));
-  const refused = new Set(remarks.map(({ uuid }) => uuid));
-  return [...before.values()]
-    .filter((row) => row.kind === 'node' && !there.has(keyOf(row)) && !refused.has(row.uuid))
-    .map(({ uuid }) => ({
-      kind: 'node',
-      uuid,
-      name: null,
-      is: 'gone',
-      reason: 'it is no longer in Ironic; Temper keeps it',
-    }));
+const wantedBy = (only: ReadonlySet<string> | undefined) => {
+  const idents = only && new Set([...only].flatMap((ident) => [ident, asUuid(ident) ?? ident]));
+  return ({ uuid, name }: Named): boolean =>
+    idents === undefined || idents.has(String(uuid)) || (name !== null && idents.has(name));
 };
 
-/**
- * Takes what the source has. Throws SourceFault where it is no database that is understood, and what the store throws; what
- * was stored until then stays, and a repeat goes on.
- */
-export const importIronic = async (
+/** What was given by name and is not at the source. */
+const missingLines = (only: ReadonlySet<string> = new Set(), there: readonly Named[]): ImportLine[] =>
+  [...only]
+    .filter((ident) => !there.some(wantedBy(new Set([ident]))))
+    .map((name) => ({ kind: 'node', uuid: null, name, is: 'refused', reason: 'Ironic has none of this UUID or name' }));
+
+/** What was taken once and is no longer at the source: it stays in Temper, where it was not deleted there too. */
+const goneLines = async (
+  { imports }: ImportContext['inventory'],
+  before: TakeContext['before'],
+  { together, remarks }: Found,
+): Promise<ImportLine[]> => {
+  const there = new Set(
+    together
+      .flat()
+      .flatMap(({ first, main, below }) => [...first, main, ...below])
+      .map(keyOf),
+  );
+  const refused = new Set(remarks.map(({ uuid }) => uuid));
+  const lines: ImportLine[] = [];
+  for (const row of [...before.values()].filter((one) => !there.has(keyOf(one)) && !refused.has(one.uuid))) {
+    const { uuid } = row;
+    const kind = row.kind as Kind;
+    if (await wasDeleted({ imports }, { kind, uuid }, { before })) continue;
+    lines.push({ kind, uuid, name: null, is: 'gone', reason: 'it is no longer in Ironic; Temper keeps it' });
+  }
+  return lines;
+};
+
+/** The import, which no other may be under way beside. */
+const importAlone = async (
   source: Source,
   { inventory, sealer, user }: ImportContext,
   { dryRun, only }: ImportWish,
 ): Promise<ImportReport> => {
-  const { groups, remarks } = await readIronic(source);
+  const found = await readIronic(source);
+  const { together, remarks } = found;
   const not_taken = await readUntaken(source);
   const before = new Map((await inventory.imports.all()).map((row) => [keyOf(row), row]));
   const context: TakeContext = { sealer, before, by: { user, request_id: `req-${randomUUID()}` } };
   const isWanted = wantedBy(only);
   const counts: Partial<Record<Kind, Counts>> = {};
-  const lines: ImportLine[] = remarks.filter((remark) => only === undefined || isWanted(remark));
+  const mains = together.flat().map(({ main }) => main);
+  const lines: ImportLine[] = [
+    ...remarks.filter((remark) => only === undefined || isWanted(remark)),
+    ...missingLines(only, [...mains, ...remarks]),
+  ];
   const counted = new Set<string>();
   const count = (kind: Kind, is: Outcome['is']): void => {
     counts[kind] ??= { new: 0, changed: 0, same: 0, kept: 0, refused: 0 };
     counts[kind][is] += 1;
   };
   for (const { kind, is } of lines) if (is === 'refused') count(kind, is);
-  for (const group of groups.filter(({ main }) => isWanted(main))) {
-    for (const seen of await takeGroup(inventory, group, context, !dryRun)) {
+  for (const all of together) {
+    const groups = all.filter(({ main }) => isWanted(main));
+    const seenOfAll = await inventory.stepwise(async (attempt) => {
+      const seen: Seen[] = [];
+      for (const group of groups) seen.push(...(await takeGroup(attempt, group, context, only !== undefined)));
+      return seen;
+    }, !dryRun);
+    for (const seen of seenOfAll) {
       // A chassis comes with each of its nodes.
       if (counted.has(keyOf(seen.taken))) continue;
       counted.add(keyOf(seen.taken));
@@ -119,6 +151,17 @@ export const importIronic = async (
       lines.push(...lineOf(seen));
     }
   }
-  if (only === undefined) lines.push(...goneLines(before, groups, remarks));
+  if (only === undefined) lines.push(...(await goneLines(inventory, before, found)));
   return { dry_run: dryRun, counts, lines, not_taken };
+};
+
+/**
+ * Takes what the source has. Throws SourceFault where it is no database that is understood or another import is under way, and
+ * what the store throws; what was stored until then stays, and a repeat goes on.
+ */
+export const importIronic = async (source: Source, context: ImportContext, wish: ImportWish): Promise<ImportReport> => {
+  const work = () => importAlone(source, context, wish);
+  const report = wish.dryRun ? await work() : await context.inventory.alone('import', work);
+  if (!report) throw new SourceFault('Another import is under way. Begin when it has ended.');
+  return report;
 };

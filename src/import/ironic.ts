@@ -1,5 +1,6 @@
 /** An Ironic database as groups of objects: each node with what belongs to it, by UUIDs instead of Ironic's own numbers. */
 
+import { asUuid } from '../model/ids';
 import { documentOf, judgeNode, listOf, mended, RowFault, refuseReserved } from './nodes';
 import type { Group, Kind, Remark, Taken } from './objects';
 import { type Source, SourceFault, type SourceRow } from './source';
@@ -8,7 +9,8 @@ import { judgeRunbook, judgeTemplate } from './step-lists';
 /** The schema that is understood: the last migration of the release. Source: ironic/db/sqlalchemy/alembic/versions of 39.0.0. */
 const understood = { release: 'Ironic 39', revision: '9fb44677ef15' };
 
-export type Found = { readonly groups: readonly Group[]; readonly remarks: readonly Remark[] };
+/** Groups that are stored in one transaction, in the order in which they are stored; and what is to be said of the rest. */
+export type Found = { readonly together: readonly (readonly Group[])[]; readonly remarks: readonly Remark[] };
 
 const checkSchema = async (source: Source): Promise<void> => {
   const versions = await source.rows('alembic_version').catch(() => {
@@ -89,7 +91,9 @@ const allocationOf = (row: SourceRow, node_uuid: string, uuidOf: ReadonlyMap<str
     node_uuid,
     ...picked(row, ['name', 'state', 'owner', 'last_error', 'resource_class']),
     traits: listOf(row, 'traits'),
-    candidate_nodes: listOf(row, 'candidate_nodes').flatMap((ident) => uuidOf.get(String(ident)) ?? []),
+    candidate_nodes: listOf(row, 'candidate_nodes').flatMap(
+      (ident) => uuidOf.get(asUuid(String(ident)) ?? String(ident)) ?? [],
+    ),
     extra: documentOf(row, 'extra'),
   });
 
@@ -129,6 +133,12 @@ const nodeTables = [
 ] as const;
 type Tables = Readonly<Record<(typeof tables)[number], readonly SourceRow[]>>;
 
+/** Ironic keeps a UUID as it was given, in any case and without dashes too; here each has one spelling. */
+const spelled = (row: SourceRow): SourceRow => {
+  const uuid = typeof row.uuid === 'string' ? asUuid(row.uuid) : undefined;
+  return uuid === undefined ? row : { ...row, uuid };
+};
+
 /** MariaDB may hold a time that is none, of zeros: it counts as not given. */
 const timed = (row: SourceRow): SourceRow =>
   Object.fromEntries(
@@ -141,7 +151,7 @@ const timed = (row: SourceRow): SourceRow =>
 const readTables = async (source: Source): Promise<Tables> => {
   const found: Partial<Record<(typeof tables)[number], readonly SourceRow[]>> = {};
   // One connection, one snapshot: one after the other.
-  for (const table of tables) found[table] = (await source.rows(table)).map(timed);
+  for (const table of tables) found[table] = (await source.rows(table)).map(timed).map(spelled);
   return found as Tables;
 };
 
@@ -195,7 +205,7 @@ const strayRemarks = (all: Tables): Remark[] => {
   ];
 };
 
-/** Runbooks and deploy templates: each stands by itself. */
+/** Runbooks and deploy templates: each stands by itself, but of two runbooks one may claim what the other does. */
 const readLists = (all: Tables): Found => {
   const runbookSteps = groupedBy(all.runbook_steps, 'runbook_id');
   const runbookTraits = groupedBy(all.runbook_traits, 'runbook_id');
@@ -211,9 +221,11 @@ const readLists = (all: Tables): Found => {
     ),
   ];
   return {
-    groups: judged.flatMap(([kind, row, verdict]) =>
-      'refused' in verdict ? [] : [{ first: [], main: object(kind, row, verdict.values), below: [] }],
-    ),
+    together: [
+      judged.flatMap(([kind, row, verdict]) =>
+        'refused' in verdict ? [] : [{ first: [], main: object(kind, row, verdict.values), below: [] }],
+      ),
+    ],
     remarks: judged.flatMap(([kind, row, verdict]) =>
       'refused' in verdict
         ? [remarkOf(kind, row, 'refused', verdict.refused)]
@@ -276,5 +288,8 @@ export const readIronic = async (source: Source): Promise<Found> => {
     });
   }
   const lists = readLists(all);
-  return { groups: [...groups, ...lists.groups], remarks: [...remarks, ...lists.remarks] };
+  return {
+    together: [...groups.map((group) => [group]), ...lists.together],
+    remarks: [...remarks, ...lists.remarks],
+  };
 };

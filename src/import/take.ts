@@ -136,9 +136,20 @@ const store = async (queries: Queries, taken: Taken, known: boolean, { sealer, b
   await recordChange(queries, taken, known ? 'reimported' : 'imported', by);
 };
 
+const isThere = async ({ imports }: Pick<Queries, 'imports'>, { kind, uuid }: Pick<Taken, 'kind' | 'uuid'>) =>
+  (await imports.digest(kinds[kind], uuid, ['uuid'])) !== undefined;
+
+/** Whether an object was taken once and is not in Temper any more. */
+export const wasDeleted = async (
+  queries: Pick<Queries, 'imports'>,
+  taken: Pick<Taken, 'kind' | 'uuid'>,
+  { before }: Pick<TakeContext, 'before'>,
+): Promise<boolean> => before.has(keyOf(taken)) && !(await isThere(queries, taken));
+
 /** Why an object that was taken before is left as it is in Temper; undefined where its source may be taken again. */
 const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): Promise<string | undefined> => {
-  const now = await queries.imports.digest(kinds[taken.kind], taken.uuid, comparedOf(taken.values));
+  // What another transaction is writing is waited for, and stands.
+  const now = await queries.imports.digest(kinds[taken.kind], taken.uuid, comparedOf(taken.values), { lock: true });
   if (now === undefined) return 'it was deleted in Temper';
   if (now !== before.taken_digest) return 'it changed in Temper as well as in Ironic';
   if (taken.kind === 'node' && (await queries.imports.isHeld(taken.uuid))) return 'a run holds it in Temper';
@@ -151,14 +162,18 @@ const claimedByOthers = ({ runbookTraits }: Queries, { uuid, values }: Taken): P
   return runbookTraits.claim(uuid as RunbookUuid, owner, marksOf({ name, traits }));
 };
 
-/** Takes one object within a savepoint of its own. Throws what is no refusal. */
-export const take = async (queries: Queries, taken: Taken, context: TakeContext): Promise<Outcome> => {
-  const before = context.before.get(keyOf(taken));
+/**
+ * Takes one object within a savepoint of its own. Throws what is no refusal.
+ * @param anew what was deleted in Temper since it was taken is taken as if for the first time
+ */
+export const take = async (queries: Queries, taken: Taken, context: TakeContext, anew = false): Promise<Outcome> => {
+  const forgotten = anew && (await wasDeleted(queries, taken, context));
+  const before = forgotten ? undefined : context.before.get(keyOf(taken));
   if (before?.source_digest === sourceDigest(taken)) return { is: 'same' };
   if (before) {
     const reason = await reasonToKeep(queries, taken, before);
     if (reason) return { is: 'kept', reason };
-  } else if ((await queries.imports.digest(kinds[taken.kind], taken.uuid, ['uuid'])) !== undefined)
+  } else if (await isThere(queries, taken))
     return { is: 'refused', reason: 'Temper has one with this UUID that it did not import' };
   await store(queries, taken, before !== undefined, context);
   const others = taken.kind === 'runbook' ? await claimedByOthers(queries, taken) : [];

@@ -17,12 +17,20 @@ export const imports = (sql: Db) => {
       return sql<Imported[]>`select kind, uuid, source_digest, taken_digest from imports`;
     },
 
-    /** SHA-256 of some columns of a row as they are now; undefined where there is no such row. */
-    async digest({ name }: Stored, uuid: string, columns: readonly string[]): Promise<string | undefined> {
+    /**
+     * SHA-256 of some columns of a row as they are now; undefined where there is no such row.
+     * @param lock keeps the row as it is until the transaction ends
+     */
+    async digest(
+      { name }: Stored,
+      uuid: string,
+      columns: readonly string[],
+      { lock = false }: { readonly lock?: boolean } = {},
+    ): Promise<string | undefined> {
       const [row] = await sql<{ digest: string }[]>`
         select encode(sha256(convert_to((
           select jsonb_object_agg(key, value) from jsonb_each(to_jsonb(t)) where key in ${sql([...columns])}
-        )::text, 'UTF8')), 'hex') as digest from ${sql(name)} t where uuid = ${uuid}`;
+        )::text, 'UTF8')), 'hex') as digest from ${sql(name)} t where uuid = ${uuid} ${lock ? sql`for no key update` : sql``}`;
       return row?.digest;
     },
 

@@ -193,7 +193,7 @@ export type Inventory = Queries & {
 };
 
 /** Runs a part of a transaction; throws what it throws, and has undone it then. */
-type Attempt = <T>(part: (inventory: Queries) => Promise<T>) => Promise<T>;
+export type Attempt = <T>(part: (inventory: Queries) => Promise<T>) => Promise<T>;
 
 class Undone<T> extends Error {
   constructor(readonly result: T) {

@@ -1,8 +1,8 @@
 /** An import from a database with rows that no API would have taken: each is refused by its name, and the others are taken. */
 import { importIronic } from '../../src/import';
-import type { Source, SourceRow } from '../../src/import/source';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
+import { below, node, sourceOf, uuid } from '../support/ironic-rows';
 import { type TestDatabase, testDatabase } from '../support/servers';
 import { testVault } from '../support/vault';
 
@@ -16,34 +16,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await inventory.close();
   await database.drop();
-});
-
-const uuid = (number: number): string => `11111111-2222-4333-8444-${String(number).padStart(12, '0')}`;
-const node = (id: number, name: string, more: SourceRow = {}): SourceRow => ({
-  id,
-  uuid: uuid(id),
-  name,
-  driver: 'redfish',
-  provision_state: 'manageable',
-  reservation: null,
-  target_power_state: null,
-  conductor_group: '',
-  created_at: new Date(1_700_000_000_000),
-  updated_at: null,
-  ...more,
-});
-const below = (id: number, node_id: number, more: SourceRow): SourceRow => ({
-  id,
-  node_id,
-  uuid: uuid(id),
-  updated_at: null,
-  ...more,
-});
-
-const sourceOf = (tables: Readonly<Record<string, readonly SourceRow[]>>): Source => ({
-  rows: async (table) => (table === 'alembic_version' ? [{ version_num: '9fb44677ef15' }] : (tables[table] ?? [])),
-  count: async () => 0,
-  close: async () => undefined,
 });
 
 // JSON that cannot be made a text or a number of as others are.
