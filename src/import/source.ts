@@ -1,6 +1,7 @@
 /** The database that is imported from: MariaDB or PostgreSQL, read in one snapshot and never written. */
 import mysql from 'mysql2/promise';
 import postgres from 'postgres';
+import { ipv6Host } from '../inventory/database';
 
 export type SourceRow = Readonly<Record<string, unknown>>;
 
@@ -25,6 +26,7 @@ const utc = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 
 const openPostgres = async (url: string): Promise<Source> => {
   const sql = postgres(url, {
+    ...ipv6Host(url),
     max: 1,
     connect_timeout: connectMs / 1_000,
     onnotice: () => {},
@@ -60,7 +62,9 @@ const openMysql = async (address: URL): Promise<Source> => {
   const socket = address.searchParams.get('unix_socket');
   const ca = address.searchParams.get('ssl_ca');
   const connection = await mysql.createConnection({
-    ...(socket ? { socketPath: socket } : { host: address.hostname, port: Number(address.port || 3306) }),
+    ...(socket
+      ? { socketPath: socket }
+      : { host: address.hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(address.port || 3306) }),
     user: decodeURIComponent(address.username),
     password: decodeURIComponent(address.password),
     database: decodeURIComponent(address.pathname.slice(1)),

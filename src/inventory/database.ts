@@ -5,12 +5,21 @@ export type Sql = postgres.Sql<{ bigint: number }>;
 /** What a query file is given: the pool, or a transaction of it. */
 export type Db = Sql | postgres.TransactionSql<{ bigint: number }>;
 
+/** An IPv6 address as the client has to have it: from a URL it takes the first of its colons for the one before a port. */
+export const ipv6Host = (url: string): { readonly host?: string } => {
+  const { hostname, port } = URL.canParse(url) ? new URL(url) : { hostname: '', port: '' };
+  if (!hostname.startsWith('[')) return {};
+  // A list of them, which the client's types do not know.
+  return { host: [hostname.slice(1, -1)], port: [Number(port || 5432)] } as object;
+};
+
 /**
  * Opens a pool. Timestamps arrive as Date, bigints as number (sequences and fences stay far below 2^53).
  * @param url role's own URL; @param max connections, default 10
  */
 export const connect = (url: string, { max = 10, name = 'temper' }: { max?: number; name?: string } = {}): Sql =>
   postgres(url, {
+    ...ipv6Host(url),
     max,
     connect_timeout: 10, // seconds; callers wait for it while Postgres is silent
     onnotice: () => {},
