@@ -6,6 +6,7 @@ import type { BmcHands } from '../../src/activities/bmc-deps';
 import { toFailure } from '../../src/activities/failures';
 import { applyInspectionRules, matching } from '../../src/activities/inspection-rules';
 import { withRamdisk } from '../../src/activities/ramdisk-image';
+import { startTalk } from '../../src/activities/ramdisk-silence';
 import { raise, TemperError } from '../../src/model/errors';
 import type { ActOutcome } from '../../src/model/runs/runs';
 import { recordingDriver } from '../support/recording-driver';
@@ -347,7 +348,8 @@ describe('a ramdisk that has been silent for long', () => {
   const given = { act: 'agent_steps', step: { ...step, interface: 'deploy', step: 'x' } };
   const look: ActsOver = {
     agent_steps: async () => unreachable(),
-    verify: async (_node, _args, { intents }) => {
+    verify: async (_node, _args, { intents, signal }) => {
+      signal.throwIfAborted();
       await intents.record({ asked: 'x' });
       await intents.renew();
       return { is: 'done', seen: (await intents.last()) === undefined ? { power_state: 'power off' } : {} };
@@ -393,6 +395,18 @@ describe('a ramdisk that has been silent for long', () => {
     expect(failureOf(result).type).toBe('AgentUnreachable');
     expect(result.warned[0]).toBe('a silent ramdisk could not be looked for');
   });
+});
+
+test('of a ramdisk’s answers the first is noted, and a note that fails disturbs nothing', async () => {
+  let notes = 0;
+  const talk = startTalk(async () => {
+    notes += 1;
+    throw new Error('the store is away');
+  });
+  expect(notes).toBe(0);
+  talk.answered();
+  talk.answered();
+  expect(notes).toBe(1);
 });
 
 test('what an act may see of an intent is the store’s own age of it', async () => {

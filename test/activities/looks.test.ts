@@ -12,16 +12,18 @@ type Hands = Parameters<typeof lookActivities>[0];
 
 const node = { uuid: 'u1', name: 'n1', driver: 'redfish', driver_info: {}, properties: {} };
 
-const looked = (driver: Driver | undefined, act: ActName) => {
+type Over = { readonly withinMs?: number; readonly lanes?: object };
+
+const looked = (driver: Driver | undefined, act: ActName, { withinMs = 60_000, lanes }: Over = {}) => {
   const { inventory } = storeOf({ 'calls.node': node, 'calls.keep': undefined, 'secrets.read': [] });
   const hands = {
     inventory,
     vault: {},
     driverOf: () => driver,
-    lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
+    lanes: lanes ?? { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
     log: logOf().log,
   } as unknown as Hands;
-  const input = { node_uuid: 'u1' as NodeUuid, act, args: {}, withinMs: 60_000, timing: quickTiming };
+  const input = { node_uuid: 'u1' as NodeUuid, act, args: {}, withinMs, timing: quickTiming };
   return new MockActivityEnvironment().run(lookActivities(hands).look, input);
 };
 
@@ -44,4 +46,30 @@ test.each<[string, Driver | undefined, ActName]>([
 test('a look answers what the driver saw', async () => {
   const driver = withActs({ read_boot_device: async () => ({ is: 'done', value: { boot_device: 'disk' } }) });
   expect(await looked(driver, 'read_boot_device')).toEqual({ boot_device: 'disk' });
+});
+
+/** Waits until time is up, and ends with what the signal says. */
+const untilTimeIsUp = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+test('a look whose BMC takes too long says that time was up', async () => {
+  const driver = withActs({ read_boot_device: async (_node, _args, { signal }) => untilTimeIsUp(signal) });
+  await expect(looked(driver, 'read_boot_device', { withinMs: 1 })).rejects.toMatchObject({
+    type: 'Unexpected',
+    message: expect.stringContaining('due to timeout'),
+  });
+});
+
+test('a look that never had its turn says that the BMC is busy with another', async () => {
+  const { driver } = recordingDriver({});
+  const busy: Driver = {
+    ...driver,
+    acts: { read_boot_device: async () => ({ is: 'done', value: {} }) },
+    laneKey: () => 'bmc-1',
+  };
+  const lanes = { run: (_lane: string, signal: AbortSignal) => untilTimeIsUp(signal) };
+  await expect(looked(busy, 'read_boot_device', { withinMs: 1, lanes })).rejects.toMatchObject({
+    type: 'BmcLeaseHeld',
+    message: expect.stringContaining('bmc-1'),
+  });
 });

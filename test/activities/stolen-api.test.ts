@@ -158,7 +158,10 @@ describe('credentials', () => {
     const reference = node.driver_info.redfish_password;
     const hands = { inventory: bmc, vault: testVault };
     const misplaced = { code: 'SecretMisplaced' };
-    await expect(openSecrets(node, { image_url: reference }, hands)).rejects.toMatchObject(misplaced);
+    await expect(openSecrets(node, { image_url: reference }, hands)).rejects.toMatchObject({
+      ...misplaced,
+      facts: { field: 'args.image_url', node: node.uuid },
+    });
     await expect(openSecrets({ ...node, instance_info: { a: reference } }, {}, hands)).rejects.toMatchObject(misplaced);
     const swapped = { ...node, driver_info: { ...node.driver_info, redfish_username: reference } };
     await expect(openSecrets(swapped, {}, hands)).rejects.toMatchObject(misplaced);
@@ -215,7 +218,9 @@ describe('arguments of steps', () => {
     const args = await accepted(uuid);
     const other = await enrolled({ ...credentials, redfish_address: 'https://203.0.113.9', redfish_password: 'mine' });
     const moved = { code: 'CredentialsMoved' };
-    await expect(valuesOf(other, args)).rejects.toMatchObject(moved);
+    await expect(valuesOf(other, args)).rejects.toMatchObject({ ...moved, facts: { node: other } });
+    const named = { ...(await nodeOf(other)), name: 'n2' };
+    await expect(openSecrets(named, args, hands)).rejects.toMatchObject({ ...moved, facts: { node: 'n2' } });
     const apart = { ...(await nodeOf(uuid)), driver_info: { redfish_address: 'https://203.0.113.9' } };
     await expect(openSecrets(apart, args, hands)).rejects.toMatchObject(moved);
   });
