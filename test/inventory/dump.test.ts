@@ -23,11 +23,13 @@ afterAll(() => Promise.all(clusters.map((one) => one.close())));
 
 type Database = { readonly url: string; as(role: keyof typeof passwords): string };
 
-const database = async (cluster: OwnPostgres): Promise<Database> => {
+/** @param owner of it; the superuser where its tables are filled past their triggers */
+const database = async (cluster: OwnPostgres, owner: 'temper_owner' | undefined): Promise<Database> => {
   const sql = connect(cluster.url, { max: 1 });
-  await sql`create database temper`;
+  if (owner) await sql.unsafe(`create role ${owner} login createrole password 'owner'`);
+  await sql.unsafe(`create database temper ${owner ? `owner ${owner}` : ''}`);
   await sql.end();
-  const url = Object.assign(new URL(cluster.url), { pathname: '/temper' }).href;
+  const url = Object.assign(new URL(cluster.url), { pathname: '/temper', ...(owner && { username: owner }) }).href;
   return { url, as: (username) => Object.assign(new URL(url), { username, password: passwords[username] }).href };
 };
 
@@ -102,10 +104,14 @@ const kindsRead = (database: Database, least = 0): Promise<string[]> =>
 const whole = wholePostgres();
 const byDump = whole === undefined ? test.skip : test;
 
-const story = async (bin: string | undefined, move: (from: string, to: string) => Promise<void>): Promise<void> => {
+const story = async (
+  bin: string | undefined,
+  owner: 'temper_owner' | undefined,
+  move: (from: string, to: string) => Promise<void>,
+): Promise<void> => {
   const [first, second] = await Promise.all([startOwnPostgres(bin), startOwnPostgres(bin)]);
   clusters.push(first, second);
-  const [from, to] = await Promise.all([database(first), database(second)]);
+  const [from, to] = await Promise.all([database(first, owner), database(second, owner)]);
   await within(from.url, async (sql) => {
     await migrate(sql, passwords);
     await used(sql);
@@ -138,9 +144,9 @@ const story = async (bin: string | undefined, move: (from: string, to: string) =
 };
 
 test('tables that are copied into another cluster: what was sent stays sent, and what comes follows', () =>
-  story(undefined, copyTables));
+  story(undefined, undefined, copyTables));
 
 byDump(
   'a dump by pg_dump that pg_restore puts into another cluster: the same, with every right that the roles had',
-  () => story(whole, dumpAndRestore(whole!)),
+  () => story(whole, 'temper_owner', dumpAndRestore(whole!)),
 );
