@@ -36,6 +36,8 @@ const isBefore = (one: FeedPlace, other: FeedPlace): boolean => {
 /** A comment, which no client takes for an event. */
 const tooSlow = ': ended, for this client reads more slowly than events come; connect again with Last-Event-ID\n\n';
 
+const keepAlive = ': keep-alive\n\n';
+
 type Sent = 'gone' | 'nothing' | 'something';
 
 const send = async ({ again, texts }: EventFollowing, rows: readonly SeenEvent[], sink: Sink): Promise<Sent> => {
@@ -46,12 +48,19 @@ const send = async ({ again, texts }: EventFollowing, rows: readonly SeenEvent[]
   return shown.length > 0 ? 'something' : 'nothing';
 };
 
-/** What came after the place where the client left off, until where the stream begins. @returns the place; undefined for a caller who is gone */
+/**
+ * What came after the place where the client left off, until where the stream begins. That may be very much of which the caller may
+ * see nothing: a sign of life keeps proxies from closing a stream that would begin at the same place again. @returns the place; undefined for a caller who is gone */
 const sendMissed = async (following: EventFollowing, after: FeedPlace, sink: Sink): Promise<FeedPlace | undefined> => {
+  let spoke = performance.now();
   for (let place = after; !sink.signal.aborted; ) {
     const rows = await following.missed(place, missedPage);
     const missed = rows.filter((row) => isBefore(row, following.tailing.from));
-    if ((await send(following, missed.filter(following.concerns), sink)) === 'gone') return undefined;
+    const sent = await send(following, missed.filter(following.concerns), sink);
+    if (sent === 'gone') return undefined;
+    const silent = performance.now() - spoke >= keepAliveMs;
+    if (sent === 'nothing' && silent) await sink.write(keepAlive);
+    if (sent === 'something' || silent) spoke = performance.now();
     place = missed.at(-1) ?? place;
     if (missed.length < missedPage) return place;
   }
@@ -76,7 +85,7 @@ const followTail = async (following: EventFollowing, after: FeedPlace | undefine
     if (concerned.length === 0 && !silent) continue;
     const sent = await send(following, concerned, sink);
     if (sent === 'gone') return;
-    if (sent === 'nothing' && silent) await sink.write(': keep-alive\n\n');
+    if (sent === 'nothing' && silent) await sink.write(keepAlive);
     if (sent === 'something' || silent) spoke = performance.now();
     place = concerned.at(-1) ?? place;
     checked = false;
