@@ -32,6 +32,7 @@ type Document = {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: {
+    readonly replicas?: number;
     readonly template?: { readonly spec: Pod };
     readonly ingress?: Rule[];
     readonly egress?: Rule[];
@@ -122,6 +123,21 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       /publicUrl/,
     ],
     ['a group without a name', { bmc: { groups: [{ group: 'rack-1' }] } }, /name/],
+    [
+      'two groups of one name',
+      { bmc: { groups: [{ name: 'a' }, { name: 'a', group: 'rack-1' }] } },
+      /bmc\.groups: the name a comes twice/,
+    ],
+    [
+      'ramdisks passed on to a port that is not there',
+      { boot: { enabled: true, passesOn: true } },
+      /api\.ramdisks\.enabled/,
+    ],
+    ['a label that is no text', { bmc: { groups: [{ name: 'a', nodeSelector: { gpu: true } }] } }, /nodeSelector.*gpu/],
+    ['an annotation that is no text', { api: { service: { annotations: { seconds: 60 } } } }, /annotations.*seconds/],
+    ['a secret by a name that none can have', { settings: { files: 'a, optional: true' } }, /settings.*files/],
+    ['settings by a prefix that no secret can have', { settings: { prefix: 'Temper_1' } }, /settings.*prefix/],
+    ['metrics of the engine on the port of the health page', { engineMetrics: { port: 9090 } }, /engineMetrics.*port/],
     ['a peer that is a text', { networkPolicy: { postgres: ['10.0.0.5'] } }, /networkPolicy|object/],
     [
       'a peer that Kubernetes does not know',
@@ -256,6 +272,23 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
   };
   const serviceOf = ({ documents }: Verdict, name: string) =>
     documents.find(({ kind, metadata }) => kind === 'Service' && metadata.name === `temper-${name}`)?.spec;
+
+  test('a name or a number is taken as it stands, also one that YAML reads as something else', () => {
+    const verdict = judged({
+      settings: { prefix: '1e3', files: '123' },
+      bmc: { groups: [{ name: 'none', replicas: 0, secret: 'true', group: 'Rack "7"\n: {{ x }}' }, { name: 'one' }] },
+    });
+    expect(verdict.faults).toEqual([]);
+    const replicas = Object.fromEntries(
+      verdict.documents.flatMap(({ kind, metadata, spec }) =>
+        kind === 'Deployment' ? [[metadata.name, spec.replicas]] : [],
+      ),
+    );
+    expect(replicas).toMatchObject({ 'temper-worker-bmc-none': 0, 'temper-worker-bmc-one': 1 });
+    const [container] = Object.fromEntries(podsOf(verdict))['temper-worker-bmc-none']!.containers;
+    expect(container!.envFrom.map(({ secretRef }) => secretRef.name)).toEqual(['1e3-shared', '1e3-bmc', 'true']);
+    expect(toldTo(verdict, 'worker-bmc-none').env.TEMPER_CONDUCTOR_GROUP).toBe('Rack "7"\n: {{ x }}');
+  });
 
   test('a pod of the API has as many processes as its value says; where that is one, the secret decides', () => {
     expect(toldTo(judged(whole), 'api').env).toMatchObject({ TEMPER_API_PROCESSES: '3', TEMPER_DRAIN_MS: '10000' });

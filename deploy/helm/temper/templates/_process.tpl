@@ -24,10 +24,10 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities: { drop: [ALL] }
 envFrom:
-  - secretRef: { name: {{ printf "%s-shared" .root.Values.settings.prefix }} }
-  - secretRef: { name: {{ printf "%s-%s" .root.Values.settings.prefix .settings }} }
+  - secretRef: { name: {{ printf "%s-shared" .root.Values.settings.prefix | quote }} }
+  - secretRef: { name: {{ printf "%s-%s" .root.Values.settings.prefix .settings | quote }} }
   {{- with .secret }}
-  - secretRef: { name: {{ . }} }
+  - secretRef: { name: {{ . | quote }} }
   {{- end }}
 volumeMounts:
   - { name: tmp, mountPath: /tmp }
@@ -53,7 +53,7 @@ securityContext:
 volumes:
   - { name: tmp, emptyDir: {} }
   {{- if .root.Values.settings.files }}
-  - { name: files, secret: { secretName: {{ .root.Values.settings.files }}, defaultMode: 0440 } }
+  - { name: files, secret: { secretName: {{ .root.Values.settings.files | quote }}, defaultMode: 0440 } }
   {{- end }}
   {{- with .volume }}
   - name: images
