@@ -250,7 +250,7 @@ describe('the relay', () => {
   const refusal = new ServiceError('refused', { cause: Object.assign(new Error('grpc'), { code: 3 }) });
   const message = { id: 7, run_id: id, workflow_id: 'w', kind: 'abort', payload: {}, run_state: 'running' };
   const others = { ...message, id: 8, run_state: 'succeeded' };
-  const passOf = (answers: Answers, answer: (name: string) => unknown) => {
+  const passOf = (answers: Answers, answer: (name: string, ...args: unknown[]) => unknown) => {
     const [store, engine, log] = [storeOf({ 'runs.unstarted': [], ...answers }), clientOf(answer), logOf()];
     const hands = { inventory: store.inventory, client: engine.client, log: log.log } as unknown as RelayHands;
     return { store, engine, ...log, pass: relayOnce(hands) };
@@ -258,15 +258,18 @@ describe('the relay', () => {
 
   test.each([
     ['abort', 'running', ['signal']],
+    ['unhold', 'running', ['signal']],
     ['agentContact', 'running', ['signal']],
     ['cancel', 'failed', ['cancel']],
     ['abort', 'failed', []],
   ])('delivers %s to a run that is %s by %j, and is done with it', async (kind, run_state, calls) => {
+    const signals: unknown[] = [];
     const { store, engine, pass } = passOf(
       { 'runs.unsentMessages': [{ ...message, kind, run_state }] },
-      () => undefined,
+      (name, definition) => void (name === 'signal' && signals.push((definition as { name: string }).name)),
     );
     expect(await pass).toEqual({ started: 0, sent: 1 });
+    expect(signals).toEqual(calls.includes('signal') ? [kind] : []);
     expect([engine.calls, store.of('runs.messageSent')]).toEqual([calls, [[7]]]);
   });
 
@@ -440,6 +443,15 @@ test('an unhold is queued and sent, and no abort is noted', async () => {
   expect([engine.calls, store.of('runs.abortAsked')]).toEqual([['signal'], []]);
 });
 
+test('an unhold for a run that goes on from its record is kept for the execution to come', async () => {
+  const answers = { 'runs.holding': run, 'runs.queueMessage': 7, 'runs.find': run, 'runs.isRestarting': true };
+  const { runs, store } = runsOf(answers, failing(gone));
+  await runs.send({ node: { uuid: node, name: 'n1' }, kind: 'unhold', asked } as unknown as Parameters<
+    typeof runs.send
+  >[0]);
+  expect(store.of('runs.messageSent')).toEqual([]);
+});
+
 test('a run whose workflow is closed and of which no input is left cannot be ended', async () => {
   const { client } = clientOf(() => ({ status: { name: 'TERMINATED' } }));
   const { inventory } = storeOf({});
@@ -483,6 +495,25 @@ test.each([
   expect(starts).toEqual([
     expect.objectContaining({ staticSummary: expect.stringMatching(new RegExp(` of ${says}$`)) }),
   ]);
+});
+
+test.each([
+  [{ state: 'aborted', last_error: 'ada aborted it' }, null, 'Conflict', 'ada aborted it'],
+  [{ state: 'aborted', last_error: null }, null, 'Conflict', `Run ${id} ended: aborted.`],
+  [{ state: 'failed', last_error: 'busy' }, 'BmcBusy', 'BmcBusy', 'busy'],
+  [{ state: 'failed', last_error: 'new trouble' }, 'OfALaterRelease', 'RunFailed', 'new trouble'],
+  [{ state: 'failed', last_error: 'odd' }, 'toString', 'RunFailed', 'odd'],
+  [{ state: 'failed', last_error: 'a bug' }, 'Unexpected', 'RunFailed', 'a bug'],
+  [{ state: 'failed', last_error: 'no code' }, null, 'RunFailed', 'no code'],
+])('an act whose run ended as %j with %s is answered by %s', async (ended, failure, code, says) => {
+  const { inventory } = storeOf({
+    'runs.find': { ...run, ...ended, finished_at: new Date() },
+    'calls.failureOf': failure,
+  });
+  const hands = { inventory, timing: {}, callTimeoutMs: 2_500, start: async () => ({ run: id }) };
+  const order = { node: { uuid: node, name: 'n1', conductor_group: '' }, act: 'set_boot_device', args: {}, asked };
+  const asking = call(order as unknown as Parameters<typeof call>[0], hands as unknown as Parameters<typeof call>[1]);
+  await expect(asking).rejects.toMatchObject({ code, message: expect.stringContaining(says) });
 });
 
 describe('upkeep', () => {
