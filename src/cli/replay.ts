@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { exits } from './faults';
+import { findRun } from './find-run';
 import type { Run } from './run-texts';
 import { plainText } from './tables';
 
@@ -9,7 +10,7 @@ const replay = async (context: Context, ident: string): Promise<void> => {
   // Workflow ids hold dots; UUIDs do not. A workflow can be replayed without the API.
   const of = ident.includes('.')
     ? ident
-    : ((await context.api.send('GET', `/temper/v1/runs/${encodeURIComponent(ident)}`)) as Run);
+    : ((await context.api.send('GET', `/temper/v1/runs/${encodeURIComponent(await findRun(context, ident))}`)) as Run);
   const { events, fault } = await context.hands.replay(of);
   context.print({ events, fault }, () =>
     fault === null
@@ -24,6 +25,6 @@ export const addReplay = (program: Command, acting: Acting): void => {
   program
     .command('replay')
     .description('replay the history of a run against this build; needs TEMPER_TEMPORAL_ADDRESS')
-    .argument('<run>', 'UUID of a run, or the id of its workflow')
+    .argument('<run>', 'UUID of a run, its first characters, a node, or the id of a workflow')
     .action(acting(replay));
 };

@@ -193,16 +193,17 @@ describe('freezes', () => {
 });
 
 describe('replay', () => {
-  const run = { uuid: 'r-1', node_uuid: 'n', verb: 'clean' };
+  const uuid = '1d054787-b394-41af-888c-9b47d60f59bc';
+  const run = { uuid, node_uuid: 'n', verb: 'clean' };
 
   test('takes a run by its UUID, or a workflow without asking the API', async () => {
-    answers['/temper/v1/runs/r-1'] = { json: run };
+    answers[`/temper/v1/runs/${uuid}`] = { json: run };
     const of: unknown[] = [];
     const replay = async (given: unknown) => {
       of.push(given);
       return { events: 42, fault: null };
     };
-    expect(await does('replay r-1', { replay })).toEqual({
+    expect(await does(`replay ${uuid}`, { replay })).toEqual({
       status: 0,
       err: '',
       out: 'This build replays all 42 events.\n',
@@ -210,6 +211,21 @@ describe('replay', () => {
     await does('replay node-n.clean.r-1', { replay });
     expect(of).toEqual([run, 'node-n.clean.r-1']);
     expect(api.asked).toHaveLength(1);
+  });
+
+  test('takes a run by its first characters, as lists on a terminal have it, or by its node', async () => {
+    answers[`/temper/v1/runs/${uuid}`] = { json: run };
+    answers['/temper/v1/runs?state=any&run=1d054787&limit=2'] = { json: { runs: [run] } };
+    answers['/temper/v1/runs?state=any&node=1d054787&limit=1'] = { status: 404 };
+    answers['/temper/v1/runs?state=any&node=bmc-1&limit=1'] = { json: { runs: [run] } };
+    const of: unknown[] = [];
+    const replay = async (given: unknown) => {
+      of.push(given);
+      return { events: 42, fault: null };
+    };
+    expect((await does('replay 1d054787', { replay })).err).toBe('');
+    expect((await does('replay bmc-1', { replay })).err).toBe('');
+    expect(of).toEqual([run, run]);
   });
 
   test('fails where this build does not replay the run', async () => {

@@ -10,6 +10,7 @@ import { holdPolicy } from '../policy/policy';
 import { ConfigFault } from '../settings/fault';
 import { type LookedAt, lookedAt } from '../settings/temper-settings';
 import { connectionOptions, type TemporalSettings } from '../temporal/client';
+import { askingNow } from '../temporal/pollers';
 
 const ok = (says: string): Finding => ({ is: 'ok', says });
 const failedCheck = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });
@@ -89,9 +90,10 @@ const controlWorkers = async (connection: Connection, { TEMPER_TEMPORAL_NAMESPAC
     taskQueue: { name: controlQueue(TEMPER_QUEUE_PREFIX) },
     taskQueueType: workflowTasks,
   });
-  return pollers?.length
-    ? ok(`${pollers.length} poll for workflows`)
-    : failedCheck('none polls for workflows', 'Start `worker control`.');
+  const { asking, lastMs } = askingNow(pollers ?? [], Date.now());
+  if (asking > 0) return ok(`${asking} poll for workflows`);
+  const since = lastMs === null ? '' : `; the last did so ${Math.round(lastMs / 1_000)} s ago`;
+  return failedCheck(`none polls for workflows${since}`, 'Start `worker control`.');
 };
 
 /** A check that needs Temporal; without its address it is skipped. */
