@@ -220,6 +220,11 @@ export const errors = {
     retry: true,
     says: 'No worker is online for conductor group "{group}" with driver {driver}; try again later.',
   },
+  NoConsoleWorker: {
+    status: 503,
+    retry: true,
+    says: 'No BMC worker of conductor group "{group}" with driver {driver} has serial lines read: one that is online needs TEMPER_SERIAL_CONSOLE_PUBLIC_URL.',
+  },
 
   OriginRefused: { status: 400, retry: false, says: 'Nothing is fetched from {origin}: {reason}.' },
 

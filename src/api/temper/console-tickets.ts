@@ -29,7 +29,7 @@ const makeTicket = async (request: ApiRequest<OfNode, unknown, unknown>, ctx: Ap
   if (!node.console_enabled) raise('Conflict', { reason: `The console of node ${node.uuid} is not enabled.` });
   await refuseFrozen(ctx, node, request.params.node);
   const url = await ctx.inventory.workers.findConsole(node.conductor_group, node.driver);
-  if (url === undefined) return raise('NoWorker', { group: node.conductor_group, driver: node.driver });
+  if (url === undefined) return raise('NoConsoleWorker', { group: node.conductor_group, driver: node.driver });
   const ticket = randomBytes(32).toString('base64url');
   await ctx.inventory.transaction(async (store) => {
     await store.consoleTickets.make({
