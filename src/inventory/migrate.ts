@@ -33,6 +33,7 @@ export const migrate = async (
       await tx`insert into migrations (name) values (${name})`;
     }
     await placeRestored(tx);
+    await makeAuditMonths(tx);
     if (auditMinimumMonths !== undefined) await keepAuditAtLeast(tx, auditMinimumMonths);
     return missing;
   }) as Promise<string[]>;
@@ -44,6 +45,14 @@ const makeRolesIn = async (sql: Sql, passwords: RolePasswords): Promise<void> =>
 /** The roles alone, for a new cluster that a dump is restored into: what the dump grants them would be lost without them. */
 export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
   sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
+
+/**
+ * Months of the audit trail that are missing: of a backup that is older than the months ahead, into which no change could be written,
+ * nor the end of its recovery, before which no control worker makes them.
+ */
+const makeAuditMonths = async (tx: Db): Promise<void> => {
+  await tx`select audit_make_month(audit_month(now()) + ahead * interval '1 month') from generate_series(0, 6) ahead`;
+};
 
 /** Only the owner of the database may; that it was lowered stands in the trail. */
 const keepAuditAtLeast = async (tx: Db, months: number): Promise<void> => {

@@ -47,6 +47,15 @@ test('months are there for half a year ahead', async () => {
   for (const ahead of [0, 1, 6]) expect(there).toContain(monthOf(ago(-ahead)));
 });
 
+test('a backup that is older than the months ahead is written to once it is migrated', async () => {
+  for (const ahead of [0, 1, 2, 3, 4, 5, 6]) await sql`drop table ${sql(monthOf(ago(-ahead)))}`;
+  const insert = () => sql`insert into audit (requester, action, resource, resource_id) values ('{}', 'new', 'x', 'x')`;
+  await expect(insert()).rejects.toThrow('no partition');
+  await migrate(sql, {});
+  await insert();
+  for (const ahead of [0, 1, 6]) expect(await months()).toContain(monthOf(ago(-ahead)));
+});
+
 /** As migrate does for the owner of the database. */
 const keepAtLeast = (count: number) => sql`update audit_minimum set months = ${count}`;
 
