@@ -12,6 +12,7 @@ import { endRun } from './ending';
 import { createEngine, type Engine } from './engine';
 import { isRefusal, isTooLarge, refusalOf } from './engine-refusals';
 import { putRight } from './gone';
+import type { HistoryPlaces } from './retention';
 
 export type RelayHands = {
   readonly inventory: Inventory;
@@ -21,6 +22,7 @@ export type RelayHands = {
   readonly auditMonths?: number;
   /** The same of events and ended runs. */
   readonly historyMonths?: number;
+  readonly historyPlaces?: HistoryPlaces;
   /** Called for every pass. */
   readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
 };

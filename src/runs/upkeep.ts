@@ -55,7 +55,8 @@ export const upkeepOnce = async (hands: UpkeepHands, pass = 0): Promise<boolean>
   })) ?? false;
 
 /** Passes until the signal. An engine or store that is away is tried again at the next one. */
-export const runUpkeep = async (hands: UpkeepHands, signal: AbortSignal): Promise<void> => {
+export const runUpkeep = async (given: UpkeepHands, signal: AbortSignal): Promise<void> => {
+  const hands = { historyPlaces: {}, ...given };
   for (let pass = 0; !signal.aborted; pass++) {
     await upkeepOnce(hands, pass).catch((thrown) => {
       if (!signal.aborted) hands.log.warn('engine and store are not compared now', { reason: String(thrown) });

@@ -134,6 +134,24 @@ test('a pass goes on behind rows that stay, batch by batch, and ends at the firs
   expect(await events()).not.toContain(gone);
 });
 
+test('more rows that stay than a pass looks at keep none behind them from being deleted', async () => {
+  const open = await rollout(null);
+  const stay = 50_000;
+  await sql`
+    insert into events (at, kind, rollout_id) select ${old}, 'rollout.target.done', ${open} from generate_series(1, ${stay})`;
+  await event(old);
+  const historyPlaces = {};
+  for (let passes = 0; passes < 2; passes++)
+    await forgetHistory({ inventory: control, log: log as never, historyMonths: 2, historyPlaces });
+  expect((await events()).length).toBe(stay);
+  // And begins again with the oldest.
+  await event(old, { tx: '0' });
+  await sql`update rollouts set finished_at = ${old}`;
+  for (let passes = 0; passes < 3; passes++)
+    await forgetHistory({ inventory: control, log: log as never, historyMonths: 2, historyPlaces });
+  expect(await events()).toEqual([]);
+});
+
 test('runs of one moment go batch by batch, none twice and none left', async () => {
   for (let count = 0; count < 5; count++) await run(old, old);
   const stays = await run(old, null);
