@@ -1,6 +1,6 @@
 /** Queries of webhooks: which receiver gets which events, what is still to be delivered, and the log of deliveries. */
 import { eventFamilies } from '../model/resources/webhooks';
-import type { Db } from './database';
+import { type Db, uuidArray } from './database';
 import type { FeedEvent } from './feed';
 import type { SealedSecret } from './secrets/vault';
 
@@ -33,6 +33,7 @@ export type DueDelivery = {
   readonly id: number;
   readonly uuid: string;
   readonly attempts: number;
+  readonly webhook: string;
   readonly url: string;
   /** As it is sent. */
   readonly event: Readonly<Record<string, unknown>> & { readonly seq: number; readonly kind: string };
@@ -129,20 +130,35 @@ const delivering = (sql: Db) => ({
 
   /**
    * Takes deliveries that are due, at most `each` of one webhook, so that one which does not answer delays no other.
-   * They are this worker's alone for `leaseMs`; a worker that dies leaves them to the others after that.
+   * They are this worker's alone for `leaseMs`; a worker that dies leaves them to the others after that. One whose event is gone
+   * has failed.
+   * @param except webhooks of which none are taken
    */
-  async takeDue({ limit, each, leaseMs }: { limit: number; each: number; leaseMs: number }): Promise<DueDelivery[]> {
+  async takeDue({
+    limit,
+    each,
+    leaseMs,
+    except = [],
+  }: {
+    limit: number;
+    each: number;
+    leaseMs: number;
+    except?: Iterable<string>;
+  }): Promise<DueDelivery[]> {
     return sql<DueDelivery[]>`
       with due as (
-        select d.id from webhooks w, lateral (
-          select id from webhook_deliveries where webhook_uuid = w.uuid and state = 'pending' and next_at <= now()
+        select d.id, exists (select from events e where e.seq = d.event_seq) as there from webhooks w, lateral (
+          select id, event_seq from webhook_deliveries where webhook_uuid = w.uuid and state = 'pending' and next_at <= now()
           order by next_at limit ${each} for update skip locked
-        ) d where w.enabled limit ${limit}
+        ) d where w.enabled and w.uuid <> all (${uuidArray(sql, except)}) limit ${limit}
+      ), gone as (
+        update webhook_deliveries set state = 'failed', error = 'The event was deleted by its age.', finished_at = now()
+        where id in (select id from due where not there)
       ), taken as (
         update webhook_deliveries set attempts = attempts + 1, next_at = now() + ${leaseMs} * interval '1 millisecond'
-        where id in (select id from due) returning id, uuid, attempts, webhook_uuid, event_seq
+        where id in (select id from due where there) returning id, uuid, attempts, webhook_uuid, event_seq
       )
-      select t.id, t.uuid, t.attempts, w.url,
+      select t.id, t.uuid, t.attempts, w.uuid as webhook, w.url,
         jsonb_build_object('seq', e.seq, 'at', e.at, 'kind', e.kind, 'node_uuid', e.node_uuid, 'node_name', coalesce(n.name, r.node_name),
           'run_id', e.run_id, 'verb', r.verb, 'project', e.project, 'lessee', e.lessee, 'data', e.data) as event,
         jsonb_build_object('id', s.id, 'key_id', s.key_id, 'nonce', encode(s.nonce, 'base64'),

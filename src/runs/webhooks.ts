@@ -91,19 +91,51 @@ const deliverOne = async (due: DueDelivery, vault: Vault, hands: TellHands, sign
   hands.onDelivery?.(outcomes[attempted.state], performance.now() - began);
 };
 
-/** Tries what is due, a bounded number at once. @returns how many were tried */
-const deliverDue = async (hands: TellHands, signal: AbortSignal): Promise<number> => {
+/** Attempts that a pass did not wait for, and the webhook of each. */
+type UnderWay = Map<Promise<void>, string>;
+
+/** Resolves when the work has, or after so long; rejects where the work does until then. */
+const within = (work: Promise<unknown>, ms: number): Promise<void> =>
+  new Promise((done, fail) => {
+    const timer = setTimeout(done, ms);
+    work.then(() => done(), fail).finally(() => clearTimeout(timer));
+  });
+
+/**
+ * Tries what is due, a bounded number at once: of a webhook only where none of its attempts is under way, so that a receiver which
+ * does not answer keeps no other waiting. @returns how many were tried
+ */
+const deliverDue = async (
+  hands: TellHands,
+  signal: AbortSignal,
+  underWay: UnderWay,
+  waitMs: number,
+): Promise<number> => {
   const { vault } = hands;
   if (!vault) return 0;
-  const due = await hands.inventory.webhooks.takeDue({ ...width, leaseMs });
-  await Promise.all(due.map((one) => deliverOne(one, vault, hands, signal)));
+  const due = await hands.inventory.webhooks.takeDue({ ...width, leaseMs, except: new Set(underWay.values()) });
+  const begun = due.map((one) => {
+    const attempt = deliverOne(one, vault, hands, signal).finally(() => underWay.delete(attempt));
+    underWay.set(attempt, one.webhook);
+    return attempt;
+  });
+  const all = Promise.all(begun);
+  all.catch(() => {}); // what fails later is tried again when its lease has run out
+  await within(all, waitMs);
   return due.length;
 };
 
-/** One pass over both. @returns whether there was anything to do */
-export const tellOnce = async (hands: TellHands, signal: AbortSignal): Promise<boolean> => {
+/**
+ * One pass over both. @returns whether there was anything to do
+ * @param waitMs for attempts at most; those that take longer stay in `underWay`
+ */
+export const tellOnce = async (
+  hands: TellHands,
+  signal: AbortSignal,
+  { underWay = new Map(), waitMs = leaseMs }: { underWay?: UnderWay; waitMs?: number } = {},
+): Promise<boolean> => {
   const read = await readEvents(hands, signal);
-  return (await deliverDue(hands, signal)) + read > 0;
+  return (await deliverDue(hands, signal, underWay, waitMs)) + read > 0;
 };
 
 /** Deletes deliveries that are older than the log is kept, batch by batch until none is left. @returns how many */
@@ -122,12 +154,13 @@ export const forgetDeliveries = async (
 
 /** Passes until the signal, a second apart while there is nothing to do. A store that is away is tried again. */
 export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSignal }): Promise<void> => {
+  const underWay: UnderWay = new Map();
   let quiet = false;
   let sweepAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     let busy = false;
     try {
-      busy = await tellOnce(hands, signal);
+      busy = await tellOnce(hands, signal, { underWay, waitMs: everyMs });
       if (performance.now() >= sweepAt) {
         await forgetDeliveries(hands, signal);
         sweepAt = performance.now() + sweepEveryMs;
@@ -139,4 +172,5 @@ export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSi
     }
     await pause(busy ? everyMs / 10 : everyMs, signal);
   }
+  await Promise.allSettled(underWay.keys());
 };

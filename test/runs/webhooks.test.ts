@@ -260,6 +260,38 @@ test('a receiver that never answers is given up on in time, and another one is n
   expect((await log(quick)).filter(({ state }) => state === 'delivered')).toHaveLength(4);
 });
 
+test('receivers that never answer keep no other waiting, however much is due to them', async () => {
+  const silent = createServer(() => {});
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const deaf = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  for (let nth = 0; nth < 5; nth++) await webhook(['*'], `${deaf}/${nth}`);
+  const quick = await webhook(['*']);
+  const count = 12;
+  for (let nth = 0; nth < count; nth++) await appended('run.failed');
+  await settled();
+  const stop = new AbortController();
+  let delivered = 0;
+  const onDelivery = (): void => {
+    delivered += 1;
+    if (delivered === count) stop.abort();
+  };
+  await runTelling(hands({ origins: [origin, deaf], timeoutMs: 600_000, onDelivery }), { signal: stop.signal });
+  silent.closeAllConnections();
+  silent.close();
+  expect((await log(quick)).filter(({ state }) => state === 'delivered')).toHaveLength(count);
+  expect((await owner`select 1 from webhook_deliveries where webhook_uuid <> ${quick} and attempts > 1`).length).toBe(
+    0,
+  );
+});
+
+test('what was to be delivered of an event that is deleted has failed, and is tried no more', async () => {
+  const uuid = await webhook(['*']);
+  await owner`insert into webhook_deliveries (webhook_uuid, event_seq, kind) values (${uuid}, 1000000000, 'run.failed')`;
+  await tellOnce(hands(), never);
+  expect(await log(uuid)).toMatchObject([{ state: 'failed', attempts: 0, error: 'The event was deleted by its age.' }]);
+});
+
 test('a webhook that is switched off is sent nothing', async () => {
   const uuid = await webhook(['*']);
   await owner`update webhooks set enabled = false where uuid = ${uuid}`;
