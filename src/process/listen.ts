@@ -1,5 +1,6 @@
 /** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
 
+import cluster from 'node:cluster';
 import {
   createServer,
   type Server as HttpServer,
@@ -156,6 +157,21 @@ const endWaiting = (server: HttpServer): void => {
 };
 
 /**
+ * What Node's `maxConnections` does, for one of several processes: that one gives a connection too many back to the first process, which
+ * hands it out again at once, from one full process to the next without end.
+ */
+const closeFurther = (server: HttpServer, most: number): void => {
+  let open = 0;
+  server.prependListener('connection', (socket) => {
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
+    });
+    if (open > most) socket.destroy();
+  });
+};
+
+/**
  * An HTTP server that cuts clients off who send slowly, or nothing.
  * @param messages what requests and responses are made of; Node's own when absent
  */
@@ -176,7 +192,8 @@ export const patientServer = (
     },
     answer,
   );
-  server.maxConnections = connections;
+  if (cluster.isWorker) closeFurther(server, connections);
+  else server.maxConnections = connections;
   endWaiting(server);
   return server;
 };

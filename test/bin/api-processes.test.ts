@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../demo/nodes';
@@ -54,6 +55,19 @@ const ask = async (port: number, path: string): Promise<IncomingMessage & { text
   for await (const chunk of reply) chunks.push(chunk);
   return Object.assign(reply, { text: Buffer.concat(chunks).toString() });
 };
+
+/** A connection that has said nothing yet. What it is answered is not kept. */
+const connected = async (port: number): Promise<Socket> => {
+  const socket = connect(port, '127.0.0.1').resume();
+  // One that is closed while it is written to.
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+};
+
+/** Resolves when a connection is closed, be it with an error. */
+const closeOf = (socket: Socket): Promise<undefined> =>
+  new Promise((done) => (socket.closed ? done(undefined) : socket.once('close', () => done(undefined))));
 
 /** When each process began, by its name in the metrics. */
 const startedAt = async (health: number): Promise<Map<string, string>> => {
@@ -133,6 +147,63 @@ test('one that stands still is ended and started again, and takes no health or m
   await printed('ready', processes + 2);
 });
 
+test('a client whose connection was on its way to one that is killed does not wait for good', async () => {
+  const { port, entry } = await begin();
+  const [, still] = await childrenOf(entry.child.pid!);
+  process.kill(still!, 'SIGSTOP');
+  const sockets = await Promise.all(Array.from({ length: 2 * processes }, () => connected(port)));
+  let open = sockets.length;
+  const one = new Promise<void>((done) => {
+    for (const socket of sockets)
+      socket.once('close', () => {
+        open -= 1;
+        if (open === 1) done();
+      });
+  });
+  for (const socket of sockets) socket.write('GET /v1 HTTP/1.1\r\nhost: one\r\nconnection: close\r\n\r\n');
+  await one;
+  process.kill(still!, 'SIGKILL');
+  await Promise.all(sockets.map(closeOf));
+});
+
+test('connections beyond the share of each are closed, and none goes from one to the next without end', async () => {
+  const most = 2 * processes;
+  const { port } = await begin({ TEMPER_MAX_CONNECTIONS: String(most), TEMPER_KEEP_ALIVE_TIMEOUT_MS: '300000' });
+  /** A connection that is answered on, and stays; undefined where it is closed. */
+  const kept = async (): Promise<Socket | undefined> => {
+    const socket = await connected(port);
+    const answered = new Promise<Socket>((done) => socket.once('data', () => done(socket)));
+    socket.write('GET /v1 HTTP/1.1\r\nhost: one\r\n\r\n');
+    return Promise.race([answered, closeOf(socket)]);
+  };
+  const held: Socket[] = [];
+  const fill = () =>
+    until('each of them to have its share', 60_000, async () => {
+      const socket = await kept();
+      if (socket) held.push(socket);
+      return held.length === most || undefined;
+    });
+  await fill();
+  expect(await kept()).toBeUndefined();
+  held.pop()!.destroy();
+  await fill();
+  expect(held.filter(({ closed }) => closed)).toEqual([]);
+  for (const socket of held) socket.destroy();
+});
+
+test('SIGTERM before the first of them listens starts no other', async () => {
+  const entry = start('api', several);
+  await entry.says('"health"');
+  const begun = await until('the first of them', 60_000, async () => {
+    const pids = await childrenOf(entry.child.pid!);
+    return pids.length > 0 ? pids : undefined;
+  });
+  expect(begun).toHaveLength(1);
+  entry.child.kill('SIGTERM');
+  const { status, err } = await entry.ended;
+  expect({ status, err }).toEqual({ status: 0, err: '' });
+});
+
 test('one that stands still keeps the others from ending no longer than that is noticed', async () => {
   const { entry } = await begin();
   const pids = await childrenOf(entry.child.pid!);
@@ -200,5 +271,5 @@ test('what keeps them from starting is said once, with the status of settings', 
 const childrenOf = async (pid: number): Promise<number[]> => {
   const { readFile } = await import('node:fs/promises');
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  return text.trim().split(' ').map(Number);
+  return text.trim().split(' ').filter(Boolean).map(Number);
 };

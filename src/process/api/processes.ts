@@ -12,6 +12,7 @@ import type { Life } from '../process';
 import type { ApiConfig } from '../settings/config';
 import { configStatus } from '../settings/fault';
 import { createCounts } from './counted-together';
+import { closeUntaken } from './handed-over';
 
 /** What the first process asks of another, and what that answers. */
 type Question = { readonly temper: 'count' | 'check' | 'alive'; readonly number: number };
@@ -184,6 +185,7 @@ export const runProcesses = async (
       ...(rules !== undefined && { [rulesSetting]: rules }),
     });
     counts.serve(worker);
+    closeUntaken(worker);
     worker.on('message', (message: Answer) => {
       if (message?.temper === 'policy') rules = JSON.stringify(message.rules);
     });
@@ -228,7 +230,10 @@ export const runProcesses = async (
   for (let number = 1; number <= count; number += 1) {
     const slot: Slot = { number, counted: [], ...begin(number) };
     slots.push(slot);
-    if (number === 1 && !(await slot.listening) && !life.signal.aborted) {
+    const started = number > 1 || (await slot.listening);
+    // Those that are begun now would come too late to be ended with the others.
+    if (life.signal.aborted) return;
+    if (!started) {
       const status = slot.worker.process.exitCode ?? 1;
       if (status !== configStatus) log.error('the first API process did not start', { status });
       process.exit(status || 1);
