@@ -18,6 +18,9 @@ describe('a document', () => {
       expect.objectContaining({ code: 'BodyTooDeep', facts: { limit: maxDepth } }),
     );
     expect(() => checkValue(nested(maxDepth - 1, { a: 1 }))).not.toThrow();
+    const within = (depth: number): unknown => (depth === 0 ? 1 : { a: within(depth - 1) });
+    expect(() => checkValue(within(maxDepth))).not.toThrow();
+    expect(() => checkValue(within(maxDepth + 1))).toThrow(expect.objectContaining({ code: 'BodyTooDeep' }));
     expect(() => checkValue(nested(maxDepth, { a: 1 }))).toThrow(expect.objectContaining({ code: 'BodyTooDeep' }));
   });
 

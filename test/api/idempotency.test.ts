@@ -11,7 +11,7 @@ import { TemperError } from '../../src/model/errors';
 import { createRuns } from '../../src/runs';
 import { reconcileOnce } from '../../src/runs/reconcile';
 import { addWorker, faultOf, type Reply, type Request, startTestApi, type TestApi } from '../support/api';
-import { logOf, storeOf } from '../support/run-doubles';
+import { type Answers, logOf, storeOf } from '../support/run-doubles';
 import { type Persona, personas } from '../support/world';
 
 let api: TestApi;
@@ -418,18 +418,38 @@ describe('a process that died', () => {
     expect(row).not.toMatchObject({ code: 'Repeated' });
   });
 
-  test('before the work: what its repeat does is no repetition', async () => {
-    const asked = Buffer.from('asked');
-    const row = { request_id: 'r0', status: null, alive: false, changed: false, asked };
-    const { inventory } = storeOf({ 'idempotency.begin': row, 'idempotency.takeOver': true });
+  const asked = Buffer.from('asked');
+  const cutOff = { request_id: 'r0', status: null, alive: false, changed: false, asked };
+  /** A request with a key, to a store that answers so. */
+  const keyed = (answers: Answers, more: object = {}) => {
+    const { inventory } = storeOf(answers);
     const ctx = { inventory, settings: {}, vault: { digests: () => [asked] }, log: logOf().log };
     const request = { requestId: 'r1', who: { roles: [] }, version: 1, header: () => 'a-key' };
-    const route = { method: 'PUT', rules: ['a:rule'] };
+    const route = { method: 'PUT', rules: ['a:rule'], ...more };
     const doOnce = createOnce(ctx as unknown as Parameters<typeof createOnce>[0], []);
     const work = jest.fn(async () => ({ status: 204 }));
     const asking = { route, request, url: '/x', rawBody: {} } as unknown as Parameters<typeof doOnce>[0];
-    expect(await doOnce(asking, work)).toEqual({ answer: { status: 204 }, repeated: false });
+    return { once: () => doOnce(asking, work), work };
+  };
+
+  test.each([
+    ['before the work: what its repeat does', { 'idempotency.begin': cutOff, 'idempotency.takeOver': true }],
+    ['nowhere: what the first one with a key does', {}],
+  ])('%s is no repetition', async (_, answers) => {
+    const { once, work } = keyed(answers);
+    expect(await once()).toEqual({ answer: { status: 204 }, repeated: false });
     expect(work.mock.calls).toEqual([['r1']]);
+  });
+
+  test.each([
+    ['before the work', cutOff, {}],
+    ['after it', { ...cutOff, changed: true }, {}],
+    ['after it, where the work is done again', { ...cutOff, changed: true }, { cutOff: 'again' }],
+  ])('%s: of two repeats at once one goes on', async (_, row, more) => {
+    const taken = { 'idempotency.begin': row, 'idempotency.takeOver': false, 'idempotency.revive': false };
+    const { once, work } = keyed(taken, more);
+    await expect(once()).rejects.toMatchObject({ code: 'IdempotencyUnderWay' });
+    expect(work).not.toHaveBeenCalled();
   });
 
   test('does not say any more that it lives, which one that works says three times in its term', async () => {
