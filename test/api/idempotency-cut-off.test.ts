@@ -1,14 +1,15 @@
 /** What a repeat is answered whose first request was cut off after its work, where that is a status alone. */
-import type { Route } from '../../src/api';
+import { type Route, routes } from '../../src/api';
 import { cutOffAnswer } from '../../src/api/http/idempotency-cut-off';
 
 const freezes = '/temper/v1/nodes/:node_ident/freezes';
+const creation = { method: 'POST', path: freezes, madeIn: '/temper/v1/freezes' };
 
 /** The answer to a creation below a node, where these routes show what was made. */
-const createdAnswer = (routes: readonly unknown[]) =>
+const createdAnswer = (routes: readonly unknown[], answers?: object) =>
   cutOffAnswer(
     { action: 'freeze.create', resource_id: 'f1', run_id: null } as never,
-    { route: { method: 'POST', path: freezes }, request: { params: { node_ident: 'n1' }, base: 'http://x' } } as never,
+    { route: { ...creation, answers }, request: { params: { node_ident: 'n1' }, base: 'http://x' } } as never,
     {} as never,
     routes as Route[],
   );
@@ -35,6 +36,27 @@ test('what is shown as a text is repeated as one, and what no route shows is ans
   const text = await createdAnswer([show(async () => ({ text: 'made' }))]);
   expect(text).toEqual({ status: 201, headers: { Location }, text: 'made' });
   expect(await createdAnswer([])).toEqual({ status: 201, headers: { Location } });
+});
+
+test('what a creation answers in another shape than it is shown in is answered by its address', async () => {
+  const [one, other] = [{}, {}];
+  const shown = { ...show(async () => ({ body: 'whole' })), answers: { 200: one } };
+  expect(await createdAnswer([shown], { 201: other })).toEqual({ status: 201, headers: { Location } });
+  expect(await createdAnswer([shown], { 201: one })).toMatchObject({ body: 'whole' });
+});
+
+test('a request that makes nothing is not answered as a creation, though its record names a resource', async () => {
+  const asked = { route: { method: 'POST', path: freezes, answers: { 204: null } }, request: { base: 'http://x' } };
+  const row = { action: 'media.insert', resource_id: 'n1', run_id: null };
+  expect(await cutOffAnswer(row as never, asked as never, {} as never, [])).toMatchObject({ status: 204 });
+});
+
+test('whatever is made is shown somewhere, below the path of its creation or where that says', () => {
+  const creations = routes.filter(({ method, answers }) => method === 'POST' && (!answers || 201 in answers));
+  const shownIn = (collection: string) =>
+    routes.filter(({ method, path }) => method === 'GET' && new RegExp(`^${collection}/:[^/]+$`).test(path)).length;
+  expect(creations.length).toBeGreaterThan(15);
+  expect(creations.flatMap(({ path, madeIn = path }) => (shownIn(madeIn) === 1 ? [] : [path]))).toEqual([]);
 });
 
 test('a failure of ours while it is shown is not taken for a resource that is gone', async () => {

@@ -4,12 +4,8 @@ import { isTemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
 import type { Answer, ApiRequest, Route } from './route';
 
-/** The collection that a creation adds to: freezes are made below their node, and shown beside all others. */
-const collectionOf = (path: string): string => {
-  if (!path.includes(':')) return path;
-  const [, prefix = ''] = /^((?:\/temper)?\/v1)\//.exec(path) ?? [];
-  return `${prefix}/${path.slice(path.lastIndexOf('/') + 1)}`;
-};
+const creates = ({ method, answers }: Route): boolean =>
+  answers === undefined ? method === 'POST' : Object.hasOwn(answers, 201);
 
 /** The resource as it is now, to who asks now; nothing of it where it is gone or hidden. */
 const shownNow = async (
@@ -33,12 +29,14 @@ const createdBefore = async (
   ctx: ApiContext,
   routes: readonly Route[],
 ): Promise<Answer> => {
-  const collection = collectionOf(asked.route.path);
+  const { path, madeIn: collection = path, answers } = asked.route;
   const show = routes.find(
     ({ method, path }) =>
       method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 1).includes('/'),
   );
-  const shown = show && (await shownNow(show, id, asked, ctx));
+  // The enrolment of a discovered machine answers less than what is shown of its node.
+  const likewise = show && answers?.[201] === show.answers?.[200];
+  const shown = likewise ? await shownNow(show, id, asked, ctx) : undefined;
   return {
     status: 201,
     headers: { Location: `${asked.request.base}${collection}/${id}` },
@@ -69,7 +67,7 @@ export const cutOffAnswer = async (
   ctx: ApiContext,
   routes: readonly Route[],
 ): Promise<Answer> => {
-  if (row.action?.endsWith('.create') && row.resource_id) return createdBefore(row.resource_id, asked, ctx, routes);
+  if (row.resource_id && creates(asked.route)) return createdBefore(row.resource_id, asked, ctx, routes);
   if (row.run_id && asked.route.path.startsWith('/temper/')) return { status: 202, body: { run: row.run_id } };
   return { status: emptyStatus(asked.route), headers: statesOf(asked) };
 };

@@ -105,6 +105,8 @@ export type RouteDefinition<Params, Query, Body> = {
    * unless what is written down is only an intent that its own id keeps from being carried out twice.
    */
   readonly cutOff?: 'again';
+  /** The collection in which what the request makes is shown, where that is not the path itself. */
+  readonly madeIn?: string;
   /** For the API's description, where it does not follow from method, path and resource table: description/answers.ts. */
   readonly answers?: Answers;
   handler(request: ApiRequest<Params, Query, Body>, ctx: ApiContext): Promise<Answer>;

@@ -198,6 +198,7 @@ const enrollRoute = route<Params, unknown, Enrolment>({
   path: `${path}/:machine/enroll`,
   params,
   body: enrolment,
+  madeIn: '/v1/nodes',
   answers: { 201: shapes.enrolledMachine },
   asks: rules.enroll,
   rules: [rules.enroll, createRule, ...allKeyRules, moveCredentials],

@@ -175,6 +175,7 @@ export const freezeRoutes: Route[] = [
   route<OfNode, unknown, FreezeBody>({
     method: 'POST',
     path: '/temper/v1/nodes/:node/freezes',
+    madeIn: '/temper/v1/freezes',
     answers: { 201: shapes.freeze },
     rules: [freezeRules.node, freezeRules.create],
     body: freezeBody,

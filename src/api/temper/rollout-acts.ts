@@ -14,7 +14,7 @@ import { type RollbackBody, rollbackBody, specOf } from './rollout-body';
 import { createRollout, planningRules } from './rollout-planning';
 import * as shapes from './rollout-shapes';
 import { rolloutRules, targetOf, wholeRollout, wholeView } from './rollout-views';
-import { type OfRollout, rolloutPath } from './rollouts';
+import { type OfRollout, rolloutPath, rolloutsPath } from './rollouts';
 
 const actBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
@@ -235,6 +235,7 @@ export const rolloutActRoutes: Route[] = [
   route<OfRollout, unknown, RollbackBody>({
     method: 'POST',
     path: `${rolloutPath}/rollback`,
+    madeIn: rolloutsPath,
     answers: { 201: shapes.rollout },
     rules: [rollbackRule, ...planningRules],
     body: rollbackBody,

@@ -133,12 +133,13 @@ const targets = async (
 };
 
 const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
-export const rolloutPath = '/temper/v1/rollouts/:rollout';
+export const rolloutsPath = '/temper/v1/rollouts';
+export const rolloutPath = `${rolloutsPath}/:rollout`;
 
 export const rolloutRoutes: Route[] = [
   route<unknown, unknown, RolloutBody>({
     method: 'POST',
-    path: '/temper/v1/rollouts',
+    path: rolloutsPath,
     answers: { 201: shapes.rollout },
     rules: planningRules,
     body: rolloutBody,
@@ -146,7 +147,7 @@ export const rolloutRoutes: Route[] = [
   }),
   route<unknown, ListQuery>({
     method: 'GET',
-    path: '/temper/v1/rollouts',
+    path: rolloutsPath,
     answers: { 200: shapes.rolloutList },
     rules: seeing,
     query: listQuery,
