@@ -1,9 +1,11 @@
 /** Queries of the revisions of runbooks: written by a trigger of the table (0036), read and withdrawn here. */
 import type { RunbookUuid } from '../model/ids';
+import type { Predicate } from '../model/predicates';
 import type { RunbookParameter } from '../model/resources/runbook-parameters';
 import type { RunbookStep } from '../model/resources/runbook-steps';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
+import { conditionOf } from './predicates';
 
 /** One state that a runbook was in, without its steps. */
 export type RunbookRevision = {
@@ -31,13 +33,13 @@ export const runbookRevisions = (sql: Db) => ({
     await sql`select set_config('temper.author', ${JSON.stringify(requester)}, true)`;
   },
 
-  /** Newest first; `before` is the revision that the page follows. */
+  /** Newest first; `before` is the revision that the page follows. @param visible over the columns of revisions */
   list: (
     runbook: RunbookUuid,
-    { limit, before }: { readonly limit: number; readonly before?: number },
+    { visible, limit, before }: { readonly visible: Predicate; readonly limit: number; readonly before?: number },
   ): Promise<RunbookRevision[]> => sql<RunbookRevision[]>`
     select * from runbook_revisions
-    where runbook_uuid = ${runbook} ${before === undefined ? sql`` : sql`and revision < ${before}`}
+    where runbook_uuid = ${runbook} and ${conditionOf(sql, visible, 'runbook_revisions')} ${before === undefined ? sql`` : sql`and revision < ${before}`}
     order by revision desc limit ${limit}`,
 
   async find(runbook: RunbookUuid, revision: number): Promise<RunbookRevision | undefined> {

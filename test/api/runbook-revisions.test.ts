@@ -206,6 +206,22 @@ describe('who sees what', () => {
     expect((await revisions('system-reader', '/2')).body).toMatchObject({ author: { system_scope: 'all' } });
   });
 
+  test('a page is full as long as there is more to see, however many hidden revisions lie between', async () => {
+    await create('owner-manager', { name: 'flash' });
+    await patch('operator', '/public', true);
+    const body = [
+      { op: 'add', path: '/public', value: false },
+      { op: 'add', path: '/owner', value: owner },
+    ];
+    expect((await api.as('operator', 'PATCH', '/v1/runbooks/flash', { body })).status).toBe(200);
+    await patch('owner-manager', '/steps', [reboot]);
+    await patch('operator', '/public', true);
+    expect(await numbers('operator')).toEqual([5, 4, 3, 2, 1]);
+    expect(await numbers('lessee-reader')).toEqual([5, 2]);
+    expect(await numbers('lessee-reader', '?limit=2')).toEqual([5, 2]);
+    expect(await numbers('lessee-reader', '?limit=1&marker=5')).toEqual([2]);
+  });
+
   test('a stranger finds no runbook', async () => {
     await create('owner-manager');
     for (const below of ['', '/1', '/1/diff']) expect((await revisions('stranger-admin', below)).status).toBe(404);

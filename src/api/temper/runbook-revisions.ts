@@ -5,6 +5,7 @@ import type { RunbookRevision } from '../../inventory/runbook-revisions';
 import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
+import { or, type Predicate } from '../../model/predicates';
 import type { RunbookStep } from '../../model/resources/runbook-steps';
 import type { Runbook } from '../../model/resources/runbooks';
 import { runbookTarget } from '../../policy';
@@ -12,7 +13,7 @@ import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { pageLimit, revisionNumber } from '../resource/validation';
-import { findVisibleRunbook } from '../v1/runbooks/visibility';
+import { findVisibleRunbook, runbookColumns } from '../v1/runbooks/visibility';
 import * as shapes from './runbook-shapes';
 
 const revisionRules = {
@@ -68,6 +69,10 @@ const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
 const mayRead = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
   row.public || ctx.policy().allows(revisionRules.get, who, runbookTarget(row));
 
+/** The same of all rows. */
+const readable = (ctx: ApiContext, who: Caller): Predicate =>
+  or({ is: 'equals', column: 'public', value: true }, ctx.policy().filter(revisionRules.get, who, runbookColumns));
+
 /** Throws RevisionNotFound alike for missing and hidden ones. */
 const visibleRevision = async (
   ctx: ApiContext,
@@ -84,8 +89,9 @@ const listRevisions = async (
   ctx: ApiContext,
 ): Promise<Answer> => {
   const runbook = await findVisibleRunbook(ctx, who, params.runbook);
-  const rows = await ctx.inventory.runbookRevisions.list(runbook.uuid, { limit: query.limit, before: query.marker });
-  const seen = rows.filter((row) => mayRead(ctx, who, row));
+  const visible = readable(ctx, who);
+  const { limit, marker: before } = query;
+  const seen = await ctx.inventory.runbookRevisions.list(runbook.uuid, { visible, limit, before });
   return ok({ revisions: seen.map((row) => revisionView(row, runbook.revision, people(ctx, who, row))) });
 };
 

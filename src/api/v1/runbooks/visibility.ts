@@ -5,6 +5,9 @@ import { runbookTarget } from '../../../policy';
 import type { ResourceKind } from '../../resource/kit';
 import { type Context, findVisible } from '../../resource/reach';
 
+/** Columns of runbooks, and of their revisions, that rules decide by. */
+export const runbookColumns = { 'runbook.owner': 'owner', 'runbook.public': 'public' } as const;
+
 export const runbookKind: ResourceKind<Runbook> = {
   table: runbookTable,
   tableAt: runbookTableAt,
@@ -17,7 +20,7 @@ export const runbookKind: ResourceKind<Runbook> = {
   named: {},
   owned: {
     target: runbookTarget,
-    columns: { 'runbook.owner': 'owner', 'runbook.public': 'public' },
+    columns: runbookColumns,
     open: 'public',
     filter: 'project',
   },
