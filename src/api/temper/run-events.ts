@@ -14,8 +14,12 @@ import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../resource/b
 import { visibleRun } from './runs';
 
 const eventsAtOnce = 200;
-/** Something has come but an older transaction is under way; that is over in a moment. */
+/**
+ * Something has come but an older transaction is under way; that is over in a moment. Where it goes on, as one that makes an index
+ * does, streams look less often: the reader of all events wakes them when it is over.
+ */
 const unsettledMs = 50;
+const unsettledMostMs = 2_000;
 /** Proxies commonly close what is silent for half a minute or more. */
 export const keepAliveMs = 15_000;
 
@@ -65,6 +69,7 @@ type Following = {
 const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
   let place = after;
   let spoke = performance.now();
+  let waitMs = unsettledMs;
   await sink.write('retry: 2000\n\n');
   while (!sink.signal.aborted && !ear.closing.aborted) {
     const { rows, unsettled } = await ctx.inventory.feed.ofRun(run, place, eventsAtOnce);
@@ -77,7 +82,8 @@ const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following,
       place = rows.at(-1) ?? place;
       if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen.run, rows))) return;
     }
-    if (rows.length < eventsAtOnce) await ear.news(unsettled ? unsettledMs : untilKeepAlive(spoke), sink.signal);
+    if (rows.length < eventsAtOnce) await ear.news(unsettled ? waitMs : untilKeepAlive(spoke), sink.signal);
+    waitMs = unsettled && rows.length === 0 ? Math.min(waitMs * 2, unsettledMostMs) : unsettledMs;
   }
 };
 
