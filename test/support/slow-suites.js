@@ -8,6 +8,7 @@ module.exports.slowSuites = {
   'browser/read-by-readers': 140,
   'clients/guides': 120,
   'clients/tempest': 105,
+  'e2e/demo': 130,
   'e2e/cli-life': 100,
   'clients/quickstart': 95,
   'clients/metal3': 85,
