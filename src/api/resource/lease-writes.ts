@@ -1,8 +1,8 @@
 /** Whose a write is: what a lessee writes about its node is stamped, and ends with its lease. */
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
-import { raise } from '../../model/errors';
 import type { NodeUuid, ProjectId } from '../../model/ids';
+import { raceLost } from '../http/lock-wait';
 
 type Leased = { readonly uuid: NodeUuid; readonly owner: ProjectId | null; readonly lessee: ProjectId | null };
 
@@ -22,5 +22,5 @@ export const stampLessee = async (
   options: { readonly lock?: boolean } = {},
 ): Promise<void> => {
   if (isLessee(who, node) && !(await inventory.leaseWrites.begin(node.uuid, node.lessee!, options)))
-    raise('NodeLocked', { node: node.uuid });
+    raceLost(node.uuid);
 };
