@@ -4,7 +4,7 @@ import { createTextBytes } from '../../src/api/resource/text-bytes';
 import { maskDocument, masked, maskSecrets } from '../../src/model/access/secrets';
 import { startTestApi, type TestApi } from '../support/api';
 import { oddDocuments as documents, fillOddRows, oddText as odd } from '../support/odd-rows';
-import type { Persona } from '../support/world';
+import { type Persona, personas } from '../support/world';
 
 let api: TestApi;
 beforeAll(async () => {
@@ -81,6 +81,36 @@ test('chosen fields are those of the whole row', async () => {
     ),
   );
 });
+
+const choices = [
+  'uuid',
+  'extra,name',
+  'driver_info,uuid',
+  'instance_info,properties,driver_internal_info',
+  'clean_step,reservation,last_error,maintenance_reason,owner',
+  'provision_state,updated_at,provision_updated_at,inspection_started_at,raid_config',
+];
+
+test.each(Object.keys(personas) as Persona[])(
+  'chosen fields are to %s what they are of each, by every policy',
+  async (who) => {
+    for (const set of ['temper', 'ironic'] as const) {
+      // As a reload between two requests does it.
+      api.setPolicy({ set });
+      for (const minor of [8, 53, 115])
+        for (const fields of choices) {
+          const { status, body } = await api.as(who, 'GET', `/v1/nodes?fields=${fields}`, { minor });
+          const rows: { links: { href: string }[] }[] = status === 200 ? body.nodes : [];
+          const shown = rows.map(({ links: [self] }) =>
+            api.as(who, 'GET', `${new URL(self!.href).pathname}?fields=${fields}`, { minor }),
+          );
+          const alone = (await Promise.all(shown)).map((reply) => JSON.stringify(reply.body));
+          expect({ set, minor, rows: rows.map((row) => JSON.stringify(row)) }).toEqual({ set, minor, rows: alone });
+        }
+    }
+    api.setPolicy({ set: 'temper' });
+  },
+);
 
 test('no secret leaves with a document that was not parsed', async () => {
   for (const who of ['operator', 'owner-member'] as const) {

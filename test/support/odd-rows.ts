@@ -18,6 +18,17 @@ export const oddDocuments: readonly object[] = [
     ],
   },
   { link: 'https://a.example/?X-Amz-Signature=abc&sig=def', half: { $secret: 7 }, both: { $secret: 'a', other: 1 } },
+  // As text: a literal would make a prototype of the first key.
+  JSON.parse(`{"__proto__": {"password": "hunter2", "kept": 1}, "constructor": {"prototype": {}}, "toString": "t",
+    "numbers": [9223372036854775808, -9223372036854775809, 5e-324, 1.7976931348623157e308, -0, 0.10, 1e-7],
+    "marks": "\\u0001!\\u0002 \\u0001#[]\\u0002", "\\u0001!\\u0002": "\\u0001$\\u0002"}`),
+  {
+    'to\u212aen': 'hunter2',
+    'k=v': 'line\nsecret=hunter2',
+    'a:b': '\tpassword: "hunter2 of two words"',
+    list: [['HTTPS://me:hunter2@h/p'], [{ name: 'TOKEN', value: ['hunter2', { a: 'hunter2' }] }]],
+    parameters: { password: { $param: 'a' }, secret: '', passphrase: null, token: 0, configdrive: [] },
+  },
 ];
 
 const writeNode = async (api: TestApi, document: object, nth: number): Promise<void> => {
