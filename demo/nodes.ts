@@ -60,7 +60,7 @@ export const rests = (person: Person, node: string, state: string, withinMs = 18
   }).then(() => undefined);
 
 /** Powers a node on and waits until it is. */
-export const powerOn = async (person: Person, node: string, withinMs = 60_000): Promise<void> => {
+export const powerOn = async (person: Person, node: string, withinMs = 180_000): Promise<void> => {
   await person.must('PUT', `/v1/nodes/${node}/states/power`, { target: 'power on' });
   await until(`${node} to be on`, withinMs, async () => {
     const { power_state, target_power_state, last_error } = await person.must('GET', `/v1/nodes/${node}/states`);

@@ -14,6 +14,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+jest.setTimeout(900_000);
+
 const begin = () => {
   const settings = Object.entries(process.env).filter(([name]) => !/^TEMPER_(?!TEMPORAL_SOURCES$|PYTHON$)/.test(name));
   const env = { ...Object.fromEntries(settings), TMPDIR: folder };
