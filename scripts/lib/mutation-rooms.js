@@ -46,8 +46,8 @@ const rooms = {
   activities: {
     files: below('src/activities'),
     tests: [
-      'test/activities/{act-parts,control-acts,looks,one-ramdisk,power-look}.test.ts',
-      'test/activities/{late-attempt,lease,power-sync,ramdisk-image,reported-attempts,run-act,secrets-command,stolen-api}.test.ts',
+      'test/activities/{act-parts,control-acts,look-places,looks,one-ramdisk,power-look}.test.ts',
+      'test/activities/{late-attempt,lease,power-slots,power-sync,ramdisk-image,reported-attempts,run-act,secrets-command,stolen-api}.test.ts',
       'test/runs/{call,inspection-rules,lost-ramdisk,runs}.test.ts',
     ],
     servers: true,
@@ -95,7 +95,9 @@ const rooms = {
       'src/api/http/open-budget.ts',
       'src/api/resource/visibility.ts',
     ),
-    tests: ['test/api/{body,hidden,idempotency,idempotency-cut-off,limits,open-routes,visibility}.test.ts'],
+    tests: [
+      'test/api/{body,hidden,idempotency,idempotency-cut-off,idempotency-made,limits,open-routes,visibility}.test.ts',
+    ],
     servers: true,
   },
 };
