@@ -32,7 +32,7 @@ test('a history that this build can tell again is replayed from Temporal', async
 test('a run that Temporal does not know is reported as such', async () => {
   const { status, err } = await run(`temper replay node.${randomUUID()}`, env());
   expect(status).toBe(1);
-  expect(err).toContain('has no history of');
+  expect(err).toContain(`, namespace ${temporalNamespace}, has no history of`);
 });
 
 test('doctor finds Temporal with its attributes and the control worker', async () => {

@@ -62,7 +62,8 @@ const fetched = async (id: string, settings: TemporalSettings) => {
     return await client.workflow.getHandle(id).fetchHistory();
   } catch (thrown) {
     if (!isUnknown(thrown)) throw thrown;
-    return stop('refused', `Temporal at ${at} has no history of ${id}: it was kept for a while only, or never began.`);
+    const where = `Temporal at ${at}, namespace ${settings.TEMPER_TEMPORAL_NAMESPACE},`;
+    return stop('refused', `${where} has no history of ${id}: it was kept for a while only, or never began there.`);
   } finally {
     await connection.close();
   }
