@@ -25,7 +25,7 @@ export type ImportReport = {
 };
 
 export type ImportContext = {
-  readonly inventory: Pick<Inventory, 'stepwise' | 'imports' | 'alone'>;
+  readonly inventory: Pick<Inventory, 'stepwise' | 'imports' | 'alone' | 'recovery'>;
   readonly sealer: Sealer;
   /** Who runs the command, for the audit trail. */
   readonly user: string;
@@ -156,11 +156,14 @@ const importAlone = async (
 };
 
 /**
- * Takes what the source has. Throws SourceFault where it is no database that is understood or another import is under way, and
- * what the store throws; what was stored until then stays, and a repeat goes on.
+ * Takes what the source has. Throws SourceFault where it is no database that is understood, another import is under way or Temper
+ * is in recovery, and what the store throws; what was stored until then stays, and a repeat goes on.
  */
 export const importIronic = async (source: Source, context: ImportContext, wish: ImportWish): Promise<ImportReport> => {
   const work = () => importAlone(source, context, wish);
+  // Until its end a node may be in other hands than the restored store says.
+  if (!wish.dryRun && (await context.inventory.recovery.current()))
+    throw new SourceFault('Temper is in recovery: an administrator ends it with `temper recover --yes`.');
   const report = wish.dryRun ? await work() : await context.inventory.alone('import', work);
   if (!report) throw new SourceFault('Another import is under way. Begin when it has ended.');
   return report;

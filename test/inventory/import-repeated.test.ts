@@ -129,6 +129,13 @@ test('of two imports at once one is refused', async () => {
   expect((await first).counts.node).toMatchObject({ new: 1 });
 });
 
+test('during a recovery nothing is stored, as by no request', async () => {
+  await sql`insert into recovery ${sql({ side: 'store', reason: 'the database is older' })}`;
+  await expect(imported(sourceOf(rack))).rejects.toThrow(SourceFault);
+  expect((await imported(sourceOf(rack), { dryRun: true })).counts.node).toMatchObject({ new: 1 });
+  expect(await sql`select 1 from nodes`).toEqual([]);
+});
+
 test('a name that Ironic does not have is said', async () => {
   const report = await imported(sourceOf(rack), { only: ['one', 'on'] });
   expect(said(report)).toEqual(['refused node on: Ironic has none of this UUID or name']);
