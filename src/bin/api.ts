@@ -24,6 +24,7 @@ import { tracesFrom } from '../process/observing';
 import { apiPolicyFrom } from '../process/policy/api-policy';
 import { createPolicyRecorder, type PolicyRecorder } from '../process/policy/policy-record';
 import { type Life, live } from '../process/process';
+import { schemaCheck } from '../process/schema';
 import { apiListening, patienceOf, ramdiskAddressOf, refuseOpeningKeys } from '../process/settings/api-settings';
 import type { ApiConfig } from '../process/settings/config';
 import { together } from '../process/settings/fault';
@@ -87,8 +88,10 @@ const serve = async (life: Life): Promise<void> => {
     port: (server.address() as AddressInfo).port,
     strategies: config.TEMPER_AUTH_STRATEGY,
   });
+  const requireSchema = schemaCheck(inventory);
   const check = async (): Promise<void> => {
     await inventory.ping();
+    await requireSchema();
     const fault = policy.fault();
     if (fault) log.warn('ready with old rules', { fault });
   };

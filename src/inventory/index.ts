@@ -18,6 +18,7 @@ import { imports } from './imports';
 import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { levels } from './levels';
+import { missingMigrations } from './migrate';
 import { agents } from './nodes/agents';
 import { bootCapabilities } from './nodes/boot-capabilities';
 import { chassis } from './nodes/chassis';
@@ -187,6 +188,8 @@ export type Inventory = Queries & {
   alone<T>(what: string, work: () => Promise<T>): Promise<T | undefined>;
   /** Whether Postgres answers. */
   ping(): Promise<void>;
+  /** Migrations of this release that the database has not had. */
+  missingMigrations(): Promise<string[]>;
   /** The time by Postgres' clock, epoch milliseconds. */
   clock(): Promise<number>;
   close(): Promise<void>;
@@ -226,6 +229,7 @@ export const createInventory = (sql: Sql): Inventory => ({
   ping: async () => {
     await sql`select 1`;
   },
+  missingMigrations: () => missingMigrations(sql),
   clock: () => clockOf(sql),
   close: () => sql.end({ timeout: 5 }),
 });

@@ -72,6 +72,12 @@ export const migrationFiles = (): string[] =>
     .filter((name) => name.endsWith('.sql'))
     .sort();
 
+/** Migrations of this release that the database has not had, in order. */
+export const missingMigrations = async (sql: Db): Promise<string[]> => {
+  const applied = new Set((await sql<{ name: string }[]>`select name from migrations`).map(({ name }) => name));
+  return migrationFiles().filter((name) => !applied.has(name));
+};
+
 // Roles belong to the whole server, so another database's migration may be making them at this moment.
 const makeRole = async (sql: Sql, role: string, password: string | undefined): Promise<void> => {
   const login = password ? `login password ${literal(password)}` : 'nologin';

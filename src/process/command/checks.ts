@@ -2,7 +2,7 @@
 import { Connection } from '@temporalio/client';
 import type { DoctorCheck, Finding } from '../../cli';
 import { clockOf, connect, type Sql } from '../../inventory/database';
-import { migrationFiles } from '../../inventory/migrate';
+import { migrationFiles, missingMigrations } from '../../inventory/migrate';
 import { attributes, controlQueue } from '../../workflows/contract';
 import { cleaningCheck } from '../api/cleaning-runbooks';
 import { farMs, skewOf } from '../clock-skew';
@@ -28,7 +28,7 @@ const appliedIn = async (sql: Sql): Promise<Set<string>> =>
 const migrationsOf = async (sql: Sql): Promise<Finding> => {
   const applied = await appliedIn(sql);
   const known = migrationFiles();
-  const missing = known.filter((name) => !applied.has(name));
+  const missing = await missingMigrations(sql);
   const newer = [...applied].filter((name) => !known.includes(name));
   if (missing.length > 0) return failedCheck(`lacks ${missing.join(', ')}`, 'Run `migrate` of this release.');
   if (newer.length > 0)
