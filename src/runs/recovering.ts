@@ -156,6 +156,12 @@ const ofAccepted = async (
   };
 };
 
+/** A node by the name that people know it by, where it has one. */
+const itsNode = async (uuid: NodeUuid, inventory: Inventory): Promise<string> => {
+  const name = (await inventory.nodes.find({ uuid }))?.name;
+  return name ? `its node ${name}` : 'its node';
+};
+
 /** An open workflow of a run that has ended, or that the database does not know; undefined for one that belongs to an open run. */
 const ofWorkflow = async (
   workflowId: string,
@@ -171,7 +177,7 @@ const ofWorkflow = async (
     return { node, says: `workflow ${workflowId}: its run has ended (${run.state}); it is terminated`, act: end };
   return {
     node,
-    says: `workflow ${workflowId}: the database does not know its run; it is terminated, and its node goes into maintenance`,
+    says: `workflow ${workflowId}: the database does not know its run; it is terminated, and ${await itsNode(node, inventory)} goes into maintenance`,
     async act() {
       await end();
       await setAside(parts, inventory);
@@ -185,7 +191,7 @@ const ofClosed = async (workflowId: string, { inventory }: RecoveryHands): Promi
   if (!parts || (await inventory.runs.find(parts.run))) return undefined;
   return {
     node: parts.node,
-    says: `workflow ${workflowId}: it has ended, and the database does not know its run; its node goes into maintenance`,
+    says: `workflow ${workflowId}: it has ended, and the database does not know its run; ${await itsNode(parts.node, inventory)} goes into maintenance`,
     act: () => setAside(parts, inventory),
   };
 };

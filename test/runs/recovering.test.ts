@@ -70,7 +70,7 @@ const restoredOf = (given: Given) => {
       done.push([name, ...args]);
       return answer;
     };
-  const found = { uuid: node, owner: 'p1', lessee: 'p2', maintenance: given.maintenance ?? false };
+  const found = { uuid: node, name: 'bmc-6', owner: 'p1', lessee: 'p2', maintenance: given.maintenance ?? false };
   const rows = [...runs, row(ended, { finished_at: new Date(), state: 'failed' })];
   const inventory = {
     recovery: {
@@ -220,7 +220,7 @@ test('open workflows: of an open run none is touched, one of an ended run ends, 
   });
   expect((await lines(true)).slice(0, 2)).toEqual([
     `workflow ${workflow(ended)}: its run has ended (failed); it is terminated`,
-    `workflow ${workflow(strange)}: the database does not know its run; it is terminated, and its node goes into maintenance`,
+    `workflow ${workflow(strange)}: the database does not know its run; it is terminated, and its node bmc-6 goes into maintenance`,
   ]);
   const maintenance_reason = `Run ${strange} was carried out here and is not in the restored database: look at power, boot device and virtual media.`;
   const why = 'The database has no open run for this workflow, after a restore.';
@@ -256,7 +256,7 @@ test('closed workflows of unknown runs since the backup, less an hour, set their
   const newest = new Date('2026-11-02T10:00:00.000Z');
   const { lines, done, queries } = restoredOf({ closedIds, newest });
   expect(await lines(true)).toEqual([
-    `workflow ${workflow(strange)}: it has ended, and the database does not know its run; its node goes into maintenance`,
+    `workflow ${workflow(strange)}: it has ended, and the database does not know its run; its node bmc-6 goes into maintenance`,
   ]);
   expect(queries.at(-1)).toContain("StartTime > '2026-11-02T09:00:00.000Z'");
   expect(done.map(([name]) => name)).toEqual(['maintenance', 'event', 'leave']);
