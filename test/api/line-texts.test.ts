@@ -1,4 +1,5 @@
 /** A page that the store writes is, byte for byte, what the API writes of its rows; what needs no change passes as it came. */
+import { constants } from 'node:buffer';
 import type { ListAsked } from '../../src/api/resource/lists';
 import { answerPage } from '../../src/api/resource/lists';
 import type { Shown } from '../../src/api/resource/shown';
@@ -72,6 +73,25 @@ describe.each(Object.entries(viewers))('nodes to %s', (_name, shown) => {
     const { written, settled } = await byStore(maxMinor, forms.default, shown);
     expect(settled).toBe(written.pieces);
   });
+});
+
+test('a page that is settled in parts is the same bytes, wherever it is cut', async () => {
+  for (const shown of Object.values(viewers)) {
+    const { line, settle } = nodeProjections.ofList(maxMinor, { detail: true }).lines(shown)!;
+    const { pieces } = await api.inventory.nodes.lines(line, JSON.stringify(base).slice(1, -1), all, page);
+    const whole = Buffer.concat([...settle(pieces, shown)]);
+    for (const atOnce of [0, 1, 100, 2_000, 10_000])
+      expect(Buffer.concat([...settle(pieces, shown, atOnce)]).equals(whole)).toBe(true);
+  }
+});
+
+test('a page that is longer than any text of JavaScript is settled', () => {
+  const { settle } = nodeProjections.ofList(maxMinor, { fields: ['driver_info'] }).lines({ base })!;
+  const piece = Buffer.alloc(constants.MAX_STRING_LENGTH + 1);
+  const held = piece.write('\u0001#{"password": "p"}\u0002');
+  const [first, rest] = settle([piece], { base });
+  expect(first!.toString()).toBe('{"password":"******"}');
+  expect(rest!.length).toBe(piece.length - held);
 });
 
 test('a page says how many there are, and after which the next begins', async () => {

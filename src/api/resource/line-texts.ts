@@ -8,8 +8,8 @@ import type { Extra, RepresentedRow, Shown } from './shown';
 /** A page that is read in passing: what of it stands in for which text. */
 export type LineTexts = {
   readonly line: Line;
-  /** The page as it is sent. */
-  readonly settle: (pieces: readonly Buffer[], shown: Shown) => readonly Buffer[];
+  /** The page as it is sent. @param atOnce bytes that become one text, where what is held allows it */
+  readonly settle: (pieces: readonly Buffer[], shown: Shown, atOnce?: number) => readonly Buffer[];
 };
 
 type Parts = {
@@ -24,7 +24,9 @@ type Parts = {
 // JSON holds no control character as it is, so that these stand nowhere else. One letter behind the first names what is held.
 const [before, after] = ['\u0001', '\u0002'] as const;
 const held = new RegExp(`${before}(.)([^${after}]*)${after}`, 'gs');
-const beforeByte = before.charCodeAt(0);
+const [beforeByte, afterByte] = [before.charCodeAt(0), after.charCodeAt(0)];
+/** V8 takes no text of half a gibibyte, and PostgreSQL writes pages of a whole one. */
+const mostAtOnce = 2 ** 26;
 const ofRow = '!';
 const firstOfField = 0x23; // behind `!` and `"`
 
@@ -112,15 +114,32 @@ export const compileLine = (fields: readonly FieldRow[], given: Parts): LineText
   return { line, settle: settling(columns, settlers) };
 };
 
+/** A piece in parts, each of which ends with something held: none is cut through. What follows the last of them is a part of its own. */
+const partsOf = (piece: Buffer, atOnce: number): Buffer[] => {
+  const parts: Buffer[] = [];
+  let at = 0;
+  while (piece.length - at > atOnce) {
+    const near = piece.lastIndexOf(afterByte, at + atOnce);
+    const end = near >= at ? near : piece.indexOf(afterByte, at + atOnce);
+    if (end < 0) break;
+    parts.push(piece.subarray(at, end + 1));
+    at = end + 1;
+  }
+  return [...parts, piece.subarray(at)];
+};
+
 const settling = (columns: readonly string[], settlers: ReadonlyMap<string, Settle>): LineTexts['settle'] => {
   const rowOf = (text: string): RepresentedRow => {
     const values = JSON.parse(text) as unknown[];
     return Object.fromEntries(columns.map((name, at) => [name, values[at]]));
   };
-  return (pieces, shown) => {
-    if (settlers.size === 0 || pieces.every((piece) => !piece.includes(beforeByte))) return pieces;
+  return (pieces, shown, atOnce = mostAtOnce) => {
+    const holds = (piece: Buffer): boolean => piece.includes(beforeByte);
+    if (settlers.size === 0 || !pieces.some(holds)) return pieces;
     let row: RepresentedRow = {};
-    return pieces.map((piece) => {
+    const parts = pieces.flatMap((piece) => partsOf(piece, atOnce));
+    return parts.map((piece) => {
+      if (!holds(piece)) return piece;
       const text = piece.toString().replace(held, (_all, mark: string, value: string) => {
         if (mark !== ofRow) return settlers.get(mark)!(value, row, shown);
         row = rowOf(value);
