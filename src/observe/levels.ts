@@ -17,6 +17,8 @@ export const readLevels = async (
   const [ofNodes, ofRuns] = await Promise.all([store.nodes(), store.runs()]);
   nodes.reset();
   openRuns.reset();
+  // Without a node there would be no such metric, and its absence counts as that of all control workers.
+  if (ofNodes.length === 0) nodes.set({ state: 'enroll', fault: 'none', maintenance: 'false' }, 0);
   for (const { state, fault, maintenance, count } of ofNodes)
     nodes.set({ state, fault, maintenance: String(maintenance) }, count);
   for (const { verb, state, count } of ofRuns) openRuns.set({ verb, state }, count);

@@ -63,5 +63,14 @@ test('levels are of this moment: what is there no more is not shown at its last 
   expect(told).toContain('temper_nodes{state="active",fault="none",maintenance="false",process="test"} 3');
   expect(told).toContain('temper_runs_open{verb="clean",state="retrying",process="test"} 2');
   await readLevels({ nodes: async () => [], runs: async () => [] }, metrics);
-  expect(await metrics.registry.metrics()).not.toMatch(/^temper_(nodes|runs_open)\{/m);
+  expect(await metrics.registry.metrics()).not.toMatch(/^temper_(nodes|runs_open)\{.* [1-9]/m);
+});
+
+test('an installation without a node still reports nodes, for the alert on control workers asks whether they do', async () => {
+  expect(rules.find(({ alert }) => alert === 'TemperNoControlWorker')?.expr).toBe('absent(temper_nodes)');
+  const metrics = createMetrics('test');
+  await readLevels({ nodes: async () => [], runs: async () => [] }, metrics);
+  expect(await metrics.registry.metrics()).toContain(
+    'temper_nodes{state="enroll",fault="none",maintenance="false",process="test"} 0',
+  );
 });
