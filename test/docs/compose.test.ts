@@ -17,6 +17,7 @@ type Service = {
   readonly networks?: readonly string[];
   readonly ports?: readonly string[];
   readonly hostname?: string;
+  readonly stop_grace_period?: string;
   readonly volumes?: readonly string[];
 };
 const compose = parse(read('docker-compose.yml'), { merge: true }) as {
@@ -310,4 +311,12 @@ describe('the image', () => {
     expect(dockerfile.match(/^FROM /gm)).toHaveLength(2);
     expect(dockerfile.match(/^FROM \$\{NODE_IMAGE\}( AS \w+)?$/gm)).toHaveLength(2);
   });
+});
+
+/** Seconds that systemd gives the same process to end. */
+const stopSeconds = (unit: string): number =>
+  Number(/^TimeoutStopSec=(\d+)$/m.exec(read(`deploy/systemd/temper-${unit}.service`))![1]);
+
+test.each(['api', 'boot', 'console'])('%s has as long to answer what is under way as systemd gives it', (name) => {
+  expect(services[name]?.stop_grace_period).toBe(`${stopSeconds(name)}s`);
 });
