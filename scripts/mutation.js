@@ -111,7 +111,7 @@ async function mutate(name, options, dir) {
     mutator: { excludedMutations: ['StringLiteral'] },
     ignoreStatic: true,
     concurrency: options.workers,
-    ignorePatterns: ['.temper', 'bench', 'docs/images'], // not dist: some tests start processes of it
+    ignorePatterns: ['.temper', 'docs/images'], // not dist: some tests start processes of it
     tempDirName: path.join(dir, name),
     tsconfigFile: 'none.json', // Stryker reads it by an API that TypeScript 7 no longer has
     timeoutMS: 60_000, // on a busy machine only what never ends is to count as such
