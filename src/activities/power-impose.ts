@@ -51,6 +51,9 @@ export const createImpose =
     if (barred || powerRefusedIn.includes(node.provision_state)) return;
     if (await hands.inventory.recovery.current()) return;
     if (await hands.inventory.freezes.active(node.uuid)) return;
+    // A record that was written since the look began is newer; after a restore of the store it says nothing of power.
+    const now = await hands.inventory.transaction((store) => store.powerSync.hold(node.uuid));
+    if (now?.power_state !== state) return;
     try {
       await accept(orderOf(node, state), hands);
     } catch (thrown) {

@@ -311,6 +311,34 @@ describe('where the recorded state is re-imposed', () => {
     expect(await runsOf(uuid)).toEqual([]);
   });
 
+  test('after a restore of the store nothing is: a backup says of power what was so when it was made', async () => {
+    const { uuid, conductor_group } = await newNode({ power_state: 'power on' });
+    const held = await newNode({ power_state: 'power on' });
+    await owner`update nodes set reservation = gen_random_uuid() where uuid = ${held.uuid}`;
+    const sync = () => round(conductor_group, imposing(driverThat(look('power off')).driver));
+    await owner`insert into recovery (side, reason) values ('store', 'older')`;
+    await sync();
+    expect(await stateOf(uuid)).toMatchObject({ power_state: 'power on' });
+    await api.recovery.leave();
+    expect(await stateOf(uuid)).toMatchObject({ power_state: null });
+    expect(await stateOf(held.uuid)).toMatchObject({ power_state: 'power on' });
+    expect(await sync()).toEqual(['changed']);
+    expect([await stateOf(uuid), await runsOf(uuid)]).toMatchObject([{ power_state: 'power off' }, []]);
+    await owner`insert into recovery (side, reason) values ('engine', 'older')`;
+    await api.recovery.leave();
+    expect(await stateOf(uuid)).toMatchObject({ power_state: 'power off' });
+  });
+
+  test('what was written while the BMC was looked at is not', async () => {
+    const { uuid, conductor_group } = await newNode({ power_state: 'power on' });
+    const verify: Act = async () => {
+      await owner`update nodes set power_state = null where uuid = ${uuid}`;
+      return { is: 'done', seen: { power_state: 'power off' } };
+    };
+    await round(conductor_group, imposing(driverThat(verify).driver));
+    expect(await runsOf(uuid)).toEqual([]);
+  });
+
   test('a frozen node is left alone, and one that must not be powered off', async () => {
     const frozen = await newNode({ power_state: 'power on' });
     const requester = {

@@ -49,6 +49,10 @@ export const recovery = (sql: Db) => {
         update rollouts set start_at = null, updated_at = now(),
           reason = 'The database was set back, and this may have begun since; look at the nodes, then start it.'
         where state = 'scheduled' and start_at is not null and exists (select from recovery where side <> 'engine')`;
+      // Nor is what it says of power any more true of the machines: power sync that imposes the record would switch them back to it.
+      await sql`
+        update nodes set power_state = null
+        where power_state is not null and reservation is null and exists (select from recovery where side <> 'engine')`;
       const left = await sql`delete from recovery returning 1`;
       await sql`update store_mark set system_id = null, timeline = null, mark = null, seen = null`;
       return left.length === 1;
