@@ -122,6 +122,25 @@ test('a parked target is harm until a person decides, and a retry that succeeds 
   expect(await begin(control, rollout, second!)).toEqual({ is: 'admitted' });
 });
 
+test('a parked target keeps its place in its failure domain, for its run may go on at any time; not among those at once', async () => {
+  const nodes = await nodesIn(owner, ['r1', 'r1', 'r2']);
+  const rollout = await runningRollout(api, nodes, { spread: [{ by: 'properties.rack', max: 1 }], max_in_flight: 1 });
+  const [first, second, third] = await targetsOf(rollout);
+  expect(await begin(control, rollout, first!)).toEqual({ is: 'admitted' });
+  const [run] = await openRuns(rollout);
+  await setRun(run!.id, 'parked');
+  expect(await begin(control, rollout, second!)).toEqual({ is: 'full', scope: 'properties.rack', value: 'r1' });
+  expect((await control.rolloutDue.targets(rollout.id, 0, 10)).map(({ position }) => position)).toEqual([
+    third!.position,
+  ]);
+  expect(await begin(control, rollout, third!)).toEqual({ is: 'admitted' });
+  await setRun(run!.id, 'running');
+  expect(await total(rollout)).toEqual({ in_flight: 2, failed: 0, parked: 0, done: 0 });
+  await endOf(control, run!, 'succeeded');
+  for (const left of await openRuns(rollout)) await endOf(control, left, 'succeeded');
+  expect(await begin(control, rollout, second!)).toEqual({ is: 'admitted' });
+});
+
 test('a failed target that is tried again takes no room of others, and its success gives the harm back', async () => {
   const rollout = await runningRollout(api, await nodesIn(owner, [null, null]), { budget: { total: 1, each: [] } });
   const [first] = await targetsOf(rollout);

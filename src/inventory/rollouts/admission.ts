@@ -2,7 +2,7 @@
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../model/ids';
 import type { TargetState } from '../../model/rollouts/states';
 import type { Db } from '../database';
-import { powerStarts } from './due';
+import { atMost, powerStarts } from './due';
 
 /** Which target is to be begun by which run, by which plan. */
 export type AdmissionOrder = {
@@ -47,12 +47,10 @@ export const rolloutAdmission = (sql: Db) => {
     return target;
   };
 
-  const full = async ({ rollout }: AdmissionOrder, keys: number[], again: number): Promise<Admission> => {
+  const full = async ({ rollout }: AdmissionOrder, keys: readonly number[]): Promise<Admission> => {
     const [first] = await sql<{ scope: string; value: string }[]>`
-      select scope, value from rollout_counters
-      where rollout = ${rollout} and number = any (${keys}) and (in_flight >= most or failed + parked + in_flight - ${again}::int >= budget)
-      order by number limit 1`;
-    return { is: 'full', ...(first ?? { scope: 'total', value: '' }) };
+      select scope, value from rollout_counters where rollout = ${rollout} and number = ${Math.min(...keys)}`;
+    return { is: 'full', ...first! };
   };
 
   /** The counter whose nodes were begun as often in the last minute as their power supply bears. The counters are locked by now. */
@@ -85,12 +83,13 @@ export const rolloutAdmission = (sql: Db) => {
       // Without the order, two admissions of targets that share two domains could wait for each other.
       await sql`
         select 1 from rollout_counters where rollout = ${rollout} and number = any (${keys}) order by number for no key update`;
-      const taken = await sql`
+      const taken = await sql<{ number: number }[]>`
         update rollout_counters set in_flight = in_flight + 1, failed = failed - ${again}::int
         where rollout = ${rollout} and number = any (${keys})
-          and (budget is null or failed + parked + in_flight - ${again}::int < budget) and (most is null or in_flight < most)
-        returning 1`;
-      if (taken.length !== keys.length) return full(order, keys, again);
+          and (budget is null or failed + parked + in_flight - ${again}::int < budget) and (${atMost(sql)}) is not true
+        returning number`;
+      const spent = keys.filter((key) => !taken.some(({ number }) => number === key));
+      if (spent.length > 0) return full(order, spent);
       const pace = await hurried(order, keys);
       if (pace) return pace;
       await sql`

@@ -24,6 +24,12 @@ const isHeld = (sql: Db) => sql`
   ((select n.reservation from nodes n where n.uuid = t.node_uuid) is not null or exists (
     select from freezes f where f.node_uuid = t.node_uuid and f.ended_at is null and (f.until is null or f.until > now())))`;
 
+/**
+ * Whether as many targets of a counter are at work at once as may be; null where it has no such bound. In a failure domain a parked
+ * one is: its run goes on when a person says so, and nothing makes room for it then.
+ */
+export const atMost = (sql: Db) => sql`in_flight + case scope when 'total' then 0 else parked end >= most`;
+
 /** The nodes that are held or frozen: few, beside all targets that may be to come. */
 const heldNodes = (sql: Db) => sql`
   select uuid from nodes where reservation is not null
@@ -40,7 +46,7 @@ const pendingDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
 const againDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
   t.rollout = ${rollout} and t.state = 'failed' and t.wave <= ${wave} and t.retry_asked_at > t.ended_at
   and (t.not_before is null or t.not_before <= now())
-  and not t.counters && array(select number from rollout_counters where rollout = ${rollout} and in_flight >= most)`;
+  and not t.counters && array(select number from rollout_counters where rollout = ${rollout} and ${atMost(sql)})`;
 
 export const rolloutDue = (sql: Db) => ({
   /**
@@ -54,7 +60,7 @@ export const rolloutDue = (sql: Db) => ({
     return sql<TargetRow[]>`
       with spent as materialized (
         select number, scope, value from rollout_counters
-        where rollout = ${rollout} and (in_flight >= most or failed + parked + in_flight >= budget)),
+        where rollout = ${rollout} and (${atMost(sql)} or failed + parked + in_flight >= budget)),
       hurried as materialized (${hurried(sql, rollout)}),
       free as materialized (
         select ${allOf(sql)} from rollout_targets t

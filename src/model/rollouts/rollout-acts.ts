@@ -116,7 +116,8 @@ const whyFull = ({ scope, value, budget, most, in_flight, failed, parked }: Scop
   const of = scope === 'total' ? 'the rollout' : `${scope} ${value}`;
   if (budget !== null && failed + parked + in_flight >= budget)
     return `The budget of ${of} has no room: ${failed} failed, ${parked} parked and ${in_flight} under way, of ${budget}.`;
-  if (most !== null && in_flight >= most) return `As many nodes of ${of} are under way as may be at once: ${most}.`;
+  if (most !== null && in_flight + (scope === 'total' ? 0 : parked) >= most)
+    return `As many nodes of ${of} are under way as may be at once: ${most}.`;
   return undefined;
 };
 
