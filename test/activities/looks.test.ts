@@ -1,7 +1,10 @@
 /** A look for a waiting caller, by what this worker's drivers can; without servers. */
+
+import { CancelledFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { lookActivities } from '../../src/activities/read';
 import type { Driver } from '../../src/bmc/contract';
+import { TemperError } from '../../src/model/errors';
 import type { NodeUuid } from '../../src/model/ids';
 import type { ActName } from '../../src/model/lifecycle/steps';
 import { quickTiming } from '../support/engine';
@@ -12,13 +15,26 @@ type Hands = Parameters<typeof lookActivities>[0];
 
 const node = { uuid: 'u1', name: 'n1', driver: 'redfish', driver_info: {}, properties: {} };
 
-type Over = { readonly withinMs?: number; readonly lanes?: object };
+const kept = {
+  id: '77777777-2222-4333-8444-555555555555',
+  holder: 'node',
+  holder_id: 'u1',
+  path: '/redfish_password',
+  boxes: null,
+  bound: null,
+};
+type Over = { readonly withinMs?: number; readonly lanes?: object; readonly password?: string };
 
-const looked = (driver: Driver | undefined, act: ActName, { withinMs = 60_000, lanes }: Over = {}) => {
-  const { inventory } = storeOf({ 'calls.node': node, 'calls.keep': undefined, 'secrets.read': [] });
+const looked = (driver: Driver | undefined, act: ActName, { withinMs = 60_000, lanes, password }: Over = {}) => {
+  const driver_info = password === undefined ? {} : { redfish_password: { $secret: kept.id } };
+  const { inventory } = storeOf({
+    'calls.node': { ...node, driver_info },
+    'calls.keep': undefined,
+    'secrets.read': password === undefined ? [] : [kept],
+  });
   const hands = {
     inventory,
-    vault: {},
+    vault: { open: () => password },
     driverOf: () => driver,
     lanes: lanes ?? { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
     log: logOf().log,
@@ -72,4 +88,29 @@ test('a look that never had its turn says that the BMC is busy with another', as
     type: 'BmcLeaseHeld',
     message: expect.stringContaining('bmc-1'),
   });
+});
+
+const says = (thrown: Error, password: string): Promise<string> => {
+  const driver = withActs({
+    read_boot_device: async () => {
+      throw thrown;
+    },
+  });
+  return looked(driver, 'read_boot_device', { password }).then(
+    () => 'it did not fail',
+    (failure: Error) => failure.message,
+  );
+};
+
+test('what a look failed with says no secret of its node, whatever threw it', async () => {
+  const away = new TemperError('BmcUnreachable', { node: 'n1', bmc: 'b', reason: 'user admin:hunter22 is locked' });
+  for (const thrown of [new Error('refused: hunter22 of admin'), away]) {
+    const text = await says(thrown, 'hunter22');
+    expect(text).toMatch(/refused|locked/);
+    expect(text).not.toContain('hunter22');
+  }
+});
+
+test('the end of a look that is cancelled is left as the engine made it', async () => {
+  expect(await says(new CancelledFailure('CANCELLED by hunter22'), 'hunter22')).toBe('CANCELLED by hunter22');
 });
