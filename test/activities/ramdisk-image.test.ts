@@ -6,6 +6,7 @@ import { createLanes } from '../../src/bmc/lane';
 import type { Inventory } from '../../src/inventory';
 import type { Sql } from '../../src/inventory/database';
 import { agentTokenOf, hashOf, inspectionTokenOf } from '../../src/inventory/secrets/boot-tokens';
+import { networkBytes, networkFiles } from '../../src/model/boot/network-data';
 import type { PlannedStep } from '../../src/model/lifecycle/step-types';
 import type { ActName } from '../../src/model/lifecycle/steps';
 import { heldAct } from '../support/held-act';
@@ -158,6 +159,17 @@ test('a node with a network of its own has it in its image, as it was when the i
   expect(await served()).toMatchObject({ network_data: described });
   await act('insert_media', { nth: 2 });
   expect(await boot.bootCapabilities.served(hashOf(tokenOf(given[1])))).toMatchObject({ network_data: null });
+});
+
+test('a network fits that takes the last byte of the room, and none that takes one more', async () => {
+  const filled = (bytes: number) => ({ ...described, more: 'x'.repeat(bytes) });
+  const free = area.files_bytes - networkBytes(networkFiles(filled(0)));
+  const { node, act, given } = await booting();
+  await describeNetwork(node, filled(free));
+  await act('insert_media', { nth: 1 });
+  expect(given).toHaveLength(1);
+  await describeNetwork(node, filled(free + 1));
+  await expect(act('insert_media', { nth: 2 })).rejects.toMatchObject({ type: 'NetworkDataRefused' });
 });
 
 test.each([
