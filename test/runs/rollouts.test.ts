@@ -722,7 +722,10 @@ test('the database is set back in the middle: what ran since is not run again, c
   await putBack();
   expect(await world.inventory.runs.find(since.run)).toBeUndefined();
   const { lines } = await world.runs.recover(true);
-  expect(lines.join('\n')).toContain('its node goes into maintenance');
+  const { name } = (await world.inventory.nodes.find({ uuid: since.node_uuid }))!;
+  expect(lines).toContain(
+    `workflow ${lost}: the database does not know its run; it is terminated, and its node ${name} goes into maintenance`,
+  );
   steps_[1]!.release();
 
   expect(await show(rollout)).toMatchObject({ state: 'paused', code: 'restored' });
