@@ -16,6 +16,9 @@ test.each(blocks('yaml').map((text) => [text]))('its file loads without a warnin
   expect(createPolicy({ set: 'temper', ...readPolicy(text, 'guide.yaml') }).warnings).toEqual([]);
 });
 
+/** What stands before `...`, which the guide writes for what differs or is left out. */
+const before = (line: string): string => line.replace(/\.\.\.$/, '').trimEnd();
+
 test.each(blocks('console').map((text) => text.split('\n').filter((line) => line !== '')))(
   '%s says what the guide shows',
   async (command, ...shown) => {
@@ -23,7 +26,7 @@ test.each(blocks('console').map((text) => text.split('\n').filter((line) => line
     const files = Object.fromEntries(words.filter((word) => word.includes('/')).map((path) => [path, read(path)]));
     const { out } = await temper(words, { files });
     const said = out.split('\n');
-    for (const line of shown) expect(said).toContainEqual(expect.stringContaining(line));
+    for (const line of shown) expect(said).toContainEqual(expect.stringContaining(before(line)));
   },
 );
 
