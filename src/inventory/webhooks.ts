@@ -186,11 +186,16 @@ const delivering = (sql: Db) => ({
       where id = ${id} and state = 'pending'`;
   },
 
-  /** Deletes what is older from the log, at most `limit` rows at once. @returns how many rows */
+  /**
+   * Deletes what ended longer ago from the log, at most `limit` rows at once; what is still to be delivered stays, however old.
+   * @returns how many rows
+   */
   async forget(olderThanDays: number, limit = 5_000): Promise<number> {
+    const since = sql`now() - ${olderThanDays} * interval '1 day'`;
+    // None ends before it is made: by `created_at` there is an index.
     const gone = await sql`
       delete from webhook_deliveries where id in (
-        select id from webhook_deliveries where created_at < now() - ${olderThanDays} * interval '1 day' limit ${limit}
+        select id from webhook_deliveries where created_at < ${since} and finished_at < ${since} limit ${limit}
       ) returning 1`;
     return gone.length;
   },

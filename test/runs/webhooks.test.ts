@@ -323,17 +323,28 @@ test('the log is forgotten after a while', async () => {
   await happened('run.failed');
   await tellOnce(hands(), never);
   expect(await control.webhooks.forget(7)).toBe(0);
-  await owner`update webhook_deliveries set created_at = now() - interval '8 days'`;
+  await owner`update webhook_deliveries set created_at = now() - interval '8 days', finished_at = now() - interval '8 days'`;
   expect(await control.webhooks.forget(7)).toBe(1);
   expect(await log(uuid)).toEqual([]);
+});
+
+test('a delivery that is still to be made is not forgotten, and one that ended late is kept from then on', async () => {
+  const uuid = await webhook(['*']);
+  const [waiting, late] = [await appended('run.failed'), await appended('run.succeeded')];
+  await owner`
+    insert into webhook_deliveries (webhook_uuid, event_seq, kind, state, next_at, created_at, finished_at) values
+      (${uuid}, ${waiting}, 'run.failed', 'pending', now(), now() - interval '2 days', null),
+      (${uuid}, ${late}, 'run.succeeded', 'failed', now(), now() - interval '2 days', now() - interval '1 hour')`;
+  expect(await forgetDeliveries({ inventory: control, logDays: 1 })).toBe(0);
+  expect((await log(uuid)).map(({ state }) => state).sort()).toEqual(['failed', 'pending']);
 });
 
 test('an old log is deleted as a whole, also when it is larger than one batch', async () => {
   const uuid = await webhook(['*']);
   await owner`
-    insert into webhook_deliveries (webhook_uuid, event_seq, kind, state, created_at)
-    select ${uuid}, 1000000000 + number, 'run.failed', 'delivered', now() - case when number = 0 then '2 days' else '4 days' end::interval
-    from generate_series(0, 5001) number`;
+    insert into webhook_deliveries (webhook_uuid, event_seq, kind, state, created_at, finished_at)
+    select ${uuid}, 1000000000 + number, 'run.failed', 'delivered', made, made from generate_series(0, 5001) number,
+      lateral (select now() - case when number = 0 then '2 days' else '4 days' end::interval as made) dated`;
   expect(await forgetDeliveries({ inventory: control, logDays: 3 })).toBe(5_001);
   expect(await log(uuid)).toHaveLength(1);
 });

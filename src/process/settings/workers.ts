@@ -34,7 +34,9 @@ export const history = {
     ),
   TEMPER_WEBHOOK_LOG_DAYS: count(1, 3_650)
     .default(7)
-    .describe('For how many days deliveries of webhooks are kept, with what came of them.'),
+    .describe(
+      'For how many days deliveries of webhooks are kept after they ended, with what came of them. Those that are still to be made stay, however old.',
+    ),
 };
 
 export const worker = {
