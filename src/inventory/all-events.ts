@@ -53,9 +53,11 @@ export const allEvents = (sql: Db) => ({
     return { tx: row!.tx, seq: -1 };
   },
 
-  /** Where an event stands, or undefined. */
-  async placeOf(seq: number): Promise<FeedPlace | undefined> {
-    const [row] = await sql<FeedPlace[]>`select coalesce(tx, '0'::xid8) as tx, seq from events where seq = ${seq}`;
+  /** An event that the stream of all has, which is its place as well; undefined where there is none of this number. */
+  async find(seq: number): Promise<SeenEvent | undefined> {
+    const [row] = await sql<SeenEvent[]>`
+      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
+      where e.seq = ${seq} and (e.node_uuid is not null or e.rollout_id is not null)`;
     return row;
   },
 

@@ -133,6 +133,26 @@ test('a stream goes on where the client left off', async () => {
   expect([...text.matchAll(/"note":"(\w+)"/g)].map(([, note]) => note)).toEqual(['two', 'three', 'four']);
 });
 
+test('an event that the caller may not see is no place, like one that does not exist', async () => {
+  const hidden = await happened(api, other, 'step.begun');
+  const own = await happened(api, leased, 'step.begun');
+  const answerTo = async (who: Persona, last: number) => {
+    const leaving = new AbortController();
+    const headers = { 'x-auth-token': who, accept: 'text/event-stream', 'last-event-id': String(last) };
+    const reply = await fetch(`${api.url}/temper/v1/events`, { headers, signal: leaving.signal });
+    const text = reply.ok ? '' : await reply.text();
+    leaving.abort();
+    return { status: reply.status, text };
+  };
+  const missing = await answerTo('owner-member', 999_999_999);
+  expect(missing).toMatchObject({ status: 400, text: expect.stringContaining('Last-Event-ID: is no event') });
+  expect(await answerTo('owner-member', hidden)).toEqual(missing);
+  expect([await answerTo('owner-member', own), await answerTo('operator', hidden)]).toMatchObject([
+    { status: 200 },
+    { status: 200 },
+  ]);
+});
+
 test('what a caller may no longer see stops coming', async () => {
   const stream = await streamOf('lessee-member');
   await stream.until('retry:');

@@ -126,16 +126,20 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
   return ok({ events: rows.map((row) => eventView(policy, request.who, row)) });
 };
 
-/** Throws InvalidInput. */
-const placeAfter = async (ctx: ApiContext, last: string | undefined): Promise<FeedPlace | undefined> => {
+/**
+ * Where the client left off. An event that the caller may not see is none: the numbers are given in turn to the events of all, so
+ * that those which exist would say how much happens on nodes of others. Throws InvalidInput.
+ */
+const placeAfter = async (ctx: ApiContext, who: Caller, last: string | undefined): Promise<FeedPlace | undefined> => {
   if (last === undefined || last === '') return undefined;
-  const place = /^\d{1,15}$/.test(last) ? await ctx.inventory.allEvents.placeOf(Number(last)) : undefined;
-  return place ?? raise('InvalidInput', { field: 'Last-Event-ID', reason: 'is no event; leave it out to begin now' });
+  const event = /^\d{1,15}$/.test(last) ? await ctx.inventory.allEvents.find(Number(last)) : undefined;
+  if (event && mayRead(ctx.policy(), who, event)) return { tx: event.tx, seq: event.seq };
+  return raise('InvalidInput', { field: 'Last-Event-ID', reason: 'is no event; leave it out to begin now' });
 };
 
 const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
   const wanted = await wantedEvents(ctx, request);
-  const after = await placeAfter(ctx, request.header('last-event-id'));
+  const after = await placeAfter(ctx, request.who, request.header('last-event-id'));
   const ear = await ctx.streams.open(null, callerKey(request.who), quotaProject(request.who));
   const texts = createEventTexts(ctx.policy, request.who, visibleView);
   // The caller's rights are decided anew before each writing; until then what it may not see neither wakes the stream nor is kept.
