@@ -25,6 +25,7 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { counted, gentleEnd, listen, patienceWith, patientServer } from '../process/listen';
 import { live } from '../process/process';
+import { schemaCheck } from '../process/schema';
 import type { BootConfig } from '../process/settings/config';
 import { ConfigFault } from '../process/settings/fault';
 import { readConfig } from '../process/settings/read';
@@ -122,5 +123,9 @@ live('boot', config, { log, metrics }, async (life) => {
   const names = { hostSetting: 'TEMPER_BOOT_HOST', portSetting: 'TEMPER_BOOT_PORT' };
   await listen(server, { ...at, ...names }, (error) => log.warn('boot socket', { error }));
   log.info('listening', { host: at.host, port: (server.address() as AddressInfo).port });
-  life.ready(() => inventory.ping());
+  const requireSchema = schemaCheck(inventory);
+  life.ready(async () => {
+    await inventory.ping();
+    await requireSchema();
+  });
 });

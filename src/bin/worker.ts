@@ -8,7 +8,7 @@ import { createControlActivities } from '../activities/control';
 import { createDrivers, type Driver, type Drivers } from '../bmc';
 import { createAgentActs } from '../bmc/agent';
 import { createLanes } from '../bmc/lane';
-import { createInventory } from '../inventory';
+import { createInventory, type Inventory } from '../inventory';
 import { connect } from '../inventory/database';
 import type { Sealer } from '../inventory/secrets/sealing';
 import { type DriverName, drivers as driverTable } from '../model/lifecycle/drivers';
@@ -20,6 +20,7 @@ import { watchSkew } from '../process/clock-skew';
 import { keepHeapSmall, keepThreadsSmall } from '../process/heap';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from '../process/observing';
 import { type Life, live } from '../process/process';
+import { schemaCheck } from '../process/schema';
 import type { BmcConfig } from '../process/settings/config';
 import { readConfig } from '../process/settings/read';
 import { workflowsFrom } from '../process/temporal/bundle';
@@ -59,12 +60,12 @@ const begin = <Role extends 'control' | 'bmc'>(role: Role) => {
 const shutdown = { shutdownGraceTime: '30s', shutdownForceTime: '60s' } as const;
 
 /** Runs a worker until the process is asked to end. A worker that fails takes its process with it; the supervisor starts anew. */
-const runWorker = async (options: WorkerOptions, life: Life): Promise<void> => {
+const runWorker = async (options: WorkerOptions, inventory: Inventory, life: Life): Promise<void> => {
   const worker = await Worker.create({ ...shutdown, ...options });
   const running = worker.run();
   life.signal.addEventListener('abort', () => worker.getState() === 'RUNNING' && worker.shutdown(), { once: true });
   life.onEnd(() => running.catch(() => {}));
-  life.ready();
+  life.ready(schemaCheck(inventory));
   await running;
 };
 
@@ -159,6 +160,7 @@ const control = (): void => {
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
       },
+      inventory,
       life,
     );
   });
@@ -220,6 +222,7 @@ const bmc = (): void => {
         maxConcurrentActivityTaskExecutions: 500,
         activityTaskPollerBehavior: { type: 'autoscaling' },
       },
+      inventory,
       life,
     );
   });
