@@ -21,6 +21,7 @@ module.exports.slowSuites = {
   'clients/image': 150,
   'clients/ironic-move': 80,
   'bin/api-processes': 125,
+  'bin/api-process-starts': 125,
   'clients/package': 65,
   'e2e/clocks': 65,
   'clients/sushy-emulator': 60,

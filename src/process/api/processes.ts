@@ -33,6 +33,8 @@ const answerWithinMs = 2_000;
 const aliveEveryMs = 2_000;
 const aliveWithinMs = 10_000;
 const mostMissed = 3;
+/** One that is started has so many times as long to begin to listen: two minutes, as the chart's startup probe gives a process. */
+const mostStarting = 12;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 /** One that lived so long is no sign of a fault that comes at each start. */
@@ -139,12 +141,27 @@ const listens = (worker: Worker): Promise<boolean> =>
     worker.once('exit', () => done(false));
   });
 
+/** Whether a process has begun to listen; undefined where its time is over. Counted in pieces, for this process may have stood still itself. */
+const beginsToListen = async ({ listening }: Pick<Slot, 'listening'>): Promise<boolean | undefined> => {
+  for (let waited = 0; waited < mostStarting; waited += 1) {
+    const begun = await Promise.race([listening, pause(aliveWithinMs, undefined, { ref: false })]);
+    if (begun !== undefined) return begun;
+  }
+  return undefined;
+};
+
 /**
  * Ends a process that stands still, however it came to that: it would keep the connections that it has, and be given more. Until its own
  * end, and so while it drains. Misses are counted in a row, for this process may have stood still itself.
  */
-const endWhenStill = async ({ number, worker, listening }: Slot, log: Logger): Promise<void> => {
-  if (!(await listening)) return;
+const endWhenStill = async (slot: Slot, log: Logger): Promise<void> => {
+  const { number, worker } = slot;
+  const begun = await beginsToListen(slot);
+  if (begun === undefined && !worker.isDead()) {
+    log.error('an API process does not begin to listen, it is ended', { api_process: number });
+    worker.process.kill('SIGKILL');
+  }
+  if (!begun) return;
   for (let missed = 0; missed < mostMissed; ) {
     await pause(aliveEveryMs, undefined, { ref: false });
     if (worker.isDead()) return;
@@ -230,6 +247,7 @@ export const runProcesses = async (
   for (let number = 1; number <= count; number += 1) {
     const slot: Slot = { number, counted: [], ...begin(number) };
     slots.push(slot);
+    void endWhenStill({ ...slot }, log);
     const started = number > 1 || (await slot.listening);
     // Those that are begun now would come too late to be ended with the others.
     if (life.signal.aborted) return;
@@ -239,7 +257,6 @@ export const runProcesses = async (
       process.exit(status || 1);
     }
     void keep(slot);
-    void endWhenStill({ ...slot }, log);
   }
   await Promise.all(slots.map(({ listening }) => listening));
   life.ready(() => checkAll(slots));
