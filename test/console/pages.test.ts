@@ -289,6 +289,25 @@ test('an open page shows a change within a second, and by the events of its own 
   expect((await browser.get(`/runs/${seen.run}`)).text).toContain(`sse-connect="/runs/${seen.run}/live"`);
 });
 
+test('a page that was at an event which its user may not see is drawn anew, and goes on from now', async () => {
+  const { cookie } = await pages.as('owner-member');
+  const leaving = new AbortController();
+  const headers = { cookie, 'last-event-id': '999999999' };
+  const reply = await fetch(`${pages.url}/live`, { headers, signal: leaving.signal });
+  expect(reply.status).toBe(200);
+  const reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const until = async (what: RegExp): Promise<void> => {
+    while (!what.test(text)) text += (await reader.read()).value ?? '';
+  };
+  await until(/^retry: 2000\n\nid:\nevent: change\ndata: now\n\n/);
+  const other = await runningRun(api);
+  await happened(api, other, 'step.begun', { step: 'power.reboot' });
+  await until(/\nid: \d+\nevent: change\n/);
+  leaving.abort();
+  await endRun(api, other);
+});
+
 test('the console failed in none of this', () => {
   expect(pages.faults).toEqual([]);
 });

@@ -50,12 +50,18 @@ export const streamOf =
       leaving.abort();
     });
     const place = request.header('last-event-id');
-    const headers = { accept: 'text/event-stream', ...(place !== undefined && { 'last-event-id': place }) };
-    const upstream = await context.api.open(pathOf(context), headers, leaving.signal);
+    const openAt = (at?: string) => {
+      const headers = { accept: 'text/event-stream', ...(at !== undefined && { 'last-event-id': at }) };
+      return context.api.open(pathOf(context), headers, leaving.signal);
+    };
+    let upstream = await openAt(place);
+    // The event of that place is deleted, or of a node that the caller has lost: the page begins anew.
+    const lost = place !== undefined && upstream.status === 400;
+    if (lost) upstream = await openAt();
     if (upstream.status === 204) return void response.status(204).end();
     if (!upstream.ok) throw new ApiRefusal(upstream.status, 'The stream was refused.');
     response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
-    response.write('retry: 2000\n\n');
+    response.write(`retry: 2000\n\n${lost ? 'id:\nevent: change\ndata: now\n\n' : ''}`);
     request.socket.setTimeout(0);
     await passOn(upstream, response, leaving.signal).catch(() => undefined);
     response.end();
