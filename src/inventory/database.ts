@@ -1,4 +1,5 @@
 /** The connection to Postgres, and the one place that knows how values travel. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 
 export type Sql = postgres.Sql<{ bigint: number }>;
@@ -99,6 +100,35 @@ export const isStoreAway = (thrown: unknown): boolean => {
   if (typeof thrown !== 'object' || thrown === null) return false;
   const code = String((thrown as Partial<PgError>).code);
   return awayCodes.has(code) || outOfResources.test(code);
+};
+
+// Serialization failure and deadlock: nothing was wrong with a transaction but the one that it met.
+const contended = new Set(['40001', '40P01']);
+
+/** Whether Postgres has undone a statement, and the transaction around it, because it and another one stood in each other's way. */
+export const isContended = (thrown: unknown): boolean =>
+  thrown instanceof Error && contended.has(String((thrown as Partial<PgError>).code));
+
+const triesWhenContended = 3;
+/** Before each further try at most, so that two do not meet again. Longer than what was sent for the one before takes to end. */
+const pauseWhenContendedMs = 100;
+
+/**
+ * One transaction, begun anew where it met another one: what it did is undone then. So `work` may run more than once, and does nothing
+ * outside of the database, nor to what it is given.
+ */
+export const transacted = async <T>(
+  sql: Sql,
+  work: (tx: postgres.TransactionSql<{ bigint: number }>) => Promise<T>,
+): Promise<T> => {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return (await sql.begin(work)) as T;
+    } catch (thrown) {
+      if (tried === triesWhenContended || !isContended(thrown)) throw thrown;
+    }
+    await sleep(pauseWhenContendedMs * (0.5 + Math.random() / 2));
+  }
 };
 
 /** The time by this database's clock, epoch milliseconds. */

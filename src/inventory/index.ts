@@ -5,7 +5,7 @@ import { allocationPasses } from './allocation-passes';
 import { allocationBell, allocations } from './allocations';
 import { audit } from './audit';
 import { auditList } from './audit-list';
-import { alone, clockOf, type Db, type Sql } from './database';
+import { alone, clockOf, type Db, type Sql, transacted } from './database';
 import { deployTemplates } from './deploy-templates';
 import { discoveredMachines } from './discovered-machines';
 import { discoveryBoots } from './discovery-boots';
@@ -174,7 +174,10 @@ export type Inventory = Queries & {
   readonly watches: ReturnType<typeof watches>;
   /** Likewise, of the passes that give nodes to allocations. */
   readonly allocationBell: ReturnType<typeof allocationBell>;
-  /** Runs `work` in one transaction; its queries see and commit together. Never hold one open across a BMC call. */
+  /**
+   * Runs `work` in one transaction; its queries see and commit together. Never hold one open across a BMC call. Where Postgres ends it
+   * by a deadlock or a serialization failure, `work` runs anew, thrice in all: it does nothing but what the transaction undoes.
+   */
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
   /**
    * Runs `work` in one transaction whose parts may fail each by itself: what a part did is undone then, and the rest stands.
@@ -223,7 +226,7 @@ export const createInventory = (sql: Sql): Inventory => ({
   ...allQueries(sql),
   watches: watches(sql),
   allocationBell: allocationBell(sql),
-  transaction: (work) => sql.begin((tx) => work(queries(tx))) as never,
+  transaction: (work) => transacted(sql, (tx) => work(queries(tx))),
   stepwise: (work, keep) => stepwise(sql, work, keep),
   alone: (what, work) => alone(sql, what, work),
   ping: async () => {

@@ -71,6 +71,11 @@ export const errors = {
     retry: true,
     says: 'The database does not answer; nothing was changed that is not shown. Try again shortly.',
   },
+  StoreContended: {
+    status: 503,
+    retry: true,
+    says: 'The database ended a change of this request, because it and other changes waited for each other; that change was undone. The request may be sent again in {seconds} s.',
+  },
   Recovering: {
     status: 503,
     retry: true,

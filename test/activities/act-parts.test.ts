@@ -448,6 +448,11 @@ test('what a failure says is no longer than a history bears, its facts neither',
   expect(details[0]!.reason).toHaveLength(500);
 });
 
+test.each(['40001', '40P01'])('a transaction that met another one (%s) fails no activity for good', (code) => {
+  const thrown = Object.assign(new Error('deadlock detected'), { code });
+  expect(toFailure(thrown)).toMatchObject({ type: 'Unexpected', nonRetryable: false });
+});
+
 test('an act’s time is from its beginning to its end', async () => {
   const began = performance.now();
   const { ms } = await attempted({});

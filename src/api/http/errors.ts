@@ -1,6 +1,6 @@
 /** Translates what was thrown into the wire's error bodies: one table of forms, and everything unknown becomes a plain 500. */
 import type { z } from 'zod';
-import { isStoreAway } from '../../inventory/database';
+import { isContended, isStoreAway } from '../../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../../model/errors';
 import { came } from '../resource/validation';
 import { issueText, keysText, likeliest } from './schema-texts';
@@ -60,6 +60,7 @@ const headerFacts = [
   { code: 'Unauthenticated', fact: 'challenge', header: 'WWW-Authenticate' },
   { code: 'MethodNotAllowed', fact: 'allow', header: 'Allow' },
   { code: 'IdempotencyUnderWay', fact: 'seconds', header: 'Retry-After' },
+  { code: 'StoreContended', fact: 'seconds', header: 'Retry-After' },
   { code: 'TooManyRequests', fact: 'seconds', header: 'Retry-After' },
 ] as const satisfies readonly { code: ErrorCode; fact: string; header: string }[];
 
@@ -83,6 +84,7 @@ export const replyFor = (error: TemperError): ErrorReply => {
 export const asTemperError = (thrown: unknown, requestId: string): TemperError => {
   if (isTemperError(thrown)) return thrown;
   if (isStoreAway(thrown)) return new TemperError('StoreUnavailable', {}, { cause: thrown });
+  if (isContended(thrown)) return new TemperError('StoreContended', { seconds: 1 }, { cause: thrown });
   return new TemperError('Unexpected', { request_id: requestId }, { cause: thrown });
 };
 

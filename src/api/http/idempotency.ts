@@ -53,10 +53,14 @@ const replay = ({ status, headers, body }: KeyRow): Answer => ({
 const underWay = (): never => raise('IdempotencyUnderWay', { seconds: 1 });
 
 /**
- * Errors that say nothing of the work: a statement may even be on its way still, which must find that its request was given up.
- * What became of it is looked up when it is asked for again.
+ * Errors that say nothing of the work: a statement may even be on its way still, which must find that its request was given up, or
+ * another one of the request stands. What became of it is looked up when it is asked for again.
  */
-const saysNothing = ['StoreUnavailable', 'Unexpected'] as const satisfies readonly TemperError['code'][];
+const saysNothing = [
+  'StoreUnavailable',
+  'StoreContended',
+  'Unexpected',
+] as const satisfies readonly TemperError['code'][];
 
 const keptText = (answer: Answer): string | null =>
   answer.text ?? (answer.body === undefined ? null : JSON.stringify(answer.body));
