@@ -227,8 +227,14 @@ export const runProcesses = async (
   };
   ends.push(async () => {
     const there = slots.filter(({ worker }) => !worker.isDead());
-    for (const { worker } of there) worker.process.kill('SIGTERM');
-    await Promise.all(there.map(({ worker }) => worker.isDead() || once(worker, 'exit')));
+    await Promise.all(
+      there.map(async ({ worker, listening }) => {
+        const ended = once(worker, 'exit');
+        // One that does not listen yet answers no request that could be cut off, and may stand still: SIGTERM would not reach it.
+        worker.process.kill((await Promise.race([listening, false])) ? 'SIGTERM' : 'SIGKILL');
+        await ended;
+      }),
+    );
   });
   metrics.countToo(async () => {
     const all = await Promise.all(
