@@ -6,9 +6,11 @@ import { findRun } from './find-run';
 import type { Run } from './run-texts';
 import { plainText } from './tables';
 
+/** The id of a run's workflow, of a call's or of a rollout's, which is replayed without the API; names of nodes hold dots as well. */
+const workflow = /^(node-[0-9a-f-]{36}\.|rollout-[0-9a-f-]{36}$)/;
+
 const replay = async (context: Context, ident: string): Promise<void> => {
-  // Workflow ids hold dots; UUIDs do not. A workflow can be replayed without the API.
-  const of = ident.includes('.')
+  const of = workflow.test(ident)
     ? ident
     : ((await context.api.send('GET', `/temper/v1/runs/${encodeURIComponent(await findRun(context, ident))}`)) as Run);
   const { events, fault } = await context.hands.replay(of);

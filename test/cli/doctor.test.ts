@@ -208,8 +208,9 @@ describe('replay', () => {
       err: '',
       out: 'This build replays all 42 events.\n',
     });
-    await does('replay node-n.clean.r-1', { replay });
-    expect(of).toEqual([run, 'node-n.clean.r-1']);
+    const workflows = [`node-${uuid}.clean.${uuid}`, `node-${uuid}.call.req-1`, `rollout-${uuid}`];
+    for (const id of workflows) await does(`replay ${id}`, { replay });
+    expect(of).toEqual([run, ...workflows]);
     expect(api.asked).toHaveLength(1);
   });
 
@@ -217,20 +218,21 @@ describe('replay', () => {
     answers[`/temper/v1/runs/${uuid}`] = { json: run };
     answers['/temper/v1/runs?state=any&run=1d054787&limit=2'] = { json: { runs: [run] } };
     answers['/temper/v1/runs?state=any&node=1d054787&limit=1'] = { status: 404 };
-    answers['/temper/v1/runs?state=any&node=bmc-1&limit=1'] = { json: { runs: [run] } };
+    const named = ['bmc-1', 'bmc-1.rack.example'];
+    for (const node of named) answers[`/temper/v1/runs?state=any&node=${node}&limit=1`] = { json: { runs: [run] } };
     const of: unknown[] = [];
     const replay = async (given: unknown) => {
       of.push(given);
       return { events: 42, fault: null };
     };
     expect((await does('replay 1d054787', { replay })).err).toBe('');
-    expect((await does('replay bmc-1', { replay })).err).toBe('');
-    expect(of).toEqual([run, run]);
+    for (const node of named) expect((await does(`replay ${node}`, { replay })).err).toBe('');
+    expect(of).toEqual([run, run, run]);
   });
 
   test('fails where this build does not replay the run', async () => {
     const replay = async () => ({ events: 42, fault: 'event 7' });
-    const { status, out } = await does('replay a.b', { replay });
+    const { status, out } = await does(`replay node-${uuid}.clean.${uuid}`, { replay });
     expect(status).toBe(1);
     expect(out).toContain('does not replay this run: event 7');
   });

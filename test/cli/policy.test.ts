@@ -100,6 +100,11 @@ describe('explain', () => {
 
   test.each([
     [`policy explain ${rule}`, 'Say who'],
+    [
+      'policy explain baremetal:node:gte --as owner-admin',
+      'There is no rule baremetal:node:gte. Did you mean baremetal:node:get?',
+    ],
+    ['policy explain far_from_all --as system-admin', 'There is no rule far_from_all.'],
     [`policy explain ${rule} --as king`, '--as must be one of system-admin'],
     [`policy explain ${rule} --as owner-admin --file nowhere.yaml`, 'There is no file nowhere.yaml'],
   ])('%s is wrong usage', async (line, says) => {

@@ -1,8 +1,9 @@
 /** `temper policy explain`: why a rule admits or refuses a caller, from files alone or asked of the API. */
 
 import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
+import { meant } from '../../model/nearest';
 import { namesInList } from '../../model/texts';
-import { type Answered, explainAnswer, type PersonaName, personas, type Target } from '../../policy';
+import { type Answered, explainAnswer, type PersonaName, personas, ruleNames, type Target } from '../../policy';
 import type { Context } from '../context';
 import { exits, stop } from '../faults';
 import { explanationText } from './explanation-text';
@@ -111,10 +112,11 @@ const fromFiles = ({ hands }: Context, rule: string, asked: ExplainOptions): Ans
   return { ...explainAnswer(policy, rule, who, exampleTarget(asked)), name };
 };
 
-/** The exit status says what the API answers: 0 allowed, 1 refused or missing. */
+/** The exit status says what the API answers: 0 allowed, 1 refused or missing; 2 where nothing defines the rule, so that nothing asks it. */
 export const explain = async (context: Context, rule: string, asked: ExplainOptions): Promise<void> => {
   const remote = targetKinds.some((kind) => asked[kind] !== undefined);
   const { name, ...explanation } = remote ? await fromApi(context, rule, asked) : fromFiles(context, rule, asked);
+  if (explanation.why === 'unknown') return stop('usage', `There is no rule ${rule}.${meant(rule, ruleNames)}`);
   context.print(explanation, (one) => explanationText(one, name));
   context.end(explanation.answer === 'allowed' ? exits.ok : exits.refused);
 };
