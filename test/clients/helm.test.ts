@@ -130,8 +130,14 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     ],
     [
       'ramdisks passed on to a port that is not there',
-      { boot: { enabled: true, passesOn: true } },
+      { boot: { enabled: true, passesOn: true, volume: { emptyDir: {} } } },
       /api\.ramdisks\.enabled/,
+    ],
+    ['a boot service without a folder of images', { boot: { enabled: true } }, /boot\.volume: it has to say/],
+    [
+      'a service by a name that none can have',
+      { bmc: { groups: [{ name: 'a'.repeat(40), console: { publicUrl: 'https://a' } }] } },
+      /the service temper-worker-bmc-a{40}-console has 66 characters, and Kubernetes admits 63/,
     ],
     ['a label that is no text', { bmc: { groups: [{ name: 'a', nodeSelector: { gpu: true } }] } }, /nodeSelector.*gpu/],
     ['an annotation that is no text', { api: { service: { annotations: { seconds: 60 } } } }, /annotations.*seconds/],
@@ -243,7 +249,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
 
   test('where nothing is said of a network, nothing is let through to it; callers and browsers may come from anywhere', () => {
     const silent = judged({
-      boot: { enabled: true },
+      boot: { enabled: true, volume: { emptyDir: {} } },
       api: { ramdisks: { enabled: true } },
       bmc: { groups: [{ name: 'default', console: { publicUrl: 'https://console.example.org' } }] },
     });

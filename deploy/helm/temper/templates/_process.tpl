@@ -131,10 +131,12 @@ spec:
 
 {{/* Takes root, name and service; where they differ, pods (whose pods) and target (which of their ports). */}}
 {{- define "temper.service" -}}
+{{- $name := printf "%s-%s" .root.Release.Name .name }}
+{{- if gt (len $name) 63 }}{{ fail (printf "the service %s has %d characters, and Kubernetes admits 63: choose a shorter name of the release, or of the group" $name (len $name)) }}{{ end -}}
 apiVersion: v1
 kind: Service
 metadata:
-  name: {{ printf "%s-%s" .root.Release.Name .name }}
+  name: {{ $name }}
   labels: {{ include "temper.labels" . | nindent 4 }}
   {{- with .service.annotations }}
   annotations: {{ toYaml . | nindent 4 }}
