@@ -1,6 +1,7 @@
 /** One node of Ironic as Temper's: what is kept, what is replaced, and why one is refused. */
 import { secretRefs } from '../model/access/secrets';
 import { type Document, isDocument } from '../model/document';
+import { inexactInteger } from '../model/json-numbers';
 import { structureOf } from '../model/json-structure';
 import { driverRow, isDriver } from '../model/lifecycle/drivers';
 import { states } from '../model/lifecycle/states';
@@ -35,6 +36,11 @@ const parsed = (row: SourceRow, column: string, what: string, is: (value: unknow
   } catch {
     value = undefined;
   }
+  const inexact = value === undefined ? undefined : inexactInteger(text);
+  if (inexact !== undefined)
+    throw new RowFault(
+      `its ${column} has the number ${inexact.slice(0, 40)}, beyond 2^53, which would not be kept exactly: write it as a text in Ironic, then import again`,
+    );
   if (value === null || is(value)) return value;
   throw new RowFault(`its ${column} is no JSON ${what}: ${mended}`);
 };

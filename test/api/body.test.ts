@@ -83,6 +83,22 @@ describe('the bytes of a body', () => {
     expect(parse('{"owner":"a","owner":"b"}', 'any')).toEqual({ owner: 'b' });
   });
 
+  test('a whole number that would not be kept digit by digit is refused, as a number only, but where any text will do', () => {
+    const inexact = (digits: string) => expect.objectContaining({ facts: { reason: expect.stringContaining(digits) } });
+    for (const number of ['12345678901234567890', '-9007199254740993', '9007199254740992'])
+      expect(() => parse(`{"extra":{"serial":[${number}]}}`)).toThrow(inexact(`the number ${number} is beyond 2^53`));
+    expect(() => parse(`[1${'0'.repeat(400)}]`)).toThrow(inexact(`the number 1${'0'.repeat(39)} is`));
+    for (const text of [
+      '["12345678901234567890"]',
+      '["\\"12345678901234567890"]',
+      '[9007199254740991]',
+      '[0.12345678901234567]',
+      '[1e20]',
+    ])
+      expect(parse(text)).toEqual(JSON.parse(text));
+    expect(parse('[12345678901234567890]', 'any')).toEqual([Number('12345678901234567890')]);
+  });
+
   test('a text that cannot be stored is replaced where any will do, and refused elsewhere', () => {
     expect(JSON.stringify(parse('{"a":"x\\u0000"}', 'any'))).not.toContain('\\u0000');
     expect(() => parse('{"a":"x\\u0000"}')).toThrow(refused('a'));

@@ -207,6 +207,12 @@ describe('bodies and rules other than in the original', () => {
     expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('description')]);
   });
 
+  test('a whole number beyond 2^53 is refused', async () => {
+    const raw = '{"extra": {"serial": 12345678901234567890}}';
+    const reply = await at.api.as('operator', 'POST', '/v1/chassis', { raw });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('send it as a text')]);
+  });
+
   test('bytes that are no UTF-8 are refused', async () => {
     const raw = Buffer.concat([Buffer.from('{"description": "'), Buffer.from([0xff]), Buffer.from('"}')]);
     const reply = await at.api.as('operator', 'POST', '/v1/chassis', { raw });

@@ -38,6 +38,7 @@ test('odd rows are refused one by one, and keep no other from being taken', asyn
       node(9, 'deep', { extra: `{"a": ${'['.repeat(100_000)}${']'.repeat(100_000)}}` }),
       node(10, 'bytes', { driver_info: Buffer.from('{"redfish_address": "https://bmc"}') }),
       node(11, 'long', { resource_class: Array.from({ length: 9_000 }, (_, nth) => nth.toString(36)).join('') }),
+      node(13, 'long-number', { properties: '{"serial": 12345678901234567890, "cpus": 8}' }),
       node(12, 'no-text', { driver: 'ipmi', driver_info: noText }),
     ],
     ports: [
@@ -60,6 +61,7 @@ test('odd rows are refused one by one, and keep no other from being taken', asyn
     expect.stringMatching(new RegExp(`^Temper’s database does not take it \\(${text}.*in Ironic`));
   expect(Object.fromEntries(refused)).toEqual({
     [uuid(1)]: expect.stringMatching(/^its extra is no JSON object.*in Ironic/),
+    [uuid(13)]: expect.stringMatching(/^its properties has the number 12345678901234567890, beyond 2\^53.*in Ironic/),
     [uuid(2)]: expect.stringMatching(/^its properties is no JSON object.*in Ironic/),
     [uuid(3)]: stored('unsupported Unicode escape sequence: .*u0000'),
     [uuid(4)]: stored('invalid byte sequence'),
@@ -74,7 +76,7 @@ test('odd rows are refused one by one, and keep no other from being taken', asyn
     [uuid(25)]: stored('.*out of range'),
     [uuid(31)]: expect.stringMatching(/^its extra is no JSON object/),
   });
-  expect(counts.node).toMatchObject({ new: 3, refused: 9 });
+  expect(counts.node).toMatchObject({ new: 3, refused: 10 });
   expect(counts.port).toMatchObject({ new: 1, refused: 2 });
   expect(counts['volume target']).toMatchObject({ new: 1, refused: 2 });
 });

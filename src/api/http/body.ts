@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { raise } from '../../model/errors';
+import { inexactInteger } from '../../model/json-numbers';
 import { type StructureLimits, structureOf } from '../../model/json-structure';
 import { storable } from '../../model/texts';
 import { bodyError } from './errors';
@@ -66,6 +67,11 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   // What cannot be stored comes as an escape only: JSON takes no bare NUL, UTF-8 no half of a pair.
   if (text.includes('\\u')) checkValue(value, limits.values);
   if (!isUtf8(given)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
+  const inexact = inexactInteger(text);
+  if (inexact !== undefined)
+    raise('UnreadableBody', {
+      reason: `the number ${inexact.slice(0, 40)} is beyond 2^53 and would not be kept exactly; send it as a text`,
+    });
   const key = keysIn(value) === keys ? undefined : repeatedKey(text);
   if (key !== undefined)
     raise('InvalidInput', { field: checkedName(key), reason: 'comes twice in one object; say it once' });
