@@ -6,8 +6,8 @@ import { findRun } from './find-run';
 import type { Run } from './run-texts';
 import { plainText } from './tables';
 
-/** The id of a run's workflow, of a call's or of a rollout's, which is replayed without the API; names of nodes hold dots as well. */
-const workflow = /^(node-[0-9a-f-]{36}\.|rollout-[0-9a-f-]{36}$)/;
+/** The id of a workflow, which is replayed without the API: a UUID with a word before it, or a time of the schedule (names of nodes may hold dots, no colon). */
+const workflow = /:|[.-][0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 const replay = async (context: Context, ident: string): Promise<void> => {
   const of = workflow.test(ident)

@@ -208,7 +208,12 @@ describe('replay', () => {
       err: '',
       out: 'This build replays all 42 events.\n',
     });
-    const workflows = [`node-${uuid}.clean.${uuid}`, `node-${uuid}.call.req-1`, `rollout-${uuid}`];
+    const workflows = [
+      `node-${uuid}.clean.${uuid}`,
+      `node-${uuid}.call.req-1`,
+      `rollout-${uuid}`,
+      'reconcile-2026-11-23T20:00:00Z',
+    ];
     for (const id of workflows) await does(`replay ${id}`, { replay });
     expect(of).toEqual([run, ...workflows]);
     expect(api.asked).toHaveLength(1);
