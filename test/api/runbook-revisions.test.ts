@@ -176,6 +176,19 @@ describe('two revisions are compared', () => {
     expect((await revisions('owner-reader', '/9/diff')).status).toBe(404);
   });
 
+  test('where a list of thousands was replaced by another, too: as costly as the two lists, not as their product', async () => {
+    const step = (from: number) => ({
+      interface: 'vendor',
+      step: 'send',
+      order: 3,
+      args: { numbers: Array.from({ length: 7_000 }, (_, at) => from + at) },
+    });
+    expect((await patch('owner-manager', '/steps', [reboot, step(0)])).status).toBe(200);
+    expect((await patch('owner-manager', '/steps', [reboot, step(7_000)])).status).toBe(200);
+    const reply = await revisions('owner-reader', '/5/diff');
+    expect([reply.status, reply.body.patch?.length]).toEqual([200, 7_000]);
+  });
+
   test('a secret is shown in neither, nor in what changed', async () => {
     const raw = (password: string) => ({
       interface: 'deploy',

@@ -1,10 +1,10 @@
 /** Revisions of a runbook on the wire: every state it was in, what changed between two, and taking one out of use. */
-import { createPatch } from 'rfc6902';
 import { z } from 'zod';
 import type { RunbookRevision } from '../../inventory/runbook-revisions';
 import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
+import { changesBetween } from '../../model/json-diff';
 import { or, type Predicate } from '../../model/predicates';
 import type { RunbookStep } from '../../model/resources/runbook-steps';
 import type { Runbook } from '../../model/resources/runbooks';
@@ -124,7 +124,7 @@ const diff = async (
   return ok({
     from: { revision: from.revision, digest: from.digest },
     to: { revision: to.revision, digest: to.digest },
-    patch: createPatch(before, after),
+    patch: changesBetween(before, after),
   });
 };
 
