@@ -1,4 +1,5 @@
 /** The API over HTTP: JSON in and out, refusals and silence as faults, the login done when it is first needed. */
+import { longestApiAnswer, textWithin } from '../model/bodies';
 import { errorSentence, fetchReason } from '../model/error-texts';
 import { cutOffBy, endingWithin } from '../model/signals';
 import { apiTarget, type Target } from './clouds';
@@ -76,7 +77,7 @@ const withoutWords: Readonly<Record<number, string>> = {
 const signInAgain = 'Set OS_CLOUD, or TEMPER_TOKEN or TEMPER_USERNAME and TEMPER_PASSWORD, to whom the API knows.';
 
 const throwRefusal = async (reply: Response): Promise<never> => {
-  const text = await reply.text().catch(() => '');
+  const text = await textWithin(reply, longestApiAnswer).catch(() => '');
   const words =
     errorSentence(text) ?? withoutWords[reply.status] ?? `The server answered ${reply.status} with no reason.`;
   const says = reply.status === 401 ? `${words.replace(/\.$/, '')}. ${signInAgain}` : words;
@@ -86,9 +87,9 @@ const throwRefusal = async (reply: Response): Promise<never> => {
 };
 
 const parsedBody = async (reply: Response): Promise<unknown> => {
-  const text = await reply
-    .text()
-    .catch((thrown) => stop('unreachable', `The answer was cut off: ${fetchReason(thrown)}.`));
+  const text = await textWithin(reply, longestApiAnswer).catch((thrown) =>
+    stop('unreachable', `The answer was cut off: ${fetchReason(thrown)}.`),
+  );
   if (text === '') return undefined;
   try {
     return JSON.parse(text);

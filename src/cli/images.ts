@@ -1,5 +1,6 @@
 /** `temper image`: the images that the boot service fetches once and sends to ramdisks. */
 import type { Command } from 'commander';
+import { bytesWithin } from '../model/bodies';
 import { type DiskFormat, diskFormats, formatBytes, formatOf, type ImageValues } from '../model/boot/images';
 import { bootRecords } from './boot-records';
 import type { Acting, Context } from './context';
@@ -69,7 +70,13 @@ const lookAt = async ({ hands }: Context, url: string): Promise<Seen> => {
     );
   }
   const total = Number(/\/(\d+)$/.exec(answer.headers.get('content-range') ?? '')?.[1]);
-  const disk_format = formatOf(new Uint8Array(await answer.arrayBuffer()));
+  const first = await bytesWithin(answer.body as unknown as AsyncIterable<Uint8Array>, formatBytes).catch(() =>
+    stop(
+      'refused',
+      'The place of the image sends something else than the range it was asked for; give --bytes and --format to add it all the same.',
+    ),
+  );
+  const disk_format = formatOf(first);
   return { ...(total > 0 && { bytes: total }), ...(disk_format && { disk_format }) };
 };
 

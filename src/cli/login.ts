@@ -1,5 +1,6 @@
 /** Signs in at Keystone: a token, and where its catalogue says that the API is. */
-import { fetchReason } from '../model/error-texts';
+import { textWithin } from '../model/bodies';
+import { fetchReason, jsonObject } from '../model/error-texts';
 import { cutOffBy, endingWithin } from '../model/signals';
 import type { Login, Target } from './clouds';
 import { stop } from './faults';
@@ -10,6 +11,8 @@ type Endpoint = { readonly interface?: string; readonly region_id?: string; read
 type Catalogue = readonly { readonly type?: string; readonly endpoints?: readonly Endpoint[] }[];
 
 const loginLimitMs = 30_000;
+/** Bytes: a token with the catalogue of a large cloud is some hundred thousand. */
+const longestAnswer = 4 * 1024 * 1024;
 
 const endpointIn = (catalogue: Catalogue, { region, interface: wanted }: Target): string | null => {
   const endpoints = catalogue.find(({ type }) => type === 'baremetal')?.endpoints ?? [];
@@ -49,7 +52,9 @@ export const signIn = async (
   if (reply.status === 401 || reply.status === 403)
     return stop('refused', 'The identity service refused these credentials.', reply.status);
   const token = reply.headers.get('x-subject-token');
-  const body = (await reply.json().catch(() => undefined)) as { token?: { catalog?: Catalogue } } | undefined;
+  const body = jsonObject(await textWithin(reply, longestAnswer).catch(() => '')) as
+    | { token?: { catalog?: Catalogue } }
+    | undefined;
   if (!reply.ok || !token) return stop('unreachable', `The identity service answered ${reply.status} to the login.`);
   return { token, url: endpointIn(body?.token?.catalog ?? [], target) };
 };

@@ -1,5 +1,6 @@
 /** Talks to Keystone: validates tokens and finds role assignments with a token of our own service user, which it renews. */
 import { Agent, type Dispatcher, request } from 'undici';
+import { AnswerTooLong, bytesWithin } from '../model/bodies';
 import { type Assigned, AssignmentsReply, projectsOf, type RoleScope, type UserRoles } from './keystone-assignments';
 import { type AskAsService, Down, type KeystoneHeaders, type Reply } from './keystone-replies';
 import { rolesIn } from './keystone-standing';
@@ -176,15 +177,11 @@ const askOnce = async (url: string, options: KeystoneRequest, again = true): Pro
 
 /** A reply's JSON, or undefined when it is something else. */
 const readJson = async (body: AsyncIterable<Buffer>): Promise<unknown> => {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of body) {
-    bytes += part.length;
-    if (bytes > bodyLimitBytes) throw new Down('the identity service answered more than can be read');
-    parts.push(part);
-  }
+  const bytes = await bytesWithin(body, bodyLimitBytes).catch((thrown) => {
+    throw thrown instanceof AnswerTooLong ? new Down('the identity service answered more than can be read') : thrown;
+  });
   try {
-    return JSON.parse(Buffer.concat(parts).toString('utf8'));
+    return JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return undefined;
   }

@@ -28,29 +28,7 @@ export const doneWithin = async <T>(
   }
 };
 
-/** An answer went on beyond what is read of it. */
-export class AnswerTooLong extends Error {
-  override readonly name = 'AnswerTooLong';
-  constructor() {
-    super('more came than can be read');
-  }
-}
-
-const passing = (mostBytes: number): TransformStream<Uint8Array, Uint8Array> => {
-  let size = 0;
-  return new TransformStream({
-    transform(part, onward) {
-      size += part.byteLength;
-      if (size > mostBytes) throw new AnswerTooLong();
-      onward.enqueue(part);
-    },
-  });
-};
-
-/**
- * An answer whose body ends with a signal, where the fetch that it came from may have lost it. To read more than `mostBytes`
- * of it throws AnswerTooLong, and ends what sends it.
- */
-export const cutOffBy = (reply: Response, signal: AbortSignal, mostBytes = Number.POSITIVE_INFINITY): Response =>
+/** An answer whose body ends with a signal, where the fetch that it came from may have lost it. */
+export const cutOffBy = (reply: Response, signal: AbortSignal): Response =>
   // RFC 9110 gives these statuses no body, and a Response of them takes none.
-  reply.body ? new Response(reply.body.pipeThrough(passing(mostBytes), { signal }), reply) : reply;
+  reply.body ? new Response(reply.body.pipeThrough(new TransformStream(), { signal }), reply) : reply;

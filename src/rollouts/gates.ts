@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
+import { AnswerTooLong, textWithin } from '../model/bodies';
 import { isTemperError } from '../model/errors';
 import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
-import { AnswerTooLong, cutOffBy } from '../model/signals';
+import { cutOffBy } from '../model/signals';
 import { askWebhook, type SenderHands } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
@@ -48,8 +49,8 @@ const askOfMetrics = async ({ metricsUrl }: GateDeps, gate: MetricGate): Promise
   if (metricsUrl === undefined) return inconclusive('This control worker has no TEMPER_GATE_METRICS_URL.');
   const url = `${metricsUrl.replace(/\/+$/, '')}/api/v1/query?${new URLSearchParams({ query: gate.query })}`;
   const signal = AbortSignal.timeout(withinMs);
-  const reply = cutOffBy(await fetch(url, { signal, redirect: 'error' }), signal, longestReply);
-  return metricAnswer(gate, reply.status, await reply.text());
+  const reply = cutOffBy(await fetch(url, { signal, redirect: 'error' }), signal);
+  return metricAnswer(gate, reply.status, await textWithin(reply, longestReply));
 };
 
 /** Why nothing was answered, without where it was asked. */

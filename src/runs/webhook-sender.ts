@@ -4,8 +4,9 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { bytesWithin } from '../model/bodies';
 import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
-import { AnswerTooLong, endingWithin } from '../model/signals';
+import { endingWithin } from '../model/signals';
 
 type Lookup = (host: string) => Promise<readonly string[]>;
 
@@ -79,17 +80,8 @@ const responseTo = (asked: ClientRequest, body: string): Promise<{ status: numbe
   new Promise((done, fail) => {
     asked.once('error', fail);
     asked.once('response', (response) => {
-      const parts: Buffer[] = [];
-      let size = 0;
-      response.on('data', (part: Buffer) => {
-        size += part.length;
-        if (size > longestAnswer) asked.destroy(new AnswerTooLong());
-        else parts.push(part);
-      });
-      response.once('error', fail);
-      response.once('end', () =>
-        done({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString('utf8') }),
-      );
+      const text = bytesWithin(response, longestAnswer).then((bytes) => new TextDecoder().decode(bytes));
+      text.then((all) => done({ status: response.statusCode ?? 0, text: all }), fail);
     });
     asked.end(body);
   });

@@ -1,4 +1,6 @@
 /** What a body may be: each limit at its edge, and a refusal that names the place. */
+import { Readable } from 'node:stream';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { bodyLimit, checkText, checkValue, maxDepth, maxValues, parseBody } from '../../src/api/http/body';
 import { callerKey } from '../../src/api/http/caller-key';
 import { createOpenBudget } from '../../src/api/http/open-budget';
@@ -143,6 +145,23 @@ describe('a request', () => {
       await send('application/json', fill(bodyLimit)),
       await send('application/json', fill(bodyLimit + 1)),
     ]).toEqual([201, 413]);
+  });
+
+  test.each([
+    ['in pieces', {}, (text: string) => Buffer.from(text)],
+    ['packed by gzip', { 'content-encoding': 'gzip' }, gzipSync],
+    ['packed by deflate', { 'content-encoding': 'Deflate' }, deflateSync],
+    ['packed by br', { 'content-encoding': 'br' }, brotliCompressSync],
+  ])('that comes %s is bounded by what it becomes', async (_how, headers, packed) => {
+    const statusOf = async (length: number) => {
+      const body = packed(`{"description":"x"${' '.repeat(length - 19)}}`);
+      const pieces = Readable.from([body.subarray(0, 1), body.subarray(1)]);
+      const given = { 'x-auth-token': 'operator', 'content-type': 'application/json', ...headers };
+      return (
+        await fetch(`${api.url}/v1/chassis`, { method: 'POST', headers: given, body: pieces, duplex: 'half' } as object)
+      ).status;
+    };
+    expect([await statusOf(bodyLimit), await statusOf(bodyLimit + 1)]).toEqual([201, 413]);
   });
 
   test('to an open route may say that its encoding is none', async () => {

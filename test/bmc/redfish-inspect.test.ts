@@ -261,6 +261,16 @@ describe('a BMC that lies', () => {
     });
   });
 
+  test('a document beyond the bound of an ordinary reply is left there, not at the bound of a registry', async () => {
+    const { failure } = await host({
+      [system]: { status: 200, raw: `{"x":"${'x'.repeat(3 * 1024 * 1024)}`, open: true },
+    });
+    expect(await failure('inspect')).toMatchObject({
+      code: 'BmcUnreachable',
+      message: expect.stringContaining('far too large'),
+    });
+  });
+
   test.each([
     ['nested', `{"x":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
     ['nested objects', `{"x":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}}`],

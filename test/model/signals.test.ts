@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { request } from 'undici';
-import { AnswerTooLong, cutOffBy, doneWithin, endingWithin } from '../../src/model/signals';
+import { cutOffBy, doneWithin, endingWithin } from '../../src/model/signals';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
@@ -79,23 +79,6 @@ test('what is given up ends before its time, with the reason', () => {
 test('an answer without a body stays as it is', () => {
   const reply = new Response(null, { status: 204, headers: { etag: 'x' } });
   expect(cutOffBy(reply, new AbortController().signal)).toBe(reply);
-});
-
-test('an answer is read up to its bound, and what sends more is told to stop', async () => {
-  let stopped: unknown;
-  const parts = [3, 4].map((length) => new Uint8Array(length));
-  const sent = (ends: boolean) =>
-    new ReadableStream<Uint8Array>({
-      start: (to) => void parts.forEach((part) => void to.enqueue(part)),
-      pull: (to) => (ends ? to.close() : undefined),
-      cancel: (reason) => {
-        stopped = reason;
-      },
-    });
-  const { signal } = new AbortController();
-  expect((await cutOffBy(new Response(sent(true)), signal, 7).arrayBuffer()).byteLength).toBe(7);
-  await expect(cutOffBy(new Response(sent(false)), signal, 6).text()).rejects.toBeInstanceOf(AnswerTooLong);
-  expect(stopped).toBeInstanceOf(AnswerTooLong);
 });
 
 test('an answer keeps its status, its headers and what it says', async () => {

@@ -1,9 +1,13 @@
 /** Reads a request's JSON body within its limits: size, depth, number of values, and characters that no store takes. */
 import { isUtf8 } from 'node:buffer';
-import express, { type NextFunction, type Request, type Response } from 'express';
-import { raise } from '../../model/errors';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request } from 'express';
+import { AnswerTooLong, dropRest, requestBytes } from '../../model/bodies';
+import { isTemperError, raise } from '../../model/errors';
 import { inexactInteger } from '../../model/json-numbers';
 import { type StructureLimits, structureOf } from '../../model/json-structure';
+import { ownValue } from '../../model/own';
 import { storable } from '../../model/texts';
 import { bodyError } from './errors';
 import { repeatedKey } from './repeated-keys';
@@ -17,8 +21,6 @@ export const maxDepth = 25;
  */
 export const maxValues = 8_000;
 
-type Reader = (request: Request, response: Response, next: NextFunction) => void;
-
 export type BodyLimits = {
   readonly bodyLimit?: number;
   readonly bodyValues?: number;
@@ -26,16 +28,39 @@ export type BodyLimits = {
   readonly open?: true;
 };
 
-// Clients send JSON under other content types too, or under none. A body without an authenticated caller is not unpacked: 16 kB would do.
-const readerOf = (limit: number, inflate: boolean): Reader =>
-  express.raw({ limit, inflate, type: () => true }) as Reader;
+const unpackers: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
 
-const readers = new Map<string, Reader>();
-const readerFor = (limit: number, inflate: boolean): Reader => {
-  const key = `${limit} ${inflate}`;
-  const known = readers.get(key) ?? readerOf(limit, inflate);
-  readers.set(key, known);
-  return known;
+/** What a request sends, unpacked. Throws where nothing here unpacks it. */
+const contentOf = (request: Request): Readable => {
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (encoding === 'identity') return request;
+  const unpacker = ownValue(unpackers, encoding)?.();
+  if (!unpacker) throw bodyError({ type: 'encoding.unsupported' });
+  request.once('error', (error) => unpacker.destroy(error));
+  return request.pipe(unpacker);
+};
+
+/** The bytes of a body, unpacked. Throws BodyTooLarge and UnreadableBody. */
+const receive = async (request: Request, limit: number): Promise<Buffer> => {
+  const tooLarge = () => bodyError({ type: 'entity.too.large', limit });
+  let content: Readable | undefined;
+  try {
+    content = contentOf(request);
+    if (content === request && Number(request.headers['content-length']) > limit) throw tooLarge();
+    const bytes = await requestBytes(content, limit);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  } catch (thrown) {
+    if (content !== request) request.unpipe();
+    if (content !== request) content?.on('error', () => {}).destroy();
+    await dropRest(request);
+    if (thrown instanceof AnswerTooLong) throw tooLarge();
+    if (isTemperError(thrown)) throw thrown;
+    throw bodyError(request.readableAborted ? { type: 'request.aborted' } : {});
+  }
 };
 
 /** Throws where a request names a charset that is not UTF-8, or an encoding where none is taken. */
@@ -44,6 +69,7 @@ const checkHeaders = ({ headers }: Request, open: boolean): void => {
   if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset))
     throw bodyError({ type: 'charset.unsupported' });
   const encoding = headers['content-encoding'];
+  // A body without an authenticated caller is not unpacked: 16 kB would become any number.
   if (open && encoding !== undefined && encoding.toLowerCase() !== 'identity') raise('EncodingRefused');
 };
 
@@ -98,15 +124,11 @@ const parseJson = (text: string): unknown => {
  * @param how bytes and values at most; whether texts that cannot be stored are replaced rather than refused; whether any caller
  * may send it
  */
-export const readBody = async (request: Request, response: Response, how: BodyLimits = {}): Promise<unknown> => {
+export const readBody = async (request: Request, how: BodyLimits = {}): Promise<unknown> => {
   checkHeaders(request, how.open === true);
   if (request.headers['content-length'] === '0') return undefined;
-  if (request.body === undefined)
-    await new Promise<void>((done, fail) => {
-      readerFor(how.bodyLimit ?? bodyLimit, how.open !== true)(request, response, (thrown?: unknown) =>
-        thrown ? fail(bodyError(thrown as Error)) : done(),
-      );
-    });
+  if (request.body === undefined && !request.readableEnded)
+    request.body = await receive(request, how.bodyLimit ?? bodyLimit);
   if (!Buffer.isBuffer(request.body)) return request.body;
   const limits = { depth: maxDepth, values: how.bodyValues ?? maxValues };
   // Kept on the request: one that is tried again under another path finds what it was.

@@ -1,5 +1,5 @@
 /** Takes the parts of a request through their schemas. */
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { checkText, readBody } from './body';
@@ -9,11 +9,11 @@ import type { Route } from './route';
 type QueryValues = Readonly<Record<string, unknown>>;
 
 /** The parts of a request, and the body before its schema. Throws what the caller did wrong. */
-export const read = async (route: Route, request: Request, response: Response, version: number) => {
+export const read = async (route: Route, request: Request, version: number) => {
   const query = request.query as QueryValues;
   for (const [name, value] of Object.entries({ ...query, ...request.params }))
     if (typeof value === 'string') checkText(value, name);
-  const body = await bodyOf(route, request, response);
+  const body = await bodyOf(route, request);
   if (request.method !== 'GET' && request.method !== 'HEAD' && request.headers['if-match'] !== undefined)
     raise('InvalidInput', { field: 'If-Match', reason: 'is not supported for changes; leave it out' });
   route.gate?.({ body: body ?? {}, query }, version);
@@ -27,12 +27,12 @@ export const read = async (route: Route, request: Request, response: Response, v
 
 const emptyQuery = z.strictObject({});
 
-const bodyOf = async (route: Route, request: Request, response: Response): Promise<unknown> => {
+const bodyOf = async (route: Route, request: Request): Promise<unknown> => {
   const { method } = request;
   const takesBody =
     method === 'POST' || method === 'PUT' || method === 'PATCH' || (route.body !== undefined && method !== 'HEAD');
   if (!takesBody) return undefined;
-  const body = await readBody(request, response, route);
+  const body = await readBody(request, route);
   if (route.body) return body;
   if (!isEmpty(body)) raise('InvalidInput', { field: 'body', reason: 'this request takes no body' });
   return undefined;

@@ -70,13 +70,13 @@ const admit = async ({ ctx, trail }: Services, exchange: Exchange) => {
 
 const handle = async (services: Services, exchange: Exchange): Promise<void> => {
   const { ctx, budget, once } = services;
-  const { route, request, response, requestId } = exchange;
+  const { route, request, requestId } = exchange;
   const { again, who, origin, version } = await admit(services, exchange);
   const { followed } = exchange;
   if (route.requireAllowed) exchange.unread = { who, params: request.params as Record<string, string>, version };
   // Before a byte of it is read: any sender may reach this.
   const giveBack = route.open && route.body ? budget.spend(request) : () => {};
-  const { rawBody, ...given } = await read(route, request, response, version).finally(giveBack);
+  const { rawBody, ...given } = await read(route, request, version).finally(giveBack);
   const base = ctx.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
   const header = (name: string) => request.get(name);
   const leavesRow = followed?.leavesRow;

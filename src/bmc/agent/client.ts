@@ -2,6 +2,7 @@
 import { Agent, type buildConnector, request } from 'undici';
 import type { z } from 'zod';
 import { hideSecrets } from '../../model/access/secrets';
+import { bytesWithin } from '../../model/bodies';
 import { isTemperError, TemperError } from '../../model/errors';
 import { structureFault } from '../../model/json-structure';
 import { storable } from '../../model/texts';
@@ -84,7 +85,6 @@ export const withAgent = async <T>(
       connect: guard(connect),
       headersTimeout: limitMs,
       bodyTimeout: limitMs,
-      maxResponseSize: maxAnswerBytes,
       maxRedirections: 0,
       connections: 1,
     });
@@ -134,7 +134,7 @@ const exchange = async (peer: Peer, { method, path, body, what, mayStillSend }: 
       headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': 'application/json' }) },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-    const bytes = await answer.body.bytes();
+    const bytes = await bytesWithin(answer.body, maxAnswerBytes);
     context.answered?.();
     return { status: answer.statusCode, body: parsedOrText(bytes) };
   } catch (thrown) {

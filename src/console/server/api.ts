@@ -1,5 +1,6 @@
 /** The API as the console calls it: with the caller's own credentials, and with nothing else. */
 import type { IncomingMessage } from 'node:http';
+import { longestApiAnswer, textWithin } from '../../model/bodies';
 import { errorSentence, fetchReason, jsonObject } from '../../model/error-texts';
 import { cutOffBy } from '../../model/signals';
 
@@ -48,7 +49,7 @@ const credentialHeaders = (given: Credentials): Record<string, string> =>
   given.is === 'token' ? { 'x-auth-token': given.token } : { authorization: basicOf(given.username, given.password) };
 
 const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
-  const text = await reply.text().catch(() => '');
+  const text = await textWithin(reply, longestApiAnswer).catch(() => '');
   return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
 
@@ -67,16 +68,16 @@ const forwardedFor = (browser: IncomingMessage): string =>
   [browser.headers['x-forwarded-for'], browser.socket.remoteAddress].flat().filter(Boolean).join(', ');
 
 /** An answer of the service of this name, and of its body what comes before the signal. Throws ApiAway. */
-export const answerOf = async (who: string, url: string, init: RequestInit & { signal: AbortSignal }, most?: number) =>
+export const answerOf = async (who: string, url: string, init: RequestInit & { signal: AbortSignal }) =>
   // Credentials are sent nowhere else.
-  cutOffBy(await fetch(url, { ...init, redirect: 'error' }).catch(awayOf(who)), init.signal, most);
+  cutOffBy(await fetch(url, { ...init, redirect: 'error' }).catch(awayOf(who)), init.signal);
 
 const awayOf = (who: string) => (thrown: unknown) =>
   Promise.reject(new ApiAway(`${who} did not answer: ${fetchReason(thrown)}.`));
 
-/** The object in an answer, without a key where it has no body. Throws ApiAway. */
-export const objectIn = async <Body>(who: string, reply: Response): Promise<Body> => {
-  const text = await reply.text().catch(awayOf(who));
+/** The object in an answer of `most` bytes, without a key where it has no body. Throws ApiAway. */
+export const objectIn = async <Body>(who: string, reply: Response, most = longestApiAnswer): Promise<Body> => {
+  const text = await textWithin(reply, most).catch(awayOf(who));
   return (jsonObject(text || '{}') ?? awayOf(who)('what came is no JSON')) as Body;
 };
 

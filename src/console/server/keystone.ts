@@ -28,6 +28,7 @@ type KeystoneToken = Fields<'token' | 'name' | 'scope', string> & { readonly unt
 
 type Named = { readonly name?: string };
 type TokenBody = Partial<Fields<'user' | 'project', Named> & Fields<'expires_at', string> & Fields<'system', unknown>>;
+type ProjectList = { readonly projects?: readonly { readonly id: string; readonly name: string }[] };
 
 const who = 'The identity service';
 /** Bytes; the list of a caller's projects is the longest. */
@@ -46,7 +47,7 @@ export type Keystone = {
 export const createKeystone = (url: string, limitMs = 30_000): Keystone => {
   const base = `${url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
   const exchange = (path: string, init: RequestInit): Promise<Response> =>
-    answerOf(who, `${base}${path}`, { ...init, signal: AbortSignal.timeout(limitMs) }, longestAnswer);
+    answerOf(who, `${base}${path}`, { ...init, signal: AbortSignal.timeout(limitMs) });
   return {
     async signIn(auth) {
       const reply = await exchange('/auth/tokens', {
@@ -58,7 +59,7 @@ export const createKeystone = (url: string, limitMs = 30_000): Keystone => {
       if (reply.status >= 500) throw new ApiAway(`${who} answered ${reply.status}.`);
       if (!reply.ok || !token)
         throw new ApiRefusal(401, 'The identity service refused these credentials, or this scope.');
-      const { token: body } = await objectIn<{ token?: TokenBody }>(who, reply);
+      const { token: body } = await objectIn<{ token?: TokenBody }>(who, reply, longestAnswer);
       return {
         token,
         name: body?.user?.name ?? 'unnamed',
@@ -70,7 +71,7 @@ export const createKeystone = (url: string, limitMs = 30_000): Keystone => {
       const headers = { 'x-auth-token': token, accept: 'application/json' };
       const reply = await exchange('/auth/projects', { headers });
       if (!reply.ok) return [];
-      const { projects = [] } = await objectIn<{ projects?: { id: string; name: string }[] }>(who, reply);
+      const { projects = [] } = await objectIn<ProjectList>(who, reply, longestAnswer);
       return projects.map(({ id, name }) => ({ id, name }));
     },
     async revoke(token) {

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
+import { readForm } from '../../model/forms';
 import { awayPage, refusalPage, titleOf } from '../pages/faults';
 import { signInPage } from '../pages/sign-in';
 import { documentOf } from '../parts/layout';
@@ -41,8 +42,6 @@ const securityHeaders =
     });
     next();
   };
-
-const largestForm = '512kb';
 
 /** One request and its answer. */
 type Exchange = { readonly deps: ConsoleDeps; readonly request: Request; readonly response: Response };
@@ -247,7 +246,7 @@ export const createConsole = (
   app.set('query parser', 'simple');
   app.use(securityHeaders(settings.secure));
   app.use(assetRoutes());
-  app.use(express.urlencoded({ extended: false, limit: largestForm }));
+  app.use(readForm);
   app.use(routerOf(deps, routes));
   app.use(async (request: Request, response: Response) => {
     const missing = { status: 404, says: 'The console has no such page.' };

@@ -2,8 +2,8 @@
 import http, { type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `raw` instead of a body: sent as it stands. */
-export type Answer = { status: number; headers?: Record<string, string>; body?: unknown; raw?: string };
+/** `raw` instead of a body: sent as it stands; `open`: without an end after it. */
+export type Answer = { status: number; headers?: Record<string, string>; body?: unknown; raw?: string; open?: true };
 
 export const startDouble = async (answer: (req: IncomingMessage, body: string) => Answer) => {
   const requests: { method: string; url: string; headers: http.IncomingHttpHeaders; body: string }[] = [];
@@ -11,8 +11,9 @@ export const startDouble = async (answer: (req: IncomingMessage, body: string) =
     let body = '';
     for await (const chunk of req) body += chunk;
     requests.push({ method: req.method ?? '', url: req.url ?? '', headers: req.headers, body });
-    const { status, headers, body: reply, raw } = answer(req, body);
+    const { status, headers, body: reply, raw, open } = answer(req, body);
     res.writeHead(status, { 'content-type': 'application/json', ...headers });
+    if (open) return void res.write(raw);
     res.end(raw ?? (reply === undefined ? '' : JSON.stringify(reply)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

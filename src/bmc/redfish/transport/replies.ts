@@ -129,7 +129,7 @@ const failureTexts: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'connecting took too long',
   UND_ERR_HEADERS_TIMEOUT: 'the answer took too long',
   UND_ERR_BODY_TIMEOUT: 'the answer stopped in the middle',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer is far too large',
+  ANSWER_TOO_LONG: 'the answer is far too large',
   BMC_REPLY_TOO_MUCH: 'the answer is far too large, or made of far too many parts',
 };
 

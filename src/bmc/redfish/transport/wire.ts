@@ -1,5 +1,6 @@
 /** The sockets to one BMC: a request is sent exactly once, to that BMC and nowhere else, and its failure is named. */
 import { Client, request } from 'undici';
+import { bytesWithin } from '../../../model/bodies';
 import { isTemperError, raise, type TemperError } from '../../../model/errors';
 import { type StructureLimits, structureFault } from '../../../model/json-structure';
 import type { BmcRequestKind, DriverHands } from '../../contract';
@@ -48,9 +49,10 @@ const answerMs = 60_000;
 
 const tooMuch = (): Error => Object.assign(new Error('too much'), { code: 'BMC_REPLY_TOO_MUCH' });
 
-/** Its bytes, counted before they are parsed: a nested reply of some megabytes would hold the worker for seconds. */
-const textWithin = (bytes: Uint8Array, limits: ReplyLimits): string => {
-  if (bytes.length > limits.bytes || structureFault(bytes, limits)) throw tooMuch();
+/** Its text, whose values are counted before they are parsed: a nested reply of some megabytes would hold the worker for seconds. */
+const replyText = async (body: AsyncIterable<Uint8Array>, limits: ReplyLimits): Promise<string> => {
+  const bytes = await bytesWithin(body, limits.bytes);
+  if (structureFault(bytes, limits)) throw tooMuch();
   return new TextDecoder().decode(bytes);
 };
 
@@ -84,7 +86,6 @@ const socketsTo = (origin: string, connect: Connector, limitMs: number): Client 
     pipelining: 0,
     headersTimeout: limitMs,
     bodyTimeout: limitMs,
-    maxResponseSize: large.bytes,
   });
 
 const exchange = async (
@@ -107,7 +108,7 @@ const exchange = async (
     },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  const text = textWithin(await answer.body.bytes(), ask.large ? large : ordinary);
+  const text = await replyText(answer.body, ask.large ? large : ordinary);
   return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parseReply(text) } };
 };
 
