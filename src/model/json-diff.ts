@@ -11,7 +11,7 @@ export type Change =
  */
 const longestPath = 400;
 
-/** By what the members of a list are told apart: what the settings of a BIOS, the components of firmware and the steps of a runbook are named by. */
+/** What identifies a member of a list: the name of a BIOS setting, a component of firmware or a step. */
 const nameOfMember = (member: Json): string | undefined => {
   if (!isDocument(member)) return undefined;
   const { interface: of, step, name, component } = member;
@@ -102,7 +102,7 @@ class Changes {
 }
 
 /**
- * The changes that make one value of another. Members of lists are told apart by name, so that this takes time and room in proportion
+ * The changes that make one value of another. Members of lists are compared by name, so that this takes time and room in proportion
  * to both values, whatever they hold; what it finds is right, and not always the shortest.
  */
 export const changesBetween = (before: Json, after: Json): Change[] => {
