@@ -95,7 +95,8 @@ class Changes {
         if (mayBeSame(before[was], after[is])) this.any(before[was], after[is], `${path}/${is}`);
         else this.found.push({ op: 'replace', path: `${path}/${is}`, value: after[is] });
       for (; was < keptBefore; was++) this.found.push({ op: 'remove', path: `${path}/${is}` });
-      for (; is < keptAfter; is++) this.found.push({ op: 'add', path: `${path}/${is}`, value: after[is] });
+      for (; is < keptAfter; is++)
+        this.found.push({ op: 'add', path: `${path}/${was === before.length ? '-' : is}`, value: after[is] });
       if (was < before.length) this.any(before[was++], after[is], `${path}/${is++}`);
     }
   }

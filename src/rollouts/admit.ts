@@ -6,6 +6,7 @@ import type { TargetRow } from '../inventory/rollouts/targets';
 import { isTemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import { asksItself, tenantOf, termsOf } from '../model/rollouts/consent';
+import { refusalOf } from '../model/runs/verdicts';
 import type { Prepare, RolloutDeps, RolloutSpec, Work } from './contract';
 import { type Overriding, overridingOf, passesTenant, passSilence, recordOverridden } from './overriding';
 import { workFor } from './plan';
@@ -205,8 +206,13 @@ export const beginTarget = async (
     // The node was taken, or changed, between the look at it and the transaction.
     if (isTemperError(thrown, 'NodeLocked') || isTemperError(thrown, 'InvalidState'))
       return { is: 'waits', code: 'held' };
-    if (isTemperError(thrown, 'QuotaExceeded')) return { is: 'waits', code: 'quota' };
     if (isTemperError(thrown, 'RevisionWithdrawn')) return { is: 'skipped', code: 'withdrawn' };
+    // Said by the acceptance alone, of this node and this work: it will say so each time.
+    const refusal = isTemperError(thrown) ? refusalOf(thrown) : undefined;
+    if (refusal)
+      return passingCodes.includes(refusal.code)
+        ? { is: 'waits', code: refusal.code }
+        : skip(deps, rollout, target, refusal);
     log.warn('a target of a rollout could not be begun', {
       rollout: rollout.id,
       node_uuid: target.node_uuid,

@@ -8,6 +8,7 @@ import { holdsSecrets, maskSecrets } from '../model/access/secrets';
 import { raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { Plan } from '../model/lifecycle/plan-parts';
+import { requirePlanSize } from '../model/lifecycle/plan-size';
 import { next, type ProvisionState, powerTargets, states } from '../model/lifecycle/states';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { refuseWithdrawn } from '../model/resources/runbooks';
@@ -15,7 +16,6 @@ import type { Lock, RunInput, Timing } from '../model/runs/runs';
 import { workflowId } from '../workflows/contract';
 import type { BeforeAcceptance, RunOrder } from './contract';
 import type { RunFacts } from './engine-commands';
-import { requirePlanSize } from './plan-size';
 
 export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };
 type AcceptDeps = {

@@ -176,4 +176,29 @@ describe('steps on child nodes', () => {
     expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringMatching(/dpu.*maintenance/)]);
     expect(at.asked()).toBe(0);
   });
+
+  test('are counted before they are put together: arguments times children, and steps times children', async () => {
+    const rows = Array.from({ length: 60 }, (_, nth) => ({
+      name: `dpu-${nth}`,
+      driver: 'redfish',
+      owner,
+      parent_node: parent,
+      provision_state: 'active',
+      driver_info: at.api.sql.json({ redfish_address: 'https://192.0.2.9' }),
+    }));
+    await at.api.sql`insert into nodes ${at.api.sql(rows as never)}`;
+    const ask = (steps: object[]) => at.ask({ target: 'service', service_steps: steps }, { who: 'operator' });
+    const settings = [{ name: 'Banner', value: 'x'.repeat(2_000) }];
+    const large = await ask([{ ...step, step: 'apply_configuration', args: { settings } }]);
+    expect([large.status, faultOf(large)]).toEqual([400, expect.stringContaining('more bytes than a run carries')]);
+    const many = await ask([step, step]);
+    expect([many.status, faultOf(many)]).toEqual([400, expect.stringContaining('A run has at most 100 steps')]);
+    expect(at.asked()).toBe(0);
+  });
+
+  test('of which one is named twice run on it once', async () => {
+    const steps = [{ ...step, limit_child_node_execution: [child, child] }];
+    expect((await at.ask({ target: 'service', service_steps: steps }, { who: 'operator' })).status).toBe(202);
+    expect(planned()).toEqual([[['factory_reset', 'dpu']]]);
+  });
 });

@@ -181,6 +181,22 @@ describe('a run', () => {
     expect(faultOf(await provision(without))).toContain('temper.parameters: are those of a runbook');
   });
 
+  test('a value that is used often is refused before it is copied: by a run, by its plan and by a check', async () => {
+    const bulk = Array.from({ length: 500 }, (_, at) => ({ name: `Setting${at}`, value: { $param: 'mode' } }));
+    const body = [{ op: 'replace', path: '/steps', value: [{ ...settings('a'), args: { settings: bulk } }] }];
+    expect((await api.as('operator', 'PATCH', '/v1/runbooks/BOOK', { body })).status).toBe(200);
+    const large = { name: 'mode', schema: {}, default: 'x'.repeat(60_000) };
+    expect((await declare('owner-manager', [large])).status).toBe(200);
+    const says = expect.stringContaining('come to more bytes than a run carries, which are at most 65536');
+    const reply = await run();
+    expect([reply.status, faultOf(reply)]).toEqual([400, says]);
+    expect((await plan()).body.refusals).toContainEqual(expect.objectContaining({ reason: says }));
+    const check = await api.as('owner-manager', 'POST', '/temper/v1/runbooks/BOOK/check', { body: { nodes: ['n'] } });
+    expect(check.body.findings).toContainEqual(expect.objectContaining({ severity: 'error', says }));
+    const larger = await declare('owner-manager', [{ ...large, default: 'x'.repeat(66_000) }]);
+    expect([larger.status, faultOf(larger)]).toEqual([400, expect.stringContaining('a run carries at most 65536')]);
+  });
+
   test('preflight resolves on the named nodes', async () => {
     const check = (parameters: object) =>
       api.as('owner-manager', 'POST', '/temper/v1/runbooks/BOOK/check', {

@@ -24,7 +24,8 @@ const member = fc.oneof(
 // The library that applies patches leaves such a key out; no body brings one.
 const document = fc
   .record({ steps: fc.array(member, { maxLength: 8 }), more: fc.jsonValue() })
-  .filter((value) => !JSON.stringify(value).includes('__proto__'));
+  .filter((value) => !JSON.stringify(value).includes('__proto__'))
+  .map((value) => JSON.parse(JSON.stringify(value)));
 
 test('applied to the first value, the changes give the second', () => {
   fc.assert(
@@ -40,7 +41,7 @@ test.each([
   ['a key', { a: 1 }, { 'b/c~': 2 }, ['remove /a', 'add /b~1c~0']],
   ['one member less', [1, 2, 3, 4], [1, 3, 4], ['remove /1']],
   ['one member more', [1, 2, 3], [0, 1, 2, 3], ['add /0']],
-  ['a member that moved to the end', ['a', 'b', 'c', 'd'], ['b', 'c', 'd', 'a'], ['remove /0', 'add /3']],
+  ['a member that moved to the end', ['a', 'b', 'c', 'd'], ['b', 'c', 'd', 'a'], ['remove /0', 'add /-']],
   [
     'the value of a setting, while another one goes',
     [

@@ -260,3 +260,50 @@ describe('what is refused when it is written', () => {
     expect(leavesOpen({ a: [{ b: 1 }], c: null })).toBe(false);
   });
 });
+
+describe('what arguments come to is counted before they are put together', () => {
+  const text = (bytes: number) => 'x'.repeat(bytes - 2);
+  const times = (count: number) => Array.from({ length: count }, () => ({ $param: 'v' }));
+
+  test('each time that a value is used', () => {
+    expect(resolve({ list: times(15) }, [parameter('v')], { v: text(4_096) }).steps).toHaveLength(1);
+    expect(refusal(() => resolve({ list: times(16) }, [parameter('v')], { v: text(4_096) }))).toContain(
+      'come to more bytes than a run carries, which are at most 65536',
+    );
+  });
+
+  test('over all steps', () => {
+    const book = {
+      name: 'BOOK',
+      parameters: [parameter('v', { default: text(4_096) })],
+      steps: Array.from({ length: 20 }, (_, at) => step({ value: { $param: 'v' } }, `s${at}`)),
+    };
+    const refusals: string[] = [];
+    const collect = <T>(check: () => T): T | undefined => {
+      try {
+        return check();
+      } catch (thrown) {
+        refusals.push((thrown as Error).message);
+        return undefined;
+      }
+    };
+    expect(resolveSteps(book, {}, node, collect).steps).toHaveLength(15);
+    expect(new Set(refusals).size).toBe(1);
+  });
+
+  test('of a choice the branch that is taken', () => {
+    const args = { value: { $by: 'vendor', 'dell inc.': 'a', default: text(70_000) } };
+    expect(resolve(args).steps[0]!.args).toEqual({ value: 'a' });
+    expect(refusal(() => resolve(args, [], {}, { ...node, vendor: 'HPE' }))).toContain('more bytes than a run carries');
+  });
+
+  test('a value that no run carries is no value of a parameter, given or by default', () => {
+    const value = text(65_537);
+    expect(refusal(() => resolve({ a: { $param: 'v' } }, [parameter('v')], { v: value }))).toContain(
+      'v of runbook BOOK has 65537 bytes, and a run carries at most 65536',
+    );
+    expect(refusal(() => resolve({ a: { $param: 'v' } }, [parameter('v', { default: value })]))).toContain(
+      '65537 bytes',
+    );
+  });
+});

@@ -2,14 +2,18 @@
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
+import type { NodeUuid } from '../../model/ids';
+import { jsonBytes, PlanRoom } from '../../model/lifecycle/plan-size';
 import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { NodeOfStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
 import { actRow, maxSteps, nameOf } from '../../model/lifecycle/steps';
+import { inOrder } from '../../model/resources/runbook-steps';
 import { nodeTarget, stepTarget } from '../../policy';
 import { visibleNode } from '../resource/visibility';
 import type { Checks } from './checks';
 import type { OrderContext } from './context';
 import { checkWorkable } from './orders';
+import { once } from './prefetched';
 import { requireStepRules, stepRules, type WireStep } from './steps';
 
 type Asking = { readonly who: Caller; readonly version: number; readonly checks: Checks };
@@ -36,24 +40,10 @@ const requireOn = (
 };
 
 /** The children that a step names, or all of them. Throws NodeNotFound alike for hidden nodes and for those of another parent. */
-const childrenOf = async (
-  ctx: OrderContext,
-  request: Asking,
-  parent: NodeRow,
-  step: WireStep,
-  verb: StepVerb,
-): Promise<NodeRow[]> => {
-  const all = await ctx.inventory.nodes.children(parent.uuid);
-  const wanted = step.limit_child_node_execution;
-  const chosen = wanted?.length
-    ? wanted.map((uuid) => all.find((child) => child.uuid === uuid) ?? raise('NodeNotFound', { node: uuid }))
-    : all;
-  for (const child of chosen) {
-    await visibleNode(ctx, request, child.uuid);
-    requireOn(ctx, request, child, step, verb);
-  }
-  return chosen;
-};
+const childrenOf = (all: ReadonlyMap<string, NodeRow>, { limit_child_node_execution: wanted }: WireStep): NodeRow[] =>
+  wanted?.length
+    ? [...new Set(wanted)].map((uuid) => all.get(uuid) ?? raise('NodeNotFound', { node: uuid }))
+    : [...all.values()];
 
 const onChild = (step: WireStep, verb: StepVerb, child: NodeRow, checks: Checks): PlannedStep => {
   const node = child.name ?? child.uuid;
@@ -68,6 +58,20 @@ const onChild = (step: WireStep, verb: StepVerb, child: NodeRow, checks: Checks)
   return { ...planned!, on: placeOf(child) };
 };
 
+/** What is asked once for all steps of a request: which children there are, and whether the caller sees each. */
+const childrenOnce = ({ ctx, request, parent }: { ctx: OrderContext; request: Asking; parent: NodeRow }) => ({
+  all: once(async () => new Map((await ctx.inventory.nodes.children(parent.uuid)).map((child) => [child.uuid, child]))),
+  see: once((uuid: NodeUuid) => visibleNode(ctx, request, uuid)),
+});
+
+/** Throws InvalidSteps. */
+const requireSteps = (count: number): void => {
+  if (count > maxSteps)
+    raise('InvalidSteps', {
+      reason: `A run has at most ${maxSteps} steps; with those on child nodes these are more. Split them into several runs.`,
+    });
+};
+
 /** The caller's steps as a plan, those for children once for each child, in their place. Throws as planning does. */
 export const planWithChildren = async (
   ctx: OrderContext,
@@ -76,23 +80,33 @@ export const planWithChildren = async (
   steps: readonly WireStep[],
   verb: StepVerb,
 ): Promise<PlannedStep[]> => {
-  const ordered = steps
-    .map((step, position) => ({ step, position }))
-    .sort((a, b) => (a.step.order ?? 0) - (b.step.order ?? 0) || a.position - b.position);
+  requireSteps(steps.length);
   const planned: PlannedStep[] = [];
   const { checks } = request;
   const add = (plan: () => PlannedStep): void => {
     const step = checks.try(plan);
     if (step) planned.push(step);
   };
-  for (const { step } of ordered)
-    if (step.execute_on_child_nodes)
-      for (const child of await childrenOf(ctx, request, node, step, verb))
+  const { all, see } = childrenOnce({ ctx, request, parent: node });
+  const room = new PlanRoom();
+  // Counted before the next child is looked at: steps and children come to as many as their product.
+  let count = 0;
+  for (const step of inOrder(steps.map((one) => ({ ...one, order: one.order ?? 0 })))) {
+    const bytes = jsonBytes(step.args ?? {});
+    const take = (): void => {
+      requireSteps(++count);
+      room.take(bytes);
+    };
+    if (!step.execute_on_child_nodes) {
+      take();
+      add(() => planSteps([step], verb, node)[0]!);
+    } else
+      for (const child of childrenOf(await all(), step)) {
+        await see(child.uuid);
+        requireOn(ctx, request, child, step, verb);
+        take();
         add(() => onChild(step, verb, child, checks));
-    else add(() => planSteps([step], verb, node)[0]!);
-  if (planned.length > maxSteps)
-    raise('InvalidSteps', {
-      reason: `A run has at most ${maxSteps} steps; with those on child nodes these are ${planned.length}.`,
-    });
+      }
+  }
   return planned.map((step, index) => ({ ...step, index }));
 };

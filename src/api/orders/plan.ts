@@ -8,6 +8,7 @@ import {
   stepOutlook,
   totalDuration,
 } from '../../model/lifecycle/outlook';
+import { requirePlanSize } from '../../model/lifecycle/plan-size';
 import { next } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
@@ -17,7 +18,6 @@ import { refuseWithdrawn } from '../../model/resources/runbooks';
 import type { Refusal } from '../../model/runs/verdicts';
 import { nodeTarget } from '../../policy';
 import type { RunOrder } from '../../runs/contract';
-import { requirePlanSize } from '../../runs/plan-size';
 import { quotasOf } from '../context';
 import { type Admitted, admitProvision } from './admit';
 import { driftOf } from './baselines';

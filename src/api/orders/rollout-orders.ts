@@ -3,6 +3,7 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import { isTemperError, raise, type TemperError } from '../../model/errors';
 import type { RunbookUuid } from '../../model/ids';
 import { planOutlook, type StepDuration, stepOutlook, totalDuration } from '../../model/lifecycle/outlook';
+import { requirePlanSize } from '../../model/lifecycle/plan-size';
 import { nameOf } from '../../model/lifecycle/steps';
 import { maxMinor } from '../../model/resources/microversions';
 import type { Runbook } from '../../model/resources/runbooks';
@@ -123,6 +124,7 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
       if (work.power) {
         const order = await orderPower(ctx, request, node, work.power, checks ?? firstRefusal);
         if (checks && checks.refusals.length > 0) return { refusals: checks.refusals };
+        requirePlanSize({ steps: order!.steps, ...order!.ramdisk });
         const others = await othersInterrupted(ctx, { who, requester, node }, order!);
         if (others) return { refusals: [others] };
         return { refusals: [], prepared: preparedOf(order!, null, checks ? await durationOf(node, order!) : null) };
@@ -131,6 +133,8 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
       const admitted = await admitProvision(own, request, node, identOf(node), checks ?? firstRefusal);
       if (checks && checks.refusals.length > 0) return { refusals: checks.refusals };
       if (admitted.does === 'run') {
+        // Asked by the acceptance as well, too late for a plan that says which nodes will run.
+        requirePlanSize({ steps: admitted.order.steps, ...admitted.order.ramdisk });
         const others = await othersInterrupted(own, { who, requester, node }, admitted.order);
         if (others) return { refusals: [others] };
         const duration = checks ? await durationOf(node, admitted.order) : null;

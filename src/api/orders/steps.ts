@@ -1,7 +1,7 @@
 /** The steps of a provision request: the rules per step, and what the operator forbids. */
 import type { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
-import { secretRefs } from '../../model/access/secrets';
+import { isSecretRef, secretRefs } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { planSteps } from '../../model/lifecycle/plan-steps';
 import type { Equipment, GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
@@ -64,11 +64,7 @@ export const refuseDisallowed = (ctx: OrderContext, steps: readonly { interface:
 
 /** Stored arguments as a plan can check them; a reference stands for a text that was checked when it was stored. */
 export const readable = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), (_key, inner) =>
-    secretRefs(inner).length === 1 && isRef(inner) ? 'secret' : inner,
-  );
-const isRef = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.keys(value).length === 1 && '$secret' in value;
+  JSON.parse(JSON.stringify(value), (_key, inner) => (isSecretRef(inner) ? 'secret' : inner));
 
 /** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
 export const planStored = (

@@ -2,6 +2,7 @@
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
+import { jsonBytes, PlanRoom } from '../../model/lifecycle/plan-size';
 import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';
@@ -67,5 +68,7 @@ export const templateSteps = async (
   for (const template of templates) requireUnvouched(ctx, request, node, template);
   const steps = templates.flatMap((template) => template.steps).filter((step) => !own.includes(nameOf(step)));
   refuseDisallowed(ctx, steps);
+  const room = new PlanRoom();
+  for (const { args } of steps) room.take(jsonBytes(args));
   return plannedSteps(steps, node);
 };

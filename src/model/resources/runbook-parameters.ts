@@ -7,6 +7,7 @@
 import { holdsSecrets, masked, maskSecrets, replaceSecrets } from '../access/secrets';
 import { type Document, isDocument, type Json } from '../document';
 import { raise } from '../errors';
+import { jsonBytes, maxPlanBytes, PlanRoom } from '../lifecycle/plan-size';
 import type { Attempt } from '../lifecycle/plan-steps';
 import { nameOf } from '../lifecycle/steps';
 import { meant } from '../nearest';
@@ -125,8 +126,12 @@ const bringsKeys = (value: Json): boolean => {
 };
 
 /** Why a value cannot be that of a parameter; undefined where it can. It never holds the value. */
-export const parameterFault = (parameter: RunbookParameter, value: Json): string | undefined =>
-  bringsKeys(value) ? 'must hold no key that begins with $' : valueFault(parameter.schema, value);
+export const parameterFault = (parameter: RunbookParameter, value: Json): string | undefined => {
+  const bytes = jsonBytes(value);
+  if (bytes > maxPlanBytes)
+    return `has ${bytes} bytes, and a run carries at most ${maxPlanBytes}; give a shorter value`;
+  return bringsKeys(value) ? 'must hold no key that begins with $' : valueFault(parameter.schema, value);
+};
 
 /** Names of parameters that stand where a secret would. */
 const inSecretPlaces = (document: Json): Set<string> => {
@@ -218,17 +223,52 @@ const chosen = (runbook: string, { $by, ...values }: Document, node: NodeFacts):
   return refuse(runbook, `$by ${by}`, `cannot be chosen: the node ${what}, and there is no default`);
 };
 
-const resolve = (runbook: string, value: Json, bound: Bound, node: NodeFacts): Json => {
-  if (Array.isArray(value)) return value.map((one) => resolve(runbook, one, bound, node));
-  if (!isDocument(value)) return value;
-  if (isChoice(value)) return resolve(runbook, chosen(runbook, value, node), bound, node);
-  if (isParameter(value)) {
-    const name = String(value.$param);
-    return bound.values.has(name)
-      ? bound.values.get(name)
-      : refuse(runbook, name, bound.faults.get(name) ?? 'is used by a step, and not declared');
+/** What arguments are resolved by, on one node. */
+type Resolving = {
+  readonly runbook: string;
+  readonly bound: Bound;
+  readonly node: NodeFacts;
+  /** Taken before anything is put together. */
+  readonly room: PlanRoom;
+  /** Of the JSON of a bound value. */
+  readonly bytesOf: (name: string) => number;
+};
+
+const boundValue = ({ runbook, bound, room, bytesOf }: Resolving, name: string): Json => {
+  if (!bound.values.has(name))
+    return refuse(runbook, name, bound.faults.get(name) ?? 'is used by a step, and not declared');
+  room.take(bytesOf(name));
+  return bound.values.get(name);
+};
+
+const resolve = (value: Json, by: Resolving): Json => {
+  if (Array.isArray(value)) {
+    by.room.take(2 + value.length);
+    return value.map((one) => resolve(one, by));
   }
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, resolve(runbook, one, bound, node)]));
+  if (!isDocument(value)) {
+    by.room.take(jsonBytes(value));
+    return value;
+  }
+  if (isChoice(value)) return resolve(chosen(by.runbook, value, by.node), by);
+  if (isParameter(value)) return boundValue(by, String(value.$param));
+  by.room.take(2);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => {
+      by.room.take(jsonBytes(key) + 2);
+      return [key, resolve(one, by)];
+    }),
+  );
+};
+
+/** One function for each set of values: a value is measured once, however often steps name it. */
+const measured = ({ values }: Bound): ((name: string) => number) => {
+  const known = new Map<string, number>();
+  return (name) => {
+    const bytes = known.get(name) ?? jsonBytes(values.get(name));
+    known.set(name, bytes);
+    return bytes;
+  };
 };
 
 export type ResolvedSteps = {
@@ -238,8 +278,8 @@ export type ResolvedSteps = {
 };
 
 /**
- * The steps of a runbook with nothing left open, on one node. Throws ParameterInvalid; where the attempts go on at a refusal,
- * a step that cannot be resolved is left out.
+ * The steps of a runbook with nothing left open, on one node. Throws ParameterInvalid, and InvalidSteps where they come to more than
+ * a run carries; where the attempts go on at a refusal, a step that cannot be resolved is left out.
  * @param given values by name of the parameter
  */
 export const resolveSteps = (
@@ -250,12 +290,9 @@ export const resolveSteps = (
 ): ResolvedSteps => {
   const { name, parameters } = runbook;
   const bound = bind(runbook, runbook.steps, given, attempt);
+  const by: Resolving = { runbook: name, bound, node, room: new PlanRoom(), bytesOf: measured(bound) };
   const steps = runbook.steps
-    .map((step) =>
-      leavesOpen(step.args)
-        ? attempt(() => ({ ...step, args: resolve(name, step.args, bound, node) as RunbookStep['args'] }))
-        : step,
-    )
+    .map((step) => attempt(() => ({ ...step, args: resolve(step.args, by) as RunbookStep['args'] })))
     .filter((step) => step !== undefined);
   return { steps, parameters: parameters.length === 0 ? null : bound.shown };
 };
