@@ -19,3 +19,7 @@ export const storable = <T>(document: T): T => clean(document, 0) as T;
 
 /** The names of a list with commas between them; empty ones are left out. */
 export const namesInList = (list = ''): string[] => list.split(',').filter((name) => name !== '');
+
+/** A text of at most so many characters; a longer one ends with an ellipsis. */
+export const shortText = (text: string, longest: number): string =>
+  text.length > longest ? `${storable(text.slice(0, longest - 1))}…` : text;

@@ -20,6 +20,13 @@ const post = (who: Persona, body: object): Promise<Reply> => api.as(who, 'POST',
 const node = (columns: Record<string, unknown>) =>
   api.sql`insert into nodes ${api.sql({ driver: 'fake-hardware', provision_state: 'active', ...columns } as never)}`;
 
+test('a key that would be lost is refused: without it the query would be for every node', async () => {
+  const reply = await api.as('lessee-manager', 'POST', path, {
+    raw: '{"max_unavailable":1,"query":{"__proto__":["x"]}}',
+  });
+  expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('__proto__')]);
+});
+
 test('a budget is made, shown, changed and deleted by a manager, each with an audit row and an event for the project', async () => {
   const made = await post('lessee-manager', { max_unavailable: 2, query: { resource_class: 'gold,silver' } });
   expect([made.status, made.body]).toEqual([

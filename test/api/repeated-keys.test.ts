@@ -19,6 +19,19 @@ test.each([
   );
 });
 
+test.each(['{"__proto__":1}', '{"a":[{"__proto__":[]}]}', '{"\\u005f_proto__":1}', '{"a":"\\u0061","__proto__":1}'])(
+  'a key that schemas leave out is refused, not lost: %s',
+  (text) => {
+    expect(() => parse(text)).toThrow(
+      expect.objectContaining({ code: 'InvalidInput', facts: expect.objectContaining({ field: '__proto__' }) }),
+    );
+  },
+);
+
+test.each(['{"a":"__proto__"}', '{"proto":1,"a":"\\u0061"}'])('a text of that name is kept: %s', (text) => {
+  expect(parse(text)).toEqual(JSON.parse(text));
+});
+
 test.each([
   '{"a":{"a":{"a":1}}}',
   '[{"a":1},{"a":1}]',

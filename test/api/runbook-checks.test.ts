@@ -187,7 +187,7 @@ describe('a stored runbook', () => {
 });
 
 describe('a body made to be expensive', () => {
-  const settings = Array.from({ length: 1_900 }, (_, nth) => ({ name: `SriovGlobalEnabl${nth % 10}`, value: 'x' }));
+  const settings = Array.from({ length: 1_900 }, (_, nth) => ({ name: `Seria${nth % 10}`, value: 'x' }));
 
   test('a suggestion is looked for of the first few names only, and the list ends somewhere', async () => {
     const step: Step = { interface: 'bios', step: 'apply_configuration', args: { settings } };
@@ -196,6 +196,37 @@ describe('a body made to be expensive', () => {
     expect(errors).toBe(settings.length);
     expect(findings).toHaveLength(1_000);
     expect(findings.filter(({ says }) => says.includes('Did you mean')).length).toBe(20);
+  });
+
+  test('more values than a runbook has parameters are refused, as by a run', async () => {
+    const parameters = Object.fromEntries(Array.from({ length: 101 }, (_, nth) => [`p${nth}`, 1]));
+    const reply = await check([reboot], { nodes: [node], parameters });
+    expect([reply.status, faultOf(reply)]).toEqual([400, expect.stringContaining('at most 100 values')]);
+  });
+
+  test('a node is checked once, however it is spelled', async () => {
+    const [row] = await api.sql<{ uuid: string }[]>`select uuid from nodes where name = ${node}`;
+    const nodes = [node, row!.uuid, row!.uuid.toUpperCase(), row!.uuid.replaceAll('-', '')];
+    const { body } = await check([bios('Fans', 10)], { nodes });
+    expect(body.findings).toMatchObject([{ node, says: expect.stringContaining('between 1 and 9') }]);
+  });
+
+  test('no further node is looked at after a thousand findings, and the answer says so', async () => {
+    await api.sql`insert into nodes (name, driver, provision_state, owner) values ('second', 'redfish', 'manageable', ${owner})`;
+    const step: Step = { interface: 'bios', step: 'apply_configuration', args: { settings } };
+    const { body } = await check([step], { nodes: [node, 'second'] });
+    expect(body.findings).toHaveLength(1_000);
+    expect(body.findings[0]).toMatchObject({
+      severity: 'error',
+      node: null,
+      says: expect.stringContaining('before 1 of the nodes'),
+    });
+  });
+
+  test('a finding quotes what came as far as a person reads it', async () => {
+    const { body } = await check([bios('x'.repeat(10_000), 1)], { nodes: [node] });
+    expect(body.findings).toHaveLength(1);
+    expect(body.findings[0].says).toHaveLength(2_000);
   });
 
   test('a list that no runbook could hold is refused as one, with the bound of runbooks', async () => {

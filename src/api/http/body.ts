@@ -101,8 +101,16 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   const key = keysIn(value) === keys ? undefined : repeatedKey(text);
   if (key !== undefined)
     raise('InvalidInput', { field: checkedName(key), reason: 'comes twice in one object; say it once' });
+  if ((text.includes(lostKey) || text.includes('\\u')) && holdsLostKey(value))
+    raise('InvalidInput', { field: lostKey, reason: 'cannot be kept under this name; leave it out' });
   return value;
 };
+
+/** Schemas of objects with any keys leave this one out without a word, and what it was to say is lost. */
+const lostKey = '__proto__';
+
+const holdsLostKey = (value: unknown): boolean =>
+  isContainer(value) && (Object.hasOwn(value, lostKey) || Object.values(value).some(holdsLostKey));
 
 /** Keys of all objects in a value: fewer than its text has where one came twice, of which the parser keeps the last. */
 const keysIn = (value: unknown): number => {

@@ -31,11 +31,13 @@ export type CollectingChecks = Checks & { readonly refusals: readonly CollectedR
  */
 export const everyRefusal = (): CollectingChecks => {
   const refusals: CollectedRefusal[] = [];
+  const known = new Set<string>();
   const collect = (thrown: unknown, target?: Target): undefined => {
     const refusal = isTemperError(thrown) ? refusalOf(thrown) : undefined;
     if (!refusal) throw thrown;
-    const known = refusals.some(({ code, reason }) => code === refusal.code && reason === refusal.reason);
-    if (!known) refusals.push({ ...refusal, ...(target && { target }) });
+    const key = `${refusal.code} ${refusal.reason}`;
+    if (!known.has(key)) refusals.push({ ...refusal, ...(target && { target }) });
+    known.add(key);
     return undefined;
   };
   return {

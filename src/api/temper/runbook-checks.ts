@@ -1,5 +1,7 @@
 /** Preflight of a runbook: what can be known to be wrong with it before anything is sent to a BMC. */
 import { z } from 'zod';
+import type { Caller } from '../../model/access/callers';
+import type { NodeUuid } from '../../model/ids';
 import type { StepVerb } from '../../model/lifecycle/step-types';
 import { maxSteps } from '../../model/lifecycle/steps';
 import { maxMinor } from '../../model/resources/microversions';
@@ -18,9 +20,9 @@ import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { everyRefusal } from '../orders/checks';
 import { equipped, factsOf } from '../orders/plans';
+import { parameterValues } from '../orders/request';
 import { runbookStep } from '../orders/step-schema';
 import { readable } from '../orders/steps';
-import { document } from '../resource/validation';
 import { visibleNode } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { anywhere } from '../v1/runbooks/warnings';
@@ -28,16 +30,16 @@ import { checkParameters, declaredParameters } from './runbook-parameters';
 import * as shapes from './runbook-shapes';
 
 const mostNodes = 50;
-/** Findings that are listed; all are counted. */
+/** Findings that are listed. Once there are so many, no further node is looked at. */
 const mostFindings = 1_000;
 
 const checkedOn = {
-  /** UUIDs or names. */
+  /** UUIDs or names; each node is checked once. */
   nodes: z.array(z.string().min(1).max(255)).max(mostNodes).default([]),
   /** With which it is to run; either when absent. */
   verb: z.enum(['clean', 'service']).optional(),
   /** Values of the runbook's parameters. */
-  parameters: document.default({}),
+  parameters: parameterValues.default({}),
 };
 const ofStored = z.strictObject(checkedOn).prefault({});
 const ofGiven = z.strictObject({
@@ -99,6 +101,30 @@ const resolvedOn = (
   return { steps: faults.length > 0 ? [] : resolved.steps, faults };
 };
 
+/** The nodes that a request names, each once, as it names them first. Throws NodeNotFound, PolicyDenied. */
+const namedNodes = async (
+  ctx: ApiContext,
+  who: Caller,
+  idents: readonly string[],
+): Promise<{ readonly ident: string; readonly node: Node }[]> => {
+  const found = new Map<NodeUuid, { readonly ident: string; readonly node: Node }>();
+  for (const ident of new Set(idents)) {
+    const node = await visibleNode(ctx, { who, version: maxMinor }, ident);
+    ctx.policy().require('temper:node:steps', who, nodeTarget(node));
+    if (!found.has(node.uuid)) found.set(node.uuid, { ident, node });
+  }
+  return [...found.values()];
+};
+
+/** So that no caller takes the nodes that were not looked at for sound ones. */
+const unchecked = (count: number): RunbookFinding => ({
+  severity: 'error',
+  index: null,
+  step: null,
+  node: null,
+  says: `The check ended after ${mostFindings} findings, before ${count} of the nodes. Correct these, and check again.`,
+});
+
 const onNodes = async (
   ctx: ApiContext,
   { who, body: { nodes, verb, parameters } }: ApiRequest<unknown, unknown, Where>,
@@ -109,9 +135,9 @@ const onNodes = async (
   const verbs: readonly StepVerb[] = verb ? [verb] : ['clean', 'service'];
   const findings: RunbookFinding[] = [];
   const suggest = createSuggest();
-  for (const ident of new Set(nodes)) {
-    const node = await visibleNode(ctx, { who, version: maxMinor }, ident);
-    ctx.policy().require('temper:node:steps', who, nodeTarget(node));
+  const named = await namedNodes(ctx, who, nodes);
+  for (const [at, { ident, node }] of named.entries()) {
+    if (findings.length >= mostFindings) return [unchecked(named.length - at), ...findings];
     const seen = await seenOf(ctx, { who }, node);
     const resolved = resolvedOn(runbook, steps, parameters, { node, ident });
     findings.push(

@@ -6,6 +6,7 @@ import type { Equipment, StepRow, StepVerb } from '../lifecycle/step-types';
 import { isReserved, nameOf, reservedSteps, steps } from '../lifecycle/steps';
 import { meant } from '../nearest';
 import type { BiosSetting, FirmwareComponent } from '../runs/runs';
+import { shortText } from '../texts';
 import { leavesOpen } from './runbook-parameters';
 import { checkRunbookSteps, type RunbookStep } from './runbook-steps';
 
@@ -60,12 +61,15 @@ const inCatalogue = (step: RunbookStep): StepFault[] => {
   return faults.some((found) => found.length === 0) ? [] : faults[0]!;
 };
 
+/** Of a finding: it may quote what came, which is as long as a body, and there is one for each node. */
+const longestText = 2_000;
+
 const finding = (
   [severity, says]: StepFault,
   step: RunbookStep | null,
   index: number | null,
   node: string | null,
-): RunbookFinding => ({ severity, index, step: step && nameOf(step), node, says });
+): RunbookFinding => ({ severity, index, step: step && nameOf(step), node, says: shortText(says, longestText) });
 
 /** Whatever node it runs on. @param more checks that only the caller can make, such as of origins */
 export const checkRunbook = (

@@ -72,7 +72,10 @@ const openFault = (value: Json, depth = 0): string | undefined => {
     .find((fault) => fault !== undefined);
 };
 
-/** Names of parameters: nothing that an object has of itself, and no longer than a column of a table. */
+/**
+ * Names of parameters, no longer than a column of a table. `constructor` is one: values are found by the keys that an object has
+ * itself.
+ */
 export const parameterName = /^[a-z][a-z0-9_]{0,62}$/;
 
 /** Whether a choice holds a value that would be sealed: a secret is bound to its place, and would not be found at another. */

@@ -1,5 +1,6 @@
 /** Why a run would not be accepted on a node: one code for each kind of reason, whatever the error's own text. */
 import { type ErrorCode, errors, type TemperError } from '../errors';
+import { shortText } from '../texts';
 
 /** `frozen` and `leased` keep no single run from being accepted; a plan for many nodes decides about them. */
 export const verdictCodes = [
@@ -64,10 +65,16 @@ export type Refusal = {
   readonly reason: string;
 };
 
+/**
+ * Of a reason: it may quote what came, which is as long as a body, and a plan for many nodes holds one for each. The longest that a
+ * table makes names all steps of a driver, and has 1,100 characters.
+ */
+const longestReason = 2_000;
+
 /** Undefined for what says nothing of the node and the request: a missing object, a store that does not answer. */
 export const refusalOf = ({ code: error, facts, message }: TemperError): Refusal | undefined => {
   const code = byError[error];
   if (code === undefined) return undefined;
   const rule = code === 'rule' ? { rule: String(facts.rule) } : {};
-  return { code, error, status: errors[error].status, ...rule, reason: message };
+  return { code, error, status: errors[error].status, ...rule, reason: shortText(message, longestReason) };
 };
