@@ -32,6 +32,7 @@ export const migrate = async (
       await tx.unsafe(readFileSync(join(__dirname, 'migrations', name), 'utf8'));
       await tx`insert into migrations (name) values (${name})`;
     }
+    await narrowDatabase(tx);
     await placeRestored(tx);
     await makeAuditMonths(tx);
     if (auditMinimumMonths !== undefined) await keepAuditAtLeast(tx, auditMinimumMonths);
@@ -45,6 +46,17 @@ const makeRolesIn = async (sql: Sql, passwords: RolePasswords): Promise<void> =>
 /** The roles alone, for a new cluster that a dump is restored into: what the dump grants them would be lost without them. */
 export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
   sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
+
+/**
+ * Takes from the roles what PostgreSQL gives to everybody: temporary objects, and a schema to create in. A dump does not hold rights
+ * on the database itself, so each migration does it.
+ */
+const narrowDatabase = async (tx: Db): Promise<void> => {
+  await tx.unsafe(`do $$ begin
+    execute format('revoke temporary, create on database %I from public', current_database());
+  end $$`);
+  await tx`revoke create on schema public from public`;
+};
 
 /**
  * Months of the audit trail that are missing: of a backup that is older than the months ahead, into which no change could be written,
