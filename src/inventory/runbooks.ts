@@ -32,7 +32,15 @@ export const runbooks = (sql: Db) => ({
     return { revision: held.revision, withdrawn: found?.withdrawn ?? null };
   },
 
-  /** The same of one revision: whether the runbook has been changed or deleted since does not matter. */
+  /** Whether it is as it was read. Locks nothing, because control workers may not lock runbooks. */
+  async unchanged(uuid: RunbookUuid, updated_at: Date | null): Promise<boolean> {
+    const rows = await sql`
+      select 1 from runbooks
+      where uuid = ${uuid} and date_trunc('milliseconds', updated_at) is not distinct from ${updated_at}::timestamptz`;
+    return rows.length === 1;
+  },
+
+  /** The same as `hold` of one revision: whether the runbook has been changed or deleted since does not matter. */
   async holdRevision(uuid: string, revision: number): Promise<HeldRunbook | undefined> {
     await sql`select pg_advisory_xact_lock_shared(hashtext('runbook'), hashtext(${uuid}))`; // against a withdrawal meanwhile
     const [found] = await sql<HeldRunbook[]>`

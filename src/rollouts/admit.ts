@@ -7,6 +7,7 @@ import { isTemperError } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import { asksItself, tenantOf, termsOf } from '../model/rollouts/consent';
 import { refusalOf } from '../model/runs/verdicts';
+import type { RunOrder } from '../runs/contract';
 import type { Prepare, RolloutDeps, RolloutSpec, Work } from './contract';
 import { type Overriding, overridingOf, passesTenant, passSilence, recordOverridden } from './overriding';
 import { workFor } from './plan';
@@ -61,13 +62,22 @@ const skip = async (
   return { is: 'skipped', code: why.code };
 };
 
+type Placing = {
+  readonly run: RunUuid;
+  readonly runbook: RunOrder['runbook'];
+  readonly overriding: Overriding | undefined;
+};
+
 /** Takes the target's place, or throws what stands against it, so that nothing of the acceptance stays. */
 const place = async (
   store: Queries,
   rollout: RolloutRow,
   target: TargetRow,
-  { run, overriding }: { readonly run: RunUuid; readonly overriding: Overriding | undefined },
+  { run, runbook, overriding }: Placing,
 ): Promise<void> => {
+  // The rules were asked about the runbook as it was read, which may have been before other targets of the same look.
+  if (runbook && !(await store.runbooks.unchanged(runbook.uuid, runbook.updated_at ?? null)))
+    throw new Stopped({ is: 'waits', code: 'held' });
   const { id, plan_hash } = rollout;
   const { position, node_uuid } = target;
   const admission = await store.rolloutAdmission.admit({ rollout: id, plan_hash, position, node_uuid, run });
@@ -197,7 +207,7 @@ export const beginTarget = async (
   try {
     const overriding = overridingOf(deps, rollout, node);
     const { run } = await runs.start({ ...prepared!.order, batch: rollout.id }, (store, id) =>
-      place(store, rollout, target, { run: id, overriding }),
+      place(store, rollout, target, { run: id, runbook: prepared!.order.runbook, overriding }),
     );
     return { is: 'begun', run };
   } catch (thrown) {

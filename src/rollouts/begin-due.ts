@@ -74,7 +74,12 @@ const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow, p
   if (began.is === 'closed') return { ...looked, stop: 'nothing' };
   if (rollout.refused_in_row >= refusedInARow) return { ...looked, stop: 'more' }; // which pauses it
   if (began.is === 'skipped' && began.code === 'withdrawn') {
-    await pause(deps, rollout, 'revision_withdrawn', 'The revision that it runs by was withdrawn, or is gone.');
+    await pause(
+      deps,
+      rollout,
+      'revision_withdrawn',
+      'The revision that it runs by was withdrawn, or the runbook is gone.',
+    );
     return { ...looked, stop: 'nothing' };
   }
   // Of a domain that is full, others may have room; of the whole or its wave, nothing has.

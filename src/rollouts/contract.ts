@@ -16,7 +16,7 @@ import type { Requester } from '../model/runs/runs';
 import type { RunOrder, Runs } from '../runs/contract';
 import type { Gates } from './gates';
 
-/** One revision of a runbook, whatever the runbook is by now. */
+/** One revision of a runbook: what runs, while the runbook as it is now says who may run it. */
 export type PinnedRunbook = { readonly uuid: string; readonly name: string; readonly revision: number };
 
 /** A change of power, as a single request asks for it. */

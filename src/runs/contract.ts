@@ -53,7 +53,7 @@ export type RunOrder = {
     readonly uuid: RunbookUuid;
     readonly name: string;
     readonly updated_at?: Date | null;
-    /** Pinned: the run goes by this revision, whatever has become of the runbook since. */
+    /** Pinned: the run goes by this revision, whatever the runbook's newest is. */
     readonly revision?: number;
     /** The revision that the plan was made of. */
     readonly read_revision?: number;

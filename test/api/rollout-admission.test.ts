@@ -45,7 +45,7 @@ test('a revision that is gone pauses its rollout, and passes over none of its no
   expect(await world.show(rollout)).toMatchObject({
     state: 'paused',
     code: 'revision_withdrawn',
-    reason: 'The revision that it runs by was withdrawn, or is gone.',
+    reason: 'The revision that it runs by was withdrawn, or the runbook is gone.',
     states: { pending: 2 },
   });
 });

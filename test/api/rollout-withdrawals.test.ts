@@ -46,6 +46,9 @@ const must = async (method: string, path: string, body?: unknown): Promise<void>
 const patch = (node: string, key: 'owner' | 'lessee' | 'retired', value: unknown): Promise<void> =>
   must('PATCH', `/v1/nodes/${node}`, [{ op: 'add', path: `/${key}`, value }]);
 
+const patchRunbook = (runbook: string, path: string, value: unknown): Promise<void> =>
+  must('PATCH', `/v1/runbooks/${runbook}`, [{ op: 'replace', path, value }]);
+
 type Rollout = { readonly uuid: string; readonly plan_hash: string };
 type Target = { readonly node_uuid: string; readonly state: string };
 
@@ -73,6 +76,8 @@ type Withdrawn = {
   /** Of the nodes, where they are not as the others. */
   readonly values?: object;
   readonly runbook?: string;
+  /** Before the plan is made. */
+  prepare?(): Promise<void>;
   withdraw(node: string): Promise<void> | void;
   /** What the rollout, and the node that was to come, are after the next look. */
   readonly rollout: object;
@@ -155,6 +160,42 @@ const withdrawals: readonly Withdrawn[] = [
     target: untouched,
   },
   {
+    what: 'the publication of the runbook',
+    runbook: 'CUSTOM_UNPUBLISHED',
+    values: { traits: ['CUSTOM_UNPUBLISHED'] },
+    withdraw: () => patchRunbook('CUSTOM_UNPUBLISHED', '/public', false),
+    rollout: goesOn,
+    target: skipped('rule', 'baremetal:runbook:get'),
+  },
+  {
+    what: 'the runbook, which is given to another project',
+    runbook: 'CUSTOM_GIVEN',
+    values: { traits: ['CUSTOM_GIVEN'] },
+    withdraw: async () => {
+      await patchRunbook('CUSTOM_GIVEN', '/public', false);
+      await patchRunbook('CUSTOM_GIVEN', '/owner', stranger);
+    },
+    rollout: goesOn,
+    target: skipped('rule', 'baremetal:runbook:get'),
+  },
+  {
+    what: 'the runbook, which is deleted',
+    runbook: 'CUSTOM_DELETED',
+    values: { traits: ['CUSTOM_DELETED'] },
+    withdraw: () => must('DELETE', '/v1/runbooks/CUSTOM_DELETED'),
+    rollout: paused('revision_withdrawn'),
+    target: untouched,
+  },
+  {
+    what: 'the trait by which the runbook is approved for nodes',
+    runbook: 'CUSTOM_UNTRAITED',
+    values: { traits: ['CUSTOM_UNTRAITED_GOLD'] },
+    prepare: () => must('PUT', '/v1/runbooks/CUSTOM_UNTRAITED/traits/CUSTOM_UNTRAITED_GOLD'),
+    withdraw: () => must('DELETE', '/v1/runbooks/CUSTOM_UNTRAITED/traits/CUSTOM_UNTRAITED_GOLD'),
+    rollout: goesOn,
+    target: skipped('trait'),
+  },
+  {
     what: 'leave to work on the node, by a freeze',
     withdraw: (node) => must('POST', `/temper/v1/nodes/${node}/freezes`, { reason: 'fans' }),
     rollout: { state: 'running', code: null },
@@ -162,8 +203,9 @@ const withdrawals: readonly Withdrawn[] = [
   },
 ];
 
-test.each(withdrawals)('$what', async ({ values = {}, runbook = 'CUSTOM_RESTART', withdraw, ...expected }) => {
+test.each(withdrawals)('$what', async ({ values = {}, runbook = 'CUSTOM_RESTART', prepare, withdraw, ...expected }) => {
   if (runbook !== 'CUSTOM_RESTART') await world.runbook(runbook);
+  await prepare?.();
   const { rollout, node } = await halfDone(values, runbook);
   await withdraw(node);
   await look(rollout);
@@ -171,6 +213,55 @@ test.each(withdrawals)('$what', async ({ values = {}, runbook = 'CUSTOM_RESTART'
   expect(await world.show(rollout)).toMatchObject(expected.rollout);
   expect(targets.find(({ node_uuid }: Target) => node_uuid === node)).toMatchObject({ ...expected.target, run: null });
   expect(targets.map(({ state }: Target) => state)).toContain('done');
+});
+
+describe('a private runbook of the project', () => {
+  const ours = async (name: string) => {
+    const steps = [{ interface: 'power', step: 'reboot', args: {}, order: 1 }];
+    await world.posted('owner-manager', '/v1/runbooks', { name, steps });
+    return halfDone({ traits: [name] }, name);
+  };
+  const nextOf = async (rollout: Rollout, node: string) => {
+    await look(rollout);
+    return (await world.targets(rollout)).find(({ node_uuid }: Target) => node_uuid === node);
+  };
+
+  test('that an operator publishes goes on running for the project that wrote it', async () => {
+    const { rollout, node } = await ours('CUSTOM_OURS');
+    await patchRunbook('CUSTOM_OURS', '/public', true);
+    expect(await nextOf(rollout, node)).toMatchObject({ state: 'admitted' });
+  });
+
+  test('that is the private one of another project by now is begun on no node of the first', async () => {
+    const { rollout, node } = await ours('CUSTOM_THEIRS');
+    await patchRunbook('CUSTOM_THEIRS', '/owner', stranger);
+    expect(await nextOf(rollout, node)).toMatchObject(skipped('rule', 'baremetal:runbook:get'));
+  });
+});
+
+test('a runbook that changes between the look at it and the acceptance begins nothing in that look', async () => {
+  await world.runbook('CUSTOM_MEANWHILE');
+  const { rollout, node } = await halfDone({ traits: ['CUSTOM_MEANWHILE'] }, 'CUSTOM_MEANWHILE');
+  const { runs } = world.deps;
+  const start: typeof runs.start = async (order, before) => {
+    await patchRunbook('CUSTOM_MEANWHILE', '/public', false);
+    return runs.start(order, before);
+  };
+  const targetNow = async () => (await world.targets(rollout)).find(({ node_uuid }: Target) => node_uuid === node);
+  await world.tend(rollout, { authority, runs: { ...runs, start } });
+  expect(await targetNow()).toMatchObject({ ...untouched, run: null });
+  await look(rollout);
+  expect(await targetNow()).toMatchObject(skipped('rule', 'baremetal:runbook:get'));
+});
+
+test('operators take a revision of a deleted runbook out of use, and nobody else finds it', async () => {
+  const { uuid } = await world.runbook('CUSTOM_DANGEROUS');
+  await must('DELETE', `/v1/runbooks/${uuid}`);
+  const withdraw = `/temper/v1/runbooks/${uuid}/revisions/1/withdraw`;
+  const by = async (who: 'operator' | 'owner-manager' | 'stranger-admin') =>
+    (await world.api.as(who, 'POST', withdraw, { body: { reason: 'it bricks' } })).status;
+  expect([await by('owner-manager'), await by('stranger-admin')]).toEqual([404, 404]);
+  expect([await by('operator'), await by('operator')]).toEqual([200, 409]);
 });
 
 describe('an approval', () => {

@@ -30,17 +30,22 @@ const hidden: Refused = {
   reason: 'The rules in force hide the node from the person by whose rights the rollout runs.',
 };
 
-/** The runbook as it was at a revision, whatever it is by now. Throws RevisionNotFound, RevisionWithdrawn. */
+/**
+ * The revision says what runs, the runbook as it is now says who may run it and on which nodes. Throws RevisionNotFound, also where the
+ * runbook was deleted, and RevisionWithdrawn.
+ */
 const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
   const of = uuid as RunbookUuid;
-  const row =
-    (await inventory.runbookRevisions.find(of, revision)) ?? raise('RevisionNotFound', { runbook: name, revision });
+  const missing = (): never => raise('RevisionNotFound', { runbook: name, revision });
+  const now = (await inventory.runbooks.find(of)) ?? missing();
+  const row = (await inventory.runbookRevisions.find(of, revision)) ?? missing();
   if (row.withdrawn_reason !== null)
     raise('RevisionWithdrawn', { runbook: name, revision, reason: row.withdrawn_reason });
   const steps = await inventory.runbookRevisions.steps(of, revision);
-  const { owner, public: open, traits, disable_ramdisk, parameters, created_at } = row;
-  const content = { steps, owner, public: open, traits, disable_ramdisk, parameters, created_at };
-  return { uuid: of, name: row.name, revision, extra: {}, description: null, updated_at: null, ...content };
+  // Who published the runbook since has not published what its project wrote before.
+  const { owner, public: open } = now.public && !row.public ? row : now;
+  const { disable_ramdisk, parameters } = row;
+  return { ...now, owner, public: open, revision, steps, disable_ramdisk, parameters };
 };
 
 /** The context in which one runbook is what its revision was. */
@@ -51,7 +56,8 @@ const withRunbook = (ctx: OrderContext, runbook: Runbook): OrderContext => ({
 
 const preparedOf = (order: RunOrder, runbook: PinnedRunbook | null, duration: StepDuration | null): Prepared => {
   const { power_cycles, erases } = planOutlook({ steps: order.steps, ...order.ramdisk });
-  const pin = runbook && { uuid: runbook.uuid as RunbookUuid, name: runbook.name, revision: runbook.revision };
+  const { uuid, name, revision } = runbook ?? {};
+  const pin = runbook && { uuid: uuid as RunbookUuid, name: name!, revision, updated_at: order.runbook!.updated_at };
   // What is not known to keep the data is taken to destroy it.
   const { expected_ms, p95_ms } = duration ?? { expected_ms: null, p95_ms: null };
   return { order: { ...order, runbook: pin }, power_cycles, erases: erases !== false, expected_ms, p95_ms };

@@ -4,8 +4,9 @@ import type { RunbookRevision } from '../../inventory/runbook-revisions';
 import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
+import { asUuid, type RunbookUuid } from '../../model/ids';
 import { changesBetween } from '../../model/json-diff';
-import { or, type Predicate } from '../../model/predicates';
+import { always, or, type Predicate } from '../../model/predicates';
 import type { RunbookStep } from '../../model/resources/runbook-steps';
 import type { Runbook } from '../../model/resources/runbooks';
 import { runbookTarget } from '../../policy';
@@ -77,7 +78,7 @@ const readable = (ctx: ApiContext, who: Caller): Predicate =>
 const visibleRevision = async (
   ctx: ApiContext,
   who: Caller,
-  runbook: Runbook,
+  runbook: Withdrawable,
   revision: number,
 ): Promise<RunbookRevision> => {
   const row = await ctx.inventory.runbookRevisions.find(runbook.uuid, revision);
@@ -95,7 +96,7 @@ const listRevisions = async (
   return ok({ revisions: seen.map((row) => revisionView(row, runbook.revision, people(ctx, who, row))) });
 };
 
-const wholeView = async (ctx: ApiContext, who: Caller, runbook: Runbook, row: RunbookRevision) => {
+const wholeView = async (ctx: ApiContext, who: Caller, runbook: Withdrawable, row: RunbookRevision) => {
   const steps = await ctx.inventory.runbookRevisions.steps(runbook.uuid, row.revision);
   return { ...revisionView(row, runbook.revision, people(ctx, who, row)), steps: maskSecrets(steps) };
 };
@@ -128,12 +129,30 @@ const diff = async (
   });
 };
 
+type Withdrawable = Pick<Runbook, 'uuid' | 'name' | 'owner' | 'public' | 'revision'>;
+
+/**
+ * A plan may still name a revision of a runbook that was deleted. Its last state says who may take revisions of it out of use; from
+ * everyone else it is hidden. Throws RunbookNotFound.
+ */
+const withdrawable = async (ctx: ApiContext, who: Caller, ident: string): Promise<Withdrawable> => {
+  const uuid = asUuid(ident) as RunbookUuid | undefined;
+  const [last] =
+    uuid === undefined || (await ctx.inventory.runbooks.find(uuid))
+      ? []
+      : await ctx.inventory.runbookRevisions.list(uuid, { visible: always, limit: 1 });
+  if (!last) return findVisibleRunbook(ctx, who, ident);
+  if (!ctx.policy().allows(revisionRules.withdraw, who, runbookTarget(last)))
+    raise('RunbookNotFound', { runbook: ident });
+  return { ...last, uuid: last.runbook_uuid };
+};
+
 const withdraw = async (
   request: ApiRequest<OfOne, unknown, z.output<typeof withdrawal>>,
   ctx: ApiContext,
 ): Promise<Answer> => {
   const { who, params, body } = request;
-  const runbook = await findVisibleRunbook(ctx, who, params.runbook);
+  const runbook = await withdrawable(ctx, who, params.runbook);
   const policy = ctx.policy();
   const { revision } = await visibleRevision(ctx, who, runbook, params.revision);
   policy.require(revisionRules.withdraw, who, runbookTarget(runbook));
