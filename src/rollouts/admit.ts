@@ -8,7 +8,7 @@ import type { RunUuid } from '../model/ids';
 import { asksItself, tenantOf, termsOf } from '../model/rollouts/consent';
 import { refusalOf } from '../model/runs/verdicts';
 import type { RunOrder } from '../runs/contract';
-import type { Prepare, RolloutDeps, RolloutSpec, Work } from './contract';
+import type { Prepare, Prepared, RolloutDeps, RolloutSpec, Work } from './contract';
 import { type Overriding, overridingOf, passesTenant, passSilence, recordOverridden } from './overriding';
 import { workFor } from './plan';
 
@@ -108,6 +108,22 @@ const changedHands = {
 const sameHands = (target: TargetRow, { owner, lessee, lease_id }: NodeRow): boolean =>
   target.owner === owner && target.lessee === lessee && target.lease_id === lease_id;
 
+/** What the run would do by now beyond what the plan said and persons and tenants were asked about; undefined where it does no more. */
+const beyondPlan = (
+  target: TargetRow,
+  { erases, power_cycles, also_nodes }: Prepared,
+): typeof changedHands | undefined => {
+  const more = (does: string, said: string) => ({
+    code: 'changed_since_plan',
+    reason: `The run would ${does} by now, and the plan said that it would ${said}; plan the node again.`,
+  });
+  if (erases && !target.erases) return more("erase data on the node's disks", 'erase none');
+  if (power_cycles > 0 && target.power_cycles === 0) return more("interrupt the node's power", 'not');
+  const planned = target.also_nodes;
+  if (planned && also_nodes.some((node) => !planned.includes(node))) return more('run steps on further nodes', 'not');
+  return undefined;
+};
+
 const noConsent = { code: 'no_consent', reason: 'The tenant has not answered in time.' };
 const noSecondConsent = { code: 'no_consent', reason: 'The tenant has not agreed to another attempt.' };
 
@@ -204,6 +220,8 @@ export const beginTarget = async (
     return passingCodes.includes(refused.code)
       ? { is: 'waits', code: refused.code }
       : skip(deps, rollout, target, refused);
+  const beyond = beyondPlan(target, prepared!);
+  if (beyond) return skip(deps, rollout, target, beyond);
   try {
     const overriding = overridingOf(deps, rollout, node);
     const { run } = await runs.start({ ...prepared!.order, batch: rollout.id }, (store, id) =>

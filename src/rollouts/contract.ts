@@ -39,6 +39,8 @@ export type Prepared = {
   readonly order: RunOrder;
   readonly power_cycles: number;
   readonly erases: boolean;
+  /** The other nodes that its steps run on. */
+  readonly also_nodes: readonly NodeUuid[];
   /** The median of what its steps took before on nodes of its kind, and what 95 of 100 took at most; null where one has no past. */
   readonly expected_ms: number | null;
   readonly p95_ms: number | null;

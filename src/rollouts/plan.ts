@@ -141,6 +141,7 @@ const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTa
   reason: refused?.reason ?? null,
   power_cycles: prepared?.power_cycles ?? 0,
   erases: prepared?.erases ?? false,
+  also_nodes: prepared?.also_nodes ?? [],
   expected_ms: prepared?.expected_ms ?? null,
   p95_ms: prepared?.p95_ms ?? null,
 });

@@ -73,3 +73,66 @@ test('a node that the acceptance alone refuses, and will refuse again, is passed
   ]);
   expect(await world.show(rollout)).not.toMatchObject({ state: 'running' });
 });
+
+type Grown = {
+  readonly what: string;
+  readonly values: object;
+  readonly plan: object;
+  /** Before the plan is made. */
+  prepare?(node: string): Promise<unknown>;
+  change(node: string): Promise<unknown>;
+  readonly reason: string;
+};
+
+const set = (node: string, values: object) =>
+  world.api.sql`update nodes set ${world.api.sql(values as never)} where uuid = ${node}`;
+const childOf = (parent_node: string) => world.nodes(['r1'], { parent_node });
+const manageable = { provision_state: 'manageable', deploy_interface: 'custom-agent' };
+
+const grown: readonly Grown[] = [
+  {
+    what: 'automated_clean of the node, which makes provide a cleaning',
+    values: { ...manageable, automated_clean: false },
+    plan: { verb: 'provide', runbook: null },
+    change: (node) => set(node, { automated_clean: true }),
+    reason: "would erase data on the node's disks",
+  },
+  {
+    what: 'its own automated_clean, so that TEMPER_AUTOMATED_CLEAN of the control worker counts',
+    values: { ...manageable, automated_clean: false },
+    plan: { verb: 'provide', runbook: null },
+    change: (node) => set(node, { automated_clean: null }),
+    reason: "would erase data on the node's disks",
+  },
+  {
+    what: 'the inspect interface, which restarts the node into a ramdisk',
+    values: { ...manageable, inspect_interface: 'fake' },
+    plan: { verb: 'inspect', runbook: null },
+    change: (node) => set(node, { inspect_interface: 'agent' }),
+    reason: "would interrupt the node's power",
+  },
+  {
+    what: 'the node’s children, which are powered off with it',
+    values: {},
+    plan: { verb: 'power', runbook: null, power: { target: 'power off' } },
+    prepare: childOf,
+    change: childOf,
+    reason: 'would run steps on further nodes',
+  },
+];
+
+test.each(grown)('a node is passed over where the run would do more than planned: $what', async (row) => {
+  const { values, plan, prepare, change, reason } = row;
+  const nodes = await world.nodes(racks(2), values);
+  for (const node of nodes) await prepare?.(node);
+  const rollout = await world.plan({ select: { nodes }, max_in_flight: 1, ...plan });
+  expect(rollout.summary).toMatchObject({ will_run: 2, erased: 0 });
+  await world.start(rollout);
+  await world.tend(rollout);
+  await world.endRuns(rollout);
+  for (const node of nodes) await change(node);
+  await world.tend(rollout);
+  expect((await world.show(rollout)).states).toEqual({ done: 1, skipped: 1 });
+  const passedOver = { code: 'changed_since_plan', reason: expect.stringContaining(reason) };
+  expect(await world.targets(rollout, '?state=skipped')).toMatchObject([passedOver]);
+});

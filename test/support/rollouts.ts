@@ -68,6 +68,7 @@ export const runningRollout = async (
     reason: null,
     power_cycles: 0,
     erases: false,
+    also_nodes: [],
     expected_ms: null,
     p95_ms: null,
   }));
@@ -125,7 +126,14 @@ export const tendingDeps = (inventory: Inventory, over: Partial<RolloutDeps> = {
     async () =>
     async ({ node }) => ({
       refusals: [],
-      prepared: { order: orderOf(node.uuid), power_cycles: 0, erases: false, expected_ms: null, p95_ms: null },
+      prepared: {
+        order: orderOf(node.uuid),
+        power_cycles: 0,
+        erases: false,
+        also_nodes: [],
+        expected_ms: null,
+        p95_ms: null,
+      },
     }),
   authority: async () => 'holds',
   log: { info() {}, warn() {} },

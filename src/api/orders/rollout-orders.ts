@@ -58,9 +58,11 @@ const preparedOf = (order: RunOrder, runbook: PinnedRunbook | null, duration: St
   const { power_cycles, erases } = planOutlook({ steps: order.steps, ...order.ramdisk });
   const { uuid, name, revision } = runbook ?? {};
   const pin = runbook && { uuid: uuid as RunbookUuid, name: name!, revision, updated_at: order.runbook!.updated_at };
+  const others = order.steps.flatMap(({ on }) => (on && on.node_uuid !== order.node.uuid ? [on.node_uuid] : []));
+  const also_nodes = [...new Set(others)];
   // What is not known to keep the data is taken to destroy it.
   const { expected_ms, p95_ms } = duration ?? { expected_ms: null, p95_ms: null };
-  return { order: { ...order, runbook: pin }, power_cycles, erases: erases !== false, expected_ms, p95_ms };
+  return { order: { ...order, runbook: pin }, power_cycles, erases: erases !== false, also_nodes, expected_ms, p95_ms };
 };
 
 /** A power request of this node. Undefined where it was refused and the checks go on. */

@@ -23,6 +23,8 @@ export type TargetRow = {
   readonly reason: string | null;
   readonly power_cycles: number;
   readonly erases: boolean;
+  /** The other nodes that its steps run on; null where the plan was made before they were kept. */
+  readonly also_nodes: readonly NodeUuid[] | null;
   readonly expected_ms: number | null;
   /** What 95 of 100 such runs took at most: it must fit into what is left of a window. */
   readonly p95_ms: number | null;
@@ -60,7 +62,7 @@ export type TargetSelection = {
 
 export const targetColumns = [
   'position', 'node_uuid', 'node_name', 'owner', 'lessee', 'lease_id', 'wave', 'state', 'code', 'rule', 'reason', 'power_cycles', 'erases',
-  'expected_ms', 'p95_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
+  'also_nodes', 'expected_ms', 'p95_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
 ] as const; // biome-ignore format: one row of names
 
 // One statement's parameter stays small, however large the plan is.
@@ -112,12 +114,12 @@ export const rolloutTargets = (sql: Db) => ({
     for (let from = 0; from < targets.length; from += targetsAtOnce)
       await sql`
         insert into rollout_targets (rollout, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
-          power_cycles, erases, expected_ms, p95_ms)
+          power_cycles, erases, also_nodes, expected_ms, p95_ms)
         select ${rollout}, position, node_uuid, node_name, owner, lessee, lease_id, wave, counters, state, code, rule, reason,
-          power_cycles, erases, expected_ms, p95_ms
+          power_cycles, erases, also_nodes, expected_ms, p95_ms
         from jsonb_to_recordset(${jsonOf(sql, targets.slice(from, from + targetsAtOnce))})
           as t (position int, node_uuid uuid, node_name text, owner text, lessee text, lease_id uuid, wave int, counters int[], state text,
-            code text, rule text, reason text, power_cycles int, erases boolean, expected_ms bigint, p95_ms bigint)`;
+            code text, rule text, reason text, power_cycles int, erases boolean, also_nodes uuid[], expected_ms bigint, p95_ms bigint)`;
   },
 
   /**
