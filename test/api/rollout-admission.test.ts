@@ -6,6 +6,7 @@ import { createPolicy } from '../../src/policy';
 import { faultOf } from '../support/api';
 import { counting } from '../support/counting';
 import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';
+import { stranger } from '../support/world';
 
 let world: RolloutWorld;
 beforeAll(async () => {
@@ -72,6 +73,56 @@ test('a node that the acceptance alone refuses, and will refuse again, is passed
     { state: 'skipped', code: 'step_unsupported', reason: 'The steps hold 70000 bytes.' },
   ]);
   expect(await world.show(rollout)).not.toMatchObject({ state: 'running' });
+});
+
+/** Which queries a plan of these nodes asks, by room and name. */
+const queriesOfPlan = async (ask: () => Promise<unknown>): Promise<string[]> => {
+  const { inventory, calls } = counting(world.api.rooms.inventory);
+  const rooms = world.api.rooms as { inventory: typeof inventory };
+  const before = rooms.inventory;
+  rooms.inventory = inventory;
+  try {
+    await ask();
+  } finally {
+    rooms.inventory = before;
+  }
+  return calls;
+};
+
+test('nodes that a plan or a rollback names are looked up by one query, however many they are', async () => {
+  const nodes = await world.nodes(racks(20));
+  for (const [at, node] of nodes.entries()) await set(node, { name: `named-${at}` });
+  const spelled = nodes.flatMap((node, at) => [node, node.toUpperCase(), `named-${at}`]);
+  let rollout = { uuid: '', plan_hash: '' };
+  const planning = async () => {
+    rollout = await world.plan({ select: { nodes: spelled } });
+    expect(rollout).toMatchObject({ summary: { selected: 20 } });
+  };
+  const lookedUp = (calls: string[]) => calls.filter((call) => ['nodes.find', 'rolloutSelection.named'].includes(call));
+  expect(lookedUp(await queriesOfPlan(planning))).toEqual(['rolloutSelection.named']);
+  await world.start(rollout);
+  await world.tend(rollout);
+  await world.endRuns(rollout);
+  await world.tend(rollout);
+  const back = async () => {
+    const body = { runbook: 'CUSTOM_RESTART', budget: { total: 1 }, targets: 'done' };
+    const reply = await world.act(rollout, 'rollback', body);
+    expect([reply.status, reply.body.summary?.selected]).toEqual([201, 20]);
+  };
+  expect(lookedUp(await queriesOfPlan(back))).toEqual(['rolloutSelection.named']);
+});
+
+test.each([
+  ['missing', async () => 'no-such-node', 404],
+  ['hidden', async () => (await world.nodes(['r1'], { owner: stranger, name: 'hidden-one' })) && 'hidden-one', 404],
+  ['neither name nor UUID', async () => 'a b', 400],
+])('a named node that is %s refuses the plan', async (_, ident, status) => {
+  const wanted = await ident();
+  const nodes = [...(await world.nodes(racks(1))), wanted];
+  const body = { select: { nodes }, runbook: 'CUSTOM_RESTART', budget: { total: 1 }, waves: [{ rest: true }] };
+  const reply = await world.api.as('owner-manager', 'POST', '/temper/v1/rollouts', { body });
+  expect(reply.status).toBe(status);
+  if (status === 404) expect(faultOf(reply)).toBe(`Node ${wanted} could not be found.`);
 });
 
 type Grown = {

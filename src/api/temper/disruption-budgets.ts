@@ -111,7 +111,10 @@ const listBudgets = route<unknown, z.output<typeof page>>({
   query: page,
   async handler({ who, query: { limit, marker: after }, base: link }, ctx) {
     const rows = await budgets.page(ctx, who, { limit, after });
-    return ok({ disruption_budgets: await Promise.all(rows.map((row) => budgetView(ctx, who, row, link))) });
+    // One after the other: each counts the project's nodes, and other requests need connections meanwhile.
+    const views: Awaited<ReturnType<typeof budgetView>>[] = [];
+    for (const row of rows) views.push(await budgetView(ctx, who, row, link));
+    return ok({ disruption_budgets: views });
   },
 });
 

@@ -5,6 +5,7 @@ import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Caller } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
 import type { NodeUuid, RolloutUuid } from '../../model/ids';
+import type { Predicate } from '../../model/predicates';
 import { maxMinor } from '../../model/resources/microversions';
 import { secretGiven } from '../../model/resources/runbook-parameters';
 import { boundOf } from '../../model/rollouts/amounts';
@@ -48,7 +49,7 @@ const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: Rol
   const visible = policy.filter(rolloutRules.node, who, nodeColumns);
   const exclude: RolloutUuid[] = [];
   for (const ident of select.exclude_rollouts ?? []) exclude.push((await wholeRollout(ctx, who, ident)).id);
-  const named = select.nodes && (await Promise.all(select.nodes.map((ident) => namedNode(ctx, who, ident))));
+  const named = select.nodes && (await namedNodes(ctx, visible, select.nodes));
   const found = await ctx.inventory.rolloutSelection.find({
     visible,
     ...(named && { nodes: named }),
@@ -62,11 +63,19 @@ const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: Rol
   return part === undefined ? found : sampleOf(found, part, seed);
 };
 
-const namedNode = async (ctx: ApiContext, who: Caller, ident: string): Promise<NodeUuid> => {
-  const node = await ctx.inventory.nodes.find(identOf(ident, maxMinor));
-  if (!node || !ctx.policy().allows(rolloutRules.node, who, nodeTarget(node)))
-    return raise('NodeNotFound', { node: ident });
-  return node.uuid;
+/** The nodes of these names and UUIDs, by one query however many they are. Throws NodeNotFound alike for missing and hidden ones. */
+const namedNodes = async (ctx: ApiContext, visible: Predicate, named: readonly string[]): Promise<NodeUuid[]> => {
+  const idents = [...new Set(named)].map((ident) => ({ ident, ...identOf(ident, maxMinor) }));
+  const found = await ctx.inventory.rolloutSelection.named(visible, {
+    uuids: idents.flatMap((given) => ('uuid' in given ? [given.uuid] : [])),
+    names: idents.flatMap((given) => ('name' in given ? [given.name] : [])),
+  });
+  const byUuid = new Map<string, NodeUuid>(found.map(({ uuid }) => [uuid, uuid]));
+  const byName = new Map(found.map(({ name, uuid }) => [name, uuid]));
+  return idents.map((given) => {
+    const uuid = 'uuid' in given ? byUuid.get(given.uuid) : byName.get(given.name);
+    return uuid ?? raise('NodeNotFound', { node: given.ident });
+  });
 };
 
 /** Throws InvalidInput where the values given hold a secret: the plan is kept, and shown, as it was asked for. */

@@ -30,6 +30,15 @@ export const rolloutSelection = (sql: Db) => {
       return sql`${all} and nodes.${sql(name)} = any (${list})`;
     }, sql`true`);
   return {
+    /** The nodes among these UUIDs and names that are visible, in no order. */
+    named: (
+      visible: Predicate,
+      { uuids, names }: { readonly uuids: readonly string[]; readonly names: readonly string[] },
+    ): Promise<{ uuid: NodeUuid; name: string | null }[]> => sql`
+      select nodes.uuid, nodes.name from nodes
+      where ${conditionOf(sql, visible, 'nodes')}
+        and (nodes.uuid = any (${uuidArray(sql, uuids)}) or nodes.name = any (${textArray(sql, names)}))`,
+
     /** In the order of their enrolment, at most `limit`. */
     find: ({
       visible,
