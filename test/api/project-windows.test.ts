@@ -32,6 +32,11 @@ test('a window is added, shown and deleted by a manager, each with an audit row 
   ]);
 });
 
+test('a zone in other letters is kept by its own name', async () => {
+  const { status, body } = await post('lessee-manager', { ...night, zone: 'eUrOpE/bErLiN' });
+  expect([status, body.zone]).toEqual([201, 'Europe/Berlin']);
+});
+
 test.each(['lessee-admin', 'stranger-admin'] as const)('%s sees and adds none of another project', async (who) => {
   const { body } = await post('owner-manager', night);
   expect((await api.as(who, 'GET', path)).body).toEqual({ windows: [] });

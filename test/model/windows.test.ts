@@ -1,6 +1,6 @@
 /** Maintenance windows as instants, by the real data of time zones: days, clocks that change, what fits into the rest. */
 import fc from 'fast-check';
-import { beginsIn, isZone, openingFor, type Window } from '../../src/model/rollouts/windows';
+import { beginsIn, openingFor, type Window, zoneNamed } from '../../src/model/rollouts/windows';
 
 const night: Window = { days: ['sat'], from: '22:00', minutes: 240, zone: 'Europe/Berlin' };
 const minute = 60_000;
@@ -75,7 +75,34 @@ test.each([
   ['+01:00', false],
   ['', false],
   ['Europe/Berlin; drop', false],
-])('%s is a zone: %s', (zone, is) => expect(isZone(zone)).toBe(is));
+])('%s is a zone: %s', (zone, is) => expect(zoneNamed(zone) !== undefined).toBe(is));
+
+test('a zone has one name, in whatever letters it is given', () => {
+  expect(['europe/BERLIN', 'aMeRiCa/NeW_yOrK', 'utc'].map(zoneNamed)).toEqual([
+    'Europe/Berlin',
+    'America/New_York',
+    'UTC',
+  ]);
+});
+
+test('zones in ever other letters keep no more formats than a bound', () => {
+  const made = jest.spyOn(Intl, 'DateTimeFormat');
+  const spelled = (number: number): string =>
+    [...'America/Argentina/Buenos_Aires'.toLowerCase()]
+      .map((letter, at) => ((number >> at) & 1 ? letter.toUpperCase() : letter))
+      .join('');
+  const at = Date.UTC(2026, 0, 1);
+  const opened = (zone: string) => openingFor({ ...night, zone }, at, 0);
+  opened(spelled(0));
+  const [once] = [made.mock.calls.length];
+  opened(spelled(0));
+  expect(made.mock.calls.length).toBe(once);
+  for (let number = 1; number <= 3_000; number++) opened(spelled(number));
+  const many = made.mock.calls.length;
+  opened(spelled(0)); // pushed out by the others
+  expect(made.mock.calls.length).toBe(many + 1);
+  made.mockRestore();
+});
 
 test('what is given fits into its opening, is not before what was asked, and no opening that would do comes earlier', () => {
   const days = fc.uniqueArray(fc.constantFrom('sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'), { minLength: 1 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectWindow } from '../../inventory/project-windows';
 import { raise } from '../../model/errors';
-import { isZone, mostMinutes, openingFor, windowDays } from '../../model/rollouts/windows';
+import { mostMinutes, openingFor, windowDays, zoneNamed } from '../../model/rollouts/windows';
 import { windowTarget } from '../../policy';
 import { created, noContent, ok, route } from '../http/route';
 import { pageLimit, uuid } from '../resource/validation';
@@ -25,7 +25,11 @@ const windowFields = {
     .transform((days) => [...new Set(days)]),
   from: z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: 'must be a time of day such as 22:00' }),
   minutes: z.int().min(1, { error: 'must be a minute at least, or it never opens' }).max(mostMinutes),
-  zone: z.string().max(64).refine(isZone, { error: 'must be a zone such as Europe/Berlin' }),
+  zone: z
+    .string()
+    .max(64)
+    .refine((zone) => zoneNamed(zone) !== undefined, { error: 'must be a zone such as Europe/Berlin' })
+    .transform((zone) => zoneNamed(zone)!),
 };
 const windowBody = z.strictObject({
   project: z.string().min(1).max(255).optional(),

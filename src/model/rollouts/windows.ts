@@ -1,4 +1,5 @@
 /** Maintenance windows: weekly hours by a zone's own clock, as instants; clocks that change included. */
+import { LRUCache } from 'lru-cache';
 
 export const windowDays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 type WindowDay = (typeof windowDays)[number];
@@ -22,19 +23,21 @@ export const mostMinutes = 7 * 24 * 60;
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Whether this is the name of a zone that the platform knows. Offsets such as `+01:00` are none: they have no clock that changes. */
-export const isZone = (zone: string): boolean => {
-  if (!/^[A-Za-z][\w+-]*(\/[\w+-]+)*$/.test(zone)) return false;
+/**
+ * The platform's one name of a zone, whatever letters and alias it is given in: `Europe/Berlin` for `europe/BERLIN`. Undefined where the
+ * platform knows no such zone. Offsets such as `+01:00` are none: they have no clock that changes.
+ */
+export const zoneNamed = (zone: string): string | undefined => {
+  if (!/^[A-Za-z][\w+-]*(\/[\w+-]+)*$/.test(zone)) return undefined;
   try {
-    new Intl.DateTimeFormat('en-US', { timeZone: zone });
-    return true;
+    return new Intl.DateTimeFormat('en-US', { timeZone: zone }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return undefined;
   }
 };
 
-// Making a format costs far more than using one.
-const formats = new Map<string, Intl.DateTimeFormat>();
+// Making a format costs far more than using one. The platform knows fewer than 500 zones; a store may hold other spellings of them.
+const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 1_000 });
 const formatOf = (zone: string): Intl.DateTimeFormat => {
   const known = formats.get(zone);
   if (known) return known;
