@@ -48,7 +48,7 @@ export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
   sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
 
 /**
- * Takes from the roles what PostgreSQL gives to everybody: temporary objects, and a schema to create in. A dump does not hold rights
+ * Takes from the roles what PostgreSQL gives to every role: temporary objects, and a schema to create in. A dump does not hold rights
  * on the database itself, so each migration does it.
  */
 const narrowDatabase = async (tx: Db): Promise<void> => {

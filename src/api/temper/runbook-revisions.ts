@@ -133,7 +133,7 @@ type Withdrawable = Pick<Runbook, 'uuid' | 'name' | 'owner' | 'public' | 'revisi
 
 /**
  * A plan may still name a revision of a runbook that was deleted. Its last state says who may take revisions of it out of use; from
- * everyone else it is hidden. Throws RunbookNotFound.
+ * other callers it is hidden. Throws RunbookNotFound.
  */
 const withdrawable = async (ctx: ApiContext, who: Caller, ident: string): Promise<Withdrawable> => {
   const uuid = asUuid(ident) as RunbookUuid | undefined;
