@@ -2,6 +2,7 @@
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { GateRecord } from '../model/rollouts/gates';
 import type { RolloutState, TargetState } from '../model/rollouts/states';
+import type { Hidden } from './hidden';
 
 export type Fields<Name extends string, Value> = { readonly [name in Name]: Value };
 type Perhaps<Name extends string, Value> = Partial<Fields<Name, Value>>;
@@ -12,10 +13,12 @@ export type Person = Perhaps<'user_name' | 'user_id', Text>;
 
 export type NodeView = Fields<'uuid', string> &
   Fields<'name' | 'power_state', Text> &
-  Perhaps<'target_provision_state' | 'maintenance_reason' | 'fault' | 'last_error' | 'owner' | 'lessee', Text> &
-  Perhaps<'resource_class' | 'reservation' | 'description' | 'provision_updated_at', Text> &
+  Perhaps<'target_provision_state' | 'maintenance_reason' | 'fault' | 'owner' | 'lessee', Text> &
+  Perhaps<'resource_class' | 'description' | 'provision_updated_at', Text> &
+  Perhaps<'inspect_interface' | 'rescue_interface', Text> &
+  Perhaps<'reservation' | 'last_error', Text | Hidden> &
   Perhaps<'driver' | 'conductor_group', string> &
-  Perhaps<'protected' | 'retired', boolean> & {
+  Perhaps<'protected' | 'retired' | 'disable_power_off', boolean> & {
     readonly provision_state: ProvisionState;
     readonly maintenance: boolean;
     readonly traits?: readonly string[];

@@ -2,8 +2,8 @@
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { invalidInput, raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
-import { next, type ProvisionState, states } from '../../model/lifecycle/states';
-import { insteadOf, type VerbRow } from '../../model/lifecycle/verbs';
+import { next, type ProvisionState } from '../../model/lifecycle/states';
+import { insteadOf, passesLock, type VerbRow } from '../../model/lifecycle/verbs';
 import { requireMinor } from '../http/versions';
 import type { Checks } from './checks';
 import type { ProvisionAsked, WantedVerb } from './request';
@@ -17,10 +17,6 @@ const messageSince: readonly { readonly state: ProvisionState; readonly since: n
   { state: 'wait call-back', since: 110 },
 ];
 
-// In these a run waits for something; a verb that is legal there is not kept out by it.
-const waits = (state: ProvisionState): boolean =>
-  next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
-
 /** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
 export const reachable = (
   { verb, row }: WantedVerb,
@@ -29,9 +25,8 @@ export const reachable = (
   checks: Checks,
 ): ProvisionState | undefined => {
   const to = next(node.provision_state, row.event);
-  const passes =
-    to !== undefined && (row.does === 'message' ? states[to].kind !== 'stable' : waits(node.provision_state));
-  if (node.reservation !== null && !passes) checks.try(() => raise('NodeLocked', { node: ident }));
+  if (node.reservation !== null && !passesLock(row, node.provision_state))
+    checks.try(() => raise('NodeLocked', { node: ident }));
   const { provision_state: state } = node;
   return checks.try(() => to ?? raise('InvalidState', { verb, node: ident, state, instead: insteadOf(verb, state) }));
 };

@@ -1,111 +1,30 @@
 /** One node: what it is, what may be done with it, and everything that happened to it in one timeline. */
 import type { ComponentChildren } from 'preact';
-import { next, powerRefusedIn, powerTargets } from '../../model/lifecycle/states';
-import { insteadOf, type Verb, verbRow } from '../../model/lifecycle/verbs';
-import { Acts, askedRules, type Offer, Refused } from '../parts/acts';
+import { hidden, seenOf } from '../hidden';
+import { Acts, askedRules, Refused } from '../parts/acts';
 import { ActForm, Choice, Send } from '../parts/forms';
 import { Live } from '../parts/live';
 import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { CanAnswer, FreezeView, HistoryView, NodeView, RunbookView, RunListed } from '../views';
+import { holderOf, type NodeStanding, nodeOffers, nodeRules, runbookRule, verbStateSays } from './node-offers';
 import { NodeParts, nodeParts } from './node-parts';
 import { NodeTrouble } from './nodes';
 import { runAddress, runState, runWork } from './runs';
 
-const provisionRule = 'baremetal:node:set_provision_state';
-const powerRule = 'baremetal:node:set_power_state';
-const runbookRule = 'temper:node:run_runbook';
-const maintenanceRules = { on: 'baremetal:node:set_maintenance', off: 'baremetal:node:clear_maintenance' } as const;
-const freezeRule = 'temper:freeze:create';
-
-// Those that need more than their name (steps, a password, an image) are asked by other means.
-const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
-
-/** Why a node takes no such verb now; undefined where it does. */
-export const verbStateSays = (verb: Verb, node: NodeView): string | undefined => {
-  const row = verbRow(verb);
-  if (next(node.provision_state, row.event) === undefined)
-    return `A node that is ${node.provision_state} does not take ${verb}. ${insteadOf(verb, node.provision_state) ?? ''}`.trim();
-  if (row.maintenance === 'refused' && node.maintenance) return 'The node is in maintenance.';
-  if (row.protected === 'refused' && node.protected) return 'The node is protected.';
-  if (row.retired === 'refused' && node.retired) return 'The node is retired.';
-  if (row.does === 'run' && node.reservation) return `The node is held by ${node.reservation}.`;
-  return undefined;
-};
-
-const verbOffer = (verb: Verb, node: NodeView): Offer => ({
-  name: verb,
-  label: verb,
-  rule: provisionRule,
-  stateSays: verbStateSays(verb, node),
-  will: `The node goes from ${node.provision_state} to ${next(node.provision_state, verbRow(verb).event) ?? 'another state'}${verbRow(verb).does === 'run' ? ', by a run that you can watch' : ''}.`,
-  danger: verb === 'undeploy' || verb === 'abort',
-  withoutReason: true,
-  fields: { what: 'verb', verb },
-});
-
-const powerOffer = (target: string, node: NodeView): Offer => ({
-  name: target.replaceAll(' ', '-'),
-  label: target.replace('rebooting', 'reboot'),
-  rule: powerRule,
-  stateSays: powerRefusedIn.includes(node.provision_state)
-    ? `Its power is the run's while the node is ${node.provision_state}.`
-    : node.reservation
-      ? `The node is held by ${node.reservation}.`
-      : undefined,
-  will: `A run sets the node to ${target}; it is ${node.power_state ?? 'unknown'} now.`,
-  danger: target.includes('off'),
-  withoutReason: true,
-  fields: { what: 'power', target },
-});
-
-const maintenanceOffer = (node: NodeView): Offer =>
-  node.maintenance
-    ? {
-        name: 'leave-maintenance',
-        label: 'Leave maintenance',
-        rule: maintenanceRules.off,
-        will: 'Workers look after the node again, and verbs are taken.',
-        withoutReason: true,
-        fields: { what: 'maintenance-off' },
-      }
-    : {
-        name: 'maintenance',
-        label: 'Set maintenance',
-        rule: maintenanceRules.on,
-        will: 'Workers leave the node alone, and most verbs are refused, until maintenance ends.',
-        fields: { what: 'maintenance-on' },
-      };
-
-const freezeOffer = (freezes: readonly FreezeView[]): Offer => ({
-  name: 'freeze',
-  label: 'Freeze',
-  rule: freezeRule,
-  stateSays: freezes.length > 0 ? 'The node is frozen already.' : undefined,
-  will: 'Nothing is written to the BMC of the node until the freeze ends; runs wait.',
-  danger: true,
-  fields: { what: 'freeze' },
-});
-
-const nodeOffers = (node: NodeView, freezes: readonly FreezeView[]): Offer[] => [
-  ...offered.map((verb) => verbOffer(verb, node)),
-  ...Object.keys(powerTargets).map((target) => powerOffer(target, node)),
-  maintenanceOffer(node),
-  freezeOffer(freezes),
-];
-
 type RunbookFormProps = Pick<PageContext, 'session'> & {
-  readonly node: NodeView;
+  readonly standing: NodeStanding;
   readonly runbooks: readonly RunbookView[];
 };
 
-const RunbookForm = ({ node, runbooks, session, answer }: RunbookFormProps & { answer: CanAnswer | undefined }) => {
-  const verb = (['service', 'clean'] as const).find((one) => verbStateSays(one, node) === undefined);
+const RunbookForm = ({ standing, runbooks, session, answer }: RunbookFormProps & { answer: CanAnswer | undefined }) => {
+  const { node } = standing;
+  const verb = (['service', 'clean'] as const).find((one) => verbStateSays(one, standing) === undefined);
   if (answer && !answer.allowed) return <p class="muted"><Refused answer={answer} about={{ kind: 'node', object: node.uuid }} /></p>; // biome-ignore format: one line
   if (!verb)
     return (
       <p class="muted">
-        No runbook can run now: {verbStateSays(node.provision_state === 'manageable' ? 'clean' : 'service', node)}
+        No runbook can run now: {verbStateSays(node.provision_state === 'manageable' ? 'clean' : 'service', standing)}
       </p>
     );
   if (runbooks.length === 0)
@@ -159,13 +78,18 @@ const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
     </ol>
   );
 
+/** What a rule hides stands there as that: an empty place would say that there is nothing. */
+const shown = (value: string | null | undefined | typeof hidden): ComponentChildren =>
+  value === hidden ? <span class="muted">not shown to you</span> : value;
+
 const NodeFacts = ({ node }: { node: NodeView }) => (
   <Facts
     rows={[
       ['Id', <Id id={node.uuid} />],
       ['Power', <State is={node.power_state ?? 'unknown'} />],
       ['On its way to', node.target_provision_state],
-      ['Held by run', node.reservation],
+      ['Held by run', shown(node.reservation)],
+      ['Last error', node.last_error === hidden && shown(hidden)],
       ['Owner', node.owner],
       ['Lessee', node.lessee],
       ['Driver', node.driver],
@@ -180,8 +104,6 @@ const NodeFacts = ({ node }: { node: NodeView }) => (
   />
 );
 
-const asked = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRule];
-
 const nodeData = async ({ api, params, partial }: PageContext) => {
   const node = await api.get<NodeView>(`/v1/nodes/${encodeURIComponent(params.node!)}`);
   const [runs = [], history = [], freezes = [], runbooks = [], answers, parts] = await Promise.all([
@@ -189,7 +111,7 @@ const nodeData = async ({ api, params, partial }: PageContext) => {
     api.findList<HistoryView>(`/v1/nodes/${node.uuid}/history`, { detail: 'true' }),
     api.findList<FreezeView>(`/temper/v1/nodes/${node.uuid}/freezes`),
     api.findList<RunbookView>('/v1/runbooks', { limit: 200 }),
-    askedRules(api, asked.map((rule) => ({ rule, node: node.uuid }))),
+    askedRules(api, nodeRules.map((rule) => ({ rule, node: node.uuid }))),
     // They lie beside the part that is fetched again.
     partial ? undefined : nodeParts(api, node.uuid),
   ]); // biome-ignore format: short requests
@@ -200,12 +122,12 @@ const longestTimeline = 100;
 
 export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
   const { node, runs, history, freezes, runbooks, answers, parts } = await nodeData(context);
-  const address = nodeAddress(node);
+  const [address, standing] = [nodeAddress(node), { node, holder: holderOf(node, runs), freezes }];
   const moments = [...runs.map(ofRun), ...history.map(ofHistory), ...freezes.map(ofFreeze)]
     .sort((one, other) => other.at.localeCompare(one.at))
     .slice(0, longestTimeline);
   // An act that has become another one is a form of its own; what is typed into the others stays.
-  const standing = [node.provision_state, node.reservation ? 'held' : 'free', node.maintenance, node.power_state, freezes.length]; // biome-ignore format: one row
+  const key = [node.provision_state, standing.holder ? 'held' : 'free', node.maintenance, node.power_state, freezes.length]; // biome-ignore format: one row
   const body = (
     <>
       <Live id="node" events={`${address}/live`} path={address}>
@@ -215,20 +137,20 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
         </Title>
         {node.maintenance && node.maintenance_reason && <Notice tone="wait" says={`In maintenance: ${node.maintenance_reason}`} />}
         {freezes.map(({ uuid, reason }) => <Notice key={uuid} tone="wait" says={`Frozen: ${reason}`} />)}
-        {node.last_error && <Notice tone="bad" says={node.last_error} />}
+        {seenOf(node.last_error) && <Notice tone="bad" says={seenOf(node.last_error)} />}
         <NodeFacts node={node} />
         <h2>What you can do</h2>
         <Acts
-          id={`acts-${node.uuid}-${standing.join('-').replaceAll(' ', '-')}`}
-          offers={nodeOffers(node, freezes)}
+          id={`acts-${node.uuid}-${key.join('-').replaceAll(' ', '-')}`}
+          offers={nodeOffers(standing)}
           answers={answers}
           about={{ kind: 'node', object: node.uuid }}
           session={context.session}
           actionOf={() => `${address}/acts`}
         />
         <h3>Runbooks</h3>
-        <div id={`runbooks-${node.uuid}-${standing.slice(0, 2).join('-').replaceAll(' ', '-')}`} hx-preserve="true">
-          <RunbookForm node={node} runbooks={runbooks} session={context.session} answer={answers.get(runbookRule)} />
+        <div id={`runbooks-${node.uuid}-${key.slice(0, 2).join('-').replaceAll(' ', '-')}`} hx-preserve="true">
+          <RunbookForm standing={standing} runbooks={runbooks} session={context.session} answer={answers.get(runbookRule)} />
         </div>
         <h2>What happened</h2>
         <Timeline moments={moments} />

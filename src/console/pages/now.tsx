@@ -1,5 +1,6 @@
 /** The start page: what waits for a person, oldest first, each with its decision. */
 import type { ComponentChildren } from 'preact';
+import { seenOf } from '../hidden';
 import { type Answers, askedLists } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Table } from '../parts/tables';
@@ -79,7 +80,7 @@ const nodeColumns = [
   { title: 'State', of: (node: NodeView) => <State is={node.provision_state} /> },
   { title: 'Trouble', of: (node: NodeView) => <NodeTrouble node={node} /> },
   { title: 'Since', of: (node: NodeView) => <Time at={node.provision_updated_at} /> },
-  { title: 'Why', of: (node: NodeView) => node.maintenance_reason ?? node.last_error },
+  { title: 'Why', of: (node: NodeView) => node.maintenance_reason ?? seenOf(node.last_error) },
 ];
 
 const workerColumns = [

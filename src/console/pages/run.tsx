@@ -6,15 +6,16 @@ import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-ac
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Code, Facts, Id, Notice, nodeAddress, personOf, State, spanOf, Time, Title, toneOf } from '../parts/texts';
+import type { Api } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
-import type { NodeView, RunView, StepView } from '../views';
-import { verbStateSays } from './node';
+import type { NodeView, RunListed, RunView, StepView } from '../views';
+import { holderOf, type NodeStanding, rerunStateSays } from './node-offers';
 import { runAddress, runTitle } from './runs';
 
 /** What decides about what may be done with a run; a list says nothing of its steps. */
 type Standing = Pick<RunView, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
-  Partial<Pick<RunView, 'steps'>> & { readonly node?: NodeView | undefined };
+  Partial<Pick<RunView, 'steps'>> & { readonly on?: NodeStanding | undefined };
 
 const stepNow = (run: Standing): StepView | undefined => run.steps?.find(({ index }) => index === run.cursor);
 
@@ -74,11 +75,12 @@ const runLabels: Readonly<Record<RunAct, string>> = {
 };
 
 /** Why no run takes it up now, with the way to the node's acts where that is the node's. */
-const rerunRefused = ({ state, verb, node }: Standing): ComponentChildren => {
+const rerunRefused = ({ state, verb, on }: Standing): ComponentChildren => {
   if (toneOf(state) !== 'bad') return 'Only a run that failed or was aborted is taken up.';
-  if (!node || !isVerb(verb)) return undefined;
-  const says = verbRow(verb).runbook ? verbStateSays(verb, node) : `Only a list of steps is taken up; ask for ${verb} again.`;
-  return says ? <>{says} <a href={nodeAddress(node)}>See what {node.name ?? 'the node'} takes.</a></> : undefined;
+  if (!on) return 'You may not see its node.';
+  if (!isVerb(verb)) return undefined;
+  const says = verbRow(verb).runbook ? rerunStateSays(verb, on) : `Only a list of steps is taken up; ask for ${verb} again.`;
+  return says ? <>{says} <a href={nodeAddress(on.node)}>See what {on.node.name ?? 'the node'} takes.</a></> : undefined;
 }; // biome-ignore format: one sentence
 
 const runOffers = (run: Standing): Offer[] => {
@@ -148,13 +150,20 @@ const RunFacts = ({ run }: { run: RunView }) => (
   />
 );
 
+/** The node of a run that has ended, which may take a new one; undefined where the caller does not see it. */
+const nodeOf = async (api: Api, { node_uuid, finished_at }: RunView): Promise<NodeStanding | undefined> => {
+  if (finished_at === null) return undefined;
+  const [node, open = []] = await Promise.all([
+    api.find<NodeView>(`/v1/nodes/${node_uuid}`),
+    api.findList<RunListed>('/temper/v1/runs', { node: node_uuid, state: 'open', limit: 1 }),
+  ]);
+  return node && { node, holder: holderOf(node, open) };
+};
+
 export const runPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
   const id = encodeURIComponent(params.run!);
   const run = await api.get<RunView>(`/temper/v1/runs/${id}`);
-  const [answers, node] = await Promise.all([
-    askedRules(api, runAsks(run.uuid)),
-    run.finished_at === null ? undefined : api.find<NodeView>(`/v1/nodes/${run.node_uuid}`),
-  ]);
+  const [answers, on] = await Promise.all([askedRules(api, runAsks(run.uuid)), nodeOf(api, run)]);
   const title = runTitle(run);
   const body = (
     <>
@@ -164,7 +173,7 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
         <Outcome run={run} />
         <RunFacts run={run} />
         <h2>What you can do</h2>
-        <RunActs run={{ ...run, node }} answers={answers} session={session} />
+        <RunActs run={{ ...run, on }} answers={answers} session={session} />
         <h2>Steps</h2>
         {run.steps.length === 0 && <p class="empty">This run has no steps.</p>}
         <ol class="timeline">{run.steps.map((step) => <Step key={step.index} step={step} run={run} />)}</ol>

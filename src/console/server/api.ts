@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { longestApiAnswer, textWithin } from '../../model/bodies';
 import { errorSentence, fetchReason, jsonObject } from '../../model/error-texts';
 import { cutOffBy } from '../../model/signals';
+import { withHidden } from '../hidden';
 
 /** What the caller presents to the API; it lies sealed in the cookie and nowhere else. */
 export type Credentials =
@@ -98,7 +99,7 @@ export const apiOf = (base: string, credentials: Credentials, browser: IncomingM
       },
     });
   const parsed = async <Body>(reply: Response): Promise<Body> =>
-    reply.ok ? objectIn<Body>('The API', reply) : Promise.reject(await refusalOf(reply));
+    reply.ok ? withHidden(await objectIn<Body>('The API', reply)) : Promise.reject(await refusalOf(reply));
   const get = async <Body>(path: string, query?: Query): Promise<Body> =>
     parsed<Body>(await exchange(addressWith(path, query), { signal: AbortSignal.timeout(requestLimitMs) }));
   const list = async <Row>(path: string, query?: Query): Promise<readonly Row[]> =>

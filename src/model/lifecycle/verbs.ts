@@ -1,5 +1,5 @@
 /** The verbs a caller may ask of a node's provision state, and what each does: one row each, walked by API and runs. */
-import type { Event, Fault, ProvisionState } from './states';
+import { type Event, type Fault, next, type ProvisionState, states } from './states';
 
 /** The kinds of run, by workflow type. `power` and `call` run beside the provision state and never change it. */
 export type Story =
@@ -184,3 +184,13 @@ export const isVerb = (text: string): text is Verb => Object.hasOwn(verbs, text)
 
 /** A verb's row with every optional column present in its type. */
 export const verbRow = (verb: Verb): VerbRow => verbs[verb];
+
+// In these a run waits for something; a verb that is legal there is not kept out by it.
+const waits = (state: ProvisionState): boolean =>
+  next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
+
+/** Whether a node that a run holds takes a verb all the same: one for that run, or one that takes over from a run that waits. */
+export const passesLock = ({ event, does }: Pick<VerbRow, 'event' | 'does'>, from: ProvisionState): boolean => {
+  const to = next(from, event);
+  return to !== undefined && (does === 'message' ? states[to].kind !== 'stable' : waits(from));
+};

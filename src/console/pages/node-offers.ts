@@ -1,0 +1,140 @@
+/** What may be done with a node now, and why the rest may not: by its state, its lock and what an operator has set on it. */
+import { interfaceOf } from '../../model/lifecycle/drivers';
+import { next, type PowerTarget, powerRefusedIn, powerTargets, states } from '../../model/lifecycle/states';
+import { insteadOf, passesLock, type Verb, type VerbRow, verbRow } from '../../model/lifecycle/verbs';
+import { hidden } from '../hidden';
+import type { Offer } from '../parts/acts';
+import type { FreezeView, NodeView, RunListed } from '../views';
+
+const provisionRule = 'baremetal:node:set_provision_state';
+const powerRule = 'baremetal:node:set_power_state';
+export const runbookRule = 'temper:node:run_runbook';
+const maintenanceRules = { on: 'baremetal:node:set_maintenance', off: 'baremetal:node:clear_maintenance' } as const;
+const freezeRule = 'temper:freeze:create';
+
+/** The rules by which it is decided. */
+export const nodeRules = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRule];
+
+// Those that need more than their name (steps, a password, an image) are asked by other means.
+const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
+
+/** A node with what else decides about it. */
+export type NodeStanding = {
+  readonly node: NodeView;
+  /** What holds it, in words; undefined where nothing does. */
+  readonly holder: string | undefined;
+  readonly freezes?: readonly FreezeView[];
+};
+
+const working: readonly string[] = ['transient', 'hold'];
+
+/**
+ * What holds a node. Of a lock that is hidden the caller's own runs say which it is, and the state that a run is at work.
+ * @param runs of the node, as far as the caller sees them
+ */
+export const holderOf = (node: NodeView, runs: readonly RunListed[]): string | undefined => {
+  if (node.reservation !== hidden) return node.reservation ? `run ${node.reservation}` : undefined;
+  const run = runs.find(({ finished_at }) => finished_at === null);
+  if (run) return `run ${run.uuid}`;
+  return working.includes(states[node.provision_state].kind) ? 'a run' : undefined;
+};
+
+const heldBy = (holder: string | undefined): string | undefined => holder && `The node is held by ${holder}.`;
+
+const interfaceSays = (node: NodeView, { needs }: VerbRow): string | undefined =>
+  needs && interfaceOf({ ...node, driver: node.driver ?? '' }, needs).startsWith('no-')
+    ? `The node has no ${needs} interface.`
+    : undefined;
+
+const conditionSays = (node: NodeView, row: VerbRow): string | undefined => {
+  const to = next(node.provision_state, row.event);
+  // What moves the node at once needs it out of maintenance; what is for its run does not.
+  const moves = row.does === 'message' && to !== undefined && states[to].kind === 'stable';
+  if ((row.maintenance === 'refused' || moves) && node.maintenance) return 'The node is in maintenance.';
+  if (row.protected === 'refused' && node.protected) return 'The node is protected.';
+  if (row.retired === 'refused' && node.retired) return 'The node is retired.';
+  return undefined;
+};
+
+/** Why a node takes no such verb now; undefined where it does. */
+export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): string | undefined => {
+  const row = verbRow(verb);
+  const { provision_state: from } = node;
+  if (next(from, row.event) === undefined)
+    return `A node that is ${from} does not take ${verb}. ${insteadOf(verb, from) ?? ''}`.trim();
+  return interfaceSays(node, row) ?? conditionSays(node, row) ?? (passesLock(row, from) ? undefined : heldBy(holder));
+};
+
+/** Why a run of this verb is not taken up on the node now; undefined where it is. */
+export const rerunStateSays = (verb: Verb, standing: NodeStanding): string | undefined =>
+  heldBy(standing.holder) ?? verbStateSays(verb, standing);
+
+const verbOffer = (verb: Verb, standing: NodeStanding): Offer => {
+  const { provision_state: from } = standing.node;
+  const { event, does } = verbRow(verb);
+  return {
+    name: verb,
+    label: verb,
+    rule: provisionRule,
+    stateSays: verbStateSays(verb, standing),
+    will: `The node goes from ${from} to ${next(from, event) ?? 'another state'}${does === 'run' ? ', by a run that you can watch' : ''}.`,
+    danger: verb === 'undeploy' || verb === 'abort',
+    withoutReason: true,
+    fields: { what: 'verb', verb },
+  };
+};
+
+const powerSays = (target: PowerTarget, { node, holder, freezes = [] }: NodeStanding): string | undefined => {
+  if (powerRefusedIn.includes(node.provision_state))
+    return `Its power is the run's while the node is ${node.provision_state}.`;
+  if (node.disable_power_off && powerTargets[target].ends === 'power off')
+    return 'Powering off this node is disabled (disable_power_off).';
+  return freezes.length > 0 ? 'The node is frozen.' : heldBy(holder);
+};
+
+const powerOffer = (target: PowerTarget, standing: NodeStanding): Offer => ({
+  name: target.replaceAll(' ', '-'),
+  label: target.replace('rebooting', 'reboot'),
+  rule: powerRule,
+  stateSays: powerSays(target, standing),
+  will: `A run sets the node to ${target}; it is ${standing.node.power_state ?? 'unknown'} now.`,
+  danger: target.includes('off'),
+  withoutReason: true,
+  fields: { what: 'power', target },
+});
+
+const maintenanceOffer = (node: NodeView): Offer =>
+  node.maintenance
+    ? {
+        name: 'leave-maintenance',
+        label: 'Leave maintenance',
+        rule: maintenanceRules.off,
+        will: 'Workers look after the node again, and verbs are taken.',
+        withoutReason: true,
+        fields: { what: 'maintenance-off' },
+      }
+    : {
+        name: 'maintenance',
+        label: 'Set maintenance',
+        rule: maintenanceRules.on,
+        will: 'Workers leave the node alone, and most verbs are refused, until maintenance ends.',
+        fields: { what: 'maintenance-on' },
+      };
+
+const freezeOffer = ({ freezes = [] }: NodeStanding): Offer => ({
+  name: 'freeze',
+  label: 'Freeze',
+  rule: freezeRule,
+  stateSays: freezes.length > 0 ? 'The node is frozen already.' : undefined,
+  will: 'Nothing is written to the BMC of the node until the freeze ends; runs wait.',
+  danger: true,
+  fields: { what: 'freeze' },
+});
+
+/** Every act on a node. */
+export const nodeOffers = (standing: NodeStanding): Offer[] => [
+  ...offered.map((verb) => verbOffer(verb, standing)),
+  ...(Object.keys(powerTargets) as PowerTarget[]).map((target) => powerOffer(target, standing)),
+  maintenanceOffer(standing.node),
+  freezeOffer(standing),
+];
