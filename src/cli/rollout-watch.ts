@@ -1,7 +1,7 @@
 /** `temper rollouts watch`: the progress of a rollout, painted over on a terminal, line by line elsewhere, until it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventsOf } from '../model/event-streams';
 import type { Context } from './context';
-import { eventsOf } from './event-stream';
 import { CliFault, exits } from './faults';
 import { endedStates, progressLines, type Rollout, type Target } from './rollout-texts';
 import { plainText } from './tables';

@@ -1,8 +1,8 @@
 /** `temper runs watch`: prints the events of a run until it ends, through lost connections and servers without a stream. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventsOf } from '../model/event-streams';
 import { endedStates } from '../model/runs/runs';
 import type { Context } from './context';
-import { eventsOf } from './event-stream';
 import { CliFault, exits } from './faults';
 import { type Progress, startProgress } from './progress';
 import type { Run, Step } from './run-texts';

@@ -1,6 +1,6 @@
 /** `temper runs watch`: it prints every event once, through cut connections, and polls where there is no stream. */
 import type { ServerResponse } from 'node:http';
-import { eventsOf, type StreamEvent } from '../../src/cli/event-stream';
+import { eventsOf, type StreamEvent } from '../../src/model/event-streams';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, startDouble } from './support/double';
 

@@ -1,5 +1,6 @@
 /** Streams for pages that are open: says that something has happened, and the page fetches its part again. */
 import type { Request, Response } from 'express';
+import { createEventReader } from '../../model/event-streams';
 import { ApiRefusal } from './api';
 import type { PageContext } from './context';
 
@@ -23,13 +24,13 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
     resting = undefined;
     if (due) say();
   };
-  const decoder = new TextDecoder();
+  const read = createEventReader();
   try {
     for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
       if (signal.aborted) break;
-      const text = decoder.decode(chunk, { stream: true });
-      place = [...text.matchAll(/^id: ?(\d{1,20})$/gm)].at(-1)?.[1] ?? place;
-      if (!text.includes('data:')) response.write(': keep-alive\n\n');
+      const events = read(chunk);
+      place = events.map(({ id }) => id).findLast((id) => id !== null && /^\d{1,20}$/.test(id)) ?? place;
+      if (events.length === 0) response.write(': keep-alive\n\n');
       else if (resting) due = true;
       else say();
     }

@@ -1,0 +1,49 @@
+/** Reads server-sent events from a body, however it was cut, as html.spec.whatwg.org section 9.2.6 has them. */
+
+export type StreamEvent = { readonly id: string | null; readonly event: string; readonly data: string };
+
+// In characters. Nothing we are sent is longer; an event without end must not fill the memory.
+const longestEvent = 1024 * 1024;
+
+const lineField = (line: string): readonly [string, string] => {
+  const at = line.indexOf(':');
+  return at < 0 ? [line, ''] : [line.slice(0, at), line.slice(at + 1).replace(/^ /, '')];
+};
+
+const eventOf = (lines: readonly string[]): StreamEvent | undefined => {
+  const fields = lines.filter((line) => !line.startsWith(':')).map(lineField);
+  const data = fields.filter(([name]) => name === 'data').map(([, value]) => value);
+  if (data.length === 0) return undefined;
+  const last = (name: string) => fields.filter(([field]) => field === name).at(-1)?.[1];
+  return { id: last('id') ?? null, event: last('event') ?? 'message', data: data.join('\n') };
+};
+
+/** Takes a body piece by piece. @returns what gives the events that a piece has completed; it throws where an event has no end */
+export const createEventReader = (): ((piece: Uint8Array) => StreamEvent[]) => {
+  const decoder = new TextDecoder();
+  let [rest, lines, held] = ['', [] as string[], 0];
+  return (piece) => {
+    rest += decoder.decode(piece, { stream: true });
+    // A carriage return at the end may be the first half of a line's end.
+    const complete = rest.split(/\r\n|\n|\r(?!$)/);
+    rest = complete.pop()!;
+    const events: StreamEvent[] = [];
+    for (const line of complete) {
+      held += line.length;
+      if (line !== '') lines.push(line);
+      else {
+        const event = eventOf(lines);
+        if (event) events.push(event);
+        [lines, held] = [[], 0];
+      }
+    }
+    if (held + rest.length > longestEvent) throw new Error('the stream sends an event without end');
+    return events;
+  };
+};
+
+/** The events of a body; one that its end cut off is dropped. */
+export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
+  const read = createEventReader();
+  for await (const piece of body) yield* read(piece);
+}
