@@ -109,7 +109,8 @@ export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessi
       return session;
     },
     end(response, session) {
-      if (session) ended.set(session.id, true);
+      // A session without credentials opens nothing, and a sender without any may have as many as it likes.
+      if (session?.credentials) ended.set(session.id, true);
       response.clearCookie(name, options);
       if (session) endings.emit(session.id);
     },
