@@ -21,12 +21,22 @@ const todoOf: Readonly<Record<CliFault['exit'], string>> = {
   refused: 'Are the credentials those of a system reader or operator?',
 };
 
+/** The rules do not show it to these credentials: that is no fault of the installation. */
+class NeedsOperator extends Error {}
+
+const needsOperator = (thrown: unknown): never => {
+  if (thrown instanceof CliFault && thrown.status === 403)
+    throw new NeedsOperator("this needs an operator's rights, which these credentials do not have");
+  throw thrown;
+};
+
 /** What a check throws is a finding too. */
 const findingOf = async ({ find }: DoctorCheck): Promise<Finding> => {
   try {
     return await find();
   } catch (thrown) {
     const says = plainText((thrown as Error).message);
+    if (thrown instanceof NeedsOperator) return { is: 'skipped', says };
     return { is: 'failed', says, todo: thrown instanceof CliFault ? todoOf[thrown.exit] : 'Look at the log.' };
   }
 };
@@ -55,7 +65,7 @@ const access: (context: Context) => DoctorCheck = ({ api }) => ({
 const recovery: (context: Context) => DoctorCheck = ({ api }) => ({
   name: 'recovery',
   async find() {
-    const { recovery: held } = (await api.send('GET', '/temper/v1/recovery')) as {
+    const { recovery: held } = (await api.send('GET', '/temper/v1/recovery').catch(needsOperator)) as {
       recovery: { reason: string } | null;
     };
     if (!held) return { is: 'ok', says: 'nothing is held back' };
@@ -83,7 +93,7 @@ const groupName = (group: string): string => group || '(default)';
 const workers: (context: Context) => DoctorCheck = (context) => ({
   name: 'workers',
   async find() {
-    const { conductors } = (await context.api.send('GET', '/v1/conductors?detail=true')) as {
+    const { conductors } = (await context.api.send('GET', '/v1/conductors?detail=true').catch(needsOperator)) as {
       conductors: Conductor[];
     };
     const nodes = await everyNode<{ readonly conductor_group: string }>(context, 'conductor_group');
@@ -128,9 +138,10 @@ const bmc = ({ api }: Context, node: string | undefined): DoctorCheck => ({
   async find() {
     if (node === undefined) return { is: 'skipped', says: 'no node was named; give --node' };
     try {
-      await api.send('GET', `/v1/nodes/${encodeURIComponent(node)}/management/boot_device`);
+      await api.send('GET', `/v1/nodes/${encodeURIComponent(node)}/management/boot_device`).catch(needsOperator);
       return { is: 'ok', says: 'answers' };
     } catch (thrown) {
+      if (thrown instanceof NeedsOperator) throw thrown;
       const todo =
         'Is its address in driver_info right, its network in TEMPER_BMC_NETWORKS, and the account on the BMC as on record?';
       return { is: 'failed', says: plainText((thrown as Error).message), todo };

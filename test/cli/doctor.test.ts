@@ -46,6 +46,16 @@ describe('doctor', () => {
     );
   });
 
+  test("says what needs an operator's rights, and counts it as no failure", async () => {
+    for (const path of ['/v1/conductors', '/temper/v1/recovery', '/v1/nodes/n-1/management/boot_device'])
+      answers[path] = fault(403, 'Access was denied.');
+    const { status, out } = await does('doctor --node n-1');
+    for (const name of ['workers', 'recovery', 'BMC of n-1'])
+      expect(out).toContain(`skipped   ${name}: this needs an operator's rights`);
+    expect(out).toContain('Nothing is wrong.\n');
+    expect(status).toBe(0);
+  });
+
   test('says which ramdisks nodes boot', async () => {
     const node = { driver: 'redfish', deploy_interface: 'direct', boot_interface: 'redfish-virtual-media' };
     const network = { ...node, boot_interface: 'ipxe' };
