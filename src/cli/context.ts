@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type Client, createApiClient } from './client';
 import type { CliDeps } from './hands';
+import { jsonText } from './tables';
 
 export type Context = {
   readonly hands: CliDeps;
@@ -30,8 +31,7 @@ export const actingWith =
     // Commander passes arguments, then options, then the command.
     const command = given.at(-1) as Command;
     const { json = false, osCloud } = command.optsWithGlobals<Shared>();
-    const print: Context['print'] = (value, tell) =>
-      hands.out(json ? `${JSON.stringify(value, null, 2)}\n` : tell(value));
+    const print: Context['print'] = (value, tell) => hands.out(json ? `${jsonText(value, 2)}\n` : tell(value));
     const context: Context = {
       hands,
       api: createApiClient(hands, osCloud),

@@ -4,7 +4,7 @@ import { eventsOf } from '../model/event-streams';
 import type { Context } from './context';
 import { CliFault, exits } from './faults';
 import { endedStates, progressLines, type Rollout, type Target } from './rollout-texts';
-import { plainText } from './tables';
+import { jsonText, plainText } from './tables';
 
 /** How often a rollout is read where nothing says when it has changed. */
 const pollMs = 2_000;
@@ -139,7 +139,7 @@ const showToEnd = async (context: Context, path: string, changes: Changes, last:
     });
     if (seen) {
       const [rollout, targets] = seen;
-      const line = json ? JSON.stringify(rollout) : changeLine(rollout);
+      const line = json ? jsonText(rollout) : changeLine(rollout);
       if (paint) paint(progressLines(rollout, targets, width));
       else if (line !== known) hands.out(`${line}\n`);
       known = line;

@@ -3,11 +3,21 @@
 // Whatever a BMC or another user wrote must not move the cursor or paint the screen.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const control = /[\u0000-\u001f\u007f-\u009f]+/g;
+// Marks that turn the direction of what follows: Unicode 16, Bidi_Control.
+const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** JSON of the same meaning in which no text moves the cursor of a terminal, or turns its line around. */
+export const jsonText = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(
+    unsafeInJson,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** A value as one line of plain text; nothing for null. */
 export const plainText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
-  return (typeof value === 'string' ? value : JSON.stringify(value)).replace(control, ' ').trim();
+  return (typeof value === 'string' ? value : JSON.stringify(value)).replace(control, ' ').replace(bidi, '').trim();
 };
 
 /** A plain text that is cut when it is longer. */

@@ -6,7 +6,7 @@ import type { Context } from './context';
 import { CliFault, exits } from './faults';
 import { type Progress, startProgress } from './progress';
 import type { Run, Step } from './run-texts';
-import { plainText } from './tables';
+import { jsonText, plainText } from './tables';
 
 /** An event of a run as the stream has it. */
 type RunEvent = { readonly at: string; readonly kind: string; readonly data: Readonly<Record<string, unknown>> };
@@ -26,7 +26,7 @@ const line = (at: string, what: string, data: Readonly<Record<string, unknown>>)
 };
 
 const printEvent = ({ hands, json }: Context, event: RunEvent, progress?: Progress): void => {
-  const text = json ? JSON.stringify(event) : line(event.at, event.kind, event.data);
+  const text = json ? jsonText(event) : line(event.at, event.kind, event.data);
   if (progress) progress.say(text);
   else hands.out(`${text}\n`);
 };
