@@ -386,3 +386,27 @@ test('whatever two coordinators, faults and the order of ends do, no bound is pa
     { numRuns: 15, endOnFailure: true },
   );
 });
+
+test('the targets whose runs an abort ends are locked in the order of the plan, so that two coordinators cannot wait for each other', async () => {
+  const rollout = await runningRollout(api, await nodesIn(owner, ['r1', 'r1', 'r2']));
+  for (const target of await targetsOf(rollout)) await begin(control, rollout, target);
+  // The first one is the last by its state, and by its place in the table.
+  const { run_id } = (await targetsOf(rollout))[0]!;
+  await setRun(run_id!, 'parked');
+  await owner
+    .begin(async (sql) => {
+      const locked = (position: number) => sql`
+      select 1 from rollout_targets where rollout = ${rollout.id} and position = ${position} for no key update nowait`;
+      await locked(0);
+      const asked = control.rolloutTargets.abortAsked(rollout.id);
+      const waiting = async () =>
+        (
+          await owner`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%abort_asked = true%'`
+        ).length > 0;
+      while (!(await waiting())) await new Promise((resolve) => setTimeout(resolve, 20));
+      await locked(1);
+      await locked(2);
+      return [asked] as const;
+    })
+    .then(async ([asked]) => expect(await asked).toHaveLength(3));
+});

@@ -228,11 +228,18 @@ export const rolloutTargets = (sql: Db) => ({
     return skipped.length === 1;
   },
 
-  /** The rollout itself ends the runs of its targets that are under way. @returns those that no caller has asked to end so far */
+  /**
+   * The rollout itself ends the runs of its targets that are under way. Two coordinators may do so at once: the rows are locked in one
+   * order. @returns those that no caller has asked to end so far
+   */
   async abortAsked(rollout: RolloutUuid): Promise<RunUuid[]> {
     const rows = await sql<{ run_id: RunUuid }[]>`
-      update rollout_targets t set abort_asked = true from runs r
-      where t.rollout = ${rollout} and t.state in ('admitted', 'parked') and r.id = t.run_id and r.finished_at is null and r.abort_at is null
+      with working as materialized (
+        select t.position, t.run_id from rollout_targets t join runs r on r.id = t.run_id
+        where t.rollout = ${rollout} and t.state in ('admitted', 'parked') and r.finished_at is null and r.abort_at is null
+        order by t.position for no key update of t)
+      update rollout_targets t set abort_asked = true from working w
+      where t.rollout = ${rollout} and t.position = w.position
       returning t.run_id`;
     return rows.map(({ run_id }) => run_id);
   },
