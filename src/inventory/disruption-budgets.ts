@@ -75,12 +75,13 @@ const budgetNodes = (sql: Db, { project, query }: Pick<DisruptionBudget, 'projec
     return sql`${all} and nodes.${sql(name)} = any (${list})`;
   }, sql`(nodes.owner = ${project} or nodes.lessee = ${project})`);
 
-/** Held by a run, out of use, at fault, in a state of failure, or not yet done with by a rollout. */
+/** Held by a run, out of use, at fault, in a state of failure, or not yet done with by a rollout of the time of these same hands. */
 const missing = (sql: Db) => sql`(
   nodes.reservation is not null or nodes.maintenance or nodes.fault is not null
   or nodes.provision_state = any (${textArray(sql, downStates)})
   or exists (
     select from rollout_targets t join rollouts r on r.id = t.rollout where t.node_uuid = nodes.uuid
+      and (t.owner, t.lessee, t.lease_id) is not distinct from (nodes.owner, nodes.lessee, nodes.lease_id)
       and (t.state in ('admitted', 'soaking', 'parked') or (t.state = 'failed' and r.state in ('running', 'paused')))))`;
 
 const rows = (sql: Db) => ({

@@ -245,6 +245,12 @@ describe('what is no plan', () => {
       'waves.0.size: must be a whole number from 1 on',
     ],
     [
+      'a soak of more than a week',
+      { waves: [{ rest: true, soak: '169h' }] },
+      400,
+      'waves.0.soak: must be at most 168h',
+    ],
+    [
       'a soak without its unit',
       { waves: [{ rest: true, soak: '30' }] },
       400,

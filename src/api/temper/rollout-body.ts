@@ -65,7 +65,9 @@ const webhookGate = keyed({ webhook: uuid });
 const gate = z.union([webhookGate, keyed({ metric })]);
 const guard = z.union([webhookGate, keyed({ metric: guardMetric })]);
 
-const between = { soak: duration.optional(), advance: z.enum(['manual', 'auto']).optional(), gate: gate.optional() };
+const longestSoakMs = 7 * 24 * 3_600_000;
+const soak = duration.refine((ms) => ms <= longestSoakMs, { error: 'must be at most 168h' });
+const between = { soak: soak.optional(), advance: z.enum(['manual', 'auto']).optional(), gate: gate.optional() };
 const wave = z.union([keyed({ size: amount, ...between }), keyed({ rest: z.literal(true), ...between })]);
 
 const by = z
