@@ -12,6 +12,10 @@ export const quotas = (sql: Db) => {
     runs: (project: string) => sql`runs where finished_at is null and requester->>'project_id' = ${project}`,
     allocations: (project: string) => sql`allocations where owner = ${project}`,
     runbooks: (project: string) => sql`runbooks where owner = ${project}`,
+    rollouts: (project: string) =>
+      sql`rollouts where project = ${project} and state in ('scheduled', 'running', 'paused')`,
+    rollout_plans: (project: string) =>
+      sql`rollouts where project = ${project} and state in ('planned', 'awaiting_approval')`,
   } as const satisfies Record<StoredQuota, unknown>;
   return {
     /**

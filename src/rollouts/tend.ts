@@ -22,7 +22,13 @@ export type Tended = { readonly over: boolean; readonly nextMs: number | null };
 
 // What is asked again although nothing has happened: a freeze, a missing worker, a budget of a tenant.
 const againMs = 10_000;
+const longestAgainMs = 60_000;
+// So much of the time for which nothing has happened: what ends by itself is seen late by a sixth of the time that it took, at most.
+const againPart = 6;
 const longestLook = 2;
+
+/** When to look again at a rollout that waits, after nothing has happened to it for so long. */
+export const againAfter = (quietMs: number): number => Math.min(longestAgainMs, Math.max(againMs, quietMs / againPart));
 
 /** Targets whose soak is over are done, or have failed where something is wrong with their nodes by then. */
 const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<void> => {
@@ -85,7 +91,10 @@ const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows):
   const due = await inventory.rolloutDue.nextTime(rollout.id, rollout.wave);
   const times = [due?.getTime() ?? null, await nextOverdue(deps, rollout)].filter((time) => time !== null);
   const ms = times.length > 0 ? Math.max(100, Math.min(...times) - (await inventory.clock())) : null;
-  if (follows === 'waits') return Math.min(againMs, ms ?? againMs);
+  if (follows === 'waits') {
+    const again = againAfter(await inventory.rolloutWakes.quietMs(rollout.id));
+    return Math.min(again, ms ?? again);
+  }
   // What guards a rollout is asked while its nodes work as well.
   const isGuarded = rollout.state === 'running' && (rollout.spec as Partial<RolloutSpec>).guard !== undefined;
   return isGuarded ? Math.min(guardMs, ms ?? guardMs) : ms;

@@ -6,7 +6,7 @@ import { createRuns } from '../../src/runs';
 import { addWorker, faultOf, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona } from '../support/world';
 
-const quotas = { runs: 2, streams: 2, allocations: 2, runbooks: 2 };
+const quotas = { runs: 2, streams: 2, allocations: 2, runbooks: 2, rollouts: 2, rollout_plans: 2 };
 const engineAway = () => Promise.reject(new Error('the engine is away'));
 
 let api: TestApi;

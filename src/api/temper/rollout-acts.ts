@@ -6,12 +6,12 @@ import { raise } from '../../model/errors';
 import { always } from '../../model/predicates';
 import { type RolloutState, rolloutActs } from '../../model/rollouts/states';
 import { auditAndEvent } from '../audit/record';
-import type { ApiContext } from '../context';
+import { type ApiContext, quotasOf } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { hasNextWave, openNext } from './rollout-advance';
 import { requireApproved, startAloneRule, wantedOf } from './rollout-approvals';
 import { type RollbackBody, rollbackBody, specOf } from './rollout-body';
-import { createRollout, planningRules } from './rollout-planning';
+import { createRollout, planningRules, quotaOwner } from './rollout-planning';
 import * as shapes from './rollout-shapes';
 import { rolloutRules, targetOf, wholeRollout, wholeView } from './rollout-views';
 import { type OfRollout, rolloutPath, rolloutsPath } from './rollouts';
@@ -123,6 +123,8 @@ const requireStartable = async (ctx: ApiContext, { who, body: { start_at } }: Ac
   if (start_at && start_at.getTime() <= (await ctx.inventory.clock()))
     raise('InvalidInput', { field: 'start_at', reason: 'is over already; leave it out to start now' });
   await requireApproved(ctx, who, row, { wanted: wantedOf(row, ctx.settings), at: start_at });
+  if (row.state !== 'scheduled')
+    await ctx.inventory.quotas.require('rollouts', quotaOwner(who, row), quotasOf(ctx).rollouts);
 };
 
 /** Carries out an act on a rollout that the caller has seen in this state, with its audit row and event. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
-import type { Caller } from '../../model/access/callers';
+import { type Caller, quotaProject } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
 import type { NodeUuid, RolloutUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
@@ -14,7 +14,7 @@ import { nodeTarget } from '../../policy';
 import type { PinnedRunbook, RolloutSpec } from '../../rollouts/contract';
 import { makePlan, type RolloutPlan, storePlan } from '../../rollouts/plan';
 import { auditAndEvent, requesterOf } from '../audit/record';
-import type { ApiContext } from '../context';
+import { type ApiContext, quotasOf } from '../context';
 import { type Answer, type ApiRequest, created } from '../http/route';
 import { provisionRules } from '../orders/admit';
 import { setPower } from '../orders/power';
@@ -132,6 +132,10 @@ export const planRollout = async (
   );
 };
 
+/** The project whose quota a rollout counts in, whoever of the project acts on it; null where a caller of the system does. */
+export const quotaOwner = (who: Caller, { project }: Pick<RolloutRow, 'project'>): string | null =>
+  quotaProject(who) === null ? null : project;
+
 /** Plans a rollout and stores it, with its audit row and event. */
 export const createRollout = async (
   ctx: ApiContext,
@@ -139,6 +143,7 @@ export const createRollout = async (
   spec: RolloutSpec,
   { rule, reverts = null }: { readonly rule: string; readonly reverts?: RolloutRow | null },
 ): Promise<Answer> => {
+  await ctx.inventory.quotas.require('rollout_plans', quotaOwner(request.who, spec), quotasOf(ctx).rollout_plans);
   const plan = await planRollout(ctx, request, spec);
   const of = {
     name: spec.name,

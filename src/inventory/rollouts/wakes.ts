@@ -33,6 +33,14 @@ export const rolloutWakes = (sql: Db) => ({
         and (tended_at is null or tended_at < start_at or ${passedSince(sql, 'tended_at', dueAgainMs)})
       order by start_at limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 
+  /** For how long nothing has woken or changed the rollout; less than 0 where the clock was set back. */
+  async quietMs(rollout: RolloutUuid): Promise<number> {
+    const [row] = await sql<{ ms: number }[]>`
+      select (extract(epoch from now() - greatest(r.updated_at, r.started_at, w.sent_at)) * 1000)::float8 as ms
+      from rollouts r left join rollout_wakes w on w.rollout = r.id where r.id = ${rollout}`;
+    return row?.ms ?? 0;
+  },
+
   /** Notes that the rollout was looked at. */
   async tended(rollout: RolloutUuid): Promise<void> {
     await sql`update rollouts set tended_at = now() where id = ${rollout}`;

@@ -5,6 +5,16 @@ export const quotaTable = {
   streams: { setting: 'TEMPER_QUOTA_STREAMS', counts: 'open event streams', initially: 100 },
   allocations: { setting: 'TEMPER_QUOTA_ALLOCATIONS', counts: 'allocations', initially: 10_000 },
   runbooks: { setting: 'TEMPER_QUOTA_RUNBOOKS', counts: 'runbooks', initially: 1_000 },
+  rollouts: {
+    setting: 'TEMPER_QUOTA_ROLLOUTS',
+    counts: 'rollouts that are scheduled or have not ended',
+    initially: 100,
+  },
+  rollout_plans: {
+    setting: 'TEMPER_QUOTA_ROLLOUT_PLANS',
+    counts: 'plans of rollouts that were not begun',
+    initially: 1_000,
+  },
 } as const satisfies Record<string, { readonly setting: string; readonly counts: string; readonly initially: number }>;
 
 export type Quota = keyof typeof quotaTable;

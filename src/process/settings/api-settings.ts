@@ -38,6 +38,8 @@ export const apiSettings = (config: ApiConfig): Settings => ({
     streams: config.TEMPER_QUOTA_STREAMS,
     allocations: config.TEMPER_QUOTA_ALLOCATIONS,
     runbooks: config.TEMPER_QUOTA_RUNBOOKS,
+    rollouts: config.TEMPER_QUOTA_ROLLOUTS,
+    rollout_plans: config.TEMPER_QUOTA_ROLLOUT_PLANS,
   },
   lockWaitMs: config.TEMPER_LOCK_WAIT_MS,
   corsOrigins: config.TEMPER_CORS_ORIGINS,

@@ -14,6 +14,8 @@ const quotaSettings = {
   TEMPER_QUOTA_STREAMS: quota('streams', ' Counted in each API; each of its TEMPER_API_PROCESSES has its share.'),
   TEMPER_QUOTA_ALLOCATIONS: quota('allocations'),
   TEMPER_QUOTA_RUNBOOKS: quota('runbooks'),
+  TEMPER_QUOTA_ROLLOUTS: quota('rollouts'),
+  TEMPER_QUOTA_ROLLOUT_PLANS: quota('rollout_plans', ' A plan ends after TEMPER_ROLLOUT_PLAN_HOURS.'),
 };
 
 export const served = {
