@@ -132,7 +132,7 @@ export const planRollout = async (
   );
 };
 
-/** The project whose quota a rollout counts in, whoever of the project acts on it; null where a caller of the system does. */
+/** The project in whose quota a rollout counts; null where a caller of the system acts on it. */
 export const quotaOwner = (who: Caller, { project }: Pick<RolloutRow, 'project'>): string | null =>
   quotaProject(who) === null ? null : project;
 

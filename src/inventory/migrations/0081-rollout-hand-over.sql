@@ -1,8 +1,8 @@
--- A node that changes hands leaves the rollouts that work on it, in the transaction in which it does: nobody is told, decides or
--- waits by a rollout what the node's run does to its next tenant.
+-- A node that changes hands leaves the rollouts that work on it, in the transaction in which it does: its former tenant ends no run of
+-- it, watches it no more, and spends no disruption budget of the next tenant.
 
 -- A soak ends: it would watch the node of others, and spend their disruption budgets. A run is followed further by rollouts of the
--- system and of the node's owner, who see it and may end it. For others it is passed over: it counts no more, and nobody is told its end.
+-- system and of the node's owner, who see it and may end it. Rollouts of other projects pass the node over: it counts there no more, and they do not show how the run ends.
 create function hand_over_rollout_targets() returns trigger language plpgsql
   set search_path = pg_catalog, public, pg_temp as $$
 declare
