@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { connect } from '../inventory/database';
+import { openRights } from '../inventory/database-rights';
 import { makeRoles, migrate } from '../inventory/migrate';
 import { recovery } from '../inventory/runs/recovery';
 import { fileFault } from '../model/file-faults';
@@ -47,6 +48,11 @@ const main = async (): Promise<void> => {
       ? await registerSearchAttributes({ ...config, TEMPER_TEMPORAL_ADDRESS: config.TEMPER_TEMPORAL_ADDRESS })
       : [];
     const recovering = what && (await recovery(sql).enter(restored(what)));
+    for (const open of await openRights(sql))
+      log.warn(
+        "Temper's roles have a right that they do not need; the administrator of the server takes it away by this statement",
+        open,
+      );
     log.info('migrated', { applied, registered, ...(what && { restored: what, recovering }) });
   } finally {
     await sql.end();

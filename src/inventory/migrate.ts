@@ -2,9 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Sql } from './database';
+import { narrowDatabase, roles } from './database-rights';
 import { placeRestored } from './runs/restored';
-
-const roles = ['temper_api', 'temper_control', 'temper_bmc', 'temper_boot'] as const;
 
 /** A role without a password here is made, and cannot log in. */
 export type RolePasswords = Readonly<Partial<Record<(typeof roles)[number], string>>>;
@@ -46,17 +45,6 @@ const makeRolesIn = async (sql: Sql, passwords: RolePasswords): Promise<void> =>
 /** The roles alone, for a new cluster that a dump is restored into: what the dump grants them would be lost without them. */
 export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
   sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
-
-/**
- * Takes from the roles what PostgreSQL gives to every role: temporary objects, and a schema to create in. A dump does not hold rights
- * on the database itself, so each migration does it.
- */
-const narrowDatabase = async (tx: Db): Promise<void> => {
-  await tx.unsafe(`do $$ begin
-    execute format('revoke temporary, create on database %I from public', current_database());
-  end $$`);
-  await tx`revoke create on schema public from public`;
-};
 
 /**
  * Months of the audit trail that are missing: of a backup that is older than the months ahead, into which no change could be written,

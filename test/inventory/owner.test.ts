@@ -1,28 +1,14 @@
 /** The owner of the database that docs/operations.md makes, who is no superuser, brings a new cluster to the newest schema. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { connect, type Sql } from '../../src/inventory/database';
 import { migrate, migrationFiles } from '../../src/inventory/migrate';
-import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres';
+import { type OwnedPostgres, passwords, startOwnedPostgres } from '../support/owned-postgres';
 
-let cluster: OwnPostgres;
-let owner: Sql;
+let cluster: OwnedPostgres;
+let owner: OwnedPostgres['owner'];
 beforeAll(async () => {
-  cluster = await startOwnPostgres();
-  const page = readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8');
-  const said = /```sql\n(create role temper_owner [^`]*)```/.exec(page)![1]!.replace("'...'", "'own'");
-  const sql = connect(cluster.url, { max: 1 });
-  for (const statement of said.split(';').filter((text) => text.trim())) await sql.unsafe(statement);
-  await sql.end();
-  const url = Object.assign(new URL(cluster.url), { username: 'temper_owner', password: 'own', pathname: '/temper' });
-  owner = connect(url.href, { max: 1 });
+  cluster = await startOwnedPostgres();
+  ({ owner } = cluster);
 });
-afterAll(async () => {
-  await owner.end();
-  await cluster.close();
-});
-
-const passwords = { temper_api: 'a', temper_control: 'c', temper_bmc: 'b', temper_boot: 'o' };
+afterAll(() => cluster?.close());
 
 test('it migrates, and again with other passwords', async () => {
   expect(await owner`select rolsuper from pg_roles where rolname = current_user`).toEqual([{ rolsuper: false }]);

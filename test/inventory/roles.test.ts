@@ -3,32 +3,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, type Sql } from '../../src/inventory/database';
 import { migrate } from '../../src/inventory/migrate';
-import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres';
+import { type OwnedPostgres, passwords, type Role, startOwnedPostgres } from '../support/owned-postgres';
 
-const passwords = { temper_api: 'a', temper_control: 'c', temper_bmc: 'b', temper_boot: 'o' };
-type Role = keyof typeof passwords;
 const roles = Object.keys(passwords) as Role[];
 
-let cluster: OwnPostgres;
+let cluster: OwnedPostgres;
 let superuser: Sql;
 let owner: Sql;
-const urlOf = (username: string, password: string, database = 'temper') =>
-  Object.assign(new URL(cluster.url), { username, password, pathname: `/${database}` }).href;
-
 beforeAll(async () => {
-  cluster = await startOwnPostgres();
-  superuser = connect(cluster.url, { max: 1 });
-  const page = readFileSync(join(__dirname, '../../docs/operations.md'), 'utf8');
-  const said = /```sql\n(create role temper_owner [^`]*)```/.exec(page)![1]!.replace("'...'", "'own'");
-  for (const statement of said.split(';').filter((text) => text.trim())) await superuser.unsafe(statement);
-  owner = connect(urlOf('temper_owner', 'own'), { max: 1 });
+  cluster = await startOwnedPostgres();
+  ({ superuser, owner } = cluster);
   await migrate(owner, passwords);
 });
-afterAll(async () => {
-  await owner?.end();
-  await superuser?.end();
-  await cluster?.close();
-});
+afterAll(() => cluster?.close());
 
 const words = { SELECT: 'read', INSERT: 'add', UPDATE: 'change', DELETE: 'delete' };
 
@@ -77,7 +64,7 @@ const tell = `create function pg_temp.tell() returns boolean language plpgsql as
 
 /** @returns what became of `statement` by `role`, with `made` in its temporary schema; rolled back */
 const attempt = async (role: Role, made: readonly string[], statement: string): Promise<string> => {
-  const sql = connect(urlOf(role, passwords[role]), { max: 1 });
+  const sql = connect(cluster.urlOf(role, passwords[role]), { max: 1 });
   try {
     return await sql
       .begin(async (tx) => {
@@ -202,6 +189,49 @@ test('no role but the owner makes temporary or lasting objects, or connects to a
     select rolname from pg_roles where rolname = any (${roles})
       and (rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls)`;
   expect([...attributes]).toEqual([]);
+});
+
+test('no role has a right that the table of the threat model has no word for', async () => {
+  const rights = await owner`
+    select r.rolname as role, c.relname as relation, p.name as right
+    from pg_class c, pg_roles r, unnest(array['TRUNCATE', 'REFERENCES', 'TRIGGER']) p (name)
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+      and r.rolname = any (${roles}) and has_table_privilege(r.oid, c.oid, p.name)`;
+  expect([...rights]).toEqual([]);
+  // A partition asks no right of the table that it is part of.
+  const parts = await owner`
+    select r.rolname as role, c.relname as relation from pg_class c, pg_roles r
+    where c.relispartition and r.rolname = any (${roles})
+      and has_any_column_privilege(r.oid, c.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+      or c.relispartition and r.rolname = any (${roles}) and has_table_privilege(r.oid, c.oid, 'DELETE')`;
+  expect([...parts]).toEqual([]);
+  const passedOn = await owner`
+    select c.relname, a.grantee::regrole::text from pg_class c, aclexplode(c.relacl) a
+      where c.relnamespace = 'public'::regnamespace and a.is_grantable and a.grantee <> c.relowner
+    union all select p.proname, a.grantee::regrole::text from pg_proc p, aclexplode(p.proacl) a
+      where p.pronamespace = 'public'::regnamespace and a.is_grantable and a.grantee <> p.proowner`;
+  expect([...passedOn]).toEqual([]);
+  const kinds = await owner`
+    select distinct c.relkind from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('v', 'm', 'f')`;
+  expect([...kinds]).toEqual([]);
+  const sequences = await owner`
+    select c.relname as name, p.name as right, array_agg(r.rolname::text order by r.rolname) as roles
+    from pg_class c, pg_roles r, unnest(array['USAGE', 'SELECT', 'UPDATE']) p (name)
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'S' and r.rolname = any (${roles})
+      and has_sequence_privilege(r.oid, c.oid, p.name) group by 1, 2`;
+  const adding = ['temper_api', 'temper_bmc', 'temper_control'];
+  expect([...sequences]).toEqual([{ name: 'audit_seq', right: 'USAGE', roles: adding }]);
+});
+
+test('no role is a member of another one, or owns anything', async () => {
+  const memberships = await superuser`
+    select m.rolname as member, r.rolname as of from pg_auth_members a
+      join pg_roles r on r.oid = a.roleid join pg_roles m on m.oid = a.member where m.rolname = any (${roles})`;
+  expect([...memberships]).toEqual([]);
+  const owned = await superuser`
+    select r.rolname, d.classid::regclass from pg_shdepend d join pg_roles r on r.oid = d.refobjid
+    where d.refclassid = 'pg_authid'::regclass and d.deptype = 'o' and r.rolname = any (${roles})`;
+  expect([...owned]).toEqual([]);
 });
 
 test('what each role may do is the table of the threat model', async () => {
