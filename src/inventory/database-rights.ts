@@ -1,4 +1,4 @@
-/** What the roles of the processes may do beyond Temper's tables, which PostgreSQL gives to everybody: taken away, or found and said. */
+/** What the roles of the processes may do beyond Temper's tables, which PostgreSQL gives to every role: taken away, or found and said. */
 import type { Db } from './database';
 
 /** Roles of the processes, one each. */
@@ -10,7 +10,7 @@ const largeObjects = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid,
 /**
  * Takes from the roles temporary objects, and a schema to create in. A dump does not hold rights on the database itself, so each
  * migration does it. Functions of PostgreSQL are its superuser's, who alone can take them away. The roles are named for the database, so
- * that they connect to it where an administrator takes that from everybody.
+ * that they connect to it where an administrator takes that from PUBLIC.
  */
 export const narrowDatabase = async (tx: Db): Promise<void> => {
   await tx.unsafe(`do $$ begin
