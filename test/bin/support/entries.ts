@@ -23,11 +23,12 @@ export type Entry = {
   says(text: string): Promise<string>;
 };
 
-const running = new Set<ChildProcess>();
+const running = new Map<ChildProcess, Promise<unknown>>();
 
-/** For afterEach: no test leaves a process behind. */
+/** For afterEach: no test leaves a process behind, nor a process of such a process, which holds the same pipes. */
 export const endAll = async (): Promise<void> => {
-  for (const child of running) if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
+  for (const child of running.keys()) if (child.exitCode === null) child.kill('SIGKILL');
+  await Promise.all(running.values());
   running.clear();
 };
 
@@ -60,7 +61,6 @@ export const start = (command: string, env: Env, { mounting, stdout, uid }: Surr
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
-  running.add(child);
   let out = '';
   let err = '';
   child.stdout?.on('data', (chunk) => {
@@ -70,6 +70,7 @@ export const start = (command: string, env: Env, { mounting, stdout, uid }: Surr
     err += chunk;
   });
   const ended = once(child, 'close').then(([status]): Ending => ({ status, out, err }));
+  running.set(child, ended);
   const says = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const look = () => {
