@@ -1,8 +1,9 @@
 /** A real iPXE, in a virtual machine without a disk: it reads our scripts and loads what they name. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -27,8 +28,11 @@ const why = programs ? '' : ` (skipped: ${missing})`;
 const folder = mkdtempSync(join(tmpdir(), 'ipxe-'));
 const images = createImages(folder, () => {});
 let machine: ChildProcess | undefined;
+let server: Server | undefined;
 afterAll(async () => {
-  machine?.kill('SIGKILL');
+  if (machine?.kill('SIGKILL')) await once(machine, 'exit');
+  server?.closeAllConnections();
+  server?.close();
   await images.close();
   rmSync(folder, { recursive: true });
 });
@@ -74,20 +78,19 @@ able(
     });
     const sent: string[] = [];
     const loaded = new Promise<void>((done) => {
-      const server = createServer((request, response) => {
+      server = createServer((request, response) => {
         response.once('finish', () => {
           sent.push(request.url!);
           if (request.url!.endsWith('/files.img')) done();
         });
         listener(request, response);
       }).listen(0, '127.0.0.1', () => {
-        const { port } = server.address() as AddressInfo;
+        const { port } = server!.address() as AddressInfo;
         const file = `http://10.0.2.2:${port}/boot/network/boot.ipxe`;
         const net = `user,id=net,restrict=off,bootfile=${file}`;
         const hardware = ['-m', '256', '-display', 'none', '-boot', 'n', '-netdev', net, '-no-reboot'];
         const port0 = ['-device', 'virtio-net-pci,netdev=net,mac=52:54:00:77:00:01'];
         machine = spawn(qemu, [...hardware, ...port0], { stdio: 'ignore' });
-        machine.once('exit', () => server.close());
       });
     });
     await loaded;
