@@ -9,7 +9,13 @@ export type NodeLevel = {
   readonly count: number;
 };
 /** `retrying` is a state here: a run whose step has failed and is tried again. */
-export type RunLevel = { readonly verb: string; readonly state: string; readonly count: number };
+export type RunLevel = {
+  readonly verb: string;
+  readonly state: string;
+  readonly count: number;
+  /** Time since the first failure of the act that one of them has been retrying longest; 0 if none retries. */
+  readonly retrying_s: number;
+};
 
 export const levels = (sql: Db) => ({
   async nodes(): Promise<NodeLevel[]> {
@@ -21,8 +27,14 @@ export const levels = (sql: Db) => ({
   async runs(): Promise<RunLevel[]> {
     return sql<RunLevel[]>`
       select r.verb, case when r.state = 'running' and s.state = 'running' and s.last_error is not null then 'retrying' else r.state end as state,
-        count(*)::int as count
+        count(*)::int as count, coalesce(max(extract(epoch from clock_timestamp() - first.at)), 0)::float8 as retrying_s
       from runs r left join run_steps s on s.run_id = r.id and s.index = r.cursor
+        left join lateral (
+          select at from events e
+          where r.state = 'running' and s.state = 'running' and s.last_error is not null and e.run_id = r.id and e.kind = 'run.retrying'
+            and (e.data->>'index')::int = s.index and e.data->>'act' = s.act
+          order by seq limit 1
+        ) first on true
       where r.finished_at is null group by 1, 2`;
   },
 });

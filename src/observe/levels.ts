@@ -6,13 +6,13 @@ import type { Metrics } from './metrics';
 
 type Store = {
   nodes(): Promise<readonly { state: string; fault: string; maintenance: boolean; count: number }[]>;
-  runs(): Promise<readonly { verb: string; state: string; count: number }[]>;
+  runs(): Promise<readonly { verb: string; state: string; count: number; retrying_s: number }[]>;
 };
 
 /** Reads both once. What is there no more is forgotten, not left at its last number. */
 export const readLevels = async (
   store: Store,
-  { nodes, openRuns }: Pick<Metrics, 'nodes' | 'openRuns'>,
+  { nodes, openRuns, retryingLongest }: Pick<Metrics, 'nodes' | 'openRuns' | 'retryingLongest'>,
 ): Promise<void> => {
   const [ofNodes, ofRuns] = await Promise.all([store.nodes(), store.runs()]);
   nodes.reset();
@@ -22,6 +22,7 @@ export const readLevels = async (
   for (const { state, fault, maintenance, count } of ofNodes)
     nodes.set({ state, fault, maintenance: String(maintenance) }, count);
   for (const { verb, state, count } of ofRuns) openRuns.set({ verb, state }, count);
+  retryingLongest.set(Math.max(0, ...ofRuns.map(({ retrying_s }) => retrying_s)));
 };
 
 const readEveryMs = 30_000;

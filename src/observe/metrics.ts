@@ -119,6 +119,10 @@ export const gaugeRows = {
     help: 'Runs that have not ended, retrying as a state of its own; every control worker reports all of them',
     labels: ['verb', 'state'],
   },
+  retryingLongest: {
+    name: 'temper_runs_retrying_longest_seconds',
+    help: 'Time since the first failure of the act that an open run has been retrying longest; 0 if no run retries',
+  },
   streams: { name: 'temper_event_streams', help: 'Event streams open' },
   looksBehind: {
     name: 'temper_power_looks_behind_seconds',

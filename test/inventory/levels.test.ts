@@ -46,3 +46,27 @@ test('open runs are counted by verb and state, and those that are tried again as
     ['clean', 'running', 1],
   ]);
 });
+
+test('the time that a run has been retrying is that since the first failure of its act, not of others', async () => {
+  const id = randomUUID();
+  const node = randomUUID();
+  await owner`
+    insert into runs (id, node_uuid, fence, story, verb, state, input, requester, rule_set, workflow_id)
+    values (${id}, ${node}, 1, 'clean', 'inspect', 'running', '{}', '{}', 'x', 'w')`;
+  await owner`
+    insert into run_steps (run_id, index, interface, step, state, act, last_error)
+    values (${id}, 0, 'power', 'reboot', 'running', 'power_on', 'The BMC did not answer.')`;
+  const tried = (act: string, seconds: number, kind = 'run.retrying') => owner`
+    insert into events (kind, node_uuid, run_id, data, at)
+    values (${kind}, ${node}, ${id}, ${owner.json({ index: 0, act })}, now() - make_interval(secs => ${seconds}))`;
+  await tried('power_off', 4_000);
+  await tried('power_on', 1_000);
+  await tried('power_on', 10, 'step.tried');
+  const inspections = async () => (await levels(control).runs()).filter(({ verb }) => verb === 'inspect');
+  const [retrying] = await inspections();
+  expect(retrying).toMatchObject({ state: 'retrying', count: 1 });
+  expect(retrying!.retrying_s).toBeGreaterThanOrEqual(1_000);
+  expect(retrying!.retrying_s).toBeLessThan(2_000);
+  await owner`update run_steps set last_error = null where run_id = ${id}`;
+  expect(await inspections()).toEqual([{ verb: 'inspect', state: 'running', count: 1, retrying_s: 0 }]);
+});

@@ -56,13 +56,15 @@ test('levels are of this moment: what is there no more is not shown at its last 
   const metrics = createMetrics('test');
   const node = { state: 'active', fault: 'none', maintenance: false, count: 3 };
   await readLevels(
-    { nodes: async () => [node], runs: async () => [{ verb: 'clean', state: 'retrying', count: 2 }] },
+    { nodes: async () => [node], runs: async () => [{ verb: 'clean', state: 'retrying', count: 2, retrying_s: 901 }] },
     metrics,
   );
   const told = await metrics.registry.metrics();
   expect(told).toContain('temper_nodes{state="active",fault="none",maintenance="false",process="test"} 3');
   expect(told).toContain('temper_runs_open{verb="clean",state="retrying",process="test"} 2');
+  expect(told).toContain('temper_runs_retrying_longest_seconds{process="test"} 901');
   await readLevels({ nodes: async () => [], runs: async () => [] }, metrics);
+  expect(await metrics.registry.metrics()).toContain('temper_runs_retrying_longest_seconds{process="test"} 0');
   expect(await metrics.registry.metrics()).not.toMatch(/^temper_(nodes|runs_open)\{.* [1-9]/m);
 });
 
