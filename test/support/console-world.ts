@@ -19,7 +19,7 @@ const stepsOf = async (api: TestApi, { run }: SeenRun, steps: readonly Step[]): 
 
 const boot = { interface: 'management', step: 'set_boot_device', state: 'done', note: 'disk, for the next boot' };
 const reboot = { interface: 'power', step: 'reboot' };
-const firmware = { interface: 'firmware', step: 'update', state: 'pending', attempt: 0, attempts: 0 };
+const indicator = { interface: 'management', step: 'set_indicator', state: 'pending', attempt: 0, attempts: 0 };
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
 /** What is named rack-1 waits for a decision; rack-2 tries again, rack-3 has failed; rack-4 to rack-9 are free. */
@@ -30,28 +30,40 @@ export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
   const failed = await runningRun(api, { ...begun, state: 'failed', node_name: 'rack-3', finished_at: ago(2), last_error: 'The BMC of node rack-3 refused the credentials on record.' }); // biome-ignore format: one row
   const done = { ...boot, started_at: ago(12), finished_at: ago(11) };
   const lost = 'The BMC did not say whether the node was restarted; a person has to decide.';
-  await stepsOf(api, parked, [done, { ...reboot, state: 'parked', last_error: lost, attempt: 5, attempts: 5, started_at: ago(11) }, firmware]); // biome-ignore format: one row
+  await stepsOf(api, parked, [done, { ...reboot, state: 'parked', last_error: lost, attempt: 5, attempts: 5, started_at: ago(11) }, indicator]); // biome-ignore format: one row
   await stepsOf(api, retrying, [done, { ...reboot, state: 'running', act: 'power_off', last_error: 'The BMC did not answer.', attempt: 3, attempts: 3, started_at: ago(1) }]); // biome-ignore format: one row
   await stepsOf(api, failed, [done, { ...reboot, state: 'failed', last_error: 'HTTP 401', started_at: ago(11), finished_at: ago(2) }]); // biome-ignore format: one row
-  await api.sql`update nodes set name = 'rack-1', power_state = 'power on', resource_class = 'compute' where uuid = ${parked.node}`;
+  await api.sql`update nodes set name = 'rack-1', power_state = 'power on', resource_class = 'compute', provision_state = 'servicing',
+    target_provision_state = 'active', reservation = ${parked.run} where uuid = ${parked.node}`;
   await api.sql`update nodes set name = 'rack-2', power_state = 'power on', provision_state = 'servicing', reservation = ${retrying.run} where uuid = ${retrying.node}`;
   await api.sql`update nodes set name = 'rack-3', power_state = 'power off', provision_state = 'service failed', maintenance = true,
     fault = 'service failure', maintenance_reason = 'the service run failed', last_error = 'HTTP 401' where uuid = ${failed.node}`;
   await api.sql`insert into nodes (name, driver, provision_state, power_state, resource_class, owner)
     select 'rack-' || n, 'redfish', 'available', 'power off', 'compute', 'project-owner' from generate_series(4, 9) n`;
-  await happened(api, parked, 'run.accepted', { from: 'active', to: 'servicing' });
-  await happened(api, parked, 'step.tried', { step: 'power.reboot', attempt: 4, error: 'The BMC did not answer.' });
-  await happened(api, parked, 'step.parked', { step: 'power.reboot', error: lost });
+  await happened(api, parked, 'run.accepted', { from: 'active', to: 'servicing' }, ago(12));
+  await happened(
+    api,
+    parked,
+    'step.tried',
+    { step: 'power.reboot', attempt: 4, error: 'The BMC did not answer.' },
+    ago(8),
+  );
+  await happened(api, parked, 'step.parked', { step: 'power.reboot', error: lost }, ago(7));
   const steps = [
     { interface: 'management', step: 'set_boot_device', order: 1, args: { boot_device: 'disk' } },
     { ...reboot, order: 2, args: {} },
+    { interface: 'management', step: 'set_indicator', order: 3, args: { state: 'blinking' } },
   ];
   await api.as('owner-manager', 'POST', '/v1/runbooks', { body: { name: 'CUSTOM_RESTART', steps } });
   const shorter = [
     { ...reboot, order: 1, args: {} },
     { interface: 'power', step: 'power_on', order: 2, args: {} },
   ];
-  const described = { op: 'add', path: '/description', value: 'Boot from disk once, then restart.' };
+  const described = {
+    op: 'add',
+    path: '/description',
+    value: 'Boot from disk once, restart, then light the identification LED.',
+  };
   for (const value of [shorter, steps])
     await api.as('owner-manager', 'PATCH', '/v1/runbooks/CUSTOM_RESTART', {
       body: [described, { op: 'replace', path: '/steps', value }],

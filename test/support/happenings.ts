@@ -47,10 +47,11 @@ export const happened = async (
   { node, run }: { node: NodeUuid; run: RunUuid | null },
   kind: string,
   data: Readonly<Record<string, unknown>> = {},
+  at = new Date(),
 ): Promise<number> => {
   const [row] = await api.sql<{ seq: number }[]>`
-    insert into events (kind, node_uuid, run_id, project, lessee, data)
-    values (${kind}, ${node}, ${run}, ${owner}, ${lessee}, ${api.sql.json(data as never)}) returning seq`;
+    insert into events (kind, node_uuid, run_id, project, lessee, data, at)
+    values (${kind}, ${node}, ${run}, ${owner}, ${lessee}, ${api.sql.json(data as never)}, ${at}) returning seq`;
   return Number(row!.seq);
 };
 
