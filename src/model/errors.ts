@@ -266,7 +266,7 @@ export const errors = {
   ProgramMissing: {
     status: 503,
     retry: false,
-    says: 'The program {program} cannot be run on this worker; install it on every BMC worker (Debian: apt-get install ipmitool).',
+    says: 'The program {program} cannot be run on this worker; install it on every BMC worker (Debian: apt-get install {package}).',
   },
   BmcTlsFailed: {
     status: 502,

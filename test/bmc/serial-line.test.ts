@@ -2,6 +2,7 @@
 import { on, once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createDrivers } from '../../src/bmc';
+import { programMissing } from '../../src/bmc/ipmi/program';
 import { ipmiMissing, ipmiPrograms, startSim } from '../support/ipmi';
 import { hasty, nodeWith, quiet } from './support/context';
 
@@ -96,4 +97,8 @@ suite(`a serial line${ipmiMissing ? ` (${ipmiMissing})` : ''}`, () => {
     await second.shown('said second');
     await second.reader.close();
   }, 120_000);
+});
+
+test('a worker without script says what to install, which is not ipmitool', () => {
+  expect(() => programMissing('script', new Error('ENOENT'))).toThrow('apt-get install bsdutils)');
 });

@@ -42,9 +42,16 @@ export const killGroup = (child: ChildProcess): void => {
   }
 };
 
+/** Programs that the worker starts, and the Debian packages that have them. */
+const packages = { ipmitool: 'ipmitool', script: 'bsdutils' } as const;
+
+/** @param path of the program, where it is not found by its name */
+export const programMissing = (name: keyof typeof packages, cause: Error, path: string = name): never =>
+  raise('ProgramMissing', { program: path, package: packages[name] }, { cause });
+
 const missing = (failure: NodeJS.ErrnoException, program: string): Error => {
   if (failure.code !== 'ENOENT' && failure.code !== 'EACCES') return failure;
-  return raise('ProgramMissing', { program }, { cause: failure });
+  return programMissing('ipmitool', failure, program);
 };
 
 /** Throws ProgramMissing, and the signal's reason once the program has been killed for it. */

@@ -4,7 +4,7 @@ import { raise } from '../../model/errors';
 import type { BmcNode, DriverHands, SerialLine } from '../contract';
 import { findAddress } from './address';
 import { commandLine } from './command';
-import { env, killGroup, runProgram } from './program';
+import { env, killGroup, programMissing, runProgram } from './program';
 import { withSecretFile } from './secret-file';
 import { type IpmiSettings, ipmiSettings } from './settings';
 
@@ -40,7 +40,7 @@ const ended = (child: ChildProcess): Promise<void> =>
 
 const raised = (cause: Error): unknown => {
   try {
-    return raise('ProgramMissing', { program: 'script' }, { cause });
+    return programMissing('script', cause);
   } catch (thrown) {
     return thrown;
   }
