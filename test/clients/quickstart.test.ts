@@ -1,7 +1,16 @@
 /** README and quickstart, typed into one shell of a system that a fresh `npm start` left: every command shows what the page shows. */
 import { type System, startSystem } from '../e2e/support/system';
 import { testTyped, typeAll } from '../e2e/support/typed';
-import { asShown, consoleOf, headingsOf, partOf, readDocument, type Typed } from '../support/documents';
+import {
+  asShown,
+  blocksOf,
+  consoleOf,
+  headingsOf,
+  jsonAsShown,
+  partOf,
+  readDocument,
+  type Typed,
+} from '../support/documents';
 
 jest.setTimeout(600_000);
 
@@ -24,6 +33,24 @@ beforeAll(async () => {
 afterAll(() => system?.stop());
 
 testTyped(commands, 30, () => shows);
+
+/** Each block of JSON, and the last command above it, whose answer it is. */
+const answers = document
+  .split(/^(?=```json\n)/m)
+  .slice(1)
+  .map((rest) => {
+    const above = document.slice(0, document.indexOf(rest));
+    return [consoleOf(above).at(-1)!.command, JSON.parse(blocksOf(rest, 'json')[0]!)] as const;
+  });
+
+test('the page has answers in JSON', () => {
+  expect(answers.length).toBeGreaterThan(0);
+});
+
+test.each(answers)('what %s answers is the JSON that the page shows below it', (command, shown) => {
+  const at = commands.findIndex((typed) => typed.command === command);
+  expect(JSON.parse(shows[at]!)).toEqual(jsonAsShown(shown));
+});
 
 test('npm start prints what the page says it prints', () => {
   const { welcome } = jest.requireActual('../../scripts/start.js');

@@ -43,6 +43,16 @@ export const asShown = (shown: string): RegExp =>
       .join('[\\s\\S]*')}$`,
   );
 
+/** A document of JSON as a page shows it: members left out may be there, and in a text `...` stands for anything. */
+export const jsonAsShown = (shown: unknown): unknown => {
+  if (typeof shown === 'string') return expect.stringMatching(asShown(shown));
+  if (Array.isArray(shown)) return shown.map(jsonAsShown);
+  if (typeof shown !== 'object' || shown === null) return shown;
+  return expect.objectContaining(
+    Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, jsonAsShown(value)])),
+  );
+};
+
 /** The files that a document links to, from its own folder. */
 export const linksOf = (document: string): string[] =>
   [...document.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map((match) => match[1]!);
