@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bootListener, createImageCache, createImages } from '../src/boot';
 import type { Served } from '../src/inventory/nodes/boot-capabilities';
 import { hashOf, newUrlToken } from '../src/inventory/secrets/boot-tokens';
-import { patientServer } from '../src/process/listen';
+import { patientServer } from '../src/process/patient-server';
 import { answerParent } from './child';
 
 type File = { readonly sha256: string; readonly bytes: number };

@@ -19,8 +19,9 @@ import {
 import { startRamdiskListener } from '../process/api/ramdisk-listener';
 import { watchSkew } from '../process/clock-skew';
 import { collectAlone, keepHeapSmall } from '../process/heap';
-import { gentleEnd, listen, patientServer } from '../process/listen';
+import { gentleEnd, listen } from '../process/listen';
 import { tracesFrom } from '../process/observing';
+import { patientServer } from '../process/patient-server';
 import { apiPolicyFrom } from '../process/policy/api-policy';
 import { createPolicyRecorder, type PolicyRecorder } from '../process/policy/policy-record';
 import { type Life, live } from '../process/process';

@@ -4,7 +4,8 @@ import { consoleListener } from '../console';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { consoleSettings } from '../process/console';
-import { counted, gentleEnd, listen, patienceWith, patientServer } from '../process/listen';
+import { counted, gentleEnd, listen } from '../process/listen';
+import { patienceWith, patientServer } from '../process/patient-server';
 import { live } from '../process/process';
 import { readConfig } from '../process/settings/read';
 

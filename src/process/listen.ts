@@ -1,14 +1,7 @@
 /** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
 
-import cluster from 'node:cluster';
-import {
-  createServer,
-  type Server as HttpServer,
-  type RequestListener,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
-import { isIP, type Server, type Socket } from 'node:net';
+import type { Server as HttpServer, RequestListener, ServerResponse } from 'node:http';
+import { isIP, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cidrContains } from '../model/access/bmc-addresses';
 import type { Metrics } from '../observe/metrics';
@@ -105,29 +98,6 @@ export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs 
   };
 };
 
-/** What a server bears of its clients. */
-export type Patience = {
-  readonly headersMs: number;
-  readonly requestMs: number;
-  readonly keepAliveMs: number;
-  readonly connections: number;
-};
-
-/** What the servers beside the API bear of their clients, by the settings of their process. */
-export const patienceWith = (
-  config: {
-    readonly TEMPER_HEADERS_TIMEOUT_MS: number;
-    readonly TEMPER_KEEP_ALIVE_TIMEOUT_MS: number;
-    readonly TEMPER_MAX_CONNECTIONS: number;
-  },
-  requestMs: number,
-): Patience => ({
-  headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
-  requestMs,
-  keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
-  connections: config.TEMPER_MAX_CONNECTIONS,
-});
-
 /** A listener whose requests are counted and timed under one route. */
 export const counted =
   ({ requests }: Pick<Metrics, 'requests'>, route: string, listener: RequestListener): RequestListener =>
@@ -136,64 +106,3 @@ export const counted =
     response.on('close', () => stop({ method: request.method, route, status: response.statusCode }));
     listener(request, response);
   };
-
-/**
- * Ends the answers that wait behind another of their connection when that is closed. Node ends the one that is being sent and
- * forgets the others, so that whatever waits for their end would wait for good: places, streams, the list of open answers.
- */
-const endWaiting = (server: HttpServer): void => {
-  const waiting = new WeakMap<Socket, Set<ServerResponse>>();
-  server.prependListener('request', ({ socket }, response) => {
-    // The one that is to be sent now has its socket already.
-    if (response.socket !== null) return;
-    const behind = waiting.get(socket) ?? new Set();
-    if (!waiting.has(socket))
-      socket.once('close', () => {
-        for (const one of [...behind].filter((answer) => answer.socket === null)) one.destroy().emit('close');
-      });
-    waiting.set(socket, behind.add(response));
-    response.once('close', () => behind.delete(response));
-  });
-};
-
-/**
- * What Node's `maxConnections` does, for one of several processes: that one gives a connection too many back to the first process, which
- * hands it out again at once, from one full process to the next without end.
- */
-const closeFurther = (server: HttpServer, most: number): void => {
-  let open = 0;
-  server.prependListener('connection', (socket) => {
-    open += 1;
-    socket.once('close', () => {
-      open -= 1;
-    });
-    if (open > most) socket.destroy();
-  });
-};
-
-/**
- * An HTTP server that cuts clients off who send slowly, or nothing.
- * @param messages what requests and responses are made of; Node's own when absent
- */
-export const patientServer = (
-  patience: Patience,
-  answer: RequestListener,
-  messages: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
-): HttpServer => {
-  const { headersMs, requestMs, keepAliveMs, connections } = patience;
-  const server = createServer(
-    {
-      ...messages,
-      headersTimeout: headersMs,
-      requestTimeout: Math.max(headersMs, requestMs),
-      keepAliveTimeout: keepAliveMs,
-      // Node looks only so often.
-      connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
-    },
-    answer,
-  );
-  if (cluster.isWorker) closeFurther(server, connections);
-  else server.maxConnections = connections;
-  endWaiting(server);
-  return server;
-};

@@ -6,7 +6,7 @@ import express, { type Express, type Request, type Response } from 'express';
 import { createDirect } from '../../src/api/http/direct';
 import { messagesOf } from '../../src/api/http/messages';
 import { createApi } from '../../src/api/http/server';
-import { patientServer } from '../../src/process/listen';
+import { patientServer } from '../../src/process/patient-server';
 import { startTestApi, type TestApi } from '../support/api';
 
 let api: TestApi;

@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { get, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { gentleEnd, type Patience, patientServer } from '../../src/process/listen';
+import { gentleEnd } from '../../src/process/listen';
+import { type Patience, patientServer, unansweredAtMost } from '../../src/process/patient-server';
 import { endAll, good, start } from './support/entries';
 
 const servers: Server[] = [];
@@ -78,6 +79,35 @@ describe('a client that', () => {
     await closed;
     expect(ended.map((one) => answers.indexOf(one)).sort()).toEqual([0, 1, 2, 3]);
     expect(answers.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]);
+  });
+
+  test('sends more requests than it waits for answers of loses its connection, and what it sent beyond is not looked at', async () => {
+    let handed = 0;
+    const ended: Promise<unknown>[] = [];
+    const port = await serve({}, (_, response) => {
+      handed += 1;
+      ended.push(once(response, 'close'));
+    });
+    const { socket, heard } = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000));
+    expect(await heard).toBe('');
+    await Promise.all(ended);
+    expect(handed).toBe(unansweredAtMost);
+  });
+
+  test('waits for its answers now and then is served on one connection as long as it likes', async () => {
+    const port = await serve({}, (_, response) => response.end('done'));
+    const { socket } = await client(port);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    for (let round = 1; round <= 20; round += 1) {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(unansweredAtMost));
+      while (text.split('done').length <= round * unansweredAtMost) await once(socket, 'data');
+    }
+    expect(socket.destroyed).toBe(false);
+    socket.destroy();
   });
 
   test('asks nothing more is let go', async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { bootListener } from '../../src/boot';
 import { pieceBytes } from '../../src/boot/overlay';
 import { hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
-import { patientServer } from '../../src/process/listen';
+import { patientServer } from '../../src/process/patient-server';
 import { noImages } from './support/no-images';
 
 // Larger than all that the kernel keeps for a connection whose client does not read.

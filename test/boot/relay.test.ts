@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createRelay, isRelayed } from '../../src/boot';
-import { patientServer } from '../../src/process/listen';
+import { patientServer } from '../../src/process/patient-server';
 import { listenOn } from '../support/listening';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; names: string[]; body: string };

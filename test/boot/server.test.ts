@@ -12,7 +12,7 @@ import type { Images } from '../../src/boot/images';
 import { patchesOf } from '../../src/boot/patches';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
-import { patientServer } from '../../src/process/listen';
+import { patientServer } from '../../src/process/patient-server';
 import { noImages } from './support/no-images';
 
 const size = 4 * 1024 * 1024;

@@ -1,7 +1,8 @@
 /** The API's settings as its room knows them, and the addresses where it listens. */
 import { lookup } from 'node:dns/promises';
 import type { Settings } from '../../api';
-import type { Listening, Patience } from '../listen';
+import type { Listening } from '../listen';
+import type { Patience } from '../patient-server';
 import type { ApiConfig } from './config';
 import { ConfigFault } from './fault';
 

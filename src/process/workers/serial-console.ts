@@ -9,7 +9,8 @@ import { hashOf } from '../../inventory/secrets/boot-tokens';
 import { resolveSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';
 import type { Log } from '../../model/log';
-import { listen, type Patience, patienceWith, patientServer } from '../listen';
+import { listen } from '../listen';
+import { type Patience, patienceWith, patientServer } from '../patient-server';
 import type { Life } from '../process';
 import type { BmcConfig } from '../settings/config';
 

@@ -1,0 +1,111 @@
+/** The server that all listeners share: what it bears of one client, so that no other waits for its sake. */
+
+import cluster from 'node:cluster';
+import {
+  createServer,
+  type Server as HttpServer,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+
+/** What a server bears of its clients. */
+export type Patience = {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly keepAliveMs: number;
+  readonly connections: number;
+};
+
+/** What the servers beside the API bear of their clients, by the settings of their process. */
+export const patienceWith = (
+  config: {
+    readonly TEMPER_HEADERS_TIMEOUT_MS: number;
+    readonly TEMPER_KEEP_ALIVE_TIMEOUT_MS: number;
+    readonly TEMPER_MAX_CONNECTIONS: number;
+  },
+  requestMs: number,
+): Patience => ({
+  headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
+  requestMs,
+  keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+  connections: config.TEMPER_MAX_CONNECTIONS,
+});
+
+/**
+ * Requests of one connection that wait for their answers at once. Node hands out all that a read of 64 KiB holds, thousands of them. Clients
+ * wait for an answer before they ask again; one that is quick may ask before this process has noticed the end of its answer.
+ */
+export const unansweredAtMost = 8;
+
+/**
+ * Closes connections with too many requests under way, and ends the answers that wait behind another of their connection when that is
+ * closed. Node ends the one that is being sent and forgets the others, so that whatever waits for their end would wait for good: places,
+ * streams, the list of open answers.
+ */
+const boundUnanswered = (server: HttpServer): void => {
+  const open = new WeakMap<Socket, Set<ServerResponse>>();
+  const opened = (socket: Socket): Set<ServerResponse> => {
+    const unanswered = new Set<ServerResponse>();
+    open.set(socket, unanswered);
+    socket.once('close', () => {
+      for (const one of [...unanswered].filter((answer) => answer.socket === null)) one.destroy().emit('close');
+    });
+    return unanswered;
+  };
+  server.prependListener('request', ({ socket }, response) => {
+    const unanswered = (open.get(socket) ?? opened(socket)).add(response);
+    response.once('close', () => unanswered.delete(response));
+    if (unanswered.size > unansweredAtMost) socket.destroy();
+  });
+};
+
+/** Node goes on to hand out what it has read of a connection after that was closed. */
+const unlessClosed =
+  (answer: RequestListener): RequestListener =>
+  (request, response) => {
+    if (!request.socket.destroyed) answer(request, response);
+  };
+
+/**
+ * What Node's `maxConnections` does, for one of several processes: that one gives a connection too many back to the first process, which
+ * hands it out again at once, from one full process to the next without end.
+ */
+const closeFurther = (server: HttpServer, most: number): void => {
+  let open = 0;
+  server.prependListener('connection', (socket) => {
+    open += 1;
+    socket.once('close', () => {
+      open -= 1;
+    });
+    if (open > most) socket.destroy();
+  });
+};
+
+/**
+ * An HTTP server that cuts clients off who send slowly, or nothing, or more than they wait for.
+ * @param messages what requests and responses are made of; Node's own when absent
+ */
+export const patientServer = (
+  patience: Patience,
+  answer: RequestListener,
+  messages: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
+): HttpServer => {
+  const { headersMs, requestMs, keepAliveMs, connections } = patience;
+  const server = createServer(
+    {
+      ...messages,
+      headersTimeout: headersMs,
+      requestTimeout: Math.max(headersMs, requestMs),
+      keepAliveTimeout: keepAliveMs,
+      // Node looks only so often.
+      connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
+    },
+    unlessClosed(answer),
+  );
+  if (cluster.isWorker) closeFurther(server, connections);
+  else server.maxConnections = connections;
+  boundUnanswered(server);
+  return server;
+};
