@@ -1,10 +1,11 @@
 /** What every process does alike: health and readiness, signals, and a clean end. */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileFault } from '../model/file-faults';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
 import { listen } from './listen';
+import { patientServer } from './patient-server';
 import { ConfigFault, configStatus, tellFaults } from './settings/fault';
 
 export type Life = {
@@ -85,24 +86,39 @@ export const live = (
   });
 };
 
-const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server =>
-  createServer(async (request, response) => {
+/** What asks for health: probes, and some that collect metrics. */
+const healthPatience = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000 };
+
+/** What is found out at once for all that ask meanwhile. */
+const together = <Found>(find: () => Promise<Found>): (() => Promise<Found>) => {
+  let finding: Promise<Found> | undefined;
+  return () => {
+    finding ??= find().finally(() => {
+      finding = undefined;
+    });
+    return finding;
+  };
+};
+
+const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {
+  const metricsText = together(() => metrics.text());
+  const checked = together(async () => check()?.());
+  return patientServer(healthPatience, async (request, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
     switch (request.url) {
       case '/healthz':
         return answer(200, { alive: true });
       case '/metrics':
-        return response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.text());
-      case '/readyz': {
-        const now = check();
-        if (!now) return answer(503, { ready: false, reason: 'starting or ending' });
-        return now().then(
+        return response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metricsText());
+      case '/readyz':
+        if (!check()) return answer(503, { ready: false, reason: 'starting or ending' });
+        return checked().then(
           () => answer(200, { ready: true }),
           (error) => answer(503, { ready: false, reason: String(error?.message ?? error) }),
         );
-      }
       default:
         return answer(404, { paths: ['/healthz', '/readyz', '/metrics'] });
     }
   });
+};
