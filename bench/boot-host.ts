@@ -62,7 +62,11 @@ const open = async ({ nodes, readers, iso, image }: BootQuestion): Promise<BootA
     pieceMs: 60_000,
   });
   const ms = 60_000;
-  server = patientServer({ headersMs: ms, requestMs: ms, keepAliveMs: ms, connections: 2 * nodes + readers }, listener);
+  const connections = 2 * nodes + readers;
+  server = patientServer(
+    { headersMs: ms, requestMs: ms, keepAliveMs: ms, connections, ofSender: connections },
+    listener,
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

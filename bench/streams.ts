@@ -175,6 +175,7 @@ export const measureStreams = async (
     TEMPER_TOKENS_FILE: writeTokens(dir, effort.callers),
     TEMPER_EVENT_STREAMS: String(streams),
     TEMPER_MAX_CONNECTIONS: String(streams + 100),
+    TEMPER_CONNECTIONS_PER_ADDRESS: String(streams + 100),
     TEMPER_ADDRESS_LIMIT_PER_MINUTE: '0',
   });
   const readers = startHelper<ReadersQuestion, ReadersAnswer>('streams-readers');

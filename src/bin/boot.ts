@@ -8,7 +8,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import {
   bootListener,
-  boundConnections,
   createImageCache,
   createImages,
   createMachineList,
@@ -19,7 +18,7 @@ import {
 } from '../boot';
 import { createInventory, type Inventory } from '../inventory';
 import { connect } from '../inventory/database';
-import { cidrContains } from '../model/access/bmc-addresses';
+import { trustIn } from '../model/access/senders';
 import { fileReason } from '../model/file-faults';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
@@ -80,8 +79,8 @@ const discoveryIn = (config: BootConfig, { discoveryBoots: store }: Inventory): 
 const withRelay = (config: BootConfig, images: RequestListener): RequestListener => {
   const { TEMPER_BOOT_RAMDISK_API_URL: url, TEMPER_TRUSTED_PROXIES: proxies = [] } = config;
   if (url === undefined) return images;
-  const trusts = (address: string) => proxies.some((network) => cidrContains(network, address));
-  const relay = counted(metrics, 'ramdisk request', createRelay({ api: new URL(url), trusts, log }));
+  const deps = { api: new URL(url), trusts: trustIn(proxies), log };
+  const relay = counted(metrics, 'ramdisk request', createRelay(deps));
   return (request, response) => (isRelayed(request.url) ? relay : images)(request, response);
 };
 
@@ -116,9 +115,9 @@ live('boot', config, { log, metrics }, async (life) => {
     ...(dhcp !== undefined && { loaders: join(dhcp, 'tftp') }),
   });
   if (dhcp !== undefined) life.onEnd(keepMachines(inventory, dhcp));
-  const patience = patienceWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
+  const perAddress = { TEMPER_CONNECTIONS_PER_ADDRESS: config.TEMPER_BOOT_CONNECTIONS_PER_ADDRESS };
+  const patience = patienceWith({ ...config, ...perAddress }, config.TEMPER_REQUEST_TIMEOUT_MS);
   const server = patientServer(patience, withRelay(config, counted(metrics, 'boot image', listener)));
-  boundConnections(server, config.TEMPER_BOOT_CONNECTIONS_PER_ADDRESS);
   life.onEnd(gentleEnd(server));
   const at = { host: config.TEMPER_BOOT_HOST, port: config.TEMPER_BOOT_PORT };
   const names = { hostSetting: 'TEMPER_BOOT_HOST', portSetting: 'TEMPER_BOOT_PORT' };

@@ -6,5 +6,5 @@ export type { Discovery } from './discovery';
 export { createImageCache } from './image-cache';
 export { createImages } from './images';
 export { createRelay, isRelayed } from './relay';
-export { bootListener, boundConnections } from './server';
+export { bootListener } from './server';
 export { storeFile } from './store-file';

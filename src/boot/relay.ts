@@ -1,19 +1,18 @@
 /** Passes what ramdisks ask on to the API's listener for ramdisks, so that their network reaches no port but the boot service's. */
 import { type ClientRequest, type IncomingMessage, request as requestPlainly, type ServerResponse } from 'node:http';
 import { request as requestByTls } from 'node:https';
-import { isIP } from 'node:net';
 import { pipeline } from 'node:stream';
-import { ipKeyGenerator } from 'express-rate-limit';
 import { peerAddress } from '../model/access/bmc-addresses';
+import { senderAddress, senderKey, type Trusts } from '../model/access/senders';
+import { createTurnstile, type Turnstile } from '../model/turnstile';
 import type { Log } from './contents';
 import { answerEmpty } from './send';
-import { createTurnstile, type Turnstile } from './turnstile';
 
 export type RelayDeps = {
   /** The API's listener for ramdisks. */
   readonly api: URL;
   /** Whether an address is that of a proxy in front of the boot service, whose X-Forwarded-For is believed. */
-  readonly trusts: (address: string) => boolean;
+  readonly trusts: Trusts;
   readonly log: Log;
   /** How long the API may take to answer, milliseconds. */
   readonly answerMs?: number;
@@ -82,14 +81,6 @@ const forwardedFor = ({ trusts }: RelayDeps, request: IncomingMessage): string =
   return given !== undefined && trusts(address) ? `${given}, ${address}` : address;
 };
 
-/** The address that a request comes from, as far as proxies are believed; empty where all of them are trusted, or none is one. */
-const senderOf = ({ trusts }: RelayDeps, request: IncomingMessage): string => {
-  const given = String(request.headers['x-forwarded-for'] ?? '').split(',');
-  const path = [...given.map((one) => one.trim()), peerAddress(request.socket.remoteAddress)].reverse();
-  const sender = path.find((address) => !trusts(address)) ?? '';
-  return isIP(sender) ? sender : '';
-};
-
 /** How the end of the body is given to the API; undefined for a request without one. */
 const framingOf = ({ method, headers }: IncomingMessage): Record<string, string> | undefined => {
   if (method !== 'POST') return undefined;
@@ -111,7 +102,7 @@ const headersOn = (deps: RelayDeps, request: IncomingMessage): Record<string, st
     host: hostPattern.test(host) ? host : deps.api.host,
     'x-forwarded-for': forwardedFor(deps, request),
     via,
-    [senderHeader]: senderOf(deps, request),
+    [senderHeader]: senderAddress(request, deps.trusts),
     // The rest of a body that is refused is read by the API; a closed connection could take its answer with it.
     connection: 'keep-alive',
   };
@@ -174,8 +165,7 @@ const placeOf = (
   request: IncomingMessage,
 ): (() => void) | undefined => {
   const kind = framingOf(request) ? 'with a body' : 'without';
-  const address = senderOf(deps, request);
-  const sender = `${kind} ${address && ipKeyGenerator(address)}`;
+  const sender = `${kind} ${senderKey(senderAddress(request, deps.trusts))}`;
   if (!senders.enter(sender)) return undefined;
   if (all.enter(kind)) return () => [all.leave(kind), senders.leave(sender)];
   senders.leave(sender);

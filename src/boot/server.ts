@@ -1,12 +1,12 @@
 /** The listener of the boot service: contents of boots under their URLs, and what machines ask for before they have one. */
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { peerAddress } from '../model/access/bmc-addresses';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { senderKey } from '../model/access/senders';
+import { createTurnstile } from '../model/turnstile';
 import { type ContentDeps, createContents, type Part } from './contents';
 import { discoveryContent, discoveryPart } from './discovery';
 import { createImageContents, type ImageContentDeps } from './image-contents';
 import { createNetwork, type NetworkDeps } from './network';
 import { answer, answerEmpty, answerReason, type Content } from './send';
-import { createTurnstile } from './turnstile';
 
 export type BootDeps = ContentDeps &
   NetworkDeps &
@@ -39,10 +39,10 @@ export const bootListener = (deps: BootDeps): RequestListener => {
   const findImage = createImageContents(deps);
   const network = createNetwork(deps);
   const readers = createTurnstile(readersAtOnce);
-  const findAt = (url: string | undefined, address: string): Wanted | undefined => {
+  const findAt = (url: string | undefined, sender: string): Wanted | undefined => {
     const discovered = discoveryPart(url);
-    // One URL for all such machines: each address has the readers that a URL has else.
-    if (discovered) return { key: `discovery ${address}`, find: () => discoveryContent(deps, discovered) };
+    // One URL for all such machines: each sender has the readers that a URL has else.
+    if (discovered) return { key: `discovery ${sender}`, find: () => discoveryContent(deps, discovered) };
     const wanted = partIn(url);
     if (!wanted) return undefined;
     const { token, part } = wanted;
@@ -53,7 +53,7 @@ export const bootListener = (deps: BootDeps): RequestListener => {
       return answerEmpty(response, 405, { allow: 'GET, HEAD' });
     const answering = network(request, response);
     if (answering) return answering;
-    const wanted = findAt(request.url, peerAddress(request.socket.remoteAddress));
+    const wanted = findAt(request.url, senderKey(request.socket.remoteAddress));
     if (wanted === undefined) return answerEmpty(response, 404, { connection: 'close' });
     if (!readers.enter(wanted.key)) return answerEmpty(response, 503, { 'retry-after': '1' });
     try {
@@ -75,14 +75,4 @@ export const bootListener = (deps: BootDeps): RequestListener => {
       return answerEmpty(response, 503, { 'retry-after': '5' });
     });
   };
-};
-
-/** Closes connections of an address beyond `most` at once, so that one machine cannot take those of all others. */
-export const boundConnections = (server: Server, most: number): void => {
-  const turnstile = createTurnstile(most);
-  server.on('connection', (socket) => {
-    const address = peerAddress(socket.remoteAddress);
-    if (!turnstile.enter(address)) return socket.destroy();
-    socket.once('close', () => turnstile.leave(address));
-  });
 };

@@ -9,6 +9,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { peerAddress } from '../model/access/bmc-addresses';
+import { senderKey, type Trusts, trustIn } from '../model/access/senders';
+import { createTurnstile } from '../model/turnstile';
 
 /** What a server bears of its clients. */
 export type Patience = {
@@ -16,6 +19,9 @@ export type Patience = {
   readonly requestMs: number;
   readonly keepAliveMs: number;
   readonly connections: number;
+  /** Connections of one sender, trusted proxies excepted. */
+  readonly ofSender: number;
+  readonly trusts?: Trusts;
 };
 
 /** What the servers beside the API bear of their clients, by the settings of their process. */
@@ -24,6 +30,8 @@ export const patienceWith = (
     readonly TEMPER_HEADERS_TIMEOUT_MS: number;
     readonly TEMPER_KEEP_ALIVE_TIMEOUT_MS: number;
     readonly TEMPER_MAX_CONNECTIONS: number;
+    readonly TEMPER_CONNECTIONS_PER_ADDRESS: number;
+    readonly TEMPER_TRUSTED_PROXIES?: readonly string[] | undefined;
   },
   requestMs: number,
 ): Patience => ({
@@ -31,7 +39,20 @@ export const patienceWith = (
   requestMs,
   keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
   connections: config.TEMPER_MAX_CONNECTIONS,
+  ofSender: config.TEMPER_CONNECTIONS_PER_ADDRESS,
+  trusts: trustIn(config.TEMPER_TRUSTED_PROXIES ?? []),
 });
+
+/** Closes connections of a sender beyond its share at once, so that none takes those of all others. */
+const boundSenders = (server: HttpServer, { ofSender, trusts }: Patience): void => {
+  const senders = createTurnstile(ofSender);
+  server.prependListener('connection', (socket) => {
+    if (trusts?.(peerAddress(socket.remoteAddress))) return;
+    const sender = senderKey(socket.remoteAddress);
+    if (!senders.enter(sender)) return socket.destroy();
+    socket.once('close', () => senders.leave(sender));
+  });
+};
 
 /**
  * Requests of one connection that wait for their answers at once. Node hands out all that a read of 64 KiB holds, thousands of them. Clients
@@ -106,6 +127,7 @@ export const patientServer = (
   );
   if (cluster.isWorker) closeFurther(server, connections);
   else server.maxConnections = connections;
+  boundSenders(server, patience);
   boundUnanswered(server);
   return server;
 };

@@ -87,7 +87,7 @@ export const live = (
 };
 
 /** What asks for health: probes, and some that collect metrics. */
-const healthPatience = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000 };
+const healthPatience = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000, ofSender: 100 };
 
 /** What is found out at once for all that ask meanwhile. */
 const together = <Found>(find: () => Promise<Found>): (() => Promise<Found>) => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const patience = { headersMs: 10_000, requestMs: 10_000, keepAliveMs: 1_000, connections: 10 };
+const patience = { headersMs: 10_000, requestMs: 10_000, keepAliveMs: 1_000, connections: 10, ofSender: 10 };
 
 const listening = async (server: ReturnType<typeof createServer>): Promise<string> => {
   server.listen(0, '127.0.0.1');

@@ -16,7 +16,13 @@ afterEach(async () => {
 });
 
 const aMinute = 60_000;
-const patient: Patience = { headersMs: aMinute, requestMs: aMinute, keepAliveMs: aMinute, connections: 100 };
+const patient: Patience = {
+  headersMs: aMinute,
+  requestMs: aMinute,
+  keepAliveMs: aMinute,
+  connections: 100,
+  ofSender: 50,
+};
 
 /** Reads the body and answers. */
 const answering: RequestListener = (request, response) => {
@@ -129,6 +135,32 @@ describe('a client that', () => {
     expect(await third.heard).toContain('200 OK');
   });
 });
+
+test.each([
+  ['IPv4', ['192.0.2.7', '::ffff:192.0.2.7', '::ffff:c000:207'], '192.0.2.8'],
+  ['IPv6, a network of a household', ['2001:db8:1:2::1', '2001:db8:1:3::2', '2001:db8:1:4::3'], '2001:db8:2::1'],
+])(
+  'one sender (%s) does not take the connections of another, and a trusted proxy may have more',
+  async (_, own, other) => {
+    const trusts = (address: string) => address === '198.51.100.1';
+    const server = patientServer({ ...patient, ofSender: 2, trusts }, (_request, response) => response.end('done'));
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const senders = [...own, other, ...Array.from({ length: 3 }, () => '198.51.100.1')];
+    server.prependListener('connection', (socket) =>
+      Object.defineProperty(socket, 'remoteAddress', { value: senders.shift() }),
+    );
+    const served = [];
+    while (senders.length > 0) {
+      const { socket, heard } = await client(port);
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      served.push(await Promise.race([once(socket, 'data').then(() => true), heard.then(() => false)]));
+    }
+    expect(served).toEqual([true, true, false, true, true, true, true]);
+  },
+);
 
 describe('a server that is asked to end', () => {
   test('goes on answering while it drains, each connection to its end, and then closes', async () => {

@@ -65,7 +65,13 @@ const start = async (limits: { readonly pieceMs: number; readonly headersMs: num
     log: { info() {}, warn() {} },
     pieceMs: limits.pieceMs,
   });
-  const patience = { headersMs: limits.headersMs, requestMs: limits.headersMs, keepAliveMs: 60_000, connections: 100 };
+  const patience = {
+    headersMs: limits.headersMs,
+    requestMs: limits.headersMs,
+    keepAliveMs: 60_000,
+    connections: 100,
+    ofSender: 100,
+  };
   server = patientServer(patience, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -16,7 +16,7 @@ let answering: (request: IncomingMessage, response: ServerResponse) => void;
 const warned: unknown[] = [];
 const servers: Server[] = [];
 
-const patience = { headersMs: 60_000, requestMs: 300_000, keepAliveMs: 0, connections: 100 };
+const patience = { headersMs: 60_000, requestMs: 300_000, keepAliveMs: 0, connections: 100, ofSender: 100 };
 const bootServer = (listener: RequestListener): Server => patientServer(patience, listener);
 
 let apiPort: number;

@@ -7,7 +7,7 @@ import { request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bootListener, boundConnections, createImages } from '../../src/boot';
+import { bootListener, createImages } from '../../src/boot';
 import type { Images } from '../../src/boot/images';
 import { patchesOf } from '../../src/boot/patches';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
@@ -71,8 +71,8 @@ const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?
     readersAtOnce: 4,
   });
   const { headersMs = 30_000 } = limits;
-  server = patientServer({ headersMs, requestMs: headersMs, keepAliveMs: 5_000, connections: 100 }, listener);
-  boundConnections(server, limits.perAddress ?? 50);
+  const patience = { headersMs, requestMs: headersMs, keepAliveMs: 5_000, connections: 100 };
+  server = patientServer({ ...patience, ofSender: limits.perAddress ?? 50 }, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

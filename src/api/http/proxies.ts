@@ -1,17 +1,7 @@
 /** Proxies in front of us: their word about a caller's address is taken, and no other sender's. */
 import type { Request } from 'express';
-import { ipKeyGenerator } from 'express-rate-limit';
-import { cidrContains, isIpAddress } from '../../model/access/bmc-addresses';
-
-/**
- * Express' question whether an address is that of a trusted proxy. It walks X-Forwarded-For from its end, and takes the first
- * address that is none; what a caller wrote itself stands before that, and is not reached.
- * @param networks in CIDR notation
- */
-export const trustIn =
-  (networks: readonly string[]) =>
-  (address: string): boolean =>
-    networks.some((network) => cidrContains(network, address));
+import { isIpAddress } from '../../model/access/bmc-addresses';
+import { senderKey } from '../../model/access/senders';
 
 /** The address of a caller, as reported by trusted proxies; that of the connection where they report none. */
 export const addressOf = (request: Request): string | undefined => {
@@ -22,4 +12,4 @@ export const addressOf = (request: Request): string | undefined => {
 };
 
 /** The sender that a request counts for: its address, of IPv6 the network of a household, which has more than can be counted. */
-export const senderOf = (request: Request): string => ipKeyGenerator(addressOf(request) ?? '');
+export const senderOf = (request: Request): string => senderKey(addressOf(request));

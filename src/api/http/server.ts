@@ -1,6 +1,7 @@
 /** The API's HTTP surface: an Express application made of the table of routes, and what finds most of them in front of it. */
 import type { RequestListener } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
+import { trustIn } from '../../model/access/senders';
 import { raise, TemperError } from '../../model/errors';
 import { createTrail, type Trail } from '../audit/middleware';
 import type { ApiContext } from '../context';
@@ -12,7 +13,6 @@ import { createDispatch } from './dispatch';
 import { replyFor } from './errors';
 import { type ApiListener, messagesOf } from './messages';
 import { byPrecision, unversioned } from './paths';
-import { trustIn } from './proxies';
 import { newRequestId } from './request-ids';
 import type { Route } from './route';
 import { serving } from './serving';
@@ -37,6 +37,7 @@ export const createApi = (
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
+  // It walks X-Forwarded-For from its end, and takes the first address that is no proxy's: what a caller wrote itself is not reached.
   app.set('trust proxy', trustIn(ctx.settings.trustedProxies ?? []));
   const cors = createCors(ctx.settings.corsOrigins ?? []);
   if (cors) app.use(cors);

@@ -52,6 +52,7 @@ const shared = [
   'TEMPER_EVENT_STREAMS',
   'TEMPER_QUOTA_STREAMS',
   'TEMPER_MAX_CONNECTIONS',
+  'TEMPER_CONNECTIONS_PER_ADDRESS',
 ] as const;
 
 /** The settings of one of several processes: what is counted in each is divided by their number, at least one each. */

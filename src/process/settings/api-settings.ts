@@ -2,7 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Settings } from '../../api';
 import type { Listening } from '../listen';
-import type { Patience } from '../patient-server';
+import { type Patience, patienceWith } from '../patient-server';
 import type { ApiConfig } from './config';
 import { ConfigFault } from './fault';
 
@@ -64,12 +64,7 @@ export const ramdiskAddressOf = ({
   return host ? { host, port: Number(port), hostSetting: setting, portSetting: setting } : undefined;
 };
 
-export const patienceOf = (config: ApiConfig): Patience => ({
-  headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
-  requestMs: config.TEMPER_REQUEST_TIMEOUT_MS,
-  keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
-  connections: config.TEMPER_MAX_CONNECTIONS,
-});
+export const patienceOf = (config: ApiConfig): Patience => patienceWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
 
 /** An API process that could open what it seals would give a thief every BMC. Throws ConfigFault. */
 export const refuseOpeningKeys = (env: NodeJS.ProcessEnv): void => {

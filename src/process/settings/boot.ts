@@ -32,7 +32,9 @@ export const booting = {
     ),
   TEMPER_BOOT_CONNECTIONS_PER_ADDRESS: count(1)
     .default(256)
-    .describe('Connections of one address to the boot service at most; further ones are closed.'),
+    .describe(
+      'Connections of one address (of IPv6: of one network of 56 bits) to the boot service at most; further ones are closed. TEMPER_TRUSTED_PROXIES are excepted.',
+    ),
 };
 
 /** How a BMC worker composes a boot from a ramdisk that is served. */

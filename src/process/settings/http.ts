@@ -52,7 +52,7 @@ export const served = {
     )
     .optional()
     .describe(
-      'Networks of proxies in front of the API (CIDR, comma-separated): their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links. None when unset.',
+      'Networks of proxies in front (CIDR, comma-separated): their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links, and TEMPER_CONNECTIONS_PER_ADDRESS is not for them. None when unset.',
     ),
   TEMPER_CORS_ORIGINS: origins
     .default([])
@@ -71,6 +71,11 @@ export const served = {
   TEMPER_MAX_CONNECTIONS: count(1)
     .default(10_000)
     .describe('Connections open at once at most; further ones are closed.'),
+  TEMPER_CONNECTIONS_PER_ADDRESS: count(1)
+    .default(1_000)
+    .describe(
+      'Connections of one address (of IPv6: of one network of 56 bits) at most; further ones are closed. TEMPER_TRUSTED_PROXIES are excepted.',
+    ),
   TEMPER_DRAIN_MS: count(0, 30_000)
     .default(0)
     .describe(
