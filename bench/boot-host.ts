@@ -59,6 +59,7 @@ const open = async ({ nodes, readers, iso, image }: BootQuestion): Promise<BootA
     images: createImages(folder, () => {}),
     files: [],
     log,
+    trusts: () => false,
     pieceMs: 60_000,
   });
   const ms = 60_000;

@@ -103,6 +103,7 @@ live('boot', config, { log, metrics }, async (life) => {
   });
   life.onEnd(() => imageCache.close());
   const dhcp = config.TEMPER_BOOT_DHCP_DIR;
+  const trusts = trustIn(config.TEMPER_TRUSTED_PROXIES ?? []);
   const discovery = discoveryIn(config, inventory);
   const listener = bootListener({
     inventory,
@@ -111,6 +112,7 @@ live('boot', config, { log, metrics }, async (life) => {
     files,
     log,
     pieceMs: config.TEMPER_BOOT_PIECE_MS,
+    trusts,
     ...(discovery && { discovery }),
     ...(dhcp !== undefined && { loaders: join(dhcp, 'tftp') }),
   });

@@ -7,6 +7,7 @@ import type { Inventory } from '../inventory';
 import type { GrantedBoot } from '../inventory/nodes/network-boots';
 import { hashOf } from '../inventory/secrets/boot-tokens';
 import { peerAddress } from '../model/access/bmc-addresses';
+import { senderAddress, type Trusts } from '../model/access/senders';
 import { longestArguments } from '../model/boot/kernel-arguments';
 import type { Log } from './contents';
 import { type DiscoveryDeps, discoveryScript } from './discovery';
@@ -23,6 +24,8 @@ export type NetworkDeps = DiscoveryDeps & {
   /** Folder of the boot loaders that firmware fetches by HTTP; none are served when absent. */
   readonly loaders?: string;
   readonly pieceMs: number;
+  /** Whether an address is that of a proxy in front, whose X-Forwarded-For is believed. */
+  readonly trusts: Trusts;
 };
 
 /** A loader whose connection broke asks again, and gets its script again from the same address within this time. */
@@ -84,7 +87,7 @@ const noteGiven = ({ log }: NetworkDeps, given: GrantedBoot, mac: string, peer: 
   if (given.is === 'architecture') log.warn('machine of another architecture than its ramdisk', facts);
 };
 
-/** @returns answers a request, or undefined where its path is none of these */
+/** @returns finds what answers a request; undefined where its path is none of these */
 export const createNetwork = (deps: NetworkDeps) => {
   const { inventory } = deps;
   const repeated = new LRUCache<string, string>({ max: mostKnown, ttl: repeatedMs });
@@ -94,7 +97,8 @@ export const createNetwork = (deps: NetworkDeps) => {
     response: ServerResponse,
     { mac, loader, called }: { mac: string; loader: Loader; called: string | undefined },
   ): Promise<void> => {
-    const peer = peerAddress(request.socket.remoteAddress);
+    const sender = senderAddress(request, deps.trusts);
+    const peer = sender || peerAddress(request.socket.remoteAddress);
     const say = (text: string) => answerText(response, request.method, text);
     // A look at the headers is no boot.
     if (request.method === 'HEAD') return say(firstScript);
@@ -108,25 +112,25 @@ export const createNetwork = (deps: NetworkDeps) => {
     });
     noteGiven(deps, given, mac, peer);
     if (given.is === 'early') return say(waitingScript(loader));
-    if (given.is === 'given') repeated.set(key, given.secret);
-    const token = given.is === 'given' || given.is === 'again' ? repeated.get(key) : undefined;
+    // Behind a proxy that does not say for whom it asks, a second machine looks like the first.
+    if (given.is === 'given' && sender !== '') repeated.set(key, given.secret);
+    const before = given.is === 'again' ? repeated.get(key) : undefined;
+    const token = given.is === 'given' ? given.secret : before;
     const discovered = given.is === 'none' ? await discoveryScript(deps, { mac, loader, arch }) : undefined;
     const script = token === undefined ? discovered : await scriptOf(deps, loader, mac, token);
     return say(script ?? exitScript(loader, refusedTexts[given.is] ?? 'Nothing to boot here.'));
   };
 
-  return (request: IncomingMessage, response: ServerResponse): Promise<void> | undefined => {
+  return (request: IncomingMessage): ((response: ServerResponse) => Promise<void>) | undefined => {
     const url = request.url ?? '';
     if (!url.startsWith('/boot/network/')) return undefined;
-    if (url === firstPath) return Promise.resolve(answerText(response, request.method, firstScript));
+    if (url === firstPath) return async (response) => answerText(response, request.method, firstScript);
     const [, mac, loader, called] = scriptPath.exec(url) ?? [];
-    if (mac !== undefined)
-      return answerScript(request, response, {
-        mac: mac.toLowerCase().replaceAll('-', ':'),
-        loader: loader!.toLowerCase() as Loader,
-        called,
-      });
+    if (mac !== undefined) {
+      const asked = { mac: mac.toLowerCase().replaceAll('-', ':'), loader: loader!.toLowerCase() as Loader, called };
+      return (response) => answerScript(request, response, asked);
+    }
     const [, name] = loaderPath.exec(url) ?? [];
-    return name === undefined ? Promise.resolve(answerEmpty(response, 404)) : sendLoader(deps, response, name);
+    return async (response) => (name === undefined ? answerEmpty(response, 404) : sendLoader(deps, response, name));
   };
 };

@@ -1,9 +1,11 @@
 /** The listener of the boot service: contents of boots under their URLs, and what machines ask for before they have one. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { senderKey } from '../model/access/senders';
+import { peerAddress } from '../model/access/bmc-addresses';
+import { senderAddress, senderKey, type Trusts } from '../model/access/senders';
 import { createTurnstile } from '../model/turnstile';
 import { type ContentDeps, createContents, type Part } from './contents';
 import { discoveryContent, discoveryPart } from './discovery';
+import { createGuesses } from './guesses';
 import { createImageContents, type ImageContentDeps } from './image-contents';
 import { createNetwork, type NetworkDeps } from './network';
 import { answer, answerEmpty, answerReason, type Content } from './send';
@@ -15,6 +17,10 @@ export type BootDeps = ContentDeps &
     readonly pieceMs: number;
     /** Requests under one URL at once at most; further ones are answered 503. */
     readonly readersAtOnce?: number;
+    /** Whether an address is that of a proxy in front, whose X-Forwarded-For is believed. */
+    readonly trusts: Trusts;
+    /** Made-up URLs of one sender in a minute that are looked up. */
+    readonly guesses?: number;
   };
 
 const defaultReaders = 16;
@@ -26,9 +32,10 @@ const partIn = (url: string | undefined): { readonly token: string; readonly par
   return token === undefined ? undefined : { token, part: part as Part | 'image' };
 };
 
-/** What a URL leads to, and whose readers are counted together. */
+/** What a URL leads to, whose readers are counted together, and the token in it. */
 type Wanted = {
   readonly key: string;
+  readonly token?: string;
   find(): Promise<Awaited<ReturnType<ReturnType<typeof createImageContents>>> | Content>;
 };
 
@@ -39,6 +46,10 @@ export const bootListener = (deps: BootDeps): RequestListener => {
   const findImage = createImageContents(deps);
   const network = createNetwork(deps);
   const readers = createTurnstile(readersAtOnce);
+  const guesses = createGuesses(deps.guesses);
+  // A proxy that does not say for whom it asks is one sender.
+  const senderOf = (request: IncomingMessage): string =>
+    senderKey(senderAddress(request, deps.trusts) || peerAddress(request.socket.remoteAddress));
   const findAt = (url: string | undefined, sender: string): Wanted | undefined => {
     const discovered = discoveryPart(url);
     // One URL for all such machines: each sender has the readers that a URL has else.
@@ -46,24 +57,34 @@ export const bootListener = (deps: BootDeps): RequestListener => {
     const wanted = partIn(url);
     if (!wanted) return undefined;
     const { token, part } = wanted;
-    return { key: token, find: () => (part === 'image' ? findImage(token) : find(token, part)) };
+    return { key: token, token, find: () => (part === 'image' ? findImage(token) : find(token, part)) };
+  };
+  const inTurn = async (key: string, response: ServerResponse, work: () => Promise<void>): Promise<void> => {
+    if (!readers.enter(key)) return answerEmpty(response, 503, { 'retry-after': '1' });
+    try {
+      await work();
+    } finally {
+      readers.leave(key);
+    }
+  };
+  const send = async ({ token, find: look }: Wanted, sender: string, response: ServerResponse): Promise<void> => {
+    const isGuess = token !== undefined && guesses.isOne(sender, token);
+    const content = isGuess ? undefined : await look();
+    if (token !== undefined && !isGuess) guesses.note(sender, token, content !== undefined);
+    if (!content) return answerEmpty(response, 404, { connection: 'close' });
+    if ('reason' in content) return answerReason(response, content.status, content.reason);
+    await answer(response, content, pieceMs);
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return answerEmpty(response, 405, { allow: 'GET, HEAD' });
-    const answering = network(request, response);
-    if (answering) return answering;
-    const wanted = findAt(request.url, senderKey(request.socket.remoteAddress));
+    const sender = senderOf(request);
+    const answering = network(request);
+    // A machine asks for one thing after another.
+    if (answering) return inTurn(`network ${sender}`, response, () => answering(response));
+    const wanted = findAt(request.url, sender);
     if (wanted === undefined) return answerEmpty(response, 404, { connection: 'close' });
-    if (!readers.enter(wanted.key)) return answerEmpty(response, 503, { 'retry-after': '1' });
-    try {
-      const content = await wanted.find();
-      if (!content) return answerEmpty(response, 404, { connection: 'close' });
-      if ('reason' in content) return answerReason(response, content.status, content.reason);
-      await answer(response, content, pieceMs);
-    } finally {
-      readers.leave(wanted.key);
-    }
+    return inTurn(wanted.key, response, () => send(wanted, sender, response));
   };
   return (request, response) => {
     request.resume(); // a body is of no interest

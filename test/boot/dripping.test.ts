@@ -63,6 +63,7 @@ const start = async (limits: { readonly pieceMs: number; readonly headersMs: num
     images: { find: async () => watched as FileHandle },
     files: [],
     log: { info() {}, warn() {} },
+    trusts: () => false,
     pieceMs: limits.pieceMs,
   });
   const patience = {

@@ -78,6 +78,7 @@ const start = async (more: { mostBytes?: number; origins?: string[]; quietMs?: n
     imageCache: cache,
     files: [],
     log,
+    trusts: () => false,
     pieceMs: 30_000,
   });
   service = createServer(listener).listen(0, '127.0.0.1');

@@ -44,6 +44,8 @@ let answers: GrantedBoot[];
 let asked: Asking[];
 let now: Served | undefined;
 let warned: string[];
+/** What the store waits for before it answers. */
+let held = async (): Promise<void> => {};
 const images = createImages(folder, () => {});
 
 beforeAll(() => {
@@ -55,16 +57,18 @@ afterAll(async () => {
   await images.close();
   rmSync(folder, { recursive: true });
 });
-const start = async (smallFiles = files) => {
+const start = async (smallFiles = files, trusts = (_: string) => false) => {
   [answers, asked, now, warned] = [[], [], served, []];
   const listener = networkListener({
     images,
     token,
     served: () => now,
     answers: () => answers,
+    held: () => held(),
     asked,
     files: smallFiles,
     loaders: folder,
+    trusts,
     warn: (message) => void warned.push(message),
   });
   server = createServer(listener).listen(0, '127.0.0.1');
@@ -155,6 +159,39 @@ it('a machine that asks before its run has powered it on asks again, and gets no
   expect(script).toMatch(/sleep \d+\n/);
   expect(script).toContain('boot.ipxe?arch=');
   expect(script).not.toContain(token);
+});
+
+it.each([
+  ['each says for whom it asks', { 'x-forwarded-for': '192.0.2.10' }, { 'x-forwarded-for': '192.0.2.66' }],
+  ['it does not say for whom it asks', {}, {}],
+])('behind a proxy (%s), a second machine is not given the token of the first', async (_, first, second) => {
+  await start(files, (address) => address === '127.0.0.1');
+  answers = [
+    { is: 'given', secret: token, ...boot },
+    { is: 'again', ...boot },
+  ];
+  const path = '/boot/network/52-54-00-77-00-01/boot.ipxe';
+  const [one, other] = [await get(path, { headers: first }), await get(path, { headers: second })];
+  expect(one.bytes.toString()).toContain(agentTokenOf(token));
+  expect(other.bytes.toString()).not.toContain(agentTokenOf(token));
+  expect(asked.map(({ peer }) => peer)).toEqual([first, second].map((they) => (they as Record<string, string>)['x-forwarded-for'] ?? '127.0.0.1'));
+});
+
+it('has only so many requests of one machine under way', async () => {
+  await start();
+  const release: (() => void)[] = [];
+  held = () => new Promise((done) => release.push(done));
+  const statuses: Promise<number>[] = [];
+  const path = '/boot/network/52-54-00-77-00-01/boot.ipxe';
+  // The sixteen that are let in wait for the store, the next one does not.
+  for (let at = 1; at <= 16; at += 1) {
+    statuses.push(get(path).then(({ status }) => status));
+    while (release.length < at) await new Promise((done) => setImmediate(done));
+  }
+  expect((await get(path)).status).toBe(503);
+  held = async () => {};
+  for (const done of release) done();
+  expect(await Promise.all(statuses)).toEqual(Array.from({ length: 16 }, () => 200));
 });
 
 it('a loader whose connection broke gets its script again at the same address, while its boot lasts', async () => {

@@ -50,12 +50,14 @@ const valid = new Map<string, Served>();
 let server: Server;
 let base: string;
 let failing = false;
+let lookedUp = 0;
 
-const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?: number } = {}) => {
+const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?: number; guesses?: number } = {}) => {
   const listener = bootListener({
     inventory: {
       bootCapabilities: {
         async served(hash) {
+          lookedUp += 1;
           if (failing) throw new Error('the store is away');
           return valid.get(hash);
         },
@@ -67,6 +69,8 @@ const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?
     images,
     files: [{ path: 'etc/ironic-python-agent.d/temper.conf', content: Buffer.from('[DEFAULT]\n') }],
     log: { info: () => {}, warn: () => {} },
+    trusts: () => false,
+    ...(limits.guesses !== undefined && { guesses: limits.guesses }),
     pieceMs: limits.pieceMs ?? 30_000,
     readersAtOnce: 4,
   });
@@ -90,6 +94,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   failing = false;
+  lookedUp = 0;
   valid.clear();
   valid.set(hashOf(token), served);
 });
@@ -212,6 +217,25 @@ it('answers 404 once the run no longer waits, 503 while the store is away, 404 f
   failing = true;
   const away = await fetch(urlOf(newUrlToken()));
   expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
+});
+
+it('looks only so many made-up tokens of a sender up, each once, and one that was good always', async () => {
+  await start({ guesses: 3 });
+  const range = { range: 'bytes=0-9' };
+  expect((await read(range)).answer.status).toBe(206);
+  const guess = newUrlToken();
+  for (const of of [guess, guess, ...Array.from({ length: 20 }, () => newUrlToken())])
+    expect((await fetch(urlOf(of))).status).toBe(404);
+  expect(lookedUp).toBe(1 + 3);
+  expect((await read(range)).answer.status).toBe(206);
+  // Another sender is not its neighbour.
+  const other = newUrlToken();
+  valid.set(hashOf(other), served);
+  const socket = await opened('127.0.0.2');
+  socket.write(`GET /boot/${other}/ramdisk.iso HTTP/1.1\r\nhost: x\r\nrange: bytes=0-9\r\n\r\n`);
+  const [head] = (await once(socket, 'data')) as [Buffer];
+  expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 206 /);
+  socket.destroy();
 });
 
 it('sends nothing whose arguments do not keep to the grammar, whatever the store says', async () => {

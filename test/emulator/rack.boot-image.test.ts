@@ -96,6 +96,7 @@ describe('a host', () => {
       imageCache: noImages.cache,
       files: [],
       log: { info() {}, warn() {} },
+      trusts: () => false,
       pieceMs: 10_000,
     });
     ranges.length = 0;

@@ -12,12 +12,15 @@ type Listening = {
   readonly served: () => Served | undefined;
   /** What the store answers to the next machines; none after the last. */
   readonly answers: () => GrantedBoot[];
+  /** What the store waits for before it answers. */
+  readonly held?: () => Promise<void>;
   /** Where each machine that asks is noted. */
   readonly asked: Asking[];
   readonly files: readonly { readonly path: string; readonly content: Buffer }[];
   readonly loaders?: string;
   readonly discovery?: Discovery;
   readonly readersAtOnce?: number;
+  readonly trusts?: (address: string) => boolean;
   readonly warn?: (message: string) => void;
 };
 
@@ -26,11 +29,13 @@ export const networkListener = ({
   token,
   served,
   answers,
+  held,
   asked,
   files,
   loaders,
   discovery,
   readersAtOnce,
+  trusts = () => false,
   warn,
 }: Listening) =>
   bootListener({
@@ -39,6 +44,7 @@ export const networkListener = ({
       networkBoots: {
         give: async (asking) => {
           asked.push(asking);
+          await held?.();
           return answers().shift() ?? { is: 'none' };
         },
       },
@@ -51,5 +57,6 @@ export const networkListener = ({
     ...(loaders !== undefined && { loaders }),
     ...(discovery && { discovery }),
     ...(readersAtOnce !== undefined && { readersAtOnce }),
+    trusts,
     pieceMs: 30_000,
   });
