@@ -4,6 +4,7 @@ import cluster from 'node:cluster';
 import {
   createServer,
   type Server as HttpServer,
+  type IncomingMessage,
   type RequestListener,
   type ServerOptions,
   type ServerResponse,
@@ -82,11 +83,17 @@ const boundUnanswered = (server: HttpServer): void => {
   });
 };
 
-/** Node goes on to hand out what it has read of a connection after that was closed. */
-const unlessClosed =
+/** RFC 9112, section 3.2. Node takes the first one, and what stands in front may have taken the last. */
+const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
+  rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length > 1;
+
+const answerable =
   (answer: RequestListener): RequestListener =>
   (request, response) => {
-    if (!request.socket.destroyed) answer(request, response);
+    // Node goes on to hand out what it has read of a connection after that was closed.
+    if (request.socket.destroyed) return;
+    if (hasSeveralHosts(request)) return void response.writeHead(400, { connection: 'close' }).end();
+    answer(request, response);
   };
 
 /**
@@ -123,7 +130,7 @@ export const patientServer = (
       // Node looks only so often.
       connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
     },
-    unlessClosed(answer),
+    answerable(answer),
   );
   if (cluster.isWorker) closeFurther(server, connections);
   else server.maxConnections = connections;

@@ -116,6 +116,13 @@ describe('a client that', () => {
     socket.destroy();
   });
 
+  test('sends two Host headers is answered 400', async () => {
+    const port = await serve({});
+    const { socket, heard } = await client(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nhOST: y\r\n\r\n');
+    expect(await heard).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
   test('asks nothing more is let go', async () => {
     const { socket, heard } = await client(await serve({ keepAliveMs: 100 }));
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
