@@ -23,3 +23,10 @@ export const namesInList = (list = ''): string[] => list.split(',').filter((name
 /** A text of at most so many characters; a longer one ends with an ellipsis. */
 export const shortText = (text: string, longest: number): string =>
   text.length > longest ? `${storable(text.slice(0, longest - 1))}…` : text;
+
+/**
+ * What a machine or a caller gave in the place of a text: texts, numbers and booleans as they are read, an empty one for anything else. `String`
+ * throws for an object whose toString is no function.
+ */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';

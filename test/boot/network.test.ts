@@ -174,7 +174,9 @@ it.each([
   const [one, other] = [await get(path, { headers: first }), await get(path, { headers: second })];
   expect(one.bytes.toString()).toContain(agentTokenOf(token));
   expect(other.bytes.toString()).not.toContain(agentTokenOf(token));
-  expect(asked.map(({ peer }) => peer)).toEqual([first, second].map((they) => (they as Record<string, string>)['x-forwarded-for'] ?? '127.0.0.1'));
+  expect(asked.map(({ peer }) => peer)).toEqual(
+    [first, second].map((they) => (they as Record<string, string>)['x-forwarded-for'] ?? '127.0.0.1'),
+  );
 });
 
 it('has only so many requests of one machine under way', async () => {

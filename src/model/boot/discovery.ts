@@ -2,6 +2,7 @@
 import { isIpAddress } from '../access/bmc-addresses';
 import { asDocument, type Document } from '../document';
 import { isMac } from '../ids';
+import { textOf } from '../texts';
 
 /** How much may be kept of machines that need no login to be kept. */
 export const discoveryLimits = {
@@ -32,12 +33,12 @@ export type DiscoveredClaims = {
 
 const longest = 255;
 
-const textOf = (value: unknown): string | null =>
+const claimOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, longest) : null;
 
 /** The agent sends the kernel's BOOTIF as it is: a hardware type before the address, and dashes in it. */
 const bootMacOf = (value: unknown, macs: readonly string[]): string | null => {
-  const mac = String(value ?? '')
+  const mac = textOf(value)
     .toLowerCase()
     .replace(/^01-(?=[0-9a-f]{2}-)/, '')
     .replaceAll('-', ':');
@@ -64,10 +65,10 @@ export const claimsOf = (inventory: Document, macs: readonly string[]): Discover
   return {
     macs: cards,
     boot_mac: bootMacOf(asDocument(inventory.boot).pxe_interface, cards),
-    arch: textOf(asDocument(inventory.cpu).architecture),
+    arch: claimOf(asDocument(inventory.cpu).architecture),
     bmc_address: bmcAddressOf(inventory.bmc_address, inventory.bmc_v6address),
-    vendor: textOf(made.manufacturer),
-    product: textOf(made.product_name),
-    serial: textOf(made.serial_number),
+    vendor: claimOf(made.manufacturer),
+    product: claimOf(made.product_name),
+    serial: claimOf(made.serial_number),
   };
 };

@@ -1,4 +1,6 @@
 /** Image records: what a deployment writes to a disk, known by its digest, and how a node names one in place of a URL. */
+import { textOf } from '../texts';
+
 export const diskFormats = ['raw', 'qcow2'] as const;
 export type DiskFormat = (typeof diskFormats)[number];
 
@@ -44,7 +46,7 @@ type Pins = { readonly [key in 'image_checksum' | 'image_os_hash_algo' | 'image_
 export const pinFault = (info: Pins, { name, sha256 }: Pick<ImageValues, 'name' | 'sha256'>): string | undefined => {
   const given = (['image_os_hash_value', 'image_checksum'] as const).find((key) => {
     const value = info[key];
-    return value !== undefined && value !== null && value !== '' && String(value).toLowerCase() !== sha256;
+    return value !== undefined && value !== null && value !== '' && textOf(value).toLowerCase() !== sha256;
   });
   if (given !== undefined)
     return `${given} is not the SHA-256 digest of image ${name}, ${sha256}; leave it out, or give that one`;

@@ -1,6 +1,7 @@
 /** The clock of the BMC, which falls back to 1970 when its battery or its firmware does. */
 import { raise } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
+import { textOf } from '../../../model/texts';
 import type { Announced } from '../../announce';
 import { converge } from '../../converge';
 import { findManager, findSystem } from '../discovery/discovery';
@@ -22,7 +23,7 @@ const minutesOf = (offset: string): number => {
 
 const offsetIn = (given: unknown): string | undefined => {
   if (given === undefined) return undefined;
-  const offset = given === 'Z' ? '+00:00' : String(given);
+  const offset = given === 'Z' ? '+00:00' : textOf(given);
   if (/^[+-]([01]\d|2[0-3]):[0-5]\d$/.test(offset)) return offset;
   return raise('InvalidStepArgs', { step: clockStep, reason: 'argument datetime_local_offset must look like +02:00' });
 };
@@ -30,7 +31,7 @@ const offsetIn = (given: unknown): string | undefined => {
 const targetIn = (given: unknown): number | undefined => {
   if (given === undefined) return undefined;
   // Without an offset a time is UTC, wherever this worker is.
-  const text = /(Z|[+-]\d\d:?\d\d)$/i.test(String(given)) ? String(given) : `${given}Z`;
+  const text = /(Z|[+-]\d\d:?\d\d)$/i.test(textOf(given)) ? textOf(given) : `${textOf(given)}Z`;
   const ms = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
   return raise('InvalidStepArgs', {

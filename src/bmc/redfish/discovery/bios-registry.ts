@@ -2,6 +2,7 @@
 
 import { raise } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
+import { textOf } from '../../../model/texts';
 import type { Client } from '../transport/client';
 import { membersOf, serviceRoot } from './discovery';
 import { AttributeRegistry, type AttributeRow, type Bios, type BiosValue, RegistryFile } from './resources';
@@ -45,8 +46,8 @@ const readers: Readonly<
 > = {
   Enumeration: (given, row) => {
     const names = (row.Value ?? []).flatMap(({ ValueName }) => ValueName ?? []);
-    return names.length === 0 || names.includes(String(given))
-      ? { value: String(given) }
+    return names.length === 0 || names.includes(textOf(given))
+      ? { value: textOf(given) }
       : { fault: `must be one of ${names.join(', ')}` };
   },
   Integer: (given, row) => {
@@ -57,12 +58,12 @@ const readers: Readonly<
       : { fault: `must be between ${row.LowerBound ?? 'any'} and ${row.UpperBound ?? 'any'}` };
   },
   Boolean: (given) => {
-    const value = typeof given === 'boolean' ? given : ownValue(words, String(given).toLowerCase());
+    const value = typeof given === 'boolean' ? given : ownValue(words, textOf(given).toLowerCase());
     return value === undefined ? { fault: 'must be true or false' } : { value };
   },
   String: (given, row) =>
-    inBounds(String(given).length, row.MinLength, row.MaxLength)
-      ? { value: String(given) }
+    inBounds(textOf(given).length, row.MinLength, row.MaxLength)
+      ? { value: textOf(given) }
       : { fault: `must have ${row.MinLength ?? 0} to ${row.MaxLength ?? 'any number of'} characters` },
 };
 

@@ -1,4 +1,5 @@
 /** Getting in: a session where the BMC offers one and the node allows it, else basic credentials. */
+import { asDocument } from '../../../model/document';
 import { raise, type TemperError } from '../../../model/errors';
 import { type Reply, sessionsExhausted } from './replies';
 import type { RedfishSettings } from './settings';
@@ -25,8 +26,9 @@ type Login = Errors & {
   sessionsPath: string | undefined;
 };
 
-/** A path on this BMC, whatever host name it calls itself in Location. */
-const pathOnBmc = ({ address }: RedfishSettings, location: string): string => {
+/** A path on this BMC, whatever host name it calls itself in Location; undefined for what is no address. */
+const pathOnBmc = ({ address }: RedfishSettings, location: unknown): string | undefined => {
+  if (typeof location !== 'string' || !URL.canParse(location, address.origin)) return undefined;
   const url = new URL(location, address.origin);
   return `${url.pathname}${url.search}`;
 };
@@ -43,16 +45,17 @@ const findSessions = async (login: Login, ask: WireRequest): Promise<string | un
   const body = (reply.body ?? {}) as { Links?: { Sessions?: { '@odata.id'?: unknown } }; SessionService?: unknown };
   const link = body.Links?.Sessions?.['@odata.id'];
   // A root that wants credentials says nothing about sessions, some link only the service: try the standard's place.
-  if (typeof link === 'string') login.sessionsPath = pathOnBmc(settings, link);
-  else if (reply.status >= 400 || body.SessionService !== undefined) return `${path}SessionService/Sessions`;
+  login.sessionsPath = pathOnBmc(settings, link);
+  if (login.sessionsPath === undefined && (reply.status >= 400 || body.SessionService !== undefined))
+    return `${path}SessionService/Sessions`;
   return login.sessionsPath;
 };
 
 const sessionOf = (settings: RedfishSettings, reply: Reply): Auth | undefined => {
   const token = reply.headers['x-auth-token'];
   if (reply.status >= 300 || !token) return undefined;
-  const uri = reply.headers.location ?? (reply.body as { '@odata.id'?: string } | undefined)?.['@odata.id'];
-  return { is: 'session', token, uri: uri === undefined ? undefined : pathOnBmc(settings, uri) };
+  const uri = reply.headers.location ?? asDocument(reply.body)['@odata.id'];
+  return { is: 'session', token, uri: pathOnBmc(settings, uri) };
 };
 
 const openSession = async (login: Login, ask: WireRequest): Promise<Auth> => {

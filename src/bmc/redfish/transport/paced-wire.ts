@@ -1,4 +1,5 @@
 /** A wire that keeps the BMC's pace, learns from its answers whose BMC it is, and reports every request. */
+import { textOf } from '../../../model/texts';
 import type { BmcObserver, BmcRequestKind } from '../../contract';
 import { type Pace, restingError } from './pacing';
 import { type Reply, retryAfterMs } from './replies';
@@ -11,7 +12,7 @@ const vendorFields: Readonly<Record<string, string>> = { ServiceRoot: 'Vendor', 
 
 const vendorIn = ({ body }: Reply): string | undefined => {
   const resource = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
-  const type = /^#(\w+)\./.exec(String(resource['@odata.type'] ?? ''))?.[1] ?? '';
+  const type = /^#(\w+)\./.exec(textOf(resource['@odata.type']))?.[1] ?? '';
   const vendor = Object.hasOwn(vendorFields, type) ? resource[vendorFields[type]!] : undefined;
   return typeof vendor === 'string' && vendor !== '' ? vendor : undefined;
 };

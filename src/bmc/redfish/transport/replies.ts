@@ -3,6 +3,7 @@
 import { asDocument } from '../../../model/document';
 import { type ErrorCode, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
+import { textOf } from '../../../model/texts';
 import { busyKeys } from '../../quirks';
 import { tidyText } from '../../texts';
 
@@ -23,9 +24,9 @@ const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : va
 const messageOf = (item: unknown): Message => {
   const { MessageId, Message, Severity, MessageSeverity } = asDocument(item);
   return {
-    key: String(MessageId ?? '').replace(/^.*\./, ''),
-    text: String(Message ?? ''),
-    severity: ownValue(severities, String(MessageSeverity ?? Severity ?? '')) ?? 0,
+    key: textOf(MessageId).replace(/^.*\./, ''),
+    text: textOf(Message),
+    severity: ownValue(severities, textOf(MessageSeverity ?? Severity)) ?? 0,
   };
 };
 
