@@ -1,9 +1,13 @@
 /** Whom a request or a connection counts for: the address behind trusted proxies, and of IPv6 the network of a household. */
-import { ipKeyGenerator } from 'express-rate-limit';
+import ipaddr from 'ipaddr.js';
 import { cidrContains, isIpAddress, peerAddress } from './bmc-addresses';
 
 /** What bounds by sender count under: one sender has more addresses of IPv6 than can be counted. */
-export const senderKey = (address: string | undefined): string => ipKeyGenerator(peerAddress(address));
+export const senderKey = (address: string | undefined): string => {
+  const text = peerAddress(address);
+  const isIpv6 = text.includes(':') && isIpAddress(text);
+  return isIpv6 ? `${ipaddr.IPv6.networkAddressFromCIDR(`${text}/56`)}/56` : text;
+};
 
 /** Whether an address is that of a trusted proxy. */
 export type Trusts = (address: string) => boolean;
