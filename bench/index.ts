@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { floodsBeyond } from './floods';
 import { goals } from './goals';
 import { type EffortName, efforts, measureParts, type PartName, partNames } from './parts';
 import { type Result, report } from './report';
@@ -62,7 +63,7 @@ const main = async (): Promise<number> => {
   const json = JSON.stringify(result, null, 2);
   writeFileSync(resolve(root, '.temper', 'bench.json'), `${json}\n`);
   process.stdout.write(`${asJson ? json : report(result)}\n`);
-  return result.failed.length > 0 ? 1 : 0;
+  return result.failed.length + floodsBeyond(result.found.floods).length > 0 ? 1 : 0;
 };
 
 main().then(

@@ -5,6 +5,7 @@ import { measureBoot } from './boot';
 import { measureConsole } from './console';
 import { measureCycles } from './cycles';
 import { measureFleet } from './fleet';
+import { measureFloods } from './floods';
 import { measureGrowth } from './growth';
 import { connections, measureHttp } from './http';
 import { measureIdentity } from './identity';
@@ -44,6 +45,7 @@ export const efforts = {
     power: { nodes: 5_000, workers: 2, places: 500, every_s: 20, dark: 250 },
     fleet: { nodes: 5_000, worked: 1_000, lists: 100, stretches: 1, rolled: 500, kill_every_s: 30 },
     growth: { nodes: 500, looks: 40 },
+    floods: { seconds: 4 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -64,6 +66,7 @@ export const efforts = {
     power: { nodes: 25_000, workers: 2, places: 1_000, every_s: 30, dark: 1_250 },
     fleet: { nodes: 20_000, worked: 5_000, lists: 300, stretches: 2, rolled: 2_000, kill_every_s: 60 },
     growth: { nodes: 2_500, looks: 100 },
+    floods: { seconds: 10 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -84,6 +87,7 @@ export const efforts = {
     power: { nodes: 100_000, workers: 4, places: 500, every_s: 120, dark: 5_000 },
     fleet: { nodes: 100_000, worked: 100_000, lists: 1_000, stretches: 6, rolled: 10_000, kill_every_s: 120 },
     growth: { nodes: 10_000, looks: 200 },
+    floods: { seconds: 30 },
   },
 } as const;
 
@@ -122,6 +126,7 @@ const parts = {
   streams: ({ system, effort, say }: Here) => measureStreams(system, effort.streams, say),
   power: ({ system, effort, say }: Here) => measurePower(system, effort.power, say),
   growth: ({ root, system, effort, say }: Here) => measureGrowth(system, { ...effort.growth, root }, say),
+  floods: ({ system, effort, say }: Here) => measureFloods(system, effort.floods, say),
   fleet: ({ system, effort, say }: Here) => measureFleet(system, effort.fleet, say),
 } as const;
 

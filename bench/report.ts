@@ -2,6 +2,7 @@
 import { bootTables } from './boot';
 import { consoleTables } from './console';
 import { fleetTables } from './fleet-report';
+import { floodsTables } from './floods';
 import { type goals, verdicts } from './goals';
 import { growthTables } from './growth';
 import { identityTable } from './identity';
@@ -106,6 +107,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   streams: streamsTables,
   power: powerTables,
   growth: growthTables,
+  floods: floodsTables,
   fleet: fleetTables,
 };
 

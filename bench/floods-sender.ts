@@ -1,0 +1,64 @@
+/** One sender that asks more than it may, as a process of its own: so many seconds in one of four ways, from one address. */
+import { setMaxListeners } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { answerParent } from './child';
+
+export type Flood = {
+  readonly port: number;
+  readonly path: string;
+  readonly way: keyof typeof ways;
+  readonly seconds: number;
+};
+
+const from = '127.0.0.9';
+
+type Way = {
+  readonly connections: number;
+  /** What is sent on a new connection. */
+  readonly first: (asked: string) => string;
+  /** What is sent when something was heard; nothing when absent. */
+  readonly heard?: (asked: string) => string;
+  /** What is sent ten times a second; nothing when absent. */
+  readonly drip?: string;
+};
+
+// What is closed is opened again; no more than these are open at once.
+const ways = {
+  pipelining: { connections: 8, first: (asked) => asked.repeat(1_000) },
+  connections: { connections: 1_200, first: (asked) => asked, heard: (asked) => asked },
+  'half-open': { connections: 2_500, first: () => '' },
+  drips: { connections: 1_000, first: () => 'GET / HTTP/1.1\r\n', drip: 'x' },
+} as const satisfies Record<string, Way>;
+
+export const floodWays = Object.keys(ways) as (keyof typeof ways)[];
+
+/** Keeps one connection until the end. @returns how often it was closed */
+const keep = async ({ port, path, way }: Flood, over: AbortSignal): Promise<number> => {
+  const { first, heard, drip }: Way = ways[way];
+  const asked = `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  let closed = 0;
+  while (!over.aborted) {
+    const socket: Socket = connect({ port, host: '127.0.0.1', localAddress: from }).on('error', () => {});
+    socket.on('connect', () => socket.write(first(asked)));
+    socket.on('data', () => heard && socket.write(heard(asked)));
+    const timer = drip === undefined ? undefined : setInterval(() => socket.write(drip), 100);
+    const end = () => socket.destroy();
+    over.addEventListener('abort', end, { once: true });
+    await new Promise((done) => socket.once('close', done));
+    over.removeEventListener('abort', end);
+    clearInterval(timer);
+    closed += 1;
+    // Those that are turned away come back soon, not at once: the sender is to be no heavier than what it attacks.
+    await pause(way === 'pipelining' ? 10 : 250);
+  }
+  return closed;
+};
+
+if (process.send !== undefined)
+  answerParent<Flood, number>(async (flood) => {
+    const over = AbortSignal.timeout(flood.seconds * 1_000);
+    setMaxListeners(0, over);
+    const each = Array.from({ length: ways[flood.way].connections }, () => keep(flood, over));
+    return (await Promise.all(each)).reduce((sum, one) => sum + one, 0);
+  });

@@ -1,0 +1,157 @@
+/** Every listener while one address asks more than it may: how soon another address is answered, and how much memory that takes. */
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startHelper } from './child';
+import { type Flood, floodWays } from './floods-sender';
+import { environmentOf, residentMiB } from './processes';
+import { startSecondApi } from './second-api';
+import { percentile } from './stats';
+import type { System } from './system';
+import { amount, ms, table } from './table';
+
+type Listener = { readonly name: string; readonly pid: number; readonly port: number; readonly path: string };
+type Line = {
+  readonly listener: string;
+  readonly way: Flood['way'];
+  /** Of another address, ms. */
+  readonly p95: number;
+  readonly looks: number;
+  readonly mib_before: number;
+  readonly mib_most: number;
+  readonly mib_after: number;
+  readonly closed: number;
+};
+export type Floods = { readonly seconds: number; readonly lines: readonly Line[] };
+
+export const floodBounds = { p95_ms: 1_000, mib_more: 100 } as const;
+
+const other = '127.0.0.2';
+const longestMs = 10_000;
+const backWithinMs = 60_000;
+
+/** ms until the whole answer is there, on a connection of its own; the longest wait where none came. */
+const look = ({ port, path }: Listener): Promise<number> =>
+  new Promise((done) => {
+    const began = performance.now();
+    const fail = () => done(longestMs);
+    const asked = get(
+      { port, path, host: '127.0.0.1', localAddress: other, agent: false, timeout: longestMs },
+      (reply) =>
+        reply
+          .resume()
+          .on('error', fail)
+          .on('end', () => done(performance.now() - began)),
+    );
+    asked.on('timeout', () => asked.destroy()).on('error', fail);
+  });
+
+const flood = async (listener: Listener, way: Flood['way'], seconds: number): Promise<Line> => {
+  const { name, pid, port, path } = listener;
+  for (let at = 0; at < 20; at += 1) await look(listener);
+  const mib_before = residentMiB(pid);
+  const sender = startHelper<Flood, number>('floods-sender');
+  const times: number[] = [];
+  let mib_most = mib_before;
+  let closed: number | undefined;
+  const sent = sender.ask({ port, path, way, seconds }).then((count) => {
+    closed = count;
+  });
+  while (closed === undefined) {
+    times.push(await look(listener));
+    mib_most = Math.max(mib_most, residentMiB(pid));
+    await pause(20);
+  }
+  await sent;
+  await sender.stop();
+  const since = performance.now();
+  let mib_after = residentMiB(pid);
+  while (mib_after > mib_before + floodBounds.mib_more && performance.now() - since < backWithinMs) {
+    await pause(1_000);
+    mib_after = residentMiB(pid);
+  }
+  return {
+    listener: name,
+    way,
+    p95: percentile(times, 0.95),
+    looks: times.length,
+    mib_before,
+    mib_most,
+    mib_after,
+    closed,
+  };
+};
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+};
+
+/** Listeners of the system's processes by the setting of their port; a process that it does not have is left out. */
+const listenersOf = ({ processes }: System): Listener[] => {
+  const of = (process: string, setting: string, name: string, path: string): Listener[] =>
+    processes
+      .filter((one) => one.name === process)
+      .flatMap(({ pid }) => {
+        const port = Number(environmentOf(pid, setting) ?? 0);
+        return port > 0 ? [{ name, pid, port, path }] : [];
+      })
+      .slice(0, 1);
+  return [
+    ...of('console', 'TEMPER_CONSOLE_PORT', 'console', '/sign-in'),
+    ...of('boot', 'TEMPER_BOOT_PORT', 'boot service', '/boot/network/52-54-00-00-00-01/boot.ipxe'),
+    ...of('worker-control', 'TEMPER_HEALTH_PORT', 'health', '/metrics'),
+  ];
+};
+
+/** From addresses of the loopback network alone: 127.0.0.9 sends, 127.0.0.2 is another. */
+export const measureFloods = async (
+  system: System,
+  { seconds }: { readonly seconds: number },
+  say: (line: string) => void,
+): Promise<Floods> => {
+  const ramdisks = await freePort();
+  const api = await startSecondApi(system, { TEMPER_RAMDISK_LISTEN: `127.0.0.1:${ramdisks}` });
+  try {
+    const listeners = [
+      { name: 'API', pid: api.pid, port: api.port, path: '/v1/none' },
+      { name: 'ramdisks', pid: api.pid, port: ramdisks, path: '/v1/lookup?addresses=52:54:00:00:00:01' },
+      ...listenersOf(system),
+    ];
+    const lines: Line[] = [];
+    for (const listener of listeners)
+      for (const way of floodWays) {
+        say(`floods: ${listener.name}, ${way}`);
+        lines.push(await flood(listener, way, seconds));
+      }
+    return { seconds, lines };
+  } finally {
+    await api.stop();
+  }
+};
+
+const isBeyond = ({ p95, mib_before, mib_most, mib_after }: Line): boolean =>
+  p95 > floodBounds.p95_ms || Math.max(mib_most, mib_after) - mib_before > floodBounds.mib_more;
+
+/** Lines that are beyond a bound. */
+export const floodsBeyond = (found: Floods | undefined): readonly Line[] => (found?.lines ?? []).filter(isBeyond);
+
+export const floodsTables = (found: Floods): string[] => [
+  `One address asks more than it may, ${found.seconds} s each; another is answered within ${floodBounds.p95_ms} ms (p95), memory grows by ${floodBounds.mib_more} MiB at most`,
+  table(
+    ['listener', 'way', 'p95, ms', 'looks', 'MiB before', 'most', 'after', 'closed', 'within'],
+    found.lines.map((line) => [
+      line.listener,
+      line.way,
+      ms(line.p95),
+      String(line.looks),
+      ...[line.mib_before, line.mib_most, line.mib_after].map(amount),
+      String(line.closed),
+      isBeyond(line) ? 'no' : 'yes',
+    ]),
+  ),
+];
