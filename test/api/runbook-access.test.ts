@@ -198,6 +198,56 @@ test('project: a reader lists public runbooks and those of its project, and sees
   expect((await show('owner-reader')).status).toBe(404);
 });
 
+describe('a public runbook asks the rule of seeing', () => {
+  const see = 'baremetal:runbook:get';
+  const asked = { rule: see, runbook: 'BOOK' };
+  const roleless = 'stranger-roleless' as Persona;
+  const refused = { list: [], show: 404, revisions: 404, traits: 404, can: false };
+  const answers = async (who: Persona) => ({
+    list: (await api.as(who, 'GET', '/v1/runbooks')).body.runbooks?.map((one: { name: string }) => one.name) ?? 403,
+    show: (await show(who)).status,
+    revisions: (await api.as(who, 'GET', '/temper/v1/runbooks/BOOK/revisions/1')).status,
+    traits: (await api.as(who, 'GET', '/v1/runbooks/BOOK/traits')).status,
+    can: (await api.as(who, 'POST', '/temper/v1/policy/can', { body: { asks: [asked] } })).body.answers?.[0].allowed,
+  });
+  beforeEach(() => stored(published));
+
+  test('and set closed shows it to the system alone, until a file opens it', async () => {
+    api.setPolicy({ set: 'closed' });
+    for (const who of ['owner-reader', roleless] as const)
+      expect([who, await answers(who)]).toEqual([who, { ...refused, list: 403 }]);
+    expect((await show('system-reader')).status).toBe(200);
+    api.setPolicy({ set: 'closed', overrides: { [see]: 'role:reader and True:%(runbook.public)s' } });
+    expect(await answers('owner-reader')).toMatchObject({
+      list: ['BOOK'],
+      show: 200,
+      revisions: 200,
+      traits: 200,
+      can: true,
+    });
+    expect(await answers(roleless)).toEqual({ ...refused, list: 403 });
+  });
+
+  test('and set temper shows it to readers, to none where a file says so, and to no caller without a role', async () => {
+    expect(await answers('lessee-reader')).toMatchObject({
+      list: ['BOOK'],
+      show: 200,
+      revisions: 200,
+      traits: 200,
+      can: true,
+    });
+    expect(await answers(roleless)).toEqual({ ...refused, list: 403 });
+    api.setPolicy({ set: 'temper', overrides: { [see]: '!' } });
+    expect(await answers('owner-admin')).toEqual(refused);
+  });
+
+  test('and set ironic shows it to every caller, as the original does', async () => {
+    api.setPolicy({ set: 'ironic' });
+    expect(await answers('stranger-admin')).toMatchObject({ list: ['BOOK'], show: 200, revisions: 200, can: true });
+    expect(await answers(roleless)).toMatchObject({ list: 403, show: 200, revisions: 200 });
+  });
+});
+
 describe('publicity', () => {
   test.each([
     ['a name', add('/name', 'BOOK2')],

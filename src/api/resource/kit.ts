@@ -48,8 +48,6 @@ type Owned<Row> = {
   readonly target: (row: Row) => Target;
   /** Columns behind the target keys of its rules. */
   readonly columns: Readonly<Record<string, string>>;
-  /** A flag of the row that shows it to every caller. */
-  readonly open?: keyof Row & string;
   /** The filter that names a project: one of the caller's own, unless it may list all. */
   readonly filter: string;
 };

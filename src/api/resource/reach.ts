@@ -3,7 +3,7 @@ import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';
-import { always, or, type Predicate } from '../../model/predicates';
+import { always, type Predicate } from '../../model/predicates';
 import type { HomeNode } from '../../model/resources/node-resources';
 import { nodeTarget, type Policy, type Target } from '../../policy';
 import type { AuditedAct } from '../audit/record';
@@ -52,16 +52,15 @@ const byNode = (kind: ResourceKind): Reach => ({
     ),
 });
 
-const byOwner = (kind: ResourceKind, { target, columns, open, filter }: NonNullable<ResourceKind['owned']>): Reach => {
+const byOwner = (kind: ResourceKind, { target, columns, filter }: NonNullable<ResourceKind['owned']>): Reach => {
   const see = ruleOf(kind, 'get');
-  const isOpen = (row: AnyRow): boolean => open !== undefined && (row[open] as unknown) === true;
   return {
     ruleFirst: false,
     listRules: [...Object.values(listsOf(kind)), see],
     seeing: [see],
     shown: (policy, who, found) => {
       const row = found as AnyRow;
-      return isOpen(row) || policy.allows(see, who, target(row)) ? { row } : undefined;
+      return policy.allows(see, who, target(row)) ? { row } : undefined;
     },
     target: ({ row }) => target(row),
     visible: (policy, who, filters) => {
@@ -72,8 +71,7 @@ const byOwner = (kind: ResourceKind, { target, columns, open, filter }: NonNulla
           rule: ruleOf(kind, 'list_all'),
           reason: `Only your own project may be named as ${filter}.`,
         });
-      const seen = policy.filter(see, who, columns);
-      return open === undefined ? seen : or({ is: 'equals', column: open, value: true }, seen);
+      return policy.filter(see, who, columns);
     },
   };
 };

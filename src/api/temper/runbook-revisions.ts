@@ -6,7 +6,7 @@ import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { asUuid, type RunbookUuid } from '../../model/ids';
 import { changesBetween } from '../../model/json-diff';
-import { always, or, type Predicate } from '../../model/predicates';
+import { always, type Predicate } from '../../model/predicates';
 import type { RunbookStep } from '../../model/resources/runbook-steps';
 import type { Runbook } from '../../model/resources/runbooks';
 import { runbookTarget } from '../../policy';
@@ -68,11 +68,11 @@ const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
 
 /** A revision is seen as the runbook was: what is public now may have been a project's own, and its steps with it. */
 const mayRead = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
-  row.public || ctx.policy().allows(revisionRules.get, who, runbookTarget(row));
+  ctx.policy().allows(revisionRules.get, who, runbookTarget(row));
 
 /** The same of all rows. */
 const readable = (ctx: ApiContext, who: Caller): Predicate =>
-  or({ is: 'equals', column: 'public', value: true }, ctx.policy().filter(revisionRules.get, who, runbookColumns));
+  ctx.policy().filter(revisionRules.get, who, runbookColumns);
 
 /** Throws RevisionNotFound alike for missing and hidden ones. */
 const visibleRevision = async (

@@ -23,8 +23,7 @@ export const seeRuleOf = (rule: string): string | undefined => {
 /** The rule that hides the object from a caller; undefined where the caller sees it, or the question names no object. */
 const hiddenBy = (policy: Policy, rule: string, who: Caller, target: Target): string | undefined => {
   const see = Object.keys(target).length === 0 ? undefined : seeRuleOf(rule);
-  const open = see === 'baremetal:runbook:get' && target['runbook.public'] === true;
-  return see === undefined || open || policy.allows(see, who, target) ? undefined : see;
+  return see === undefined || policy.allows(see, who, target) ? undefined : see;
 };
 
 /** What the API answers a caller who asks for what a rule guards. */

