@@ -60,6 +60,6 @@ module.exports = {
   maxWorkers: Math.min(os.availableParallelism() + 1, 8),
   // Only what never ends is too slow: one of two busy processors may take a minute for what is done here in seconds.
   testTimeout: 300_000,
-  // A worker that has loaded hundreds of files frees more than a GB when it ends. One that leaks never ends, and is still reported.
+  // Jest's 500 ms is too short for a worker of more than a GB on a busy machine. One that never ends is still reported.
   workerGracefulExitTimeout: 30_000,
 };

@@ -150,7 +150,7 @@ const planned = async (choose: Choose, automatedClean: boolean): Promise<Planned
   const nodes: NodeUuid[] = [];
   for (let at = 0; at < nodesOfWorld; at++) nodes.push(...(await world.nodes(['r1'], nodeOf(choose, work.verb))));
   if (choose([true, false])) await childOf(nodes[0]!);
-  (world.api.rooms as { settings: typeof defaultSettings }).settings = settingsOf(automatedClean);
+  Object.assign(world.api.rooms, { settings: settingsOf(automatedClean) });
   const bounds = { budget: { total: '100%' }, waves: [{ rest: true }], max_in_flight: 100 };
   const body = { ...bounds, select: { nodes }, ...work, runbook: book?.uuid ?? null };
   const { status, text, body: rollout } = await world.api.as('owner-manager', 'POST', '/temper/v1/rollouts', { body });
