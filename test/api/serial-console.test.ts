@@ -209,6 +209,14 @@ test('a ticket that is too old, or of another group, is refused', async () => {
 
 test.each([
   ['its lessee changes', (sql: TestApi['sql']) => sql`update nodes set lessee = null`],
+  [
+    'its lessee leases it a second time',
+    (sql: TestApi['sql']) =>
+      sql.begin(async (tx) => {
+        await tx`update nodes set lessee = null`;
+        await tx`update nodes set lessee = ${lessee}`;
+      }),
+  ],
   ['its owner changes', (sql: TestApi['sql']) => sql`update nodes set owner = 'other'`],
   ['the console is switched off', (sql: TestApi['sql']) => sql`update nodes set console_enabled = false`],
   [

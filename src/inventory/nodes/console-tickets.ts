@@ -13,7 +13,7 @@ export type Redeemed =
 
 type Made = {
   readonly ticket_hash: string;
-  readonly node: Pick<NodeRow, 'uuid' | 'owner' | 'lessee'>;
+  readonly node: Pick<NodeRow, 'uuid' | 'owner' | 'lessee' | 'lease_id'>;
   readonly requester: Requester;
   /** Milliseconds from now, by the store's clock. */
   readonly useMs: number;
@@ -26,6 +26,7 @@ const uniqueViolation = '23505';
 const stillHolds = (sql: Db) => sql`
   n.uuid = t.node_uuid and n.console_enabled and t.ends_at > now()
   and n.owner is not distinct from t.owner and n.lessee is not distinct from t.lessee
+  and n.lease_id is not distinct from t.lease_id
   and not exists (select 1 from freezes where freezes.node_uuid = n.uuid and ${activeFreeze(sql)})`;
 
 export const consoleTickets = (sql: Db) => ({
@@ -35,8 +36,8 @@ export const consoleTickets = (sql: Db) => ({
       delete from console_tickets where node_uuid = ${node.uuid}
         and (closed_at is not null or ends_at < now() or (used_at is null and use_before < now()))`;
     await sql`
-      insert into console_tickets (ticket_hash, node_uuid, owner, lessee, requester, use_before, ends_at)
-      values (${ticket_hash}, ${node.uuid}, ${node.owner}, ${node.lessee}, ${jsonOf(sql, requester)},
+      insert into console_tickets (ticket_hash, node_uuid, owner, lessee, lease_id, requester, use_before, ends_at)
+      values (${ticket_hash}, ${node.uuid}, ${node.owner}, ${node.lessee}, ${node.lease_id}, ${jsonOf(sql, requester)},
         now() + ${useMs} * interval '1 millisecond', now() + ${lastsMs} * interval '1 millisecond')`;
   },
 
