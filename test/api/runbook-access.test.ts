@@ -1,5 +1,7 @@
 /** The expected access to runbooks, line by line; what changes publicity; steps with rules of their own; operators' traits. */
+import { readPolicy } from '../../src/policy';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
+import { blocksOf, partOf, readDocument } from '../support/documents';
 import { lessee, owner, type Persona, stranger } from '../support/world';
 
 const prefix = 'CUSTOM_APPROVED_';
@@ -373,5 +375,31 @@ describe('traits that only the operator sets', () => {
     expect((await patch('owner-manager', add('/disable_ramdisk', true))).status).toBe(403);
     expect((await patch('owner-manager', add('/extra/a', 1))).status).toBe(200);
     expect((await newSteps('operator')).status).toBe(200);
+  });
+});
+
+describe('the file of the page for tenants, over set closed', () => {
+  const file = blocksOf(partOf(readDocument('docs/tenants.md'), 'Opening a closed API'), 'yaml').join('');
+  beforeEach(() => api.setPolicy({ set: 'closed', ...readPolicy(file, 'policy.yaml') }));
+
+  test.each([
+    ['lessee-member', published, 202],
+    ['owner-member', published, 202],
+    ['owner-member', ofProject, 202],
+    ['lessee-reader', published, 403],
+    ['lessee-admin', ofProject, 404],
+    ['stranger-admin', published, 404],
+  ] as const)('%s runs %j: %i', async (who, of, status) => {
+    await stored(of);
+    const reply = await service(who);
+    expect([reply.status, status === 202 ? '' : faultOf(reply)]).toEqual([status, expect.any(String)]);
+  });
+
+  test('members read and list the runbooks that they may run, and write none', async () => {
+    for (const [name, more] of Object.entries({ BOOK: published, A: ofProject, B: ofOthers }))
+      await stored({ name, ...more });
+    expect(await lists('owner-member')).toEqual(['A', 'BOOK']);
+    expect((await show('owner-member')).status).toBe(200);
+    for (const act of [newSteps, rename, drop, create] as Act[]) expect((await act('owner-admin')).status).toBe(403);
   });
 });
