@@ -171,6 +171,27 @@ describe('said twice', () => {
     expect(honoursKey({ method, rules, open } as never)).toBe(honours);
   });
 
+  test('a route that changes nothing honours no key', () => {
+    expect(honoursKey({ method: 'POST', rules: ['a:rule'], changesNothing: true } as never)).toBe(false);
+  });
+
+  const steps = [{ interface: 'power', step: 'reboot', args: {}, order: 1 }];
+  test.each<[string, object]>([
+    ['/temper/v1/policy/can', { asks: [{ rule: 'baremetal:node:create' }] }],
+    ['/temper/v1/nodes/n1/plan', { target: 'manage' }],
+    ['/temper/v1/runbooks/check', { steps }],
+    ['/temper/v1/runbooks/CUSTOM_KEYED/check', {}],
+  ])('of what POST %s answers nothing is kept', async (path, body) => {
+    await api.as('operator', 'POST', '/v1/nodes', { body: node });
+    await api.as('operator', 'POST', '/v1/runbooks', { body: { name: 'CUSTOM_KEYED', steps } });
+    const replies = [await ask('POST', path, { body }), await ask('POST', path, { body })];
+    expect(replies.map((reply) => [reply.status, again(reply)])).toEqual([
+      [200, null],
+      [200, null],
+    ]);
+    expect(await count('idempotency')).toBe(0);
+  });
+
   test('under another key of digests it is the same request, as long as the older one is known', async () => {
     const first = await create();
     const { digests } = api.rooms.vault;
@@ -181,9 +202,16 @@ describe('said twice', () => {
     expect([reply.text, again(reply)]).toEqual([first.text, 'true']);
   });
 
-  test('every route that creates or starts honours the key, but for those of ramdisks', () => {
+  test('every route that creates or starts honours the key, but for those of ramdisks and those that change nothing', () => {
     const not = routes.filter((one) => /POST|PUT/.test(one.method) && !honoursKey(one)).map(({ path }) => path);
-    expect(not).toEqual(['/v1/heartbeat/:node_ident', '/v1/continue_inspection']);
+    expect(not.sort()).toEqual([
+      '/temper/v1/nodes/:node/plan',
+      '/temper/v1/policy/can',
+      '/temper/v1/runbooks/:runbook/check',
+      '/temper/v1/runbooks/check',
+      '/v1/continue_inspection',
+      '/v1/heartbeat/:node_ident',
+    ]);
   });
 });
 

@@ -13,9 +13,9 @@ import type { Answer, Route } from './route';
 /** Creates and starts work: a repeat would do it a second time. */
 const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
 
-/** Whether a route honours the key; ramdisks have no login, and discovery changes nothing. */
-export const honoursKey = ({ method, rules, open }: Route): boolean =>
-  honouring.includes(method as 'POST') && rules !== 'public' && rules.length > 0 && !open;
+/** Whether a route honours the key; ramdisks have no login, and where nothing is changed nothing can be done twice. */
+export const honoursKey = ({ method, rules, open, changesNothing }: Route): boolean =>
+  honouring.includes(method as 'POST') && !changesNothing && rules !== 'public' && rules.length > 0 && !open;
 
 /** Does the work under the id that its records are to carry. */
 type Work = (requestId: string) => Promise<Answer>;

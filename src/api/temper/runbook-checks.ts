@@ -195,6 +195,7 @@ const checkRoute = <Params, Body>(
     path: `/temper/v1/runbooks${path}`,
     answers: { 200: shapes.runbookCheck },
     rules: [rule, ...rulesOfNodes],
+    changesNothing: true,
     body,
     handler,
   });
