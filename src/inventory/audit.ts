@@ -2,6 +2,7 @@
 
 import type { RunUuid } from '../model/ids';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
+import { recorded } from '../model/resources/recorded';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
 
@@ -51,7 +52,7 @@ export const auditInsert = (sql: Db, row: AuditRow, changed?: string) => {
     insert into audit (requester, origin, action, rule, rule_set, resource, resource_id, node_uuid, project, run_id, data)
     select ${jsonOf(sql, row.requester)}, ${jsonOf(sql, row.origin ?? {})}, ${row.action}, ${row.rule},
       ${row.rule_set}, ${row.resource}, ${row.resource_id}, ${node}, ${project}, ${row.run_id ?? null},
-      ${jsonOf(sql, row.data ?? {})} ${changed === undefined ? sql`` : sql`from ${sql(changed)}`}`;
+      ${jsonOf(sql, recorded(row.data ?? {}))} ${changed === undefined ? sql`` : sql`from ${sql(changed)}`}`;
 };
 
 export const audit = (sql: Db) => ({

@@ -1,5 +1,6 @@
 /** The append-only record of what happened to nodes and runs. */
 import type { ProjectId, RolloutUuid } from '../model/ids';
+import { recorded } from '../model/resources/recorded';
 import { type Db, jsonOf } from './database';
 
 export type EventRow = {
@@ -20,7 +21,7 @@ export type EventRow = {
 export const eventInsert = (sql: Db, row: EventRow, changed?: string) => sql`
   insert into events (kind, node_uuid, run_id, project, lessee, rollout_id, data)
     select ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null},
-      ${row.rollout_id ?? null}, ${jsonOf(sql, row.data ?? {})} ${changed === undefined ? sql`` : sql`from ${sql(changed)}`}`;
+      ${row.rollout_id ?? null}, ${jsonOf(sql, recorded(row.data ?? {}))} ${changed === undefined ? sql`` : sql`from ${sql(changed)}`}`;
 
 export const events = (sql: Db) => ({
   async append(row: EventRow): Promise<void> {

@@ -7,6 +7,7 @@ import { createTrail } from '../../src/api/audit/middleware';
 import { createRepeats } from '../../src/api/audit/refusal-counter';
 import type { RequestRow } from '../../src/inventory/audit';
 import { anonymous } from '../../src/model/access/callers';
+import { sha256Of } from '../../src/model/digests';
 import type { ProjectId } from '../../src/model/ids';
 import { startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, personas } from '../support/world';
@@ -157,6 +158,54 @@ describe('a request for a change leaves one row also', () => {
     expect(row.origin.forwarded_for).toHaveLength(200);
     const short = await api.as('operator', 'DELETE', '/v1/nodes/a%1b%5b31m');
     expect((await rowsOf(short))[0].resource_id).toBe('a?[31m');
+  });
+});
+
+describe('what nobody may delete keeps little of a request', () => {
+  const long = 'x'.repeat(900_000);
+  const digest = (value: unknown) => ({
+    $bytes: JSON.stringify(value).length,
+    $sha256: sha256Of(JSON.stringify(value)),
+  });
+  const eventsOf = (node: { uuid: string }) =>
+    api.sql`select data from events where node_uuid = ${node.uuid} order by seq`;
+
+  test('of a long value of a node its size and its SHA-256, in the trail and in the event, and the rest as it is', async () => {
+    const node = await madeNode();
+    const extra = { blob: long, rack: 'r1' };
+    const reply = await patch('lessee-manager', node.uuid, extra);
+    expect(reply.status).toBe(200);
+    const changed = { extra: digest(extra) };
+    expect((await rowsOf(reply))[0].data).toEqual({ changed });
+    expect(await eventsOf(node)).toMatchObject([{ data: { changed, node_uuid: node.uuid } }]);
+    const [kept] = await api.sql`select extra from nodes where uuid = ${node.uuid}`;
+    expect(kept!.extra).toEqual(extra);
+  });
+
+  test('of a short value all of it', async () => {
+    const node = await madeNode();
+    const extra = { note: 'y'.repeat(4_000) };
+    const reply = await patch('lessee-manager', node.uuid, extra);
+    expect((await rowsOf(reply))[0].data).toEqual({ changed: { extra } });
+  });
+
+  test('of a list or a document of many short values one digest where they pass the row', async () => {
+    const extra = Object.fromEntries(Array.from({ length: 7_000 }, (_, n) => [`k${n}`, 'v'.repeat(9)]));
+    const made = await api.as('operator', 'POST', '/v1/chassis', { body: { description: 'many', extra } });
+    expect(made.status).toBe(201);
+    const [row] = await rowsOf(made);
+    expect(JSON.stringify(row.data).length).toBeLessThan(64 * 1024);
+    expect(row.data).toMatchObject({ description: 'many', extra: { $bytes: JSON.stringify(extra).length } });
+  });
+
+  test('of the steps of a runbook each that is long, and the page of the trail shows the digest', async () => {
+    const steps = [{ interface: 'power', step: 'reboot', args: { why: long }, order: 1 }];
+    const made = await api.as('operator', 'POST', '/v1/runbooks', { body: { name: 'CUSTOM_LONG_STEP', steps } });
+    expect(made.status).toBe(201);
+    const [row] = await rowsOf(made);
+    expect(row.data.steps).toEqual([{ $bytes: expect.any(Number), $sha256: expect.stringMatching(/^[0-9a-f]{64}$/) }]);
+    const page = await api.as('operator', 'GET', `/temper/v1/audit?request=${row.request_id}`);
+    expect(page.body.audit[0].data).toEqual(row.data);
   });
 });
 
