@@ -23,6 +23,7 @@ export const eventFamilies = [
   'disruption_budget',
   'window',
   'rollout',
+  'discovered_machine',
 ] as const;
 
 const changes = ['created', 'updated', 'deleted'];
@@ -55,6 +56,7 @@ const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly 
   disruption_budget: [...changes, 'overridden'],
   runbook: [...changes, 'withdrawn'],
   allocation: [...changes, 'reserved', 'failed'],
+  discovered_machine: ['reported', 'enrolled', 'refused', 'deleted'],
   step: ['begun', 'tried', 'waiting', 'parked', 'done', 'skipped', 'failed'],
 };
 
