@@ -1,7 +1,6 @@
-/** Where the API is and who is calling, from TEMPER_*, OS_* or a clouds.yaml, as the OpenStack clients read them. */
-import { join } from 'node:path';
-import { parse } from 'yaml';
-import { isDocument } from '../model/document';
+/** Where the API is and who is calling, from TEMPER_*, OS_* or clouds.yaml with secure.yaml, as the OpenStack clients read them. */
+import { asDocument } from '../model/document';
+import { cloudOfFiles } from './cloud-files';
 import { stop } from './faults';
 import type { CliDeps, Trust } from './hands';
 
@@ -37,27 +36,9 @@ type Cloud = {
 const textOrNumber = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 
-/** Places of clouds.yaml, as openstacksdk has them. */
-const cloudFiles = ({ env, home }: CliDeps): string[] =>
-  env.OS_CLIENT_CONFIG_FILE
-    ? [env.OS_CLIENT_CONFIG_FILE]
-    : ['clouds.yaml', join(home, '.config', 'openstack', 'clouds.yaml'), '/etc/openstack/clouds.yaml'];
-
 const cloudNamed = (hands: CliDeps, name: string): Cloud => {
-  const files = cloudFiles(hands);
-  const file = files.find((path) => hands.readFile(path) !== undefined);
-  if (!file) return stop('usage', `Cloud ${name}: there is no ${files.join(' and no ')}.`);
-  let read: unknown;
-  try {
-    read = parse(hands.readFile(file)!);
-  } catch {
-    return stop('usage', `${file} is not valid YAML.`); // its own text would quote the file, which holds passwords
-  }
-  const clouds = isDocument(read) && isDocument(read.clouds) ? read.clouds : {};
-  const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
-  if (!isDocument(cloud))
-    return stop('usage', `${file} has no cloud ${name}; it has ${Object.keys(clouds).join(', ') || 'none'}.`);
-  return { ...cloud, auth: isDocument(cloud.auth) ? cloud.auth : {} } as Cloud;
+  const cloud = cloudOfFiles(hands, name);
+  return { ...cloud, auth: asDocument(cloud.auth) } as Cloud;
 };
 
 const authKeys =

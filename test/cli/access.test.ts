@@ -1,5 +1,6 @@
 /** Where the command goes and as whom, and how it ends when it is refused or no service answers. */
 import { demoApplicationCredentials, startDemoIdentity } from '../../emulator/identity/index';
+import { stop } from '../../src/cli';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, nowhere, startDouble } from './support/double';
 
@@ -47,6 +48,62 @@ describe('the API is found', () => {
       undefined,
       `Basic ${Buffer.from('u:p').toString('base64')}`,
     ]);
+  });
+
+  describe('with what secure.yaml says of the cloud, over clouds.yaml', () => {
+    const files = {
+      'clouds.yaml': `clouds: {x: {auth_type: http_basic, auth: {endpoint: '${closedPort}', username: u, password: old}}, z: {}}`,
+      'secure.yaml': '',
+    };
+    const secure = () => `clouds: {x: {auth: {endpoint: '${api.url}', password: geheim}}}`;
+    const sent = () => api.asked.map(({ headers }) => headers.authorization);
+    const basic = [`Basic ${Buffer.from('u:geheim').toString('base64')}`];
+
+    test.each(['secure.yaml', '/home/x/.config/openstack/secure.yaml', '/etc/openstack/secure.yaml'])(
+      'at %s',
+      async (path) => {
+        const { 'secure.yaml': _, ...rest } = files;
+        const { status, err } = await temper('--os-cloud x runs list', { files: { ...rest, [path]: secure() } });
+        expect({ status, err, sent: sent() }).toEqual({ status: 0, err: '', sent: basic });
+      },
+    );
+
+    test('at OS_CLIENT_SECURE_FILE, before all others and with a clouds.yaml elsewhere', async () => {
+      const env = { OS_CLIENT_SECURE_FILE: 's', OS_CLIENT_CONFIG_FILE: 'c', OS_CLOUD: 'x' };
+      await temper('runs list', {
+        env,
+        files: { c: files['clouds.yaml'], s: secure(), 'secure.yaml': 'clouds: {x: 1}' },
+      });
+      expect(sent()).toEqual(basic);
+    });
+
+    test('and one that may not be read is passed over, unless the caller named it', async () => {
+      const text = files['clouds.yaml'].replace(closedPort, api.url);
+      const readFile = (path: string) =>
+        path === '/etc/openstack/secure.yaml'
+          ? stop('usage', 'may not be read')
+          : path === 'clouds.yaml'
+            ? text
+            : undefined;
+      await temper('--os-cloud x runs list', { readFile });
+      expect(sent()).toHaveLength(1);
+      const env = { OS_CLIENT_SECURE_FILE: '/etc/openstack/secure.yaml' };
+      expect((await temper('--os-cloud x runs list', { env, readFile })).status).toBe(2);
+    });
+
+    test('and an empty one says nothing', async () => {
+      const text = files['clouds.yaml'].replace(closedPort, api.url);
+      await temper('--os-cloud x runs list', { files: { ...files, 'clouds.yaml': text } });
+      expect(sent()).toEqual([`Basic ${Buffer.from('u:old').toString('base64')}`]);
+    });
+
+    test('and one that is no YAML is named, without what is in it', async () => {
+      const done = await temper('--os-cloud x runs list', {
+        files: { ...files, 'secure.yaml': 'a: geheim: x\n\t- {' },
+      });
+      expect(done).toMatchObject({ status: 2, err: expect.stringContaining('secure.yaml is not valid YAML') });
+      expect(done.err).not.toContain('geheim');
+    });
   });
 
   test.each([

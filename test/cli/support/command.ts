@@ -15,6 +15,7 @@ type World = Partial<
     | 'secrets'
     | 'confirm'
     | 'fetchWith'
+    | 'readFile'
     | 'signal'
     | 'terminal'
     | 'keyboard'

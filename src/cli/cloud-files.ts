@@ -1,0 +1,65 @@
+/** A cloud of clouds.yaml, with what secure.yaml says of it, from the places where openstacksdk looks. */
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { asDocument, type Document, isDocument } from '../model/document';
+import { stop } from './faults';
+import type { CliDeps } from './hands';
+
+const places = (home: string, name: string): string[] => [
+  name,
+  join(home, '.config', 'openstack', name),
+  join('/etc/openstack', name),
+];
+
+/** Places of clouds.yaml, as openstacksdk has them. */
+const cloudFiles = ({ env, home }: CliDeps): string[] =>
+  env.OS_CLIENT_CONFIG_FILE ? [env.OS_CLIENT_CONFIG_FILE] : places(home, 'clouds.yaml');
+
+/** Places of secure.yaml, as openstacksdk has them: also where OS_CLIENT_CONFIG_FILE says where clouds.yaml is. */
+const secureFiles = ({ env, home }: CliDeps): string[] => [
+  ...(env.OS_CLIENT_SECURE_FILE ? [env.OS_CLIENT_SECURE_FILE] : []),
+  ...places(home, 'secure.yaml'),
+];
+
+const firstOf = (hands: CliDeps, files: readonly string[]): string | undefined =>
+  files.find((path) => hands.readFile(path) !== undefined);
+
+/** As openstacksdk: what only another user of the machine may read is passed over, but not what the caller named. */
+const firstSecure = (hands: CliDeps): string | undefined =>
+  secureFiles(hands).find((path) => {
+    try {
+      return hands.readFile(path) !== undefined;
+    } catch (thrown) {
+      if (path === hands.env.OS_CLIENT_SECURE_FILE) throw thrown;
+      return false;
+    }
+  });
+
+const cloudsIn = (hands: CliDeps, file: string): Document => {
+  try {
+    return asDocument(asDocument(parse(hands.readFile(file)!)).clouds);
+  } catch {
+    return stop('usage', `${file} is not valid YAML.`); // its own text would quote the file, which holds passwords
+  }
+};
+
+/** As openstacksdk merges: objects by their keys, and of anything else the second stands. */
+const merged = (first: Document, second: Document): Document =>
+  Object.fromEntries([
+    ...Object.entries(first),
+    ...Object.entries(second).map(([key, value]) => {
+      const before = Object.hasOwn(first, key) ? first[key] : undefined;
+      return [key, isDocument(value) && isDocument(before) ? merged(before, value) : value] as const;
+    }),
+  ]);
+
+/** Throws CliFault (usage) where there is no such cloud. */
+export const cloudOfFiles = (hands: CliDeps, name: string): Document => {
+  const files = cloudFiles(hands);
+  const file = firstOf(hands, files) ?? stop('usage', `Cloud ${name}: there is no ${files.join(' and no ')}.`);
+  const secure = firstSecure(hands);
+  const clouds = merged(cloudsIn(hands, file), secure === undefined ? {} : cloudsIn(hands, secure));
+  const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
+  if (isDocument(cloud)) return cloud;
+  return stop('usage', `${file} has no cloud ${name}; it has ${Object.keys(clouds).join(', ') || 'none'}.`);
+};
