@@ -16,7 +16,11 @@ export const quotas = (sql: Db) => {
       sql`rollouts where project = ${project} and state in ('scheduled', 'running', 'paused')`,
     rollout_plans: (project: string) =>
       sql`rollouts where project = ${project} and state in ('planned', 'awaiting_approval')`,
-  } as const satisfies Record<StoredQuota, unknown>;
+  } as const satisfies Record<Exclude<StoredQuota, 'runbook_revisions'>, unknown>;
+  /** Each counts 4 KiB at least, so that few enough rows are summed. */
+  const revisionsFull = (project: string, limit: number) => sql<{ full: boolean }[]>`
+    select coalesce(sum(greatest(bytes, 4096)), 0) >= ${limit}::bigint * 1048576 as full
+    from runbook_revisions where owner = ${project}`;
   return {
     /**
      * Throws QuotaExceeded when the project has as many as it may have. Requests at the same moment may go past the
@@ -26,7 +30,10 @@ export const quotas = (sql: Db) => {
      */
     async require(quota: StoredQuota, project: string | null, limit: number): Promise<void> {
       if (project === null || limit === 0) return;
-      const [row] = await sql<{ full: boolean }[]>`
+      const [row] =
+        quota === 'runbook_revisions'
+          ? await revisionsFull(project, limit)
+          : await sql<{ full: boolean }[]>`
         select count(*) >= ${limit} as full from (select 1 from ${rowsOf[quota](project)} limit ${limit}) counted`;
       if (row?.full) raise('QuotaExceeded', quotaFacts(quota, project, limit));
     },

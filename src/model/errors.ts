@@ -142,7 +142,7 @@ export const errors = {
   QuotaExceeded: {
     status: 429,
     retry: true,
-    says: 'Project {project} has {limit} {counts}, which is its quota ({quota}). End or delete some, or ask an operator to raise {setting}.',
+    says: 'Project {project} has {limit} {counts}, which is its quota ({quota}). {remedy}, or ask an operator to raise {setting}.',
   },
   TooManyStreams: {
     status: 503,

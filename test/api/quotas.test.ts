@@ -4,9 +4,17 @@ import { createStreams } from '../../src/api';
 import type { RunUuid } from '../../src/model/ids';
 import { createRuns } from '../../src/runs';
 import { addWorker, faultOf, startTestApi, type TestApi } from '../support/api';
-import { lessee, owner, type Persona } from '../support/world';
+import { lessee, owner, type Persona, stranger } from '../support/world';
 
-const quotas = { runs: 2, streams: 2, allocations: 2, runbooks: 2, rollouts: 2, rollout_plans: 2 };
+const quotas = {
+  runs: 2,
+  streams: 2,
+  allocations: 2,
+  runbooks: 2,
+  rollouts: 2,
+  rollout_plans: 2,
+  runbook_revisions: 2,
+};
 const engineAway = () => Promise.reject(new Error('the engine is away'));
 
 let api: TestApi;
@@ -91,6 +99,49 @@ describe('a project that has as many as it may have is refused with the name of 
     } finally {
       await streams.close();
     }
+  });
+});
+
+describe('revisions of runbooks', () => {
+  const steps = (why: string) => [{ interface: 'power', step: 'reboot', order: 1, args: { why } }];
+  const name = 'CUSTOM_CHANGED_OFTEN';
+  const change = (who: Persona, path: string, value: unknown) =>
+    api.as(who, 'PATCH', `/v1/runbooks/${name}`, { body: [{ op: 'add', path, value }] });
+  const traits = (who: Persona) =>
+    api.as(who, 'PUT', `/v1/runbooks/${name}/traits`, { body: { traits: ['CUSTOM_ANOTHER'] } });
+  const parameters = (who: Persona) =>
+    api.as(who, 'PUT', `/temper/v1/runbooks/${name}/parameters`, {
+      body: { parameters: [{ name: 'size', schema: { type: 'integer' } }] },
+    });
+
+  test('hold so many MiB, also of runbooks that were deleted; what makes no revision and callers of the system go on', async () => {
+    const made = (who: Persona, why: string) =>
+      api.as(who, 'POST', '/v1/runbooks', { body: { name, steps: steps(why) } });
+    for (let at = 0; at < 2; at++) {
+      expect((await made('stranger-admin', 'x'.repeat(900_000))).status).toBe(201);
+      expect((await change('stranger-admin', '/steps', steps('y'.repeat(900_000)))).status).toBe(at === 0 ? 200 : 429);
+      if (at === 0) expect((await api.as('stranger-admin', 'DELETE', `/v1/runbooks/${name}`)).status).toBe(204);
+    }
+    const full = await change('stranger-admin', '/steps', steps('z'));
+    expect([full.status, faultOf(full)]).toEqual([
+      429,
+      `Project ${stranger} has 2 MiB of revisions of runbooks, which is its quota (runbook_revisions). Revisions are not deleted, so change runbooks less often, or ask an operator to raise TEMPER_QUOTA_RUNBOOK_REVISIONS.`,
+    ]);
+    expect([(await traits('stranger-admin')).status, (await parameters('stranger-admin')).status]).toEqual([429, 429]);
+    expect((await change('stranger-admin', '/extra', { a: 1 })).status).toBe(200);
+    expect([(await traits('operator')).status, (await parameters('operator')).status]).toEqual([204, 200]);
+    expect((await api.as('stranger-admin', 'DELETE', `/v1/runbooks/${name}`)).status).toBe(204);
+    expect((await made('stranger-admin', 'z')).status).toBe(429);
+  });
+
+  test('count 4 KiB at least each, so that there are not ever more of short ones', async () => {
+    await api.sql`
+      insert into runbook_revisions (runbook_uuid, revision, digest, name, owner, public, traits, disable_ramdisk)
+      select gen_random_uuid(), n, 'd', 'n', 'many-short', false, '{}', false from generate_series(1, 512) n`;
+    await expect(api.inventory.quotas.require('runbook_revisions', 'many-short', 2)).rejects.toMatchObject({
+      code: 'QuotaExceeded',
+    });
+    await expect(api.inventory.quotas.require('runbook_revisions', 'many-short', 3)).resolves.toBeUndefined();
   });
 });
 

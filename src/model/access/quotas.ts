@@ -1,5 +1,13 @@
 /** How much of a kind one project may have at once, so that one tenant cannot use up what all share. */
 
+type QuotaRow = {
+  readonly setting: string;
+  readonly counts: string;
+  readonly initially: number;
+  /** The remedy of a caller, where that is not to end or delete some. */
+  readonly instead?: string;
+};
+
 export const quotaTable = {
   runs: { setting: 'TEMPER_QUOTA_RUNS', counts: 'open runs', initially: 10_000 },
   streams: { setting: 'TEMPER_QUOTA_STREAMS', counts: 'open event streams', initially: 100 },
@@ -15,7 +23,14 @@ export const quotaTable = {
     counts: 'plans of rollouts that were not begun',
     initially: 1_000,
   },
-} as const satisfies Record<string, { readonly setting: string; readonly counts: string; readonly initially: number }>;
+  // As many as 200,000 changes of a runbook of 5 KiB, or 1,000 changes of the largest one that a request can hold.
+  runbook_revisions: {
+    setting: 'TEMPER_QUOTA_RUNBOOK_REVISIONS',
+    counts: 'MiB of revisions of runbooks',
+    initially: 1_024,
+    instead: 'Revisions are not deleted, so change runbooks less often',
+  },
+} as const satisfies Record<string, QuotaRow>;
 
 export type Quota = keyof typeof quotaTable;
 
@@ -29,6 +44,7 @@ export const quotaFacts = (quota: Quota, project: string, limit: number) => ({
   limit,
   counts: quotaTable[quota].counts,
   setting: quotaTable[quota].setting,
+  remedy: (quotaTable[quota] as QuotaRow).instead ?? 'End or delete some',
 });
 
 export const defaultQuotas: Quotas = Object.fromEntries(

@@ -39,6 +39,7 @@ export const apiSettings = (config: ApiConfig): Settings => ({
     streams: config.TEMPER_QUOTA_STREAMS,
     allocations: config.TEMPER_QUOTA_ALLOCATIONS,
     runbooks: config.TEMPER_QUOTA_RUNBOOKS,
+    runbook_revisions: config.TEMPER_QUOTA_RUNBOOK_REVISIONS,
     rollouts: config.TEMPER_QUOTA_ROLLOUTS,
     rollout_plans: config.TEMPER_QUOTA_ROLLOUT_PLANS,
   },

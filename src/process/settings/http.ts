@@ -14,6 +14,10 @@ const quotaSettings = {
   TEMPER_QUOTA_STREAMS: quota('streams', ' Counted in each API; each of its TEMPER_API_PROCESSES has its share.'),
   TEMPER_QUOTA_ALLOCATIONS: quota('allocations'),
   TEMPER_QUOTA_RUNBOOKS: quota('runbooks'),
+  TEMPER_QUOTA_RUNBOOK_REVISIONS: quota(
+    'runbook_revisions',
+    ' Revisions of deleted runbooks count too, each as 4 KiB at least.',
+  ),
   TEMPER_QUOTA_ROLLOUTS: quota('rollouts'),
   TEMPER_QUOTA_ROLLOUT_PLANS: quota('rollout_plans', ' A plan ends after TEMPER_ROLLOUT_PLAN_HOURS.'),
 };

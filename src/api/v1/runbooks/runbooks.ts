@@ -10,7 +10,6 @@ import {
   runbookTraitsSince,
 } from '../../../model/resources/runbooks';
 import { isTrait, traitRefusal } from '../../../model/resources/traits';
-import { requesterOf } from '../../audit/record';
 import { quotasOf } from '../../context';
 import { schemaError } from '../../http/errors';
 import type { Route } from '../../http/route';
@@ -23,6 +22,7 @@ import { createSchema } from '../../resource/validation';
 import type { StoredValues } from '../../resource/values';
 import { operatorTraitRules, requireOperatorMarks } from '../nodes/operator-traits';
 import { checkOwnership, ownershipOf, patch, withTextOwner } from './ownership';
+import { admitRevision } from './revisions';
 import { checkedSteps, requireSteps } from './steps';
 import { claimMarks, shareTrait } from './trait-claims';
 import { runbookKind } from './visibility';
@@ -60,6 +60,9 @@ const checkedRunbook: Resource<Runbook>['checked'] = (values, { ctx, request, na
   };
 };
 
+/** A change of these alone makes no revision. */
+const withoutRevision: readonly string[] = ['description', 'extra'];
+
 const runbookChecks: readonly WriteCheck<Runbook>[] = [
   {
     on: ['create', 'update'],
@@ -74,7 +77,9 @@ const runbookChecks: readonly WriteCheck<Runbook>[] = [
   },
   {
     on: ['create', 'update'],
-    check: ({ inventory, request }) => inventory.runbookRevisions.author(requesterOf(request)),
+    check: async ({ ctx, inventory, request, named }) => {
+      if (named.some((field) => !withoutRevision.includes(field))) await admitRevision(ctx, inventory, request);
+    },
   },
   {
     on: ['create'],
