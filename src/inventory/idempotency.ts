@@ -74,6 +74,21 @@ export const idempotency = (sql: Db) => {
       throw new Error('an idempotency key was neither free nor taken');
     },
 
+    /** How many keys of a caller are kept, counted up to `most`. */
+    async count(caller: Buffer, most: number): Promise<number> {
+      const [row] = await sql<{ keys: number }[]>`
+        select count(*)::int as keys
+        from (select 1 from idempotency where caller = ${caller} and not superseded and expires_at > now() limit ${most}) kept`;
+      return row!.keys;
+    },
+
+    /** Whether a request of the caller has the key. */
+    async holds(caller: Buffer, key: string): Promise<boolean> {
+      const rows = await sql`
+        select 1 from idempotency where caller = ${caller} and key = ${key} and not superseded and expires_at > now()`;
+      return rows.length > 0;
+    },
+
     /** Puts off the moment from which this request counts as dead. */
     async renew(request_id: string): Promise<void> {
       await sql`update idempotency set lives_until = ${lives} where request_id = ${request_id} and answered_at is null`;

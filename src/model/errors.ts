@@ -48,6 +48,11 @@ export const errors = {
     retry: false,
     says: 'This Idempotency-Key was used for another request: method, path, API version, body or the roles of the caller differ. Use a new key for new work.',
   },
+  TooManyKeys: {
+    status: 429,
+    retry: true,
+    says: 'Answers to {limit} requests of this caller with an Idempotency-Key are kept, as many as there may be. Send it without a key, or try again in {seconds} s.',
+  },
   TooManyRequests: {
     status: 429,
     retry: true,

@@ -61,6 +61,7 @@ const headerFacts = [
   { code: 'MethodNotAllowed', fact: 'allow', header: 'Allow' },
   { code: 'IdempotencyUnderWay', fact: 'seconds', header: 'Retry-After' },
   { code: 'StoreContended', fact: 'seconds', header: 'Retry-After' },
+  { code: 'TooManyKeys', fact: 'seconds', header: 'Retry-After' },
   { code: 'TooManyRequests', fact: 'seconds', header: 'Retry-After' },
 ] as const satisfies readonly { code: ErrorCode; fact: string; header: string }[];
 

@@ -7,6 +7,7 @@ import { raise, type TemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
 import { callerKey } from './caller-key';
 import { asTemperError, replyFor } from './errors';
+import { createKeyRoom, keptAnswer } from './idempotency-bounds';
 import { cutOffAnswer, type KeyedRequest } from './idempotency-cut-off';
 import type { Answer, Route } from './route';
 
@@ -62,9 +63,6 @@ const saysNothing = [
   'Unexpected',
 ] as const satisfies readonly TemperError['code'][];
 
-const keptText = (answer: Answer): string | null =>
-  answer.text ?? (answer.body === undefined ? null : JSON.stringify(answer.body));
-
 /** What the functions below work with. */
 type Keys = {
   readonly ctx: ApiContext;
@@ -74,7 +72,7 @@ type Keys = {
 
 const keepAnswer = ({ ctx }: Keys, request_id: string, answer: Answer): Promise<void> =>
   ctx.inventory.idempotency
-    .answered(request_id, { status: answer.status, headers: answer.headers ?? {}, body: keptText(answer) })
+    .answered(request_id, keptAnswer(answer))
     .catch((thrown) => ctx.log.warn('answer not kept', { request_id, reason: String(thrown) }));
 
 /** An error with nothing written down frees the key; one that came after the work is its answer. */
@@ -128,10 +126,11 @@ const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedR
 /**
  * @param routes where a created resource is shown
  * @returns what does the work of a request at most once per caller and key. Throws IdempotencyUnderWay, IdempotencyKeyReused,
- *   InvalidInput, and what the work throws
+ *   TooManyKeys, InvalidInput, and what the work throws
  */
 export const createOnce = (ctx: ApiContext, routes: readonly Route[]) => {
   const keys: Keys = { ctx, routes };
+  const requireRoom = createKeyRoom(ctx);
   const keptForHours = ctx.settings.idempotencyHours ?? 24;
   return async (asked: KeyedRequest, work: Work): Promise<Once> => {
     const { requestId, who } = asked.request;
@@ -139,6 +138,7 @@ export const createOnce = (ctx: ApiContext, routes: readonly Route[]) => {
     if (key === undefined) return { answer: await work(requestId), repeated: false };
     const [digest, ...older] = ctx.vault.digests(whatIsAsked(asked));
     const keyAsked = { request_id: requestId, caller: callerDigest(who), key, asked: digest, keptForHours };
+    await requireRoom(keyAsked.caller, key);
     const row = await ctx.inventory.idempotency.begin(keyAsked);
     if (!row) return { answer: await perform(keys, requestId, work), repeated: false };
     if (![digest, ...older].some((one) => one.equals(row.asked))) raise('IdempotencyKeyReused');
