@@ -19,6 +19,10 @@ export const allEvents = (sql: Db) => ({
   /** Newest first. */
   page: (selection: EventSelection): Promise<SeenEvent[]> => eventPage(sql, selection),
 
+  /** The first ones after a place and up to another that a caller may see, in the order of the feed. */
+  missed: (selection: EventSelection & Required<Pick<EventSelection, 'between'>>): Promise<SeenEvent[]> =>
+    eventPage(sql, selection),
+
   /**
    * The next ones in the order of the feed, for all callers alike; those that cannot be placed yet come later.
    * @param rollout of this one alone

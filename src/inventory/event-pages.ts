@@ -3,7 +3,7 @@ import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
 import { implied, or, type Predicate } from '../model/predicates';
 import type { Db } from './database';
-import type { FeedEvent } from './feed';
+import type { FeedEvent, FeedPlace } from './feed';
 import { firstRows, roundLimit } from './first-rows';
 import { conditionOf } from './predicates';
 import { runNodeColumns } from './runs/list';
@@ -37,6 +37,8 @@ export type EventSelection = {
   readonly kind?: string;
   /** Events before this one. */
   readonly before?: number;
+  /** Those after the first of these places and up to the second, oldest first and in the order of the feed. */
+  readonly between?: readonly [FeedPlace, FeedPlace];
   readonly limit: number;
 };
 
@@ -55,12 +57,23 @@ export const eventsWithNodes = (sql: Db, events: Fragment = sql`events`): Fragme
   left join rollouts ro on ro.id = e.rollout_id
   left join rollout_targets t on t.rollout = e.rollout_id and t.node_uuid = e.node_uuid`;
 
-const wanted = (sql: Db, { node, run, rollout, kind, before }: EventSelection): Fragment => sql`
+const placed = (sql: Db, { between }: EventSelection): Fragment => {
+  if (!between) return sql``;
+  const [after, last] = between;
+  return sql`and (e.tx, e.seq) > (${after.tx}::xid8, ${after.seq}) and (e.tx, e.seq) <= (${last.tx}::xid8, ${last.seq})`;
+};
+
+const wanted = (sql: Db, selection: EventSelection): Fragment => {
+  const { node, run, rollout, kind, before } = selection;
+  return sql`
   ${node ? sql`and e.node_uuid = ${node}` : sql``} ${run ? sql`and e.run_id = ${run}` : sql``}
   ${rollout ? sql`and e.rollout_id = ${rollout}` : sql``} ${kind ? sql`and e.kind = ${kind}` : sql``}
-  ${before !== undefined ? sql`and e.seq < ${before}` : sql``}`;
+  ${before !== undefined ? sql`and e.seq < ${before}` : sql``} ${placed(sql, selection)}`;
+};
 
-const newestFirst = (sql: Db): Fragment => sql`order by seq desc`;
+/** Newest first, or as they are placed. */
+const ordered = (sql: Db, { between }: EventSelection): Fragment =>
+  between ? sql`order by tx, seq` : sql`order by seq desc`;
 
 /** Those of nodes that belong to no rollout. */
 const nodesVisible = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => sql`
@@ -93,20 +106,20 @@ const ofRollouts = (sql: Db, selection: EventSelection): Fragment => sql`
 /** A page of each for itself, so that each is read by its own index. */
 const ofBoth = (sql: Db, selection: EventSelection): Fragment => {
   const [nodes, rollouts] = [ofNodes, ofRollouts].map(
-    (rows) => sql`(${rows(sql, selection)} ${newestFirst(sql)} ${roundLimit(sql, selection.limit)})`,
+    (rows) => sql`(${rows(sql, selection)} ${ordered(sql, selection)} ${roundLimit(sql, selection.limit)})`,
   );
   return sql`select * from (${nodes!} union all ${rollouts!}) page`;
 };
 
-/** So many of the newest events are looked through for each that a page may have, before those of the caller's own nodes are. */
+/** So many of the first events are looked through for each that a page may have, before those of the caller's own nodes are. */
 const lookedThrough = 20;
 
-/** Of the newest events of all: fills the page of a project whose nodes are many or busy. */
-const ofRecent = (sql: Db, selection: EventSelection): Fragment => {
-  const { before, limit } = selection;
+/** Of the first events of all, or of so many of them: fills the page of a project whose nodes are many or busy. */
+const ofFirst = (sql: Db, selection: EventSelection, most?: number): Fragment => {
+  const { before } = selection;
   const recent = sql`(
-    select * from events ${before === undefined ? sql`` : sql`where seq < ${before}`}
-    ${newestFirst(sql)} ${roundLimit(sql, lookedThrough * limit)})`;
+    select * from events e where ${before === undefined ? sql`true` : sql`seq < ${before}`} ${placed(sql, selection)}
+    ${ordered(sql, selection)} ${most === undefined ? sql`` : roundLimit(sql, most)})`;
   return sql`
     select * from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql, recent)} where true ${wanted(sql, selection)}) seen
     where case when rollout_id is not null then ${rolloutsVisible(sql, selection)}
@@ -129,7 +142,7 @@ const ownOf = ({ ofRuns, ofNodes, ofTargets, ofRollouts }: EventSelection): Own 
 const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
   const pageOf = (events: Fragment, visible: Fragment): Fragment => sql`
     select * from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where ${events} ${wanted(sql, selection)}) seen
-    where ${visible} ${newestFirst(sql)} ${roundLimit(sql, selection.limit)}`;
+    where ${visible} ${ordered(sql, selection)} ${roundLimit(sql, selection.limit)}`;
   // What belongs to a rollout that is the caller's own comes with that rollout.
   const ofNode = sql`case when rollout_id is null then ${nodesVisible(sql, selection)}
     else (${conditionOf(sql, selection.ofRollouts, 'seen')}) is not true and ${conditionOf(sql, selection.ofTargets, 'seen')} end`;
@@ -144,17 +157,18 @@ const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
       cross join lateral (${pageOf(sql`e.rollout_id = own.id`, conditionOf(sql, selection.ofRollouts, 'seen'))}) page`;
 };
 
-/** Events that a caller may see, newest first. */
+/** Events that a caller may see, newest first unless they are between two places. */
 export const eventPage = async (sql: Db, selection: EventSelection): Promise<SeenEvent[]> => {
   const { node, run, rollout, limit } = selection;
-  const page = (rows: Fragment) => sql<SeenEvent[]>`${firstRows(sql, rows, newestFirst(sql), limit)}`;
+  const page = (rows: Fragment) => sql<SeenEvent[]>`${firstRows(sql, rows, ordered(sql, selection), limit)}`;
   if (rollout) return page(ofRollouts(sql, selection));
   if (run) return page(ofNodes(sql, selection));
   const own = node ? undefined : ownOf(selection);
   if (own) {
-    const recent = await page(ofRecent(sql, selection));
+    const recent = await page(ofFirst(sql, selection, lookedThrough * limit));
     return recent.length === limit ? recent : page(sql`select * from (${ofOwn(sql, selection, own)}) page`);
   }
+  if (selection.between && !node) return page(ofFirst(sql, selection));
   const rollouts = or(selection.ofRollouts, selection.ofTargets).is !== 'false';
   return page(rollouts ? ofBoth(sql, selection) : ofNodes(sql, selection));
 };

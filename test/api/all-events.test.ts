@@ -133,6 +133,52 @@ test('a stream goes on where the client left off', async () => {
   expect([...text.matchAll(/"note":"(\w+)"/g)].map(([, note]) => note)).toEqual(['two', 'three', 'four']);
 });
 
+test('what a client has missed is found among its own events, however many others there are since', async () => {
+  const first = await happened(api, leased, 'step.begun', { note: 'old' });
+  await happened(api, leased, 'step.begun', { note: 'missed' });
+  await api.sql`
+    insert into events (kind, node_uuid, run_id, data)
+    select 'step.begun', ${other.node}, ${other.run}, '{"note": "elsewhere"}' from generate_series(1, 6000)`;
+  await happened(api, leased, 'step.begun', { note: 'since' });
+  await allPlaced();
+  const known = jest.spyOn(api.rooms.identity, 'identify');
+  const read = jest.spyOn(api.inventory.allEvents, 'missed');
+  const stream = await streamOf('owner-member', '', first);
+  const text = await stream.until('since');
+  stream.close();
+  const [looks, pages] = [known.mock.calls.length, await Promise.all(read.mock.results.map(({ value }) => value))];
+  jest.restoreAllMocks();
+  expect([...text.matchAll(/"note":"(\w+)"/g)].map(([, note]) => note)).toEqual(['missed', 'since']);
+  expect(pages.map((page) => page.length)).toEqual([2]);
+  // At the request, and before its one page is written.
+  expect(looks).toBeLessThanOrEqual(2);
+});
+
+test.each([
+  ['owner-member', '', ['a', 'b', 'd', 'f']],
+  ['lessee-member', '', ['a', 'b', 'd', 'f']],
+  ['operator', '', ['a', 'b', 'c', 'd', 'e', 'f']],
+  ['owner-member', () => `?node=${leased.node}`, ['a', 'b', 'd', 'f']],
+  ['operator', () => `?run=${other.run}`, ['c', 'e']],
+  ['operator', '?kind=step.done', ['b', 'e']],
+] as const)('%s with %p gets what it has missed in order', async (who, query, notes) => {
+  const first = await happened(api, leased, 'step.begun', { note: 'start' });
+  for (const [seen, kind, note] of [
+    [leased, 'step.begun', 'a'],
+    [leased, 'step.done', 'b'],
+    [other, 'step.begun', 'c'],
+    [leased, 'step.begun', 'd'],
+    [other, 'step.done', 'e'],
+    [leased, 'step.begun', 'f'],
+  ] as const)
+    await happened(api, seen, kind, { note });
+  await allPlaced();
+  const stream = await streamOf(who, typeof query === 'string' ? query : query(), first);
+  const text = await stream.until(`"note":"${notes.at(-1)}"`);
+  stream.close();
+  expect([...text.matchAll(/"note":"(\w+)"/g)].map(([, note]) => note)).toEqual(notes);
+});
+
 test('an event that the caller may not see is no place, like one that does not exist', async () => {
   const hidden = await happened(api, other, 'step.begun');
   const own = await happened(api, leased, 'step.begun');

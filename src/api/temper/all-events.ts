@@ -21,6 +21,7 @@ import { callerKey } from './run-events';
 import { runListRule, runTenantColumns } from './run-list';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
+import { inTurn } from './turns';
 
 const seesNode = 'baremetal:node:get';
 /** Of a node's own events the lessee of an earlier lease is no lessee. */
@@ -111,15 +112,20 @@ const isWanted = ({ node, run, rollout, kind }: Wanted, event: SeenEvent): boole
   (rollout === undefined || event.rollout_id === rollout) &&
   (kind === undefined || event.kind === kind);
 
+/** The events that a caller may see. */
+const seenBy = (policy: Policy, who: Caller) => ({
+  ofRuns: policy.filter(runListRule, who, runTenantColumns),
+  ofNodes: policy.filter(seesNode, who, nodeTenantColumns),
+  ofRollouts: policy.filter(rolloutRules.get, who, rolloutEventColumns),
+  ofTargets: ofTargets(policy, who),
+});
+
 const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
   const { limit, marker } = request.query;
   const policy = ctx.policy();
   const rows = await ctx.inventory.allEvents.page({
     ...(await wantedEvents(ctx, request)),
-    ofRuns: policy.filter(runListRule, request.who, runTenantColumns),
-    ofNodes: policy.filter(seesNode, request.who, nodeTenantColumns),
-    ofRollouts: policy.filter(rolloutRules.get, request.who, rolloutEventColumns),
-    ofTargets: ofTargets(policy, request.who),
+    ...seenBy(policy, request.who),
     limit,
     before: marker,
   });
@@ -148,11 +154,18 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
     await ear.close();
     throw thrown;
   });
+  let caller = request.who;
   const following: EventFollowing = {
     concerns,
-    missed: (place, limit) => ctx.inventory.allEvents.after(place, limit, wanted.rollout),
+    missed: (place, limit, leaving) =>
+      inTurn(callerKey(caller), async () => {
+        if (leaving.aborted) return [];
+        const seen = seenBy(ctx.policy(), caller);
+        return ctx.inventory.allEvents.missed({ ...wanted, ...seen, between: [place, tailing.from], limit });
+      }),
     again: request.again,
     texts: async (who, rows) => {
+      caller = who;
       texts.setCaller(who);
       return rows.flatMap((row) => texts.of(row) ?? []);
     },

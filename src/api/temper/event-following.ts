@@ -10,8 +10,8 @@ import { keepAliveMs, untilKeepAlive } from './run-events';
 export type EventFollowing = {
   /** Whether an event is of what the client asked for, and of what the caller might see when it was last known. */
   readonly concerns: (event: SeenEvent) => boolean;
-  /** The events after a place, in order, as far as they can be placed. */
-  readonly missed: (after: FeedPlace, limit: number) => Promise<readonly SeenEvent[]>;
+  /** The events after a place, in order, as far as they can be placed; none are read for a client that has left. */
+  readonly missed: (after: FeedPlace, limit: number, leaving: AbortSignal) => Promise<readonly SeenEvent[]>;
   readonly again: () => Promise<Caller>;
   /** Those of the events that the caller may see now, as they are written to it; undefined where it may see nothing of this stream any more. */
   readonly texts: (who: Caller, rows: readonly SeenEvent[]) => Promise<readonly string[] | undefined>;
@@ -54,7 +54,7 @@ const send = async ({ again, texts }: EventFollowing, rows: readonly SeenEvent[]
 const sendMissed = async (following: EventFollowing, after: FeedPlace, sink: Sink): Promise<FeedPlace | undefined> => {
   let spoke = performance.now();
   for (let place = after; !sink.signal.aborted; ) {
-    const rows = await following.missed(place, missedPage);
+    const rows = await following.missed(place, missedPage, sink.signal);
     const missed = rows.filter((row) => isBefore(row, following.tailing.from));
     const sent = await send(following, missed.filter(following.concerns), sink);
     if (sent === 'gone') return undefined;
