@@ -112,6 +112,8 @@ describe('an operator is warned of', () => {
 
   test.each([
     ['baremetal:node:list', '@'],
+    ['baremetal:node:list_all', '@'],
+    ['baremetal:allocation:list_all', '@'],
     ['baremetal:driver:ipa_lookup', '@'],
     ['helper', '@'],
     ['show_password', '!'],
