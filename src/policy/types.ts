@@ -65,6 +65,8 @@ export type Policy = {
   says(rule: string): string | undefined;
   /** Whether the name is defined, e.g. an operator's baremetal:step:execute:<interface>.<step>. */
   has(rule: string): boolean;
+  /** Whether the rule's text comes from the operator's file. */
+  isWritten(rule: string): boolean;
   /** What an operator should know about the file, one sentence each. */
   readonly warnings: readonly string[];
 };

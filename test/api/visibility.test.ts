@@ -50,14 +50,19 @@ const caller = (project_id: string | null, admin_projects: string[] = []) =>
   ({ project_id, admin_projects }) as unknown as Caller;
 const mine: Predicate = { is: 'equals', column: 'owner', value: 'p' };
 
-/** A policy that allows these rules, and filters rows by these predicates. */
-const policyOf = (allowed: readonly string[], filters: Readonly<Record<string, Predicate>> = {}) =>
+/** A policy that allows these rules, filters rows by these predicates, and has these from a file. */
+const policyOf = (
+  allowed: readonly string[],
+  filters: Readonly<Record<string, Predicate>> = {},
+  written: readonly string[] = [],
+) =>
   ({
     allows: (rule: string) => allowed.includes(rule),
     require: (rule: string) => {
       if (!allowed.includes(rule)) throw Object.assign(new Error(rule), { code: 'PolicyDenied' });
     },
     filter: (rule: string) => filters[rule] ?? { is: 'false' },
+    isWritten: (rule: string) => written.includes(rule),
   }) as unknown as Policy;
 
 const listing = { all: 'list_all', own: 'list', columns: nodeColumns };
@@ -86,6 +91,16 @@ describe('a list of nodes', () => {
 
   test('holds what its caller would be shown one by one, however wide the rule of the list is', () => {
     expect(visibleNodes(policyOf(['baremetal:node:list_all'], rules), caller('p'))).toEqual(mine);
+  });
+
+  test('holds the nodes of the caller’s project too, where a file has the rule of the list, each condition said once', () => {
+    const list = 'baremetal:node:list';
+    const own = { is: 'or', any: [mine, { is: 'equals', column: 'lessee', value: 'p' }] };
+    const open = { [list]: { is: 'true' } } as const;
+    expect(visibleNodes(policyOf([list], open, [list]), caller('p'))).toEqual(own);
+    expect(visibleNodes(policyOf([list], { ...rules, ...open }, [list]), caller('p'))).toEqual(own);
+    expect(visibleNodes(policyOf([list], { ...rules, ...open }), caller('p'))).toEqual(mine);
+    expect(visibleNodes(policyOf(['baremetal:node:list_all'], open, [list]), caller(null))).toEqual({ is: 'false' });
   });
 
   test('of another project is refused, but for who may list all and for admins of that project', () => {

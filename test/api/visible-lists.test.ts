@@ -1,12 +1,15 @@
-/** A list holds the rows whose own GET is answered, and no others: for every resource, under any file of rules. */
+/**
+ * A list holds the rows whose own GET is answered, and no others: for every resource, under any file of rules. A line of the
+ * file for lists of nodes adds the nodes of the caller's project to them, and to nothing else.
+ */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { createInventory } from '../../src/inventory';
 import type { SelectedNode } from '../../src/model/rollouts/domains';
-import type { PolicyOptions } from '../../src/policy';
+import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
 import { startTestApi, type TestApi } from '../support/api';
 import { runningRollout } from '../support/rollouts';
-import { lessee, owner, type Persona, type passersBy, stranger } from '../support/world';
+import { lessee, owner, type Persona, passersBy, personas, stranger } from '../support/world';
 
 let api: TestApi;
 
@@ -51,7 +54,8 @@ const writeRollout = async (project: string | null, nodes: readonly string[]): P
 
 /** One of each resource for one node. */
 const writeNode = async (tenant: Row, nth: number): Promise<void> => {
-  const columns = { name: `n${nth}`, driver: 'fake-hardware', power_state: 'power off', ...tenant };
+  const hidden = { driver_info: api.sql.json({ kept: 'kept' }), last_error: 'kept' };
+  const columns = { name: `n${nth}`, driver: 'fake-hardware', power_state: 'power off', ...hidden, ...tenant };
   const [row] = await api.sql<{ uuid: string }[]>`insert into nodes ${api.sql(columns as never)} returning uuid`;
   const node_uuid = row!.uuid;
   keep('/v1/nodes', node_uuid);
@@ -104,6 +108,20 @@ type Who = Persona | keyof typeof passersBy;
 const listed = (body: Row): string[] =>
   (Object.values(body).find(Array.isArray) as Row[]).map((one) => String(one.uuid)).sort();
 
+const listRule = 'baremetal:node:list';
+
+/** Nodes of the caller's project for which a line of the file admits it to lists; none without a line. */
+const openedInLists = (who: Who, options: PolicyOptions): string[] => {
+  if (options.overrides?.[listRule] === undefined) return [];
+  const caller = { ...personas, ...passersBy }[who];
+  const policy = createPolicy(options);
+  const own = (tenant: Row) => caller.project_id !== null && [tenant.owner, tenant.lessee].includes(caller.project_id);
+  return tenants.flatMap((tenant, nth) => {
+    const target = nodeTarget({ owner: null, lessee: null, ...tenant });
+    return own(tenant) && policy.allows(listRule, caller, target) ? [ids['/v1/nodes']![nth]!] : [];
+  });
+};
+
 type Found = { readonly list: string; readonly listed: readonly string[]; readonly shown: readonly string[] };
 
 const get = (who: Who, path: string) => api.as(who as Persona, 'GET', path);
@@ -127,8 +145,9 @@ const below: readonly (readonly [parent: string, child: string, path: string])[]
 ];
 
 /** What a list shows beside what it should; nothing where the list itself is refused. */
-const compared = async (who: Who, path: string): Promise<Found[]> => {
+const compared = async (who: Who, path: string, opened: readonly string[]): Promise<Found[]> => {
   const shown = await shownOf(who, path);
+  const inList = path === '/v1/nodes' ? [...new Set([...shown, ...opened])].sort() : shown;
   const nested = below
     .filter(([, , of]) => of === path)
     .flatMap(([parent, child]) =>
@@ -137,7 +156,7 @@ const compared = async (who: Who, path: string): Promise<Found[]> => {
       ),
     );
   const answers = await Promise.all(
-    [[path, shown] as const, ...nested].map(async ([list, expected]) => {
+    [[path, inList] as const, ...nested].map(async ([list, expected]) => {
       const reply = await get(who, list);
       expect([200, 403, 404]).toContain(reply.status);
       return reply.status === 200 ? [{ list, listed: listed(reply.body), shown: expected }] : [];
@@ -146,8 +165,9 @@ const compared = async (who: Who, path: string): Promise<Found[]> => {
   return answers.flat();
 };
 
-const differing = async (who: Who): Promise<Found[]> => {
-  const found = await Promise.all(Object.keys(ids).map((path) => compared(who, path)));
+const differing = async (who: Who, options?: PolicyOptions): Promise<Found[]> => {
+  const opened = options ? openedInLists(who, options) : [];
+  const found = await Promise.all(Object.keys(ids).map((path) => compared(who, path, opened)));
   return found.flat().filter((one) => JSON.stringify(one.listed) !== JSON.stringify(one.shown));
 };
 
@@ -249,11 +269,55 @@ test('under set closed, a list follows the rule of its rows where a file opens t
   expect(await differing('owner-reader')).toEqual([]);
 });
 
+describe('a line for lists of nodes alone, over set closed', () => {
+  const opened: PolicyOptions = { set: 'closed', overrides: { [listRule]: '' } };
+  beforeEach(() => api.setPolicy(opened));
+  const nodesOf = async (who: Who, query = '') => listed((await get(who, `/v1/nodes${query}`)).body);
+  const nodes = (...nths: number[]) => nths.map((nth) => ids['/v1/nodes']![nth]!).sort();
+
+  test('lists the nodes of the caller’s project, owned or leased, and no other', async () => {
+    for (const path of ['', '/detail', '?fields=uuid,extra', '?detail=true']) {
+      expect(await nodesOf('owner-reader', path)).toEqual(nodes(0, 1));
+      expect(await nodesOf('lessee-admin', path)).toEqual(nodes(0));
+      expect(await nodesOf('stranger-admin', path)).toEqual(nodes(2));
+      expect(await nodesOf('service-elsewhere', path)).toEqual([]);
+    }
+    expect(await nodesOf('system-reader')).toEqual(ids['/v1/nodes']!.toSorted());
+    expect(await nodesOf('owner-reader', `?project=${owner}`)).toEqual(nodes(0, 1));
+    expect((await get('owner-reader', `/v1/nodes?project=${stranger}`)).status).toBe(403);
+    expect((await get('owner-reader', `/v1/nodes?marker=${nodes(2)[0]}`)).status).toBe(404);
+  });
+
+  test('shows no node one by one, nothing behind one, and no field that is hidden', async () => {
+    for (const who of ['owner-reader', 'lessee-admin'] as const) expect(await differing(who, opened)).toEqual([]);
+    const [mine] = nodes(0);
+    for (const path of ['', '/states', '/ports', '/history', '/firmware', '/children'])
+      expect([path, (await get('owner-reader', `/v1/nodes/${mine}${path}`)).status]).toEqual([path, 404]);
+    const [first] = (await get('owner-reader', '/v1/nodes/detail')).body.nodes;
+    expect(JSON.stringify([first.driver_info, first.driver_internal_info, first.last_error])).not.toContain('kept');
+    expect(first.driver_info).toEqual({ content: expect.stringContaining('driver_info') });
+    expect((await get('owner-reader', '/v1/nodes?sort_key=reservation')).status).toBe(403);
+  });
+
+  test('opens no more than it says', async () => {
+    api.setPolicy({ set: 'closed', overrides: { [listRule]: 'role:reader and rule:is_node_lessee' } });
+    expect([await nodesOf('lessee-admin'), await nodesOf('owner-reader')]).toEqual([nodes(0), []]);
+  });
+
+  test.each(['temper', 'ironic'] as const)(
+    'is no default of set %s: a file that narrows get narrows lists',
+    async (set) => {
+      api.setPolicy({ set, overrides: { 'baremetal:node:get': 'role:reader and system_scope:all' } });
+      expect([await nodesOf('owner-reader'), await nodesOf('lessee-admin')]).toEqual([[], []]);
+    },
+  );
+});
+
 test('under files of rules that no operator would write', async () => {
   await fc.assert(
     fc.asyncProperty(policies, fc.constantFrom(...callers), async (options, who) => {
       fc.pre(used(options));
-      expect(await differing(who)).toEqual([]);
+      expect(await differing(who, options)).toEqual([]);
     }),
     { seed: 20261122, numRuns: 60 },
   );

@@ -5,7 +5,7 @@ import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { asUuid, isLogicalName } from '../../model/ids';
-import { and, type Predicate } from '../../model/predicates';
+import { and, never, or, type Predicate } from '../../model/predicates';
 import { isSubresource, nameFormFault } from '../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../policy';
 
@@ -97,21 +97,38 @@ const nodeScope: Scope = {
   columns: nodeColumns,
 };
 
+const belongsTo = (project: string): Predicate => ({
+  is: 'or',
+  any: [
+    { is: 'equals', column: 'owner', value: project },
+    { is: 'equals', column: 'lessee', value: project },
+  ],
+});
+
+/** Each alternative is said once: of repeated ones the planner expects more rows than there are. */
+const either = (...rows: readonly Predicate[]): Predicate => {
+  const alternatives = rows.flatMap((one) => (one.is === 'or' ? one.any : [one]));
+  return or(...new Map(alternatives.map((one) => [JSON.stringify(one), one])).values());
+};
+
 /**
- * The nodes that a caller's list may hold. `project` narrows it to what that project owns or leases; a caller of a project
- * may name only its own, or one in which it is admin. Throws PolicyDenied.
+ * The nodes that a line of the operator's file for `list` adds to a list: those of the caller's own project, as in the
+ * original. The defaults of a set add none, so that a file which narrows `get` narrows lists with it.
+ */
+const ownListed = (policy: Policy, who: Caller): Predicate =>
+  who.project_id !== null && policy.isWritten(nodeScope.own)
+    ? and(policy.filter(nodeScope.own, who, nodeColumns), belongsTo(who.project_id))
+    : never;
+
+/**
+ * The nodes that a caller's list may hold: those which the caller would be shown one by one, and those of its project that
+ * the file opens in lists. Whatever is behind a node asks for the first alone. `project` narrows it to what that project
+ * owns or leases; a caller of a project may name only its own, or one in which it is admin. Throws PolicyDenied.
  */
 export const visibleNodes = (policy: Policy, who: Caller, project?: string): Predicate => {
   const everybodys = requireList(policy, who, nodeScope);
-  const rows = policy.filter(nodeScope.see, who, nodeColumns);
+  const rows = either(policy.filter(nodeScope.see, who, nodeColumns), ownListed(policy, who));
   if (project === undefined) return rows;
   if (!everybodys && !projectsOf(who).includes(project)) raise('PolicyDenied', { rule: nodeScope.all });
-  const mine: Predicate = {
-    is: 'or',
-    any: [
-      { is: 'equals', column: 'owner', value: project },
-      { is: 'equals', column: 'lessee', value: project },
-    ],
-  };
-  return and(rows, mine);
+  return and(rows, belongsTo(project));
 };

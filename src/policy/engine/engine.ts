@@ -91,6 +91,7 @@ export const createPolicy = (options: PolicyOptions): Policy => {
         ? ruleSets[name].find((one) => one.name === rule)?.says
         : undefined,
     has: (rule: string): boolean => set.rules.has(rule),
+    isWritten: (rule: string): boolean => (set.rules.get(rule)?.from ?? 'default') !== 'default',
     warnings: Object.freeze(set.warnings),
   });
 };
