@@ -95,3 +95,34 @@ describe('callers who are admitted and do not see the object', () => {
     expect(told).toMatch(/^baremetal:node:set_power_state: admits callers/);
   });
 });
+
+describe('a line for lists', () => {
+  const empty = (text: string): string[] =>
+    review(text, 'closed').flatMap(
+      (told) => /rule "(.+)": the rows of a list go by (\S+),/.exec(told)?.slice(1, 3) ?? [],
+    );
+  const own = 'role:reader and rule:is_node_owner';
+
+  test.each(['port', 'portgroup', 'volume', 'allocation', 'runbook'])('of a %s without its get is reported', (what) => {
+    for (const list of ['list', 'list_all'])
+      expect(empty(line(`baremetal:${what}:${list}`, ''))).toEqual([
+        `baremetal:${what}:${list}`,
+        `baremetal:${what}:get`,
+      ]);
+  });
+
+  test('of what belongs to a node is reported until the node is shown too', () => {
+    const ports = line('baremetal:port:list', '') + line('baremetal:port:get', own);
+    expect(empty(ports)).toEqual(['baremetal:port:list', 'baremetal:port:get']);
+    expect(empty(ports + line('baremetal:node:get', own))).toEqual([]);
+  });
+
+  test('of nodes opens the caller’s own by itself, and that for all nodes opens none', () => {
+    expect(empty(line('baremetal:node:list', ''))).toEqual([]);
+    expect(empty(line('baremetal:node:list_all', ''))).toEqual(['baremetal:node:list_all', 'baremetal:node:get']);
+  });
+
+  test.each(['!', 'role:reader and system_scope:all'])('is not reported where it is %s', (text) => {
+    expect(empty(line('baremetal:port:list', text))).toEqual([]);
+  });
+});

@@ -95,8 +95,34 @@ const readersText = (policy: Policy): string[] =>
       ];
     });
 
+/** Rules of lists whose rows another rule shows. A line for lists of nodes opens rows; inspection rules are no project's. */
+const rowRuleOf = (rule: string): string | undefined =>
+  /:list(?:_all)?$/.test(rule) && !/^baremetal:(?:node:list$|inspection_rule:)/.test(rule)
+    ? rule.replace(/list(?:_all)?$/, 'get')
+    : undefined;
+
+/** Whether a list admits callers of projects, and every one of them to an empty list. */
+const listsNothing = (policy: Policy, rule: string, see: string, members: readonly PersonaMember[]): boolean => {
+  const admitted = members.filter(({ who }) => who.project_id !== null && policy.allows(rule, who));
+  const shows = ({ who }: PersonaMember) =>
+    scenesOf(see).some(({ target }) => answerOf(policy, see, who, target) === 'allowed');
+  return admitted.length > 0 && !admitted.some(shows);
+};
+
+const emptyListTexts = (policy: Policy, members: readonly PersonaMember[]): string[] =>
+  written(policy).flatMap(({ name, origin }) => {
+    const see = rowRuleOf(name);
+    if (see === undefined || !policy.has(see) || !listsNothing(policy, name, see, members)) return [];
+    const place = origin ? `${origin.file}:${origin.line}: ` : '';
+    return [
+      `${place}rule "${name}": the rows of a list go by ${see}, which shows none to the projects that this admits, so that ` +
+        `their lists are empty; open ${see} to them as well`,
+    ];
+  });
+
 /** What an operator should know of a file, one sentence each, beside the warnings of its policy. */
 export const reviewOf = (policy: Policy, members: readonly PersonaMember[]): string[] => [
   ...gapsOf(policy, members).map(gapText),
   ...readersText(policy),
+  ...emptyListTexts(policy, members),
 ];
