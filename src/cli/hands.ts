@@ -97,5 +97,6 @@ export type CliDeps = {
     readonly url: string | undefined;
     readonly dryRun: boolean;
     readonly only?: ReadonlySet<string>;
+    readonly ironicStopped?: boolean;
   }): Promise<ImportReport>;
 };

@@ -1,10 +1,16 @@
 /** `temper import`: takes an Ironic database over, past the API, where an API process could run. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
+import { exits } from './faults';
 import type { ImportReport } from './hands';
 import { listing, plainText } from './tables';
 
-type Options = { readonly from?: string; readonly apply?: boolean; readonly node?: readonly string[] };
+type Options = {
+  readonly from?: string;
+  readonly apply?: boolean;
+  readonly node?: readonly string[];
+  readonly ironicStopped?: boolean;
+};
 
 const outcomes = ['new', 'changed', 'same', 'kept', 'refused'] as const;
 
@@ -28,22 +34,29 @@ const endText = ({ dry_run, counts }: ImportReport): string => {
   return dry_run ? 'Nothing was stored. Give --apply to take it.\n' : 'Taken.\n';
 };
 
-const run = async ({ hands, print }: Context, { from, apply = false, node }: Options): Promise<void> => {
+const run = async (
+  { hands, print, end }: Context,
+  { from, apply = false, node, ironicStopped }: Options,
+): Promise<void> => {
   const report = await hands.importIronic({
     url: from ?? hands.env.TEMPER_IMPORT_URL,
     dryRun: !apply,
     ...(node && { only: new Set(node) }),
+    ...(ironicStopped && { ironicStopped }),
   });
   print(
     report,
     (done) =>
       `${done.lines.map(lineText).join('')}${done.not_taken.map(untakenText).join('')}${countsTable(Object.entries(done.counts))}${endText(done)}`,
   );
+  if ((report.counts.node?.refused ?? 0) > 0) end(exits.refused);
 };
 
 const help = `
 Reads the database only. Without --apply nothing is stored. The address is that of [database] connection in ironic.conf; give
 it as TEMPER_IMPORT_URL where its password must not be seen among the processes.
+
+A node is refused that Ironic may still drive: put it into maintenance there first. If a node is refused, the status is 1.
 
 Temper's side is TEMPER_DATABASE_URL (of role temper_api) and TEMPER_SECRETS_PUBLIC_KEYS, as an API process has them.
 `;
@@ -55,6 +68,7 @@ export const addImport = (program: Command, acting: Acting): void => {
     .description('take nodes over from the database of Ironic 39')
     .option('--from <url>', 'mysql://… or postgresql://… of Ironic’s database; TEMPER_IMPORT_URL when absent')
     .option('--node <uuid or name...>', 'these nodes only, with what belongs to them')
+    .option('--ironic-stopped', 'Ironic’s conductors are stopped: take nodes too that are not in maintenance there')
     .option('--apply', 'store it; without, what would be stored is said')
     .addHelpText('after', help)
     .action(acting(run));

@@ -36,6 +36,8 @@ export type ImportWish = {
   readonly dryRun: boolean;
   /** Nodes to be taken, by UUID or name, also such as were deleted in Temper; all when absent. */
   readonly only?: ReadonlySet<string>;
+  /** Ironic's conductors are stopped: no node need be in maintenance there. */
+  readonly ironicStopped?: boolean;
 };
 
 type Seen = { readonly taken: Taken; readonly outcome: Outcome };
@@ -116,9 +118,9 @@ const goneLines = async (
 const importAlone = async (
   source: Source,
   { inventory, sealer, user }: ImportContext,
-  { dryRun, only }: ImportWish,
+  { dryRun, only, ironicStopped = false }: ImportWish,
 ): Promise<ImportReport> => {
-  const found = await readIronic(source);
+  const found = await readIronic(source, ironicStopped);
   const { together, remarks } = found;
   const not_taken = await readUntaken(source);
   const before = new Map((await inventory.imports.all()).map((row) => [keyOf(row), row]));

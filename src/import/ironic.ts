@@ -234,8 +234,11 @@ const readLists = (all: Tables): Found => {
   };
 };
 
-/** Reads everything that can be imported. Throws SourceFault where the database is not of the release that is understood. */
-export const readIronic = async (source: Source): Promise<Found> => {
+/**
+ * Reads everything that can be imported. Throws SourceFault where the database is not of the release that is understood.
+ * @param ironicStopped no conductor runs: a node is taken that is not in maintenance, too
+ */
+export const readIronic = async (source: Source, ironicStopped: boolean): Promise<Found> => {
   await checkSchema(source);
   const all = await readTables(source);
   const remarks: Remark[] = strayRemarks(all);
@@ -263,7 +266,8 @@ export const readIronic = async (source: Source): Promise<Found> => {
     const traits = below('node_traits')
       .map(({ trait }) => String(trait))
       .sort();
-    const verdict = orRefused(() => judgeNode(row, traits, below('node_tags').length));
+    const facts = { traits, tags: below('node_tags').length, ironicStopped };
+    const verdict = orRefused(() => judgeNode(row, facts));
     if ('refused' in verdict) {
       remarks.push(remarkOf('node', row, 'refused', verdict.refused));
       for (const [kind, table] of nodeTables)

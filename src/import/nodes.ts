@@ -128,6 +128,19 @@ const attachedText = (row: SourceRow): string | undefined => {
   return undefined;
 };
 
+/**
+ * Why Ironic may drive the node. Of maintenance for a power failure it asks the BMC every few minutes, and ends it when the BMC
+ * answers. Source: openstack/ironic:ironic/conductor/manager.py, _power_failure_recovery.
+ */
+const drivenText = (row: SourceRow): string | undefined => {
+  const otherwise = 'or give --ironic-stopped if its conductors are stopped';
+  if (row.maintenance !== true)
+    return `it is not in maintenance in Ironic, so both would drive its BMC: set maintenance there first, ${otherwise}`;
+  if (row.fault === 'power failure')
+    return `its maintenance in Ironic is for a power failure, which Ironic ends by itself: unset and set it there first, ${otherwise}`;
+  return undefined;
+};
+
 const documentsOf = (row: SourceRow) => {
   const internal = documentOf(row, 'driver_internal_info');
   return {
@@ -159,13 +172,19 @@ const interfacesOf = (row: SourceRow, changes: string[]): Document => {
   );
 };
 
+/** What of a node stands in other tables, and whether Ironic's conductors are stopped. */
+export type NodeFacts = { readonly traits: readonly string[]; readonly tags: number; readonly ironicStopped: boolean };
+
 /** Judges one row of Ironic's `nodes`. Throws RowFault. */
-export const judgeNode = (row: SourceRow, traits: readonly string[], tags: number): NodeVerdict => {
+export const judgeNode = (row: SourceRow, { traits, tags, ironicStopped }: NodeFacts): NodeVerdict => {
   if (!isDriver(String(row.driver))) return { refused: `Temper has no driver ${String(row.driver)}` };
   const refused = movingText(row) ?? attachedText(row);
   if (refused) return { refused };
   const documents = documentsOf(row);
   refuseReserved(documents);
+  // Last: the other reasons are of use before maintenance is set.
+  const driven = ironicStopped ? undefined : drivenText(row);
+  if (driven) return { refused: driven };
   const changes: string[] = [];
   const networkFault = networkDataFault(documents.network_data);
   if (networkFault) changes.push(`network_data is left out: ${networkFault}`);

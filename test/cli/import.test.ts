@@ -16,9 +16,11 @@ test('it is a dry run until --apply is given, of all nodes or of some', async ()
   const world = { importIronic, env: { TEMPER_IMPORT_URL: 'mysql://a/b' } };
   expect((await temper('import', world)).out).toMatch(/Nothing was stored. Give --apply to take it.\n$/);
   expect((await temper('import --apply --from postgresql://c/d --node n1 n2', world)).out).toMatch(/\nTaken.\n$/);
+  await temper('import --ironic-stopped', world);
   expect(importIronic.mock.calls).toEqual([
     [{ url: 'mysql://a/b', dryRun: true }],
     [{ url: 'postgresql://c/d', dryRun: false, only: new Set(['n1', 'n2']) }],
+    [{ url: 'mysql://a/b', dryRun: true, ironicStopped: true }],
   ]);
 });
 
@@ -28,7 +30,7 @@ test('each thing that is not taken has its line, and a run that changes nothing 
   const done = await temper('import --apply', {
     importIronic: async () => report(false, { same: 3, refused: 1 }, [line]),
   });
-  expect(done.status).toBe(0);
+  expect(done.status).toBe(1);
   expect(done.out).toMatch(new RegExp(`^refused: node bmc-3 \\(${uuid}\\): it is moving \\(cleaning\\).\n`));
   expect(done.out).toMatch(/node +0 +0 +3 +0 +1\nNothing changed.\n$/);
   expect(done.out).toContain(
@@ -36,6 +38,13 @@ test('each thing that is not taken has its line, and a run that changes nothing 
   );
   const json = await temper('--json import', { importIronic: async () => report(true, {}) });
   expect(JSON.parse(json.out)).toEqual(report(true, {}));
+});
+
+test('the status is that of a refusal where a node is refused, in both forms and in a dry run', async () => {
+  const statusOf = async (line: string, refused: number) =>
+    (await temper(line, { importIronic: async () => report(true, { new: 1, refused }) })).status;
+  for (const line of ['import', 'import --apply', '--json import'])
+    expect([await statusOf(line, 1), await statusOf(line, 0)]).toEqual([1, 0]);
 });
 
 test('settings, an address and a kind of database are asked for before anything is opened', async () => {

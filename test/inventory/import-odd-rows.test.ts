@@ -80,3 +80,44 @@ test('odd rows are refused one by one, and keep no other from being taken', asyn
   expect(counts.port).toMatchObject({ new: 1, refused: 2 });
   expect(counts['volume target']).toMatchObject({ new: 1, refused: 2 });
 });
+
+test('a node that Ironic may still drive is refused, unless the caller says that its conductors are stopped', async () => {
+  const source = sourceOf({
+    nodes: [
+      node(41, 'driven', { maintenance: false }),
+      node(42, 'left-alone'),
+      // Ironic looks at such a node every few minutes, and ends its maintenance itself.
+      node(43, 'no-power', { fault: 'power failure' }),
+      node(44, 'no-clean', { fault: 'clean failure' }),
+      node(45, 'moving', { maintenance: false, provision_state: 'cleaning' }),
+    ],
+    ports: [below(51, 41, { address: '00:00:5e:00:53:41' })],
+  });
+  const context = { inventory, sealer: testVault, user: 'tester' };
+  for (const dryRun of [true, false]) {
+    const { counts, lines } = await importIronic(source, context, { dryRun });
+    expect(
+      Object.fromEntries(
+        lines.flatMap(({ is, name, uuid: id, reason }) => (is === 'refused' ? [[name ?? id, reason]] : [])),
+      ),
+    ).toEqual({
+      driven: expect.stringMatching(/not in maintenance in Ironic.*set maintenance there first/),
+      'no-power': expect.stringMatching(/power failure.*ends by itself.*there/),
+      moving: expect.stringMatching(/^it is moving/),
+      [uuid(51)]: 'its node is not taken',
+    });
+    expect(counts.node).toMatchObject({ new: 2, refused: 3 });
+  }
+  const { counts } = await importIronic(source, context, { dryRun: false, ironicStopped: true });
+  expect(counts.node).toMatchObject({ new: 2, same: 2, refused: 1 });
+});
+
+test('a node that was taken is refused to a repeat while Ironic may drive it', async () => {
+  const context = { inventory, sealer: testVault, user: 'tester' };
+  await importIronic(sourceOf({ nodes: [node(61, 'back')] }), context, { dryRun: false });
+  const driven = sourceOf({ nodes: [node(61, 'back', { maintenance: false })] });
+  expect((await importIronic(driven, context, { dryRun: false })).counts.node).toMatchObject({
+    refused: 1,
+    changed: 0,
+  });
+});

@@ -8,7 +8,7 @@ const interfaces = Object.fromEntries(
   Object.keys(driverRow('redfish').interfaces).map((name) => [`${name}_interface`, null]),
 );
 
-/** A node at rest. */
+/** A node at rest, which Ironic leaves alone. */
 export const node = (id: number, name: string, more: SourceRow = {}): SourceRow => ({
   id,
   uuid: uuid(id),
@@ -18,6 +18,8 @@ export const node = (id: number, name: string, more: SourceRow = {}): SourceRow 
   provision_state: 'manageable',
   reservation: null,
   target_power_state: null,
+  maintenance: true,
+  fault: null,
   conductor_group: '',
   created_at: new Date(1_700_000_000_000),
   updated_at: null,
