@@ -1,9 +1,9 @@
 /** The only door to a BMC: a connector that refuses every address outside the operator's networks, at connect time. */
 import { lookup as systemLookup } from 'node:dns/promises';
-import type { LookupFunction } from 'node:net';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import { requireAllowed } from '../model/access/bmc-addresses';
+import { guardedLookup } from '../model/access/guarded-lookup';
 import type { DriverHands } from './contract';
 
 type NetworkDeps = Pick<DriverHands, 'networks' | 'lookup'>;
@@ -14,29 +14,16 @@ export type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: readonly
 const resolve = async (hands: NetworkDeps, host: string): Promise<readonly string[]> =>
   hands.lookup ? hands.lookup(host) : (await systemLookup(host, { all: true })).map((found) => found.address);
 
-/** Resolution and check are one act: what was checked is what is connected to, so a name that changes cannot slip by. */
-const guardedLookup =
-  (hands: NetworkDeps): LookupFunction =>
-  (host, options, callback) => {
-    resolve(hands, host)
-      .then((addresses) => {
-        requireAllowed(hands.networks, host, addresses);
-        const found = addresses.map((address) => ({ address, family: isIP(address) }));
-        if (options.all) return callback(null, found);
-        return found[0]
-          ? callback(null, found[0].address, found[0].family)
-          : callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '');
-      })
-      .catch((error: NodeJS.ErrnoException) => callback(error, ''));
-  };
-
 /** A connector for undici. Literal addresses never reach a lookup, so they are checked here. */
 export const guardedConnector = (hands: NetworkDeps, tls: Tls, connectTimeoutMs: number): buildConnector.connector => {
   const connect = buildConnector({
     ...tls,
     ca: tls.ca && [...tls.ca],
     timeout: connectTimeoutMs,
-    lookup: guardedLookup(hands),
+    lookup: guardedLookup(
+      (host) => resolve(hands, host),
+      (host, addresses) => requireAllowed(hands.networks, host, addresses),
+    ),
   } as buildConnector.BuildOptions);
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');

@@ -3,17 +3,15 @@ import { createHmac } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { guardedLookup, type Resolve } from '../model/access/guarded-lookup';
 import { bytesWithin } from '../model/bodies';
 import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
 import { endingWithin } from '../model/signals';
 
-type Lookup = (host: string) => Promise<readonly string[]>;
-
 export type SenderHands = {
   readonly origins: readonly string[];
   /** For tests: replaces the system's name resolution. */
-  readonly lookup?: Lookup;
+  readonly lookup?: Resolve;
   /** How long one attempt may take; default ten seconds. */
   readonly timeoutMs?: number;
 };
@@ -33,21 +31,7 @@ const defaultTimeoutMs = 10_000;
 const signatureOf = (secret: string, timestamp: number, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 
-const resolve: Lookup = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address);
-
-/** Resolution and check are one act: what was checked is what is connected to. */
-const guardedLookup =
-  (lookup: Lookup): LookupFunction =>
-  (host, options, callback) => {
-    lookup(host)
-      .then((addresses) => {
-        requireFarAway(host, addresses);
-        const all = addresses.map((address) => ({ address, family: isIP(address) }));
-        if (!all[0]) throw Object.assign(new Error('no address'), { code: 'ENOTFOUND' });
-        return options.all ? callback(null, all) : callback(null, all[0].address, all[0].family);
-      })
-      .catch((error: NodeJS.ErrnoException) => callback(error, ''));
-  };
+const resolve: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address);
 
 const headersOf = ({ delivery, kind, body, secret }: Message): Record<string, string | number> => {
   const timestamp = Math.floor(Date.now() / 1000);
@@ -106,7 +90,7 @@ const requestOf = (message: Message, hands: SenderHands, signal: AbortSignal): C
   const options: RequestOptions = {
     method: 'POST',
     headers: headersOf(message),
-    lookup: guardedLookup(hands.lookup ?? resolve),
+    lookup: guardedLookup(hands.lookup ?? resolve, requireFarAway),
     agent: false,
     signal: endingWithin(signal, hands.timeoutMs ?? defaultTimeoutMs),
   };
