@@ -25,7 +25,7 @@ type Line = {
 };
 export type Floods = { readonly seconds: number; readonly lines: readonly Line[] };
 
-export const floodBounds = { p95_ms: 1_000, mib_more: 100 } as const;
+const floodBounds = { p95_ms: 1_000, mib_more: 100 } as const;
 
 const other = '127.0.0.2';
 const longestMs = 10_000;

@@ -28,7 +28,7 @@ const againPart = 6;
 const longestLook = 2;
 
 /** When to look again at a rollout that waits, after nothing has happened to it for so long. */
-export const againAfter = (quietMs: number): number => Math.min(longestAgainMs, Math.max(againMs, quietMs / againPart));
+const againAfter = (quietMs: number): number => Math.min(longestAgainMs, Math.max(againMs, quietMs / againPart));
 
 /** Targets whose soak is over are done, or have failed where something is wrong with their nodes by then. */
 const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<void> => {
