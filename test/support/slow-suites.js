@@ -43,6 +43,7 @@ module.exports.slowSuites = {
   'api/side-doors': 27,
   'e2e/see': 25,
   'runs/histories': 23,
+  'console/personas': 30,
   'clients/terraform': 22,
   'clients/keystone-api': 21,
   'clients/quickstart-venv': 21,
