@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const mostLines = 4_500;
+const mostLines = 4_700;
 
-test('the console has at most 4,500 lines, its style and its script among them', () => {
+test('the console has at most 4,700 lines, its style and its script among them', () => {
   const root = join(__dirname, '../../src/console');
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const lines = files.map(
