@@ -1,5 +1,4 @@
 /** How much a run may carry: its input stays in its history and goes with every act. Pure. */
-import type { Json } from '../document';
 import { raise } from '../errors';
 import type { Plan } from './plan-parts';
 
@@ -7,7 +6,7 @@ import type { Plan } from './plan-parts';
 export const maxPlanBytes = 64 * 1024;
 
 /** Of the JSON text of a value, in UTF-8. */
-export const jsonBytes = (value: Json): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 /** Throws InvalidSteps for a plan of too many bytes. */
 export const requirePlanSize = (plan: Plan): void => {

@@ -1,5 +1,6 @@
 /** How much of a change its records keep: no process may delete a row of the audit trail or an event. */
 import { canonicalJson, sha256Of } from '../digests';
+import { jsonBytes } from '../lifecycle/plan-size';
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -7,8 +8,6 @@ type Data = Readonly<Record<string, unknown>>;
 export const longestRecorded = 4 * 1024;
 /** Most bytes of the data of one row as JSON: the plan of the largest run has as many. */
 export const longestRecord = 64 * 1024;
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 /** What is recorded in the place of a long value. The digest is of its JSON with sorted keys and without spaces. */
 const digestOf = (value: unknown) => {
@@ -18,7 +17,7 @@ const digestOf = (value: unknown) => {
 
 /** @param depth how far a long document or list is looked into for its long values, before all of it is one of them */
 const shortened = (value: unknown, depth: number): unknown => {
-  if (bytesOf(value) <= longestRecorded) return value;
+  if (jsonBytes(value) <= longestRecorded) return value;
   if (depth === 0 || typeof value !== 'object' || value === null) return digestOf(value);
   if (Array.isArray(value)) return value.map((item) => shortened(item, depth - 1));
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner, depth - 1)]));
@@ -28,7 +27,7 @@ const shortened = (value: unknown, depth: number): unknown => {
 export const recorded = (data: Data): Data => {
   for (const depth of [2, 1, 0]) {
     const kept = shortened(data, depth) as Data;
-    if (bytesOf(kept) <= longestRecord) return kept;
+    if (jsonBytes(kept) <= longestRecord) return kept;
   }
   return digestOf(data);
 };
