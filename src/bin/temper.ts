@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
-import { Agent } from 'undici';
+import { Agent, fetch as fetchOfUndici } from 'undici';
 import { type CliDeps, CliFault, runCli, stop, type Trust } from '../cli';
 import { fileFault, fileReason } from '../model/file-faults';
 
@@ -43,8 +43,9 @@ const fetchWith = ({ caFile, insecure }: Trust): typeof fetch => {
   if (!caFile && !insecure) return fetch;
   const ca = caFile && (readFile(caFile) ?? stop('usage', `There is no ${caFile}, which is to say whom to trust.`));
   const dispatcher = new Agent({ connect: { ...(ca && { ca }), ...(insecure && { rejectUnauthorized: false }) } });
-  // Node's fetch takes a dispatcher of the same library; its types do not say so.
-  return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit);
+  // Node's own fetch takes an agent of its own release of undici only.
+  const fetchBy = fetchOfUndici as unknown as (input: Parameters<typeof fetch>[0], init: object) => Promise<Response>;
+  return (input, init) => fetchBy(input, { ...init, dispatcher });
 };
 
 const confirm = async (question: string): Promise<boolean> => {
