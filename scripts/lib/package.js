@@ -22,7 +22,7 @@ TEMPER_DATABASE_URL=postgres://${role}:PASSWORD@127.0.0.1:5432/temper
 `;
 const hostLines = (role) => `${storeLines(role)}
 # Where Temporal is.
-#TEMPER_TEMPORAL_ADDRESS=127.0.0.1:7233
+TEMPER_TEMPORAL_ADDRESS=127.0.0.1:7233
 #TEMPER_TEMPORAL_NAMESPACE=temper
 `;
 
@@ -35,10 +35,10 @@ const addedLines = {
   console: '\n# Where the API is.\nTEMPER_CONSOLE_API_URL=http://127.0.0.1:6385\n',
   migrate: `${hostLines('temper_owner')}
 # The passwords that it gives the roles of the other processes; a role without one is made without login.
-#TEMPER_API_DB_PASSWORD=
-#TEMPER_CONTROL_DB_PASSWORD=
-#TEMPER_BMC_DB_PASSWORD=
-#TEMPER_BOOT_DB_PASSWORD=
+TEMPER_API_DB_PASSWORD=
+TEMPER_CONTROL_DB_PASSWORD=
+TEMPER_BMC_DB_PASSWORD=
+TEMPER_BOOT_DB_PASSWORD=
 `,
 };
 
@@ -46,6 +46,7 @@ const addedLines = {
 const settingsFile = (process) =>
   fs
     .readFileSync(path.join(root, 'deploy', 'env', `${process}.env.example`), 'utf8')
+    .replaceAll(', which containers see as /etc/temper', '')
     .replaceAll('/etc/temper/', '/etc/temper/files/')
     .replaceAll('deploy/files', '/etc/temper/files')
     .replace(/Copy to [\w.]+ and fill in; |Copy to [\w.]+; /, 'Fill in; ')
@@ -151,4 +152,4 @@ async function makePackage(out, { epoch, revision }) {
   }
 }
 
-module.exports = { makePackage };
+module.exports = { makePackage, settingsFile, settingsFiles: Object.keys(addedLines) };

@@ -144,6 +144,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     ['a secret by a name that none can have', { settings: { files: 'a, optional: true' } }, /settings.*files/],
     ['settings by a prefix that no secret can have', { settings: { prefix: 'Temper_1' } }, /settings.*prefix/],
     ['metrics of the engine on the port of the health page', { engineMetrics: { port: 9090 } }, /engineMetrics.*port/],
+    ['a digest that is cut short', { image: { tag: 'sha256:abc' } }, /image.*tag/],
     ['a peer that is a text', { networkPolicy: { postgres: ['10.0.0.5'] } }, /networkPolicy|object/],
     [
       'a peer that Kubernetes does not know',
@@ -184,7 +185,8 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
   });
 
   test('migrate comes first, and one process at a time can be given the new release', () => {
-    const { documents } = judged({ tags: { migrate: '2.0', bmc: '2.0' }, image: { tag: '1.0' } });
+    const digest = `sha256:${'ab'.repeat(32)}`;
+    const { documents } = judged({ tags: { migrate: '2.0', bmc: digest }, image: { tag: '1.0' } });
     const job = documents.find(({ kind }) => kind === 'Job')!;
     expect(job.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'pre-install,pre-upgrade' });
     const images = podsOf({ documents } as Verdict).map(([name, pod]) => [name, pod.containers[0]!.image]);
@@ -192,7 +194,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       'temper-api': 'temper:1.0',
       'temper-console': 'temper:1.0',
       'temper-migrate': 'temper:2.0',
-      'temper-worker-bmc-default': 'temper:2.0',
+      'temper-worker-bmc-default': `temper@${digest}`,
       'temper-worker-control': 'temper:1.0',
     });
   });

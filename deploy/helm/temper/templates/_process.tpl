@@ -13,7 +13,8 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end }}
 
 {{- define "temper.image" -}}
-{{ printf "%s:%s" .root.Values.image.repository (.tag | default .root.Values.image.tag | default .root.Chart.AppVersion) }}
+{{- $tag := .tag | default .root.Values.image.tag | default .root.Chart.AppVersion }}
+{{- printf "%s%s%s" .root.Values.image.repository (ternary "@" ":" (hasPrefix "sha256:" $tag)) $tag }}
 {{- end }}
 
 {{/* What a container may not do, and where its settings come from. Takes root, settings and, where a group has one, secret. */}}
