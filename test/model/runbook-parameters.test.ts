@@ -59,6 +59,8 @@ describe('a value', () => {
     [{ properties: { a: { type: 'string' } }, additionalProperties: false }, { b: 1 }, 'unexpected key b'],
     [{ properties: {}, additionalProperties: false }, JSON.parse('{"__proto__": 1}'), 'unexpected key __proto__'],
     [{ required: ['toString'] }, {}, 'lacks toString'],
+    [{ maxLength: 2 }, '\u{1F5A5}\u{1F5A5}', undefined],
+    [{ minLength: 3 }, '\u{1F5A5}\u{1F5A5}', 'a length'],
   ])('%j with %j: %s', (schema, value, fault) => {
     if (fault === undefined) expect(valueFault(schema, value)).toBeUndefined();
     else expect(valueFault(schema, value)).toContain(fault);

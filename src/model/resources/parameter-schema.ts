@@ -123,7 +123,8 @@ export const valueFault = (schema: ParameterSchema, value: Json): string | undef
     return `must be one of ${JSON.stringify(schema.enum).slice(1, 400).replace(/\]$/, '')}`;
   if (Object.hasOwn(schema, 'const') && !same(schema.const, value)) return 'must be the one value that is allowed';
   if (typeof value === 'number') return bounds(value, schema.minimum, schema.maximum, 'a value');
-  if (typeof value === 'string') return bounds(value.length, schema.minLength, schema.maxLength, 'a length');
+  // JSON Schema counts characters, a string of JavaScript UTF-16 code units.
+  if (typeof value === 'string') return bounds([...value].length, schema.minLength, schema.maxLength, 'a length');
   if (Array.isArray(value)) return listFault(schema, value);
   return isDocument(value) ? objectFault(schema, value) : undefined;
 };
