@@ -1,6 +1,6 @@
 /**
  * On random worlds a rollout is planned, everything that may change meanwhile changes, and it starts: it begins on each node what a plan
- * by the same person would begin by then, and no more than its own plan said. 30 worlds, or as many as TEMPER_CHANGED_WORLDS says.
+ * by the same person would begin by then, and no more than its own plan said. 60 worlds, or as many as TEMPER_CHANGED_WORLDS says.
  */
 import { defaultSettings } from '../../src/api/context';
 import { createPrepare, createPrepareFor } from '../../src/api/orders/rollout-orders';
@@ -12,7 +12,7 @@ import type { PinnedRunbook } from '../../src/rollouts/contract';
 import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
 import { lessee, owner, type Persona, personas, stranger } from '../support/world';
 
-const worlds = Number(process.env.TEMPER_CHANGED_WORLDS ?? 30);
+const worlds = Number(process.env.TEMPER_CHANGED_WORLDS ?? 60);
 const nodesOfWorld = 5;
 
 let world: RolloutWorld;
@@ -37,9 +37,10 @@ const setNode = (uuid: string, values: object) =>
   sql()`update nodes set ${sql()(values as never)} where uuid = ${uuid}`;
 const childOf = (parent_node: string) => world.nodes(['r1'], { parent_node });
 
-const nodeOf = (choose: Choose, verb: string) => ({
+const nodeOf = (choose: Choose, verb: string, erases: boolean) => ({
   provision_state: verb === 'provide' ? 'manageable' : 'active',
-  automated_clean: choose([true, false, false, null]),
+  // A plan that erases asks for approvals.
+  automated_clean: erases && choose([true, false, null]),
   lessee: choose([null, null, null, lessee]),
   inspect_interface: choose(['fake', 'fake', 'agent']),
   deploy_interface: 'custom-agent',
@@ -66,6 +67,13 @@ const nodeChanges: Readonly<Record<string, (uuid: string, choose: Choose) => Pro
   freeze: (uuid) => world.api.as('operator', 'POST', `/temper/v1/nodes/${uuid}/freezes`, { body: { reason: 'fans' } }),
   deleted: (uuid) => sql()`delete from nodes where uuid = ${uuid}`,
 };
+
+/** The change that makes more of this verb's run than was planned. */
+const tellingOf = (verb: string) =>
+  Object.entries(nodeChanges).filter(
+    ([name]) =>
+      (verb === 'provide' && name === 'automated_clean') || (verb === 'inspect' && name === 'inspect_interface'),
+  );
 
 const patched = async (book: string, path: string, value: unknown): Promise<void> => {
   // A further change of one that is hidden, or gone, is none.
@@ -97,6 +105,10 @@ const policies: readonly PolicyOptions[] = [
   { set: 'temper', overrides: { ...admitting, 'temper:node:run_runbook': '!' } },
   { set: 'temper', overrides: { ...admitting, 'baremetal:runbook:use': '!' } },
   { set: 'temper', overrides: { ...admitting, 'baremetal:node:set_provision_state': 'role:reader' } },
+  {
+    set: 'temper',
+    overrides: { ...admitting, 'temper:rollout:start': 'role:member', 'temper:rollout:start_alone': 'role:member' },
+  },
   { set: 'temper' },
   {
     set: 'closed',
@@ -104,7 +116,7 @@ const policies: readonly PolicyOptions[] = [
   },
 ];
 /** Roles of the person when it starts; the rollout runs by what the person has then. */
-const starters = ['owner-manager', 'owner-manager', 'owner-manager', 'owner-admin'] as const;
+const starters = ['owner-manager', 'owner-manager', 'owner-manager', 'owner-admin', 'owner-member', 'owner-reader'] as const; // biome-ignore format: one row
 
 const works = [
   { verb: 'service' },
@@ -148,7 +160,9 @@ const planned = async (choose: Choose, automatedClean: boolean): Promise<Planned
   const work = choose(works);
   const book = work.verb === 'service' ? await bookOf(choose) : null;
   const nodes: NodeUuid[] = [];
-  for (let at = 0; at < nodesOfWorld; at++) nodes.push(...(await world.nodes(['r1'], nodeOf(choose, work.verb))));
+  const erases = choose([true, false]);
+  for (let at = 0; at < nodesOfWorld; at++)
+    nodes.push(...(await world.nodes(['r1'], nodeOf(choose, work.verb, erases))));
   if (choose([true, false])) await childOf(nodes[0]!);
   Object.assign(world.api.rooms, { settings: settingsOf(automatedClean) });
   const bounds = { budget: { total: '100%' }, waves: [{ rest: true }], max_in_flight: 100 };
@@ -161,11 +175,11 @@ const planned = async (choose: Choose, automatedClean: boolean): Promise<Planned
 };
 
 /** @returns what changed, for the text of a failure */
-const changeMuch = async (choose: Choose, { nodes, book }: Planned): Promise<string[]> => {
+const changeMuch = async (choose: Choose, { nodes, book, work }: Planned): Promise<string[]> => {
   const changed: string[] = [];
   for (const node of nodes)
     for (let times = choose([0, 0, 1, 2]); times > 0; times--) {
-      const [name, change] = choose(Object.entries(nodeChanges));
+      const [name, change] = choose([choose(Object.entries(nodeChanges)), ...tellingOf(work.verb)]);
       await change(node, choose);
       changed.push(`${node}: ${name}`);
     }
