@@ -18,7 +18,7 @@ const pollMs = 2_000;
 const hasEnded = ({ state }: Run): boolean => (endedStates as readonly string[]).includes(state);
 
 // What an event's data may say, in the order in which it is read.
-const spoken = ['step', 'act', 'attempt', 'from', 'to', 'note', 'error', 'reason', 'by'] as const;
+const spoken = ['index', 'step', 'act', 'attempt', 'from', 'to', 'note', 'error', 'reason', 'by'] as const;
 
 const line = (at: string, what: string, data: Readonly<Record<string, unknown>>): string => {
   const facts = spoken.filter((key) => data[key] !== undefined && data[key] !== null);
@@ -110,7 +110,7 @@ const seenAs = (run: Run): RunEvent => {
   return {
     at: new Date().toISOString(),
     kind: `run.${run.state}`,
-    data: { step: name, act: step?.act, attempt: step?.attempt, note: run.waiting_for, error },
+    data: { index: step?.index, step: name, act: step?.act, attempt: step?.attempt, note: run.waiting_for, error },
   };
 };
 

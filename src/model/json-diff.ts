@@ -1,5 +1,6 @@
 /** What changed between two JSON values, as a JSON patch. Pure. */
 import { isDocument, type Json } from './document';
+import { partners } from './partners';
 
 export type Change =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
@@ -20,15 +21,16 @@ const nameOfMember = (member: Json): string | undefined => {
   return typeof component === 'string' ? `component ${component}` : undefined;
 };
 
-/** One key for each member: its name, or else what it holds, with how often that came before. */
-const keysOf = (list: readonly Json[]): string[] => {
-  const counts = new Map<string, number>();
-  return list.map((member) => {
-    const known = nameOfMember(member) ?? `value ${JSON.stringify(member)}`;
-    const nth = counts.get(known) ?? 0;
-    counts.set(known, nth + 1);
-    return `${nth} ${known}`;
-  });
+/** What a member holds, but for the number of a step, which changes with each step before it. */
+const heldBy = (member: Json): string => {
+  const { order: _, ...held } = isDocument(member) ? member : { member };
+  return JSON.stringify(held);
+};
+
+/** By what members are the same: by all that they hold, then by name. */
+const keysOf = (member: Json): readonly [string, string] => {
+  const held = heldBy(member);
+  return [held, nameOfMember(member) ?? `value ${held}`];
 };
 
 /** Positions of a longest part of these numbers that increases. */
@@ -53,12 +55,21 @@ const longestIncreasing = (numbers: readonly number[]): number[] => {
 
 type Pair = readonly [before: number, after: number];
 
-/** The members that both lists hold, in the order that both have them in; the end of both stands behind them. */
+/** The members that both lists hold, in the order that both have them in. */
+const inBoth = (before: readonly (readonly string[])[], after: readonly (readonly string[])[]): Pair[] => {
+  const both = partners(before, after).flatMap((at, place): Pair[] => (at === undefined ? [] : [[at, place]]));
+  return longestIncreasing(both.map(([at]) => at)).map((position) => both[position]!);
+};
+
+/**
+ * What both lists hold, with the end of both behind it. Of several members with one name, those that hold the same are the same; if
+ * they are so in another order, the members are taken by name alone.
+ */
 const keptOf = (before: readonly Json[], after: readonly Json[]): Pair[] => {
-  const places = new Map(keysOf(before).map((key, at) => [key, at]));
-  const both = keysOf(after).flatMap((key, at): Pair[] => (places.has(key) ? [[places.get(key)!, at]] : []));
-  const kept = longestIncreasing(both.map(([at]) => at)).map((position) => both[position]!);
-  return [...kept, [before.length, after.length]];
+  const [was, is] = [before.map(keysOf), after.map(keysOf)];
+  const names = (keys: typeof was) => keys.map(([, name]) => [name]);
+  const [held, named] = [inBoth(was, is), inBoth(names(was), names(is))];
+  return [...(held.length >= named.length ? held : named), [before.length, after.length]];
 };
 
 /** Whether one may have become the other: both have no name, so that a comparison of what is in them says more than a replacement. */

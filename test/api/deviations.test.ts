@@ -71,6 +71,18 @@ describe('other than the original', () => {
     expect(run.map(({ step }) => step)).toEqual(['set_boot_device', 'reboot']);
   });
 
+  test('a runbook may hold one step twice, a deploy template may not', async () => {
+    const disk = { ...bootDevice, args: { boot_device: 'disk' } };
+    const steps = [bootDevice, reboot, disk];
+    await runbook({ public: true, steps: steps.map((step, at) => ({ ...step, order: at + 1 })) });
+    await at.set({ provision_state: 'active' });
+    await at.ask({ target: 'service', runbook: trait });
+    const run = at.api.runs.started[0]!.steps.filter(({ system }) => !system);
+    expect(run.map(({ index, args }) => [index, args])).toEqual(steps.map(({ args }, index) => [index, args]));
+    const template = { name: 'CUSTOM_TWICE', steps: steps.map((step) => ({ ...step, priority: 10 })) };
+    expect((await as('operator', 'POST', '/deploy_templates', template)).status).toBe(400);
+  });
+
   test('service with a runbook works from 1.92 on, whatever the runbook says of disable_ramdisk by default', async () => {
     await runbook({ public: true, name: trait });
     for (const minor of [92, 107, 108]) {

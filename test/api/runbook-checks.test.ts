@@ -76,7 +76,7 @@ describe('a body that is not stored', () => {
       ['error', 'between 1 and 86400'],
     ],
     ['a URL elsewhere', [firmware('bios', 'https://evil.example.org/a.bin')], ['error', 'TEMPER_IMAGE_ORIGINS']],
-    ['a step that comes twice', [bios('a', 1), bios('b', 2)], ['error', 'comes twice']],
+    ['a step that comes twice', [bios('a', 1), bios('b', 2)], undefined],
     [
       'a step that the operator forbids',
       [{ interface: 'management', step: 'reset_bmc' }],

@@ -31,14 +31,14 @@ test('events are printed as they come, and the end says how the run ended', asyn
   stream = (_, response) => {
     state = 'succeeded';
     begin(response).end(
-      `retry: 2000\n\n: keep-alive\n\n${event(1, 'step.begun', { step: 'power.reboot', attempt: 1 })}${event(2, 'run.succeeded')}`,
+      `retry: 2000\n\n: keep-alive\n\n${event(1, 'step.begun', { index: 2, step: 'power.reboot', attempt: 1 })}${event(2, 'run.succeeded')}`,
     );
     return undefined;
   };
   expect(await watch()).toEqual({
     status: 0,
     err: '',
-    out: 'T1  step.begun     step=power.reboot attempt=1\nT2  run.succeeded\nThe run ended: succeeded\n',
+    out: 'T1  step.begun     index=2 step=power.reboot attempt=1\nT2  run.succeeded\nThe run ended: succeeded\n',
   });
 });
 

@@ -130,6 +130,29 @@ test('a runbook is written, checked before it is saved, and edited, by plain for
   expect(refused.text).toContain('CUSTOM_BOOT');
 });
 
+test('a runbook with one step twice shows both, in the editor and side by side', async () => {
+  const browser = await pages.as('owner-manager');
+  await browser.get('/runbooks/new');
+  const step = (at: number, device: string) => ({
+    [`place-${at}`]: String(at + 1),
+    [`step-${at}`]: 'management.set_boot_device',
+    [`arg-${at}-boot_device`]: device,
+  });
+  const middle = { 'place-1': '2', 'step-1': 'power.reboot' };
+  const form = { name: 'CUSTOM_TWICE', rows: '3', ...step(0, 'pxe'), ...middle, ...step(2, 'disk') };
+  expect((await browser.post('/runbooks/new', { ...form, do: 'check' })).text).toContain('The check found 0 errors');
+  expect((await browser.post('/runbooks/new', { ...form, do: 'save' })).status).toBe(303);
+  const devices = (text: string) => [...text.matchAll(/boot_device&quot;:&quot;(\w+)/g)].map(([, device]) => device);
+  expect(devices((await browser.get('/runbooks/CUSTOM_TWICE')).text)).toEqual(['pxe', 'disk']);
+  const { text } = await browser.get('/runbooks/CUSTOM_TWICE/edit');
+  expect([...text.matchAll(/<option value="(\w+)" selected/g)].map(([, device]) => device)).toEqual(['pxe', 'disk']);
+  expect((await browser.post('/runbooks/CUSTOM_TWICE/edit', { ...form, ...step(2, 'cdrom'), do: 'save' })).status).toBe(
+    303,
+  );
+  const { text: compared } = await browser.get('/runbooks/CUSTOM_TWICE/compare?from=1&to=2');
+  expect(devices(compared)).toEqual(['pxe', 'disk', 'pxe', 'cdrom']);
+});
+
 test('a member learns why it may not do what its manager may', async () => {
   const { text } = await (await pages.as('owner-member')).get(
     `/policy?rule=temper:run:skip&kind=run&object=${seen.run}`,

@@ -63,6 +63,42 @@ test.each([
     ],
     ['replace /1/order'],
   ],
+  [
+    'the second of two steps of the same name',
+    [
+      { interface: 'm', step: 'boot', args: { to: 'pxe' } },
+      { interface: 'power', step: 'reboot' },
+      { interface: 'm', step: 'boot', args: { to: 'disk' } },
+    ],
+    [
+      { interface: 'm', step: 'boot', args: { to: 'pxe' } },
+      { interface: 'power', step: 'reboot' },
+      { interface: 'm', step: 'boot', args: { to: 'cdrom' } },
+    ],
+    ['replace /2/args/to'],
+  ],
+  [
+    'the first of two steps of the same name goes, and the others are numbered again',
+    [
+      { interface: 'm', step: 'boot', order: 1, args: { to: 'pxe' } },
+      { interface: 'power', step: 'reboot', order: 2 },
+      { interface: 'm', step: 'boot', order: 3, args: { to: 'disk' } },
+    ],
+    [
+      { interface: 'power', step: 'reboot', order: 1 },
+      { interface: 'm', step: 'boot', order: 2, args: { to: 'disk' } },
+    ],
+    ['remove /0', 'replace /0/order', 'replace /1/order'],
+  ],
+  [
+    'a step before one of the same name',
+    [{ interface: 'm', step: 'boot', args: { to: 'disk' } }],
+    [
+      { interface: 'm', step: 'boot', args: { to: 'pxe' } },
+      { interface: 'm', step: 'boot', args: { to: 'disk' } },
+    ],
+    ['add /0'],
+  ],
   ['a step in the place of another', [{ interface: 'a', step: 'b' }], [{ interface: 'a', step: 'c' }], ['replace /0']],
 ])('%s', (_, before, after, wanted) => {
   expect(changesBetween(before, after).map(({ op, path }) => `${op} ${path}`)).toEqual(wanted);

@@ -84,7 +84,7 @@ export const renderSteps = (): string =>
   page(
     'Steps',
     'A step is written as `{"interface": "management", "step": "set_boot_device", "args": {...}, "order": 1}`. Steps run ' +
-      'in the order of `order`, then of the list. A step may carry `"temper"` with `timeout`, seconds for all attempts of ' +
+      'in the order of `order`, then of the list; a step may come more than once, and is known by its place. A step may carry `"temper"` with `timeout`, seconds for all attempts of ' +
       'all its acts together; `retry`, `{"attempts": 2}`, which lowers how often an act is tried and never lets one be ' +
       'done twice that must not be; and `on_failure`, what happens when it fails for a known reason: `fail` (the default), ' +
       '`park` to wait for a person, or `continue` with the next step. In a deployment a step carries `priority` instead of ' +

@@ -59,8 +59,8 @@ const Steps = ({ steps }: { steps: RunbookView['steps'] }) => (
   <ol class="timeline">
     {[...steps]
       .sort((one, other) => one.order - other.order)
-      .map((step) => (
-        <li key={`${step.order}${step.interface}${step.step}`}>
+      .map((step, at) => (
+        <li key={at}>
           <b>{`${step.interface}.${step.step}`}</b>{' '}
           {Object.keys(step.args as object).length > 0 && <Code value={step.args} />}
         </li>

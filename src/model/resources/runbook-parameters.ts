@@ -9,10 +9,9 @@ import { type Document, isDocument, type Json } from '../document';
 import { raise } from '../errors';
 import { jsonBytes, maxPlanBytes, PlanRoom } from '../lifecycle/plan-size';
 import type { Attempt } from '../lifecycle/plan-steps';
-import { nameOf } from '../lifecycle/steps';
 import { meant } from '../nearest';
 import { type ParameterSchema, valueFault } from './parameter-schema';
-import type { RunbookStep } from './runbook-steps';
+import { labelsOf, type RunbookStep } from './runbook-steps';
 
 export type RunbookParameter = {
   readonly name: string;
@@ -101,11 +100,12 @@ const choosesSecret = (document: Json): boolean => {
 
 /** Refuses what can be resolved on no node. Throws InvalidSteps. */
 export const checkOpenArgs = (steps: readonly Pick<RunbookStep, 'interface' | 'step' | 'args'>[]): void => {
-  for (const step of steps) {
+  const labels = labelsOf(steps);
+  for (const [at, step] of steps.entries()) {
     const reason = choosesSecret(step.args)
       ? 'a secret cannot be chosen by $by; let a parameter bring it'
       : openFault(step.args);
-    if (reason !== undefined) raise('InvalidSteps', { reason: `Step ${nameOf(step)}: ${reason}.` });
+    if (reason !== undefined) raise('InvalidSteps', { reason: `Step ${labels[at]}: ${reason}.` });
   }
 };
 

@@ -1,7 +1,10 @@
-/** The steps of a runbook: their order, what may repeat, and which stored step a given one stands for. */
+/** The steps of a runbook: their order, their names, and which stored step a given one stands for. */
+import { maskSecrets, secretRefs } from '../access/secrets';
+import { canonicalJson } from '../digests';
 import { raise } from '../errors';
 import type { StepInterface, StepSettings } from '../lifecycle/step-types';
-import { isReserved, maxSteps, nameOf } from '../lifecycle/steps';
+import { maxSteps, nameOf } from '../lifecycle/steps';
+import { partners } from '../partners';
 
 /** A step as a runbook stores it; secrets in `args` are references. `temper` is ours. */
 export type RunbookStep = {
@@ -19,37 +22,48 @@ export const inOrder = <Step extends { order: number }>(steps: readonly Step[]):
     .sort((a, b) => a.step.order - b.step.order || a.position - b.position)
     .map(({ step }) => step);
 
-/**
- * Refuses more steps than a run takes, and a pair of interface and step that comes twice. The original refuses every
- * duplicate; here the reserved steps (power_on, wait, ...) may repeat, because a second pause is no mistake.
- * Throws InvalidSteps.
- */
+/** Refuses more steps than a run takes. Throws InvalidSteps. */
 export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
   if (steps.length > maxSteps)
     raise('InvalidSteps', { reason: `A runbook has at most ${maxSteps} steps; ${steps.length} came.` });
-  const seen = new Set<string>();
-  for (const step of steps.filter((one) => !isReserved(one.step))) {
-    if (seen.has(nameOf(step)))
-      raise('InvalidSteps', { reason: `Step ${nameOf(step)} comes twice; a runbook may hold each step once.` });
-    seen.add(nameOf(step));
-  }
 };
 
-/** Names each step by interface, step and how often that pair came before, so that repeated steps keep apart. */
-const keyed = (steps: readonly RunbookStep[]): (readonly [string, RunbookStep])[] => {
-  const counts = new Map<string, number>();
-  return steps.map((step) => {
-    const nth = counts.get(nameOf(step)) ?? 0;
-    counts.set(nameOf(step), nth + 1);
-    return [`${nameOf(step)}#${nth}`, step] as const;
-  });
+type Named = Pick<RunbookStep, 'interface' | 'step'>;
+
+/** How texts name each step: with its place if another has its name. */
+export const labelsOf = (steps: readonly Named[]): string[] => {
+  const names = steps.map(nameOf);
+  const once = (name: string): boolean => names.indexOf(name) === names.lastIndexOf(name);
+  return names.map((name, at) => (once(name) ? name : `${name} (place ${at + 1})`));
 };
 
-/** Each given step beside the stored one of the same interface and step, whatever place it has moved to. */
+/** What a step is known by: a secret that it holds, else what callers see of its arguments, else its name. */
+const keysOf = (step: RunbookStep, at: number | undefined): readonly string[] => [
+  at === undefined ? 'no secret' : String(at),
+  `${nameOf(step)} ${canonicalJson(maskSecrets(step.args))}`,
+  nameOf(step),
+];
+
+/**
+ * Each given step beside the stored one that it stands for, whatever place it has moved to. Of several with one name it is the one whose
+ * secrets it refers to, else the one with the arguments that the caller saw, else the one of its place among the rest; none if that
+ * leaves a doubt, because a mask would bring another step's secret.
+ */
 export const withStored = (
   given: readonly RunbookStep[],
   stored: readonly RunbookStep[],
 ): { readonly step: RunbookStep; readonly before: RunbookStep | undefined }[] => {
-  const known = new Map(keyed(stored));
-  return keyed(given).map(([key, step]) => ({ step, before: known.get(key) }));
+  const holders = new Map(stored.flatMap((step, at) => secretRefs(step.args).map((id) => [id, at] as const)));
+  const holderOf = (step: RunbookStep): number | undefined => {
+    const at = secretRefs(step.args)
+      .flatMap((id) => holders.get(id) ?? [])
+      .at(0);
+    return at !== undefined && nameOf(stored[at]!) === nameOf(step) ? at : undefined;
+  };
+  const places = partners(
+    stored.map((step, at) => keysOf(step, at)),
+    given.map((step) => keysOf(step, holderOf(step))),
+    { sure: true },
+  );
+  return given.map((step, at) => ({ step, before: places[at] === undefined ? undefined : stored[places[at]] }));
 };

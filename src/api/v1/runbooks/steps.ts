@@ -4,7 +4,13 @@ import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { nameOf } from '../../../model/lifecycle/steps';
 import { checkOpenArgs } from '../../../model/resources/runbook-parameters';
-import { checkRunbookSteps, inOrder, type RunbookStep, withStored } from '../../../model/resources/runbook-steps';
+import {
+  checkRunbookSteps,
+  inOrder,
+  labelsOf,
+  type RunbookStep,
+  withStored,
+} from '../../../model/resources/runbook-steps';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { type Policy, runbookTarget, stepRulePrefix } from '../../../policy';
 import { schemaError } from '../../http/errors';
@@ -30,9 +36,10 @@ export const checkedSteps = (
   for (const one of ordered)
     if (disallowed.includes(nameOf(one)))
       raise('InvalidSteps', { reason: `Step ${nameOf(one)} is switched off by the operator.` });
-  return withStored(ordered, stored).map(({ step: one, before }) => ({
+  const labels = labelsOf(ordered);
+  return withStored(ordered, stored).map(({ step: one, before }, at) => ({
     ...one,
-    args: restoreSecrets(`step ${nameOf(one)}`, one.args, before?.args) as RunbookStep['args'],
+    args: restoreSecrets(`step ${labels[at]}`, one.args, before?.args) as RunbookStep['args'],
   }));
 };
 

@@ -3,7 +3,7 @@
 import { planActs } from '../../../model/lifecycle/steps';
 import { catalogueRows, checkRunbook, faultOf, type StepFault } from '../../../model/resources/runbook-check';
 import { leavesOpen } from '../../../model/resources/runbook-parameters';
-import type { RunbookStep } from '../../../model/resources/runbook-steps';
+import { labelsOf, type RunbookStep } from '../../../model/resources/runbook-steps';
 import type { ApiContext } from '../../context';
 import { requireStepOrigins } from '../../orders/origins';
 import { readable, refuseDisallowed } from '../../orders/steps';
@@ -37,8 +37,9 @@ const asHeader = (texts: readonly string[]): string => {
 /** The header of a runbook that was stored: a JSON list of texts; no header where nothing is to be said. */
 export const warningHeaders = (ctx: ApiContext, steps: readonly RunbookStep[]): Readonly<Record<string, string>> => {
   const readables = steps.map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
+  const labels = labelsOf(steps);
   const texts = checkRunbook(readables, (step) => anywhere(ctx, step)).map(({ index, step, says }) =>
-    index === null || says.includes(String(step)) ? says : `Step ${step}: ${says}`,
+    index === null || (labels[index] === step && says.includes(step)) ? says : `Step ${labels[index]}: ${says}`,
   );
   return texts.length === 0 ? {} : { 'X-Temper-Warnings': asHeader(texts) };
 };
