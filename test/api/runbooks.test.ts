@@ -493,6 +493,30 @@ describe('secrets in steps', () => {
     expect(await refs()).toEqual([kept]);
   });
 
+  test('of items without a name keep to the item that shows the same, and to none if that leaves a doubt', async () => {
+    const item = (user: string, password: string) => ({ user, password });
+    const users = [item('a', 'one'), item('b', 'two')];
+    await create('operator', { steps: [{ ...secretStep('x'), args: { users } }] });
+    const refs = async (): Promise<unknown[]> => {
+      const [row] = await api.sql<
+        { args: { password: unknown }[] }[]
+      >`select steps -> 0 -> 'args' -> 'users' as args from runbooks`;
+      return row!.args.map(({ password }) => password);
+    };
+    const give = (value: object) =>
+      patch('operator', [{ op: 'replace', path: '/steps/0/args', value: { users: value } }]);
+    const [first, second] = await refs();
+    expect((await give([item('b', '******'), item('a', '******')])).status).toBe(200);
+    expect(await refs()).toEqual([second, first]);
+    expect((await give([item('c', '******'), item('a', '******'), item('d', 'four')])).status).toBe(200);
+    expect((await refs()).slice(0, 2)).toEqual([second, first]);
+    expect((await give([item('a', '******')])).status).toBe(200);
+    expect(await refs()).toEqual([first]);
+    await give([item('a', 'one'), item('b', 'two')]);
+    const refused = await give([item('z', '******')]);
+    expect([refused.status, faultOf(refused)]).toEqual([400, expect.stringContaining('send the value itself')]);
+  });
+
   test('that are replaced or left out are deleted', async () => {
     await create('operator', { steps: [secretStep('hunter2')] });
     const before = await secretIds();

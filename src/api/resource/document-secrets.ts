@@ -2,20 +2,32 @@
 
 import type { BoxedSecret, Holding, Sealer } from '../../inventory/secrets/sealing';
 import { isSecretRef, masked, maskSecrets, secretRefs } from '../../model/access/secrets';
+import { canonicalJson } from '../../model/digests';
 import { isDocument, type Json } from '../../model/document';
 import { raise } from '../../model/errors';
+import { partners } from '../../model/partners';
 
-/** The stored item that an item of a list stands for: the one of the same name, or of the same place. */
-const counterpart = (item: Json, index: number, stored: readonly Json[]): Json =>
-  isDocument(item) && typeof item.name === 'string'
-    ? stored.find((other) => isDocument(other) && other.name === item.name)
-    : stored[index];
+/** What an item of a list is known by: what callers see of it, else its name, else its place. */
+const keysOf = (item: Json, place: number | undefined): readonly string[] => [
+  canonicalJson(maskSecrets(item)) ?? '',
+  isDocument(item) && typeof item.name === 'string' ? `name ${item.name}` : `place ${place}`,
+];
+
+/** Each given item with the stored one that it stands for. If a list became shorter, its places are other ones. */
+const counterparts = (given: readonly Json[], stored: readonly Json[]): (readonly [Json, Json])[] => {
+  const places = partners(
+    stored.map(keysOf),
+    given.map((item, place) => keysOf(item, given.length < stored.length ? undefined : place)),
+    { sure: true },
+  );
+  return given.map((item, index) => [item, places[index] === undefined ? undefined : stored[places[index]]]);
+};
 
 const keepMasked = (given: Json, stored: Json): Json => {
   if (typeof given === 'string')
     return given.includes(masked) && stored !== undefined && maskSecrets(stored) === given ? stored : given;
   if (Array.isArray(given))
-    return given.map((item, index) => keepMasked(item, counterpart(item, index, Array.isArray(stored) ? stored : [])));
+    return counterparts(given, Array.isArray(stored) ? stored : []).map(([item, before]) => keepMasked(item, before));
   if (!isDocument(given) || isSecretRef(given)) return given;
   const before = isDocument(stored) ? stored : {};
   return Object.fromEntries(
