@@ -65,7 +65,7 @@ export type Policy = {
   says(rule: string): string | undefined;
   /** Whether the name is defined, e.g. an operator's baremetal:step:execute:<interface>.<step>. */
   has(rule: string): boolean;
-  /** Whether the rule's text comes from the operator's file. */
+  /** Whether the rule's text comes from the operator's file, and says something else than the default. */
   isWritten(rule: string): boolean;
   /** What an operator should know about the file, one sentence each. */
   readonly warnings: readonly string[];

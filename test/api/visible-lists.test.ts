@@ -112,9 +112,9 @@ const listRule = 'baremetal:node:list';
 
 /** Nodes of the caller's project for which a line of the file admits it to lists; none without a line. */
 const openedInLists = (who: Who, options: PolicyOptions): string[] => {
-  if (options.overrides?.[listRule] === undefined) return [];
   const caller = { ...personas, ...passersBy }[who];
   const policy = createPolicy(options);
+  if (!policy.isWritten(listRule)) return [];
   const own = (tenant: Row) => caller.project_id !== null && [tenant.owner, tenant.lessee].includes(caller.project_id);
   return tenants.flatMap((tenant, nth) => {
     const target = nodeTarget({ owner: null, lessee: null, ...tenant });
@@ -302,6 +302,17 @@ describe('a line for lists of nodes alone, over set closed', () => {
   test('opens no more than it says', async () => {
     api.setPolicy({ set: 'closed', overrides: { [listRule]: 'role:reader and rule:is_node_lessee' } });
     expect([await nodesOf('lessee-admin'), await nodesOf('owner-reader')]).toEqual([nodes(0), []]);
+  });
+
+  test('that repeats the default of its set opens none', async () => {
+    for (const [line, opened] of [
+      ['role:reader or role:service', []],
+      ['role:member or role:service', nodes(0)],
+    ] as const) {
+      const narrow = { 'baremetal:node:get': 'role:reader and system_scope:all' };
+      api.setPolicy({ set: 'temper', overrides: { ...narrow, [listRule]: line } });
+      expect(await nodesOf('lessee-admin')).toEqual(opened);
+    }
   });
 
   test.each(['temper', 'ironic'] as const)(

@@ -4,6 +4,7 @@ import { sha256Of } from '../../model/digests';
 import { raise } from '../../model/errors';
 import { always, never, type Predicate } from '../../model/predicates';
 import { printCheck } from '../language/check';
+import { parseRule } from '../language/parse';
 import { secretRules } from '../reports/lint';
 import { ruleSets } from '../rules/sets';
 import { vocabulary } from '../rules/vocabulary';
@@ -46,6 +47,15 @@ const credentialsCache = (elevated: string | null): ((who: Caller) => Credential
   };
 };
 
+/** Answers each question once. */
+const once = <Answer>(answer: (asked: string) => Answer): ((asked: string) => Answer) => {
+  const known = new Map<string, Answer>();
+  return (asked) => {
+    if (!known.has(asked)) known.set(asked, answer(asked));
+    return known.get(asked)!;
+  };
+};
+
 /** The first 64 bits of SHA-256: the text itself names projects, and is not for every reader of the hash. */
 /** The short form in which a rule set, or the text of its files, is named and compared. */
 export const policyDigest = (text: string): string => sha256Of(text).slice(0, 16);
@@ -77,6 +87,15 @@ export const createPolicy = (options: PolicyOptions): Policy => {
     return filterOf(set, found.check, credentials, mode, columns);
   };
 
+  const defaults = once((rule: string) => {
+    const known = ruleSets[name].find((one) => one.name === rule);
+    return known && printCheck(parseRule(known.check).check);
+  });
+  const isWritten = (rule: string): boolean => {
+    const found = set.rules.get(rule);
+    return found !== undefined && found.from !== 'default' && printCheck(found.check) !== defaults(rule);
+  };
+
   return Object.freeze({
     hash: policyDigest(fingerprint(set, mode, elevated, remote !== undefined)),
     allows,
@@ -91,7 +110,7 @@ export const createPolicy = (options: PolicyOptions): Policy => {
         ? ruleSets[name].find((one) => one.name === rule)?.says
         : undefined,
     has: (rule: string): boolean => set.rules.has(rule),
-    isWritten: (rule: string): boolean => (set.rules.get(rule)?.from ?? 'default') !== 'default',
+    isWritten,
     warnings: Object.freeze(set.warnings),
   });
 };
