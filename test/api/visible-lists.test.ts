@@ -1,12 +1,20 @@
 /**
  * A list holds the rows whose own GET is answered, and no others: for every resource, under any file of rules. A line of the
- * file for lists of nodes adds the nodes of the caller's project to them, and to nothing else.
+ * file for lists of nodes adds the nodes of the caller's project to them, and to nothing else. Explanations of a list say what it holds.
  */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { createInventory } from '../../src/inventory';
 import type { SelectedNode } from '../../src/model/rollouts/domains';
-import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
+import {
+  allocationTarget,
+  createPolicy,
+  explainAnswer,
+  nodeTarget,
+  type PolicyOptions,
+  runbookTarget,
+  type Target,
+} from '../../src/policy';
 import { startTestApi, type TestApi } from '../support/api';
 import { runningRollout } from '../support/rollouts';
 import { lessee, owner, type Persona, passersBy, personas, stranger } from '../support/world';
@@ -165,6 +173,42 @@ const compared = async (who: Who, path: string, opened: readonly string[]): Prom
   return answers.flat();
 };
 
+const allocationOwners = [owner, stranger, null];
+const runbookRows: readonly Pick<Row, 'owner' | 'public'>[] = [
+  ...allocationOwners.map((one) => ({ owner: one, public: false })),
+  { owner: null, public: true },
+];
+const targetsOfNodes = tenants.map((tenant) => nodeTarget({ owner: null, lessee: null, ...tenant }));
+
+/** The rule of each list, and what it asks about each row that was made. */
+const explained: Readonly<Record<string, readonly [rule: string, targets: readonly Target[]]>> = {
+  '/v1/nodes': [listRule, targetsOfNodes],
+  '/v1/ports': ['baremetal:port:list', targetsOfNodes],
+  '/v1/portgroups': ['baremetal:portgroup:list', targetsOfNodes],
+  '/v1/volume/connectors': ['baremetal:volume:list', targetsOfNodes],
+  '/v1/volume/targets': ['baremetal:volume:list', targetsOfNodes],
+  '/v1/allocations': ['baremetal:allocation:list', allocationOwners.map((one) => allocationTarget({ owner: one }))],
+  '/v1/runbooks': ['baremetal:runbook:list', runbookRows.map((one) => runbookTarget(one as never))],
+};
+
+/** What of explanations the lists do not bear out. */
+const misexplained = async (who: Who, options: PolicyOptions): Promise<string[]> => {
+  const [policy, caller] = [createPolicy(options), { ...personas, ...passersBy }[who]];
+  const found = await Promise.all(
+    Object.entries(explained).map(async ([path, [rule, targets]]) => {
+      const { status, body } = await get(who, path);
+      const rows = status === 200 ? listed(body) : [];
+      return targets.flatMap((target, nth) => {
+        const held = rows.includes(ids[path]![nth]!) ? 'allowed' : 'missing';
+        const answer = status === 403 ? 'refused' : held;
+        const said = explainAnswer(policy, rule, caller, target).answer;
+        return said === answer ? [] : [`${path} ${nth}: the API ${answer}, explained as ${said}`];
+      });
+    }),
+  );
+  return found.flat();
+};
+
 const differing = async (who: Who, options?: PolicyOptions): Promise<Found[]> => {
   const opened = options ? openedInLists(who, options) : [];
   const found = await Promise.all(Object.keys(ids).map((path) => compared(who, path, opened)));
@@ -237,7 +281,10 @@ const used = (options: PolicyOptions): boolean => {
 
 test.each(['temper', 'ironic', 'closed'] as const)('under set %s as it is', async (set) => {
   api.setPolicy({ set });
-  for (const who of callers) expect([who, await differing(who)]).toEqual([who, []]);
+  for (const who of callers) {
+    expect([who, await differing(who)]).toEqual([who, []]);
+    expect([who, await misexplained(who, { set })]).toEqual([who, []]);
+  }
 });
 
 const guide = 'rule:is_admin or rule:is_observer or rule:is_node_owner or rule:is_node_lessee';
@@ -324,11 +371,42 @@ describe('a line for lists of nodes alone, over set closed', () => {
   );
 });
 
+describe('what is asked about one node is explained as it is answered', () => {
+  const rules = {
+    'baremetal:node:vif:list': (who: Who, node: string) => get(who, `/v1/nodes/${node}/vifs`),
+    'baremetal:node:traits:list': (who: Who, node: string) => get(who, `/v1/nodes/${node}/traits`),
+    'baremetal:port:create': (who: Who, node_uuid: string) =>
+      api.as(who as Persona, 'POST', '/v1/ports', { body: { node_uuid, address: 'no address' } }),
+    'temper:freeze:create': (who: Who, node: string) =>
+      api.as(who as Persona, 'POST', `/temper/v1/nodes/${node}/freezes`, {
+        body: { reason: 'x', until: '2020-01-01T00:00:00Z' },
+      }),
+  };
+  // What comes after the rules finds a fault in what these requests bring.
+  const answers: Readonly<Record<number, string>> = { 200: 'allowed', 400: 'allowed', 403: 'refused', 404: 'missing' };
+  const opened = Object.fromEntries(Object.keys(rules).map((rule) => [rule, 'role:reader and rule:is_node_owner']));
+
+  test.each(Object.entries(rules))('%s', async (rule, request) => {
+    for (const see of ['!', 'role:reader and rule:is_node_owner']) {
+      const options: PolicyOptions = { set: 'closed', overrides: { ...opened, 'baremetal:node:get': see } };
+      api.setPolicy(options);
+      for (const who of callers)
+        for (const [nth, target] of targetsOfNodes.entries()) {
+          const { status } = await request(who, ids['/v1/nodes']![nth]!);
+          const caller = { ...personas, ...passersBy }[who];
+          const said = explainAnswer(createPolicy(options), rule, caller, target).answer;
+          expect([who, nth, status, said]).toEqual([who, nth, status, answers[status]]);
+        }
+    }
+  });
+});
+
 test('under files of rules that no operator would write', async () => {
   await fc.assert(
     fc.asyncProperty(policies, fc.constantFrom(...callers), async (options, who) => {
       fc.pre(used(options));
       expect(await differing(who, options)).toEqual([]);
+      expect(await misexplained(who, options)).toEqual([]);
     }),
     { seed: 20261122, numRuns: 60 },
   );

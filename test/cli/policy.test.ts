@@ -73,6 +73,47 @@ describe('explain', () => {
     expect(out).toMatch(/^ {2}true +project_id:%\(node\.lessee\)s {2}\(has project-lessee; wanted project-lessee\)$/m);
   });
 
+  test.each([
+    [
+      'baremetal:node:list',
+      'stranger-admin',
+      '',
+      'missing',
+      'The list leaves the object out: baremetal:node:get does not show it; baremetal:node:list would admit.',
+    ],
+    [
+      'baremetal:port:list',
+      'owner-reader',
+      '"baremetal:node:get": "!"',
+      'missing',
+      'The list leaves the object out: baremetal:node:get does not show it',
+    ],
+    [
+      'baremetal:allocation:list',
+      'system-reader',
+      '"baremetal:allocation:list_all": "!"',
+      'refused',
+      'The API answers 403: callers without a project need baremetal:allocation:list_all, which refuses',
+    ],
+    ['baremetal:node:vif:list', 'stranger-admin', '"baremetal:node:vif:list": "@"', 'missing', 'The API answers 404'],
+    [
+      'baremetal:port:create',
+      'owner-admin',
+      '"baremetal:node:get": "!"\n"baremetal:port:create": "rule:is_node_owner"',
+      'refused',
+      'The API answers 403: baremetal:node:get does not show the node',
+    ],
+  ])(
+    'says of %s for %s with %j what the API answers, and by which other rule',
+    async (rule, who, text, answer, says) => {
+      const { status, out } = await temper(`policy explain ${rule} --as ${who} --file own.yaml`, {
+        files: { 'own.yaml': `${text}\n` },
+      });
+      expect([status, out.split('\n')[0]]).toEqual([1, `${answer}: ${rule} for ${who}`]);
+      expect(out).toContain(says);
+    },
+  );
+
   test('ends with status 0 where the caller may', async () => {
     expect(await run(`policy explain ${rule} --as owner-member`)).toMatchObject({ status: 0, err: '' });
     expect(await run(`policy explain ${rule} --roles member --project p7 --owner p7`)).toMatchObject({ status: 0 });

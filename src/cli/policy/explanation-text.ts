@@ -52,13 +52,22 @@ const nearestText = ({ tree, why }: Explanation): string | undefined => {
   return `Nearest to passing: what failed is ${told}`;
 };
 
-const sightText = ({ sight, verdict, rule }: Answered): string | undefined => {
-  if (!sight) return undefined;
-  const own = verdict === 'allowed' ? `${rule} would admit` : `${rule} would refuse as well`;
-  return (
-    `The API answers 404, and lists leave the object out: ${sight.rule} is asked first and refuses; ${own}. ` +
-    'temper policy lint FILE shows the line that is missing.'
-  );
+/** What the other rule that decides has refused. */
+const refusedText = ({ sight, answer, rule }: Answered): string => {
+  const isList = /:list(?:_all)?$/.test(rule);
+  if (answer === 'refused' && isList)
+    return `The API answers 403: callers without a project need ${sight!.rule}, which refuses`;
+  if (answer === 'refused')
+    return `The API answers 403: ${sight!.rule} does not show the node, which counts as one without owner`;
+  return isList && !/:(?:vif|traits):/.test(rule)
+    ? `The list leaves the object out: ${sight!.rule} does not show it`
+    : `The API answers 404, and lists leave the object out: ${sight!.rule} is asked first and refuses`;
+};
+
+const sightText = (one: Answered): string | undefined => {
+  if (!one.sight) return undefined;
+  const own = one.verdict === 'allowed' ? `${one.rule} would admit` : `${one.rule} would refuse as well`;
+  return `${refusedText(one)}; ${own}. temper policy lint FILE shows the line that is missing.`;
 };
 
 /** The whole explanation. @param name whom it is about */

@@ -1,44 +1,64 @@
-/** What stands before a rule: an object that a caller may not see is missing for it, whatever its rules say of it. */
+/** What the API answers: an object that a caller may not see is missing for it, and a list holds what its caller may see. */
 
 import type { Caller } from '../../model/access/callers';
 import type { Explanation, Policy, Target } from '../types';
-/** What the API answers: by the rule (2xx or 403), or 404 because the object is hidden. */
+import { type ListRules, listedBy, listRulesOf } from './lists';
+import { nodeTarget } from './targets';
+
+/** What the API answers: by the rule (2xx or 403), or 404 because the object is hidden; of a list, that it leaves the object out. */
 export type ApiVerdict = 'allowed' | 'refused' | 'missing';
 
-// Lists, enrolment and what the ramdisk asks name no object that could be hidden.
-const aboutNone =
-  /:(?:list|list_all|list_running|create\w*|ipa_\w+)$|^baremetal:node:(?:get$|create|get:filter_threshold)/;
+const seesNode = 'baremetal:node:get';
+
+// Enrolment and what the ramdisk asks name no object that could be hidden.
+const aboutNone = /^baremetal:(?:node|allocation|runbook):create|:ipa_\w+$|^baremetal:node:get:filter_threshold$/;
 const sight: readonly { readonly about: RegExp; readonly see: string }[] = [
-  { about: /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/, see: 'baremetal:node:get' },
+  { about: /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/, see: seesNode },
   { about: /^(?:baremetal|temper):runbook:/, see: 'baremetal:runbook:get' },
   { about: /^baremetal:allocation:/, see: 'baremetal:allocation:get' },
 ];
 
 /** The rule that decides whether a caller sees the object that another rule is about; undefined where none is asked before. */
 export const seeRuleOf = (rule: string): string | undefined => {
-  const see = aboutNone.test(rule) ? undefined : sight.find(({ about }) => about.test(rule))?.see;
+  if (aboutNone.test(rule) || listRulesOf(rule)) return undefined;
+  const see = sight.find(({ about }) => about.test(rule))?.see;
   return see === rule ? undefined : see;
 };
 
-/** The rule that hides the object from a caller; undefined where the caller sees it, or the question names no object. */
-const hiddenBy = (policy: Policy, rule: string, who: Caller, target: Target): string | undefined => {
-  const see = Object.keys(target).length === 0 ? undefined : seeRuleOf(rule);
-  return see === undefined || policy.allows(see, who, target) ? undefined : see;
+/** What is made on a node that its body names: one that is hidden counts as one without owner. */
+const madeOnNode = /^baremetal:(?:port|portgroup|volume):create$/;
+const unowned = nodeTarget({ owner: null, lessee: null });
+
+type Judged = { readonly answer: ApiVerdict; /** The other rule that decided, and what it was asked about. */ readonly by?: readonly [string, Target] }; // biome-ignore format: one field a line is longer
+
+const isAboutObject = (target: Target): boolean => Object.keys(target).length > 0;
+
+const judgedList = (policy: Policy, rule: string, lists: ListRules, who: Caller, target: Target): Judged => {
+  const { answer, by } = listedBy(policy, rule, lists, who, isAboutObject(target) ? target : undefined);
+  // Whether there is a list is asked without an object.
+  return { answer, ...(by !== undefined && by !== rule && { by: [by, answer === 'refused' ? {} : target] }) };
+};
+
+/** @param own what the rule itself says of the caller and the target */
+const judged = (policy: Policy, rule: string, who: Caller, target: Target, own: ApiVerdict): Judged => {
+  const lists = listRulesOf(rule);
+  if (lists) return judgedList(policy, rule, lists, who, target);
+  const see = isAboutObject(target) ? seeRuleOf(rule) : undefined;
+  if (see === undefined || policy.allows(see, who, target)) return { answer: own };
+  const refused = madeOnNode.test(rule) && !policy.allows(rule, who, unowned);
+  return { answer: refused ? 'refused' : 'missing', by: [see, target] };
 };
 
 /** What the API answers a caller who asks for what a rule guards. */
-export const answerOf = (policy: Policy, rule: string, who: Caller, target: Target): ApiVerdict => {
-  if (hiddenBy(policy, rule, who, target) !== undefined) return 'missing';
-  return policy.allows(rule, who, target) ? 'allowed' : 'refused';
-};
+export const answerOf = (policy: Policy, rule: string, who: Caller, target: Target): ApiVerdict =>
+  judged(policy, rule, who, target, policy.allows(rule, who, target) ? 'allowed' : 'refused').answer;
 
-/** An explanation with what the API answers, and why the object is hidden where it is. */
+/** An explanation with what the API answers, and why another rule decides where one does. */
 export type Answered = Explanation & { readonly answer: ApiVerdict; readonly sight?: Explanation };
 
-/** Explains a rule, and the one that is asked before it. */
+/** Explains a rule, and the other one that decides. */
 export const explainAnswer = (policy: Policy, rule: string, who: Caller, target: Target): Answered => {
   const explanation = policy.explain(rule, who, target);
-  const hidden = hiddenBy(policy, rule, who, target);
-  if (hidden === undefined) return { ...explanation, answer: explanation.verdict };
-  return { ...explanation, answer: 'missing', sight: policy.explain(hidden, who, target) };
+  const { answer, by } = judged(policy, rule, who, target, explanation.verdict);
+  return { ...explanation, answer, ...(by && { sight: policy.explain(by[0], who, by[1]) }) };
 };

@@ -1,5 +1,6 @@
 /** Draws a policy as a text table that a reader without the code can audit. */
 
+import { answerOf } from '../engine/visibility';
 import { ruleNames } from '../rules/sets';
 import type { Policy, Target } from '../types';
 import { isAboutNothing, type PersonaName, personaGroups, personaRoles, personas, scenes } from './personas';
@@ -24,7 +25,9 @@ const cells = (policy: Policy, rule: string, target: Target): string =>
   personaGroups
     .map((group) =>
       personaRoles
-        .map((role) => (policy.allows(rule, personas[`${group}-${role}` as PersonaName], target) ? 'Y' : '.'))
+        .map((role) =>
+          answerOf(policy, rule, personas[`${group}-${role}` as PersonaName], target) === 'allowed' ? 'Y' : '.',
+        )
         .join(' ')
         .padEnd(groupWidth),
     )
@@ -42,9 +45,10 @@ const section = (policy: Policy, title: string, rules: readonly string[], target
 const legend = [
   'Who may do what: every rule, for every kind of caller, on every kind of object.',
   '',
-  'Y may, . may not. Columns: A admin, M manager, m member, r reader, s service; a role includes those right of it,',
-  'service aside. "system" callers have system scope, the others a project: the one that owns the object, the one',
-  'that leases the node, or an unrelated one. Generated; a changed cell is a change of what the product permits.',
+  'Y may, . may not; of a list, whether it holds the object. Columns: A admin, M manager, m member, r reader,',
+  's service; a role includes those right of it, service aside. "system" callers have system scope, the others a',
+  'project: the one that owns the object, the one that leases the node, or an unrelated one. Generated; a changed',
+  'cell is a change of what the product permits.',
 ];
 
 /** The whole table of a policy's built-in names, with a line feed at its end. Equal policies give equal texts. */

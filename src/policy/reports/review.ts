@@ -29,7 +29,7 @@ const written = (policy: Policy): { readonly name: string; readonly tree: Part |
 
 const admitsInVain = (policy: Policy, rule: string, members: readonly PersonaMember[]): boolean =>
   scenesOf(rule).some(({ target }) =>
-    members.some(({ who }) => policy.allows(rule, who, target) && answerOf(policy, rule, who, target) === 'missing'),
+    members.some(({ who }) => policy.allows(rule, who, target) && answerOf(policy, rule, who, target) !== 'allowed'),
   );
 
 /** The text of a rule that also admits whom these alternatives admit. */
