@@ -77,7 +77,8 @@ export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs 
   const closeIfIdle = () => {
     if (closing && answering.size === 0) server.closeAllConnections();
   };
-  server.prependListener('request', (_, response) => {
+  server.prependListener('request', ({ socket }, response) => {
+    if (socket.destroyed) return;
     if (ending) response.setHeader('Connection', 'close');
     answering.add(response);
     response.once('close', () => {

@@ -13,6 +13,7 @@ import type { Socket } from 'node:net';
 import { peerAddress } from '../model/access/bmc-addresses';
 import { senderKey, type Trusts, trustIn } from '../model/access/senders';
 import { createTurnstile } from '../model/turnstile';
+import { inTurn } from './request-turns';
 
 /** What a server bears of its clients. */
 export type Patience = {
@@ -77,8 +78,12 @@ const boundUnanswered = (server: HttpServer): void => {
     return unanswered;
   };
   server.prependListener('request', ({ socket }, response) => {
+    // Node goes on to hand out what it has read of a connection after that was closed.
+    if (socket.destroyed) return;
     const unanswered = (open.get(socket) ?? opened(socket)).add(response);
     response.once('close', () => unanswered.delete(response));
+    // Each layer hears of the end of an answer: more than the ten that Node takes for a leak.
+    response.setMaxListeners(30);
     if (unanswered.size > unansweredAtMost) socket.destroy();
   });
 };
@@ -90,7 +95,6 @@ const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
 const answerable =
   (answer: RequestListener): RequestListener =>
   (request, response) => {
-    // Node goes on to hand out what it has read of a connection after that was closed.
     if (request.socket.destroyed) return;
     if (hasSeveralHosts(request)) return void response.writeHead(400, { connection: 'close' }).end();
     answer(request, response);
@@ -130,7 +134,7 @@ export const patientServer = (
       // Node looks only so often.
       connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
     },
-    answerable(answer),
+    answerable(inTurn(answer, patience)),
   );
   if (cluster.isWorker) closeFurther(server, connections);
   else server.maxConnections = connections;

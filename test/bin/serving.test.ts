@@ -69,7 +69,8 @@ describe('a client that', () => {
   test('goes away ends the answers that wait behind another, each once', async () => {
     const answers: ServerResponse[] = [];
     const ended: ServerResponse[] = [];
-    const port = await serve({}, (_, response) => {
+    const port = await serve({}, () => {});
+    servers.at(-1)!.on('request', (_, response) => {
       answers.push(response);
       response.on('close', () => ended.push(response));
     });
@@ -98,7 +99,7 @@ describe('a client that', () => {
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000));
     expect(await heard).toBe('');
     await Promise.all(ended);
-    expect(handed).toBe(unansweredAtMost);
+    expect(handed).toBe(1);
   });
 
   test('waits for its answers now and then is served on one connection as long as it likes', async () => {
