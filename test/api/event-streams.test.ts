@@ -28,6 +28,23 @@ const streamsOf = (inventory: TestApi['inventory']): Streams => {
   return streams;
 };
 
+test('callers of projects, and those without a scope, leave a fifth of all streams to callers of the system', async () => {
+  const streams = createStreams({ inventory: api.inventory, log: api.rooms.log, limit: 10, quota: 6 });
+  opened.push(streams);
+  const open = (caller: string, project: string | null, ofSystem = false) =>
+    streams.open(null, { caller, project, ofSystem });
+  for (const caller of ['a', 'b', 'c', 'd', 'e']) await open(caller, 'one');
+  for (const caller of ['f', 'g']) await open(caller, 'other');
+  const last = await open('h', null);
+  const full = { code: 'TooManyStreams', facts: { limit: 8, whose: 'of projects open' } };
+  await expect(open('i', 'third')).rejects.toMatchObject(full);
+  await expect(open('j', null)).rejects.toMatchObject(full);
+  for (const caller of ['k', 'l']) await open(caller, null, true);
+  await expect(open('m', null, true)).rejects.toMatchObject({ code: 'TooManyStreams', facts: { limit: 10 } });
+  await last.close();
+  await open('i', 'third');
+});
+
 const unannounced = () => {
   const listen = () => Promise.reject(new Error('nothing can be listened to'));
   return streamsOf({ ...api.inventory, watches: { ...api.inventory.watches, listen } });
@@ -39,7 +56,7 @@ const longMs = 100_000;
 
 test('a stream of a run is woken by the reader where no announcement comes', async () => {
   const streams = unannounced();
-  const ear = await streams.open(mine.run, 'a caller');
+  const ear = await streams.open(mine.run, { caller: 'a caller', project: null, ofSystem: true });
   const late = AbortSignal.timeout(longMs);
   await happened(api, mine, 'step.begun', {});
   await ear.news(2 * longMs, late);

@@ -88,7 +88,8 @@ describe('a project that has as many as it may have is refused with the name of 
 
   test('event streams are counted over all callers of the project', async () => {
     const streams = createStreams({ inventory: api.inventory, log: api.rooms.log, quota: quotas.streams });
-    const open = (caller: string, project: string | null) => streams.open(randomUUID() as RunUuid, caller, project);
+    const open = (caller: string, project: string | null) =>
+      streams.open(randomUUID() as RunUuid, { caller, project, ofSystem: project === null });
     try {
       const [first] = [await open('a', owner), await open('b', owner)];
       await expect(open('c', owner)).rejects.toMatchObject({ code: 'QuotaExceeded', facts: { quota: 'streams' } });

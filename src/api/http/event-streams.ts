@@ -4,10 +4,12 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Inventory } from '../../inventory';
 import type { Listening } from '../../inventory/runs/watches';
+import { type Caller, quotaProject } from '../../model/access/callers';
 import { quotaFacts } from '../../model/access/quotas';
 import { raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import type { ErrorLog } from '../../model/log';
+import { callerKey } from './caller-key';
 import { createEventTail, type EventTail } from './event-tail';
 
 /** One open stream's ear. */
@@ -19,9 +21,23 @@ export type Ear = {
   close(): Promise<void>;
 };
 
+/** Whom a stream is counted for. */
+export type Opener = {
+  readonly caller: string;
+  /** Whose quota it counts against; null for none. */
+  readonly project: string | null;
+  readonly ofSystem: boolean;
+};
+
+export const openerOf = (who: Caller): Opener => ({
+  caller: callerKey(who),
+  project: quotaProject(who),
+  ofSystem: who.system_scope !== null,
+});
+
 export type Streams = {
-  /** Opens a stream of a run, or of all events (null), for a caller of a project, null without one. Throws TooManyStreams, QuotaExceeded. */
-  open(run: RunUuid | null, caller: string, project?: string | null): Promise<Ear>;
+  /** Opens a stream of a run, or of all events (null). Throws TooManyStreams, QuotaExceeded. */
+  open(run: RunUuid | null, opener: Opener): Promise<Ear>;
   /** Where streams of all events get them. */
   readonly tail: EventTail;
   /** How many are open. */
@@ -48,22 +64,27 @@ const renewEveryMs = 30_000;
 
 type Hearer = {
   readonly run: RunUuid | null;
-  readonly caller: string;
-  readonly project: string | null;
+  readonly opener: Opener;
   heard: boolean;
   wake: () => void;
 };
 
+/** A part of all streams is for callers of the system: a few projects with their quotas would hold the others. */
+const ofSystemShare = 1 / 5;
+
 /** Raises where the bound of all streams, of one caller's or of one project's is reached. */
 const requireRoom = (
   hearers: ReadonlySet<Hearer>,
-  { caller, project }: Pick<Hearer, 'caller' | 'project'>,
+  { caller, project, ofSystem }: Opener,
   { limit = 200, limitOfOne = 20, quota = 0 }: StreamsOptions,
 ): void => {
   if (hearers.size >= limit) raise('TooManyStreams', { limit, whose: 'open' });
-  const own = [...hearers].filter((hearer) => hearer.caller === caller).length;
+  const others = [...hearers].filter(({ opener }) => !opener.ofSystem).length;
+  const ofOthers = limit - Math.floor(limit * ofSystemShare);
+  if (!ofSystem && others >= ofOthers) raise('TooManyStreams', { limit: ofOthers, whose: 'of projects open' });
+  const own = [...hearers].filter(({ opener }) => opener.caller === caller).length;
   if (own >= limitOfOne) raise('TooManyStreams', { limit: limitOfOne, whose: 'of this caller open' });
-  const ofProject = [...hearers].filter((hearer) => hearer.project === project).length;
+  const ofProject = [...hearers].filter(({ opener }) => opener.project === project).length;
   if (project !== null && quota > 0 && ofProject >= quota)
     raise('QuotaExceeded', quotaFacts('streams', project, quota));
 };
@@ -145,11 +166,11 @@ export const createStreams = (options: StreamsOptions): Streams => {
     get open_count() {
       return hearers.size;
     },
-    async open(run, caller, project = null) {
+    async open(run, opener) {
       const { limit = 200 } = options;
       if (ending.signal.aborted) raise('TooManyStreams', { limit, whose: 'open' });
-      requireRoom(hearers, { caller, project }, options);
-      const hearer: Hearer = { run, caller, project, heard: false, wake: () => {} };
+      requireRoom(hearers, opener, options);
+      const hearer: Hearer = { run, opener, heard: false, wake: () => {} };
       hearers.add(hearer);
       onCount?.(hearers.size);
       const unwatch = run === null ? undefined : await watched(run, hearer);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
-import { type Caller, quotaProject } from '../../model/access/callers';
+import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../model/ids';
@@ -10,6 +10,8 @@ import { and, type Predicate } from '../../model/predicates';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget, type Policy, rolloutTarget, runTarget } from '../../policy';
 import type { ApiContext } from '../context';
+import { callerKey } from '../http/caller-key';
+import { openerOf } from '../http/event-streams';
 import { type Answer, type ApiRequest, ok, route } from '../http/route';
 import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../resource/bmc-texts';
 import { pageLimit, uuid } from '../resource/validation';
@@ -17,7 +19,6 @@ import { visibleNode } from '../resource/visibility';
 import { type EventFollowing, followEvents } from './event-following';
 import { createEventTexts, type ViewFor } from './event-texts';
 import { rolloutRules, visibleRollout } from './rollout-views';
-import { callerKey } from './run-events';
 import { runListRule, runTenantColumns } from './run-list';
 import { visibleRun } from './runs';
 import * as shapes from './shapes';
@@ -146,7 +147,7 @@ const placeAfter = async (ctx: ApiContext, who: Caller, last: string | undefined
 const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
   const wanted = await wantedEvents(ctx, request);
   const after = await placeAfter(ctx, request.who, request.header('last-event-id'));
-  const ear = await ctx.streams.open(null, callerKey(request.who), quotaProject(request.who));
+  const ear = await ctx.streams.open(null, openerOf(request.who));
   const texts = createEventTexts(ctx.policy, request.who, visibleView);
   // The caller's rights are decided anew before each writing; until then what it may not see neither wakes the stream nor is kept.
   const concerns = (event: SeenEvent): boolean => isWanted(wanted, event) && texts.of(event) !== undefined;

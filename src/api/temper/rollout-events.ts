@@ -1,12 +1,13 @@
 /** The events of a rollout as they happen: server-sent events that resume where a client left off and end when nothing more can come. */
 import type { SeenEvent } from '../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../inventory/feed';
-import { type Caller, quotaProject } from '../../model/access/callers';
+import type { Caller } from '../../model/access/callers';
 import { isTemperError, raise } from '../../model/errors';
 import type { RolloutUuid } from '../../model/ids';
 import { matches } from '../../model/predicates';
 import { endedRollouts, type TargetState } from '../../model/rollouts/states';
 import type { ApiContext } from '../context';
+import { openerOf } from '../http/event-streams';
 import { type Answer, type ApiRequest, noContent, type Route, route } from '../http/route';
 import { seesBmcRule } from '../resource/bmc-texts';
 import { eventView, ofTargets } from './all-events';
@@ -14,7 +15,6 @@ import { type EventFollowing, followEvents } from './event-following';
 import { sseText } from './event-texts';
 import { rolloutRules, type SeenRollout, visibleRollout } from './rollout-views';
 import { type OfRollout, rolloutPath } from './rollouts';
-import { callerKey } from './run-events';
 
 /** What a tenant of a node sees of the whole: its state, as a look at the rollout shows it, without why. */
 const stateKinds: readonly string[] = [
@@ -99,7 +99,7 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
   const after = await placeAfter(ctx, who, seen, request.header('last-event-id'));
   // To a client that reconnects by itself, 204 means that nothing will come any more.
   if (await isOver(ctx, who, seen, after)) return noContent();
-  const ear = await ctx.streams.open(null, callerKey(who), quotaProject(who));
+  const ear = await ctx.streams.open(null, openerOf(who));
   const concerns = ({ rollout_id }: SeenEvent): boolean => rollout_id === id;
   const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
     await ear.close();

@@ -1,13 +1,13 @@
 /** The events of a run as they happen: server-sent events that resume where a client left off and end with the run. */
 import { type FeedEvent, type FeedPlace, feedStart } from '../../inventory/feed';
 import type { RunRow } from '../../inventory/runs/runs';
-import { type Caller, quotaProject } from '../../model/access/callers';
+import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import { endedStates } from '../../model/runs/runs';
 import type { ApiContext } from '../context';
-import type { Ear } from '../http/event-streams';
+import { type Ear, openerOf } from '../http/event-streams';
 import { type Answer, type ApiRequest, noContent, route } from '../http/route';
 import type { Sink } from '../http/sse';
 import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../resource/bmc-texts';
@@ -100,17 +100,13 @@ const placeAfter = async (ctx: ApiContext, run: RunUuid, last: string | undefine
   );
 };
 
-/** Whose streams are counted together. */
-export const callerKey = ({ strategy, user_id, user_name, project_id }: Caller): string =>
-  JSON.stringify([strategy, user_id ?? user_name, project_id]);
-
 const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
   const { run } = await visibleRun(ctx, request.who, request.params.run);
   const after = await placeAfter(ctx, run.id, request.header('last-event-id'));
   const waiting = await ctx.inventory.feed.ofRun(run.id, after, 1);
   // To a client that reconnects by itself, 204 means that nothing will come any more.
   if (run.finished_at && waiting.rows.length === 0 && !waiting.unsettled) return noContent();
-  const ear = await ctx.streams.open(run.id, callerKey(request.who), quotaProject(request.who));
+  const ear = await ctx.streams.open(run.id, openerOf(request.who));
   const following = { run: run.id, after, again: request.again, ear };
   return { status: 200, stream: (sink) => streamRun(ctx, following, sink).finally(() => ear.close()) };
 };
