@@ -95,7 +95,8 @@ const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
 const answerable =
   (answer: RequestListener): RequestListener =>
   (request, response) => {
-    if (request.socket.destroyed) return;
+    // Destroyed here, it costs Node no error with a stack when the connection closes: they were half of what such a sender cost.
+    if (request.socket.destroyed) return void request.destroy();
     if (hasSeveralHosts(request)) return void response.writeHead(400, { connection: 'close' }).end();
     answer(request, response);
   };

@@ -15,7 +15,7 @@ export const underWayAtMost = 32;
 const busyAtMostMs = 5_000;
 
 /** For so long, and for the one that is then being served, another's connection waits: Node accepts one in each round of its loop. */
-const pace: Pace = { now: () => performance.now(), sliceMs: 1, later: setImmediate };
+const pace: Pace = { now: () => performance.now(), sliceMs: 0.5, later: setImmediate };
 
 /** Under what a request counts; a proxy that does not say for whom it asks is one sender. */
 const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
