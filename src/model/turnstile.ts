@@ -35,7 +35,8 @@ export type Turns<Key> = {
 /** How much of one key begins before all else is heard. */
 export type Pace = {
   readonly now: () => number;
-  readonly sliceMs: number;
+  /** Milliseconds; of 0 one begins. */
+  readonly slice: () => number;
   /** Calls when the process has heard what came meanwhile. */
   readonly later: (call: () => void) => void;
 };
@@ -51,11 +52,11 @@ type Line = {
  * The same with a line. `p-limit` does not let go of work that waits, so that what comes and leaves would fill its line.
  * @param most places of each key
  */
-export const createTurns = <Key>(most: number, { now, sliceMs, later }: Pace): Turns<Key> => {
+export const createTurns = <Key>(most: number, { now, slice, later }: Pace): Turns<Key> => {
   const lines = new Map<Key, Line>();
 
   const hasRoom = ({ inside, since }: Line): boolean =>
-    inside < most && (since === undefined || now() - since < sliceMs);
+    inside < most && (since === undefined || now() - since < slice());
 
   const beginNext = (key: Key, line: Line): void => {
     for (const next of line.waiting) {

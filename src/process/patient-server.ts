@@ -116,6 +116,9 @@ const closeFurther = (server: HttpServer, most: number): void => {
   });
 };
 
+/** After a connection another is probably waiting for so long. */
+const acceptingMs = 5;
+
 /**
  * An HTTP server that cuts clients off who send slowly, or nothing, or more than they wait for.
  * @param messages what requests and responses are made of; Node's own when absent
@@ -126,6 +129,7 @@ export const patientServer = (
   messages: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
 ): HttpServer => {
   const { headersMs, requestMs, keepAliveMs, connections } = patience;
+  let acceptedAt = Number.NEGATIVE_INFINITY;
   const server = createServer(
     {
       ...messages,
@@ -135,10 +139,13 @@ export const patientServer = (
       // Node looks only so often.
       connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
     },
-    answerable(inTurn(answer, patience)),
+    answerable(inTurn(answer, { ...patience, isAccepting: () => performance.now() - acceptedAt < acceptingMs })),
   );
   if (cluster.isWorker) closeFurther(server, connections);
   else server.maxConnections = connections;
+  server.prependListener('connection', () => {
+    acceptedAt = performance.now();
+  });
   boundSenders(server, patience);
   boundUnanswered(server);
   return server;

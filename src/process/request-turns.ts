@@ -14,8 +14,8 @@ export const underWayAtMost = 32;
 /** What is not answered by then waits for a BMC or a lock, and keeps no other waiting. */
 const busyAtMostMs = 5_000;
 
-/** For so long, and for the one that is then being served, another's connection waits: Node accepts one in each round of its loop. */
-const pace: Pace = { now: () => performance.now(), sliceMs: 0.5, later: setImmediate };
+/** For so long, and for the one that is then being served, what others sent waits. */
+const sliceMs = 0.5;
 
 /** Under what a request counts; a proxy that does not say for whom it asks is one sender. */
 const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
@@ -48,14 +48,23 @@ const leaveAtHead = (response: ServerResponse, leave: Leave, busyMs: number): Le
   return begun;
 };
 
+type TurnOptions = {
+  readonly trusts?: Trusts;
+  readonly busyMs?: number;
+  /** Whether connections come now: Node accepts one in each round of its loop, so that short rounds accept more. */
+  readonly isAccepting?: () => boolean;
+};
+
 /**
  * Node hands out all requests of a read at once. Here the next one of a connection begins when the one before is answered, and of a
  * sender's requests when one of those under way has its answer. What waits leaves the line with its connection.
  */
 export const inTurn = (
   answer: RequestListener,
-  { trusts = () => false, busyMs = busyAtMostMs }: { readonly trusts?: Trusts; readonly busyMs?: number } = {},
+  { trusts = () => false, busyMs = busyAtMostMs, isAccepting = () => false }: TurnOptions = {},
 ): RequestListener => {
+  const slice = (): number => (isAccepting() ? 0 : sliceMs);
+  const pace: Pace = { now: () => performance.now(), slice, later: setImmediate };
   const connections = createTurns<Socket>(1, pace);
   const senders = createTurns<string>(underWayAtMost, pace);
   const senderOf = senderBy(trusts);

@@ -149,9 +149,10 @@ test('an end waits for what is in line, as far as it is answered', async () => {
 
 test('of one key no more begins in a slice of time than fits, and the rest later, in order', () => {
   let now = 0;
+  let slice = 2;
   const later: (() => void)[] = [];
   const begun: number[] = [];
-  const turns = createTurns<string>(10, { now: () => now, sliceMs: 2, later: (call) => later.push(call) });
+  const turns = createTurns<string>(10, { now: () => now, slice: () => slice, later: (call) => later.push(call) });
   const work = (number: number) => (leave: () => void) => {
     begun.push(number);
     now += 1;
@@ -163,8 +164,12 @@ test('of one key no more begins in a slice of time than fits, and the rest later
   expect(begun).toEqual([1, 2, 0]);
   for (const call of later.splice(0)) call();
   expect(begun).toEqual([1, 2, 0, 3, 4]);
+  slice = 0;
+  turns.take('one', work(6));
   for (const call of later.splice(0)) call();
   expect(begun).toEqual([1, 2, 0, 3, 4, 5]);
+  for (const call of later.splice(0)) call();
+  expect(begun).toEqual([1, 2, 0, 3, 4, 5, 6]);
   for (const call of later.splice(0)) call();
   expect(later).toEqual([]);
 });
