@@ -34,12 +34,13 @@ const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
  * Calls `leave` as the head of the answer is sent, for a stream or an image goes on for long after it, or after a while.
  * @returns calls it at once
  */
-const leaveAtHead = (response: ServerResponse, leave: Leave, busyMs: number): Leave => {
-  const late = setTimeout(leave, busyMs);
+const leaveAtHead = (request: IncomingMessage, response: ServerResponse, leave: Leave, busyMs: number): Leave => {
   const begun = (): void => {
-    clearTimeout(late);
+    clearInterval(late);
     leave();
   };
+  // A body that is being sent takes memory: one sender has no more of them than places.
+  const late = setInterval(() => request.complete && begun(), busyMs);
   const { writeHead } = response;
   response.writeHead = (...given: unknown[]) => {
     begun();
@@ -72,7 +73,7 @@ export const inTurn = (
     let leave: Leave | undefined;
     const leaveConnection = connections.take(request.socket, () => {
       const leaveLine = senders.take(senderOf(request), (leavePlace) => {
-        leave = leaveAtHead(response, leavePlace, busyMs);
+        leave = leaveAtHead(request, response, leavePlace, busyMs);
         if (!request.socket.destroyed) answer(request, response);
       });
       leave ??= leaveLine;

@@ -127,6 +127,17 @@ test('what waits for long keeps no place', async () => {
   expect(await until(many.length)).toEqual(many);
 });
 
+test('a request whose body is still being sent keeps its place, so that one sender has few bodies in memory', async () => {
+  const { ask, until, begun } = await hold((answer) => createServer(inTurn(answer, { busyMs: 20 })));
+  const slow: Socket[] = [];
+  for (const url of first) slow.push(await ask(one, [url], 'Content-Length: 2\r\n'));
+  await ask(one, ['/next']);
+  await new Promise((done) => setTimeout(done, 200));
+  expect(begun.map(({ url }) => url)).toEqual(first);
+  slow[5]!.write('{}');
+  expect((await until(underWayAtMost + 1)).at(-1)).toBe('/next');
+});
+
 test('behind a trusted proxy each sender has its own, and a proxy that names none is one sender', async () => {
   const { ask, until } = await hold();
   for (const url of many) await ask('198.51.100.1', [url], `X-Forwarded-For: ${one}\r\n`);
