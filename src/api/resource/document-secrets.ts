@@ -2,39 +2,74 @@
 
 import type { BoxedSecret, Holding, Sealer } from '../../inventory/secrets/sealing';
 import { isSecretRef, masked, maskSecrets, secretRefs } from '../../model/access/secrets';
-import { canonicalJson } from '../../model/digests';
+import { sha256Of } from '../../model/digests';
 import { isDocument, type Json } from '../../model/document';
 import { raise } from '../../model/errors';
 import { partners } from '../../model/partners';
 
-/** What an item of a list is known by: what callers see of it, else its name, else its place. */
-const keysOf = (item: Json, place: number | undefined): readonly string[] => [
-  canonicalJson(maskSecrets(item)) ?? '',
-  isDocument(item) && typeof item.name === 'string' ? `name ${item.name}` : `place ${place}`,
-];
+/** A value beside what callers see of it, which has the same shape but for what is masked. */
+type Seen = { readonly value: Json; readonly shown: Json };
 
-/** Each given item with the stored one that it stands for. If a list became shorter, its places are other ones. */
-const counterparts = (given: readonly Json[], stored: readonly Json[]): (readonly [Json, Json])[] => {
-  const places = partners(
-    stored.map(keysOf),
-    given.map((item, place) => keysOf(item, given.length < stored.length ? undefined : place)),
-    { sure: true },
-  );
-  return given.map((item, index) => [item, places[index] === undefined ? undefined : stored[places[index]]]);
+const itemsOf = ({ value, shown }: Seen): Seen[] =>
+  Array.isArray(value)
+    ? value.map((item, at) => ({ value: item, shown: Array.isArray(shown) ? shown[at] : undefined }))
+    : [];
+
+const fieldOf = ({ value, shown }: Seen, key: string): Seen =>
+  isDocument(value) && Object.hasOwn(value, key)
+    ? { value: value[key], shown: isDocument(shown) ? shown[key] : undefined }
+    : { value: undefined, shown: undefined };
+
+/** Digests by which equal values are known. Each is made once, so that lists in lists cost what they hold. */
+const createDigests = (): ((value: Json) => string) => {
+  const known = new WeakMap<object, string>();
+  const made = (value: object): string => {
+    const parts = Array.isArray(value)
+      ? value.map(digestOf)
+      : Object.entries(value)
+          .map(([key, one]) => `${JSON.stringify(key)}:${digestOf(one)}`)
+          .sort();
+    return sha256Of(`${Array.isArray(value) ? 'list' : 'object'} ${parts.join()}`);
+  };
+  const digestOf = (value: Json): string => {
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
+    const digest = known.get(value) ?? made(value);
+    known.set(value, digest);
+    return digest;
+  };
+  return digestOf;
 };
 
-const keepMasked = (given: Json, stored: Json): Json => {
-  if (typeof given === 'string')
-    return given.includes(masked) && stored !== undefined && maskSecrets(stored) === given ? stored : given;
-  if (Array.isArray(given))
-    return counterparts(given, Array.isArray(stored) ? stored : []).map(([item, before]) => keepMasked(item, before));
-  if (!isDocument(given) || isSecretRef(given)) return given;
-  const before = isDocument(stored) ? stored : {};
+type DigestOf = ReturnType<typeof createDigests>;
+
+/** What an item of a list is known by: what callers see of it, else its name, else its place. */
+const keysOf = ({ value, shown }: Seen, place: number | undefined, digestOf: DigestOf): readonly string[] => [
+  digestOf(shown),
+  isDocument(value) && typeof value.name === 'string' ? `name ${value.name}` : `place ${place}`,
+];
+
+/** The stored item that each given one stands for. If a list became shorter, its places are other ones. */
+const counterparts = (given: readonly Seen[], stored: readonly Seen[], digestOf: DigestOf): Seen[] => {
+  const places = partners(
+    stored.map((item, place) => keysOf(item, place, digestOf)),
+    given.map((item, place) => keysOf(item, given.length < stored.length ? undefined : place, digestOf)),
+    { sure: true },
+  );
+  return places.map((place) => (place === undefined ? { value: undefined, shown: undefined } : stored[place]!));
+};
+
+const keepMasked = (given: Seen, stored: Seen, digestOf: DigestOf): Json => {
+  const { value } = given;
+  if (typeof value === 'string')
+    return value.includes(masked) && stored.value !== undefined && stored.shown === value ? stored.value : value;
+  if (Array.isArray(value)) {
+    const items = itemsOf(given);
+    const before = counterparts(items, itemsOf(stored), digestOf);
+    return items.map((item, at) => keepMasked(item, before[at]!, digestOf));
+  }
+  if (!isDocument(value) || isSecretRef(value)) return value;
   return Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [
-      key,
-      keepMasked(value, Object.hasOwn(before, key) ? before[key] : undefined),
-    ]),
+    Object.keys(value).map((key) => [key, keepMasked(fieldOf(given, key), fieldOf(stored, key), digestOf)]),
   );
 };
 
@@ -47,7 +82,8 @@ const holdsMask = (value: Json): boolean =>
  * hides nothing, and where a reference came that this object does not hold: it would open another node's secret.
  */
 export const restoreSecrets = (field: string, given: Json, stored: Json): Json => {
-  const kept = keepMasked(given, stored);
+  const seen = (value: Json): Seen => ({ value, shown: maskSecrets(value) });
+  const kept = keepMasked(seen(given), seen(stored), createDigests());
   if (holdsMask(kept))
     raise('InvalidInput', {
       field,
