@@ -13,6 +13,7 @@ import {
   nodeTarget,
   type PolicyOptions,
   runbookTarget,
+  runTarget,
   type Target,
 } from '../../src/policy';
 import { startTestApi, type TestApi } from '../support/api';
@@ -369,6 +370,30 @@ describe('a line for lists of nodes alone, over set closed', () => {
       expect([await nodesOf('owner-reader'), await nodesOf('lessee-admin')]).toEqual([[], []]);
     },
   );
+});
+
+test('what is asked about a run is explained as it is answered: one that is hidden is missing', async () => {
+  const abort = 'temper:run:abort';
+  for (const see of ['!', 'role:reader and rule:is_node_owner']) {
+    const options: PolicyOptions = {
+      set: 'closed',
+      overrides: { [abort]: 'role:reader and rule:is_node_owner', 'temper:run:get': see },
+    };
+    api.setPolicy(options);
+    for (const who of callers) {
+      const { status } = await api.as(who as Persona, 'POST', `/temper/v1/runs/${ids['/temper/v1/runs']![1]}/abort`, {
+        body: { reason: 'x' },
+      });
+      const caller = { ...personas, ...passersBy }[who];
+      const said = explainAnswer(
+        createPolicy(options),
+        abort,
+        caller,
+        runTarget({ owner, lessee: null, tenant: null }),
+      ).answer;
+      expect([see, who, said]).toEqual([see, who, { 202: 'allowed', 403: 'refused', 404: 'missing' }[status]]);
+    }
+  }
 });
 
 describe('what is asked about one node is explained as it is answered', () => {

@@ -16,6 +16,7 @@ const sight: readonly { readonly about: RegExp; readonly see: string }[] = [
   { about: /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/, see: seesNode },
   { about: /^(?:baremetal|temper):runbook:/, see: 'baremetal:runbook:get' },
   { about: /^baremetal:allocation:/, see: 'baremetal:allocation:get' },
+  { about: /^temper:run:/, see: 'temper:run:get' },
 ];
 
 /** The rule that decides whether a caller sees the object that another rule is about; undefined where none is asked before. */
