@@ -4,6 +4,7 @@ import { request as requestByTls } from 'node:https';
 import { pipeline } from 'node:stream';
 import { peerAddress } from '../model/access/bmc-addresses';
 import { senderAddress, senderKey, type Trusts } from '../model/access/senders';
+import { boundedLines } from '../model/bounded-lines';
 import { createTurnstile, type Turnstile } from '../model/turnstile';
 import type { Log } from './contents';
 import { answerEmpty } from './send';
@@ -140,13 +141,16 @@ const answerWith = (
   pipeline(answer, response, () => onward.destroy());
 };
 
-const passOn = (deps: RelayDeps, request: IncomingMessage, response: ServerResponse): void => {
+type Passing = RelayDeps & { readonly warn: ReturnType<typeof boundedLines> };
+
+const passOn = (deps: Passing, request: IncomingMessage, response: ServerResponse): void => {
   const onward = open(deps, request);
   onward.on('response', (answer) => answerWith(request, response, onward, answer));
   onward.on('timeout', () => onward.destroy(new Error('no answer in time')));
   onward.on('error', (error: NodeJS.ErrnoException) => {
     if (response.destroyed || response.headersSent) return;
-    deps.log.warn('ramdisk request not passed on', { reason: error.code ?? error.message });
+    const sender = senderKey(senderAddress(request, deps.trusts));
+    deps.warn({ sender }, 'ramdisk request not passed on', { reason: error.code ?? error.message });
     request.unpipe(onward);
     answerEmpty(response, 502, { 'retry-after': '5', connection: 'close' });
   });
@@ -174,6 +178,7 @@ const placeOf = (
 
 /** @returns answers requests for which `isRelayed` holds */
 export const createRelay = (deps: RelayDeps): ((request: IncomingMessage, response: ServerResponse) => void) => {
+  const warn = boundedLines((message, facts) => deps.log.warn(message, facts));
   const turnstiles = {
     all: createTurnstile(deps.atOnce ?? usualAtOnce),
     senders: createTurnstile(deps.ofOne ?? usualOfOne),
@@ -188,6 +193,6 @@ export const createRelay = (deps: RelayDeps): ((request: IncomingMessage, respon
     const leave = placeOf(deps, turnstiles, request);
     if (!leave) return refuse(503, { 'retry-after': '1' });
     response.once('close', leave);
-    passOn(deps, request, response);
+    passOn({ ...deps, warn }, request, response);
   };
 };

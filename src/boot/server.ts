@@ -2,6 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { peerAddress } from '../model/access/bmc-addresses';
 import { senderAddress, senderKey, type Trusts } from '../model/access/senders';
+import { boundedLines } from '../model/bounded-lines';
 import { createTurnstile } from '../model/turnstile';
 import { type ContentDeps, createContents, type Part } from './contents';
 import { discoveryContent, discoveryPart } from './discovery';
@@ -47,6 +48,7 @@ export const bootListener = (deps: BootDeps): RequestListener => {
   const network = createNetwork(deps);
   const readers = createTurnstile(readersAtOnce);
   const guesses = createGuesses(deps.guesses);
+  const warn = boundedLines((message, facts) => log.warn(message, facts));
   // A proxy that does not say for whom it asks is one sender.
   const senderOf = (request: IncomingMessage): string =>
     senderKey(senderAddress(request, deps.trusts) || peerAddress(request.socket.remoteAddress));
@@ -91,7 +93,7 @@ export const bootListener = (deps: BootDeps): RequestListener => {
     serve(request, response).catch((error: NodeJS.ErrnoException) => {
       // A client that goes away in the middle is usual: BMCs do so whenever they have read what they wanted.
       if (response.destroyed || error.code === 'ERR_STREAM_PREMATURE_CLOSE') return response.destroy();
-      log.warn('boot image not sent', { reason: error.message });
+      warn({ sender: senderOf(request) }, 'boot image not sent', { reason: error.message });
       if (response.headersSent) return response.destroy();
       return answerEmpty(response, 503, { 'retry-after': '5' });
     });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { maxDepth, maxValues, parseBody } from '../../src/api/http/body';
+import { linesAMinute } from '../../src/model/bounded-lines';
 import { structureFault } from '../../src/model/json-structure';
 import { startTestApi, type TestApi } from '../support/api';
 
@@ -131,6 +132,21 @@ describe('a budget is spent before the body is read', () => {
       );
     } finally {
       await quick.close();
+    }
+  });
+
+  test('what is refused to a sender without a login is a few lines of the log', async () => {
+    const full = await startTestApi({ settings: { openBudget: { atOnce: 0, ofOne: 0, withinMs: 60_000 } } });
+    try {
+      for (let at = 0; at < linesAMinute + 5; at += 1)
+        expect((await full.as(null, 'POST', '/v1/continue_inspection', { body: inspection, minor: 1 })).status).toBe(
+          503,
+        );
+      expect(full.log.filter((line) => (line as { says: string }).says === 'request failed')).toHaveLength(
+        linesAMinute,
+      );
+    } finally {
+      await full.close();
     }
   });
 

@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createRelay, isRelayed } from '../../src/boot';
+import { linesAMinute } from '../../src/model/bounded-lines';
 import { patientServer } from '../../src/process/patient-server';
 import { listenOn } from '../support/listening';
 
@@ -274,4 +275,11 @@ test('an API that is away, or does not answer in time, is 502 with a time to ask
   const silent = await startRelay({ answerMs: 50 });
   expect((await fetch(`http://127.0.0.1:${silent}/v1/heartbeat/a`, { method: 'POST', body: '{}' })).status).toBe(502);
   expect(warned).toHaveLength(2);
+});
+
+test('an API that is away is a few lines of the log, however often one ramdisk asks', async () => {
+  const away = await startRelay({ api: 'http://127.0.0.1:1' });
+  for (let at = 0; at < linesAMinute + 5; at += 1)
+    expect((await fetch(`http://127.0.0.1:${away}/v1/lookup`)).status).toBe(502);
+  expect(warned).toHaveLength(linesAMinute);
 });

@@ -2,6 +2,7 @@
 import type { Express, Request, Response } from 'express';
 import { presentedFrom } from '../../identity';
 import type { Caller } from '../../model/access/callers';
+import { boundedLines } from '../../model/bounded-lines';
 import { raise, type TemperError } from '../../model/errors';
 import type { Followed, Trail } from '../audit/middleware';
 import type { ApiContext } from '../context';
@@ -29,6 +30,8 @@ type Services = {
   readonly once: ReturnType<typeof createOnce>;
   readonly limits: ReturnType<typeof createLimits>;
   readonly budget: ReturnType<typeof createOpenBudget>;
+  /** Writes what has failed into the log. */
+  readonly say: ReturnType<typeof boundedLines>;
 };
 
 /** A request under way, and how far it has come: a refusal is recorded and answered with what is known by then. */
@@ -115,13 +118,14 @@ const answerWith = async (ctx: ApiContext, exchange: Exchange, answer: Answer, v
   write(response, shown, requestId, versions);
 };
 
-const answerRefusal = async (ctx: ApiContext, app: Express, exchange: Exchange, thrown: unknown): Promise<void> => {
+const answerRefusal = async (services: Services, app: Express, exchange: Exchange, thrown: unknown): Promise<void> => {
+  const { ctx } = services;
   const { route, request, response, requestId, count, followed, unread, versions } = exchange;
   const refusal = asTemperError(thrown, requestId);
   const byRule = unread && (await deniedInstead(route, refusal, { ...unread, request }, followed?.ctx ?? ctx));
   const error = await countedRefusal(byRule ?? refusal, count.address);
   if (error.status === 404 && putSuffixBack(request)) return app(request, response);
-  report(ctx, error, request, requestId);
+  report(services, error, request, requestId);
   await followed?.ended(error);
   const reply = replyFor(error);
   write(response, reply, requestId, reply.versioned ? versions : {});
@@ -132,7 +136,8 @@ export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[])
   const { rateLimitPerMinute: caller, addressLimitPerMinute: address } = ctx.settings;
   const limits = createLimits({ caller, address }, ctx.countedTogether);
   const budget = createOpenBudget(ctx.settings.openBudget);
-  const services: Services = { ctx, trail, once: createOnce(ctx, routes), limits, budget };
+  const say = boundedLines((message, facts) => ctx.log.error(message, facts));
+  const services: Services = { ctx, trail, once: createOnce(ctx, routes), limits, budget, say };
   return (route: Route, app: Express, atPath: readonly Route[]) => {
     const show = isShow(route);
     return async (request: Request, response: Response) => {
@@ -145,7 +150,7 @@ export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[])
       try {
         await handle(services, exchange);
       } catch (thrown) {
-        await answerRefusal(ctx, app, exchange, thrown);
+        await answerRefusal(services, app, exchange, thrown);
       }
     };
   };
@@ -176,10 +181,11 @@ const offeredAt = (atPath: readonly Route[], version: number): string[] =>
     .filter((one) => version >= (one.since ?? 1))
     .flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
 
-const report = (ctx: ApiContext, error: TemperError, request: Request, requestId: string): void => {
+/** Refusals for a time, of which a sender without a login can cause thousands a minute, are bounded by sender. */
+const report = ({ say }: Services, error: TemperError, request: Request, requestId: string): void => {
   if (error.status < 500) return;
   const cause = error.cause instanceof Error ? error.cause.stack : error.cause;
-  ctx.log.error('request failed', {
+  say({ sender: senderOf(request), code: error.code }, 'request failed', {
     request_id: requestId,
     global_request_id: globalRequestId(request.headers),
     method: request.method,
