@@ -95,11 +95,16 @@ describe('a client that', () => {
       handed += 1;
       ended.push(once(response, 'close'));
     });
+    let parsed = 0;
+    servers.at(-1)!.on('request', () => {
+      parsed += 1;
+    });
     const { socket, heard } = await client(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000));
     expect(await heard).toBe('');
     await Promise.all(ended);
     expect(handed).toBe(1);
+    expect(parsed).toBe(unansweredAtMost + 1);
   });
 
   test('waits for its answers now and then is served on one connection as long as it likes', async () => {
