@@ -2,21 +2,13 @@
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
-import type { Answer, ApiRequest, Route } from './route';
-
-const creates = ({ method, answers }: Route): boolean =>
-  answers === undefined ? method === 'POST' : Object.hasOwn(answers, 201);
+import { creates, type KeyedRequest, shownBy, showOf } from './idempotency-seen';
+import type { Answer, Route } from './route';
 
 /** The resource as it is now, to who asks now; nothing of it where it is gone or hidden. */
-const shownNow = async (
-  show: Route,
-  id: string,
-  { request }: KeyedRequest,
-  ctx: ApiContext,
-): Promise<Answer | undefined> => {
-  const param = show.path.slice(show.path.lastIndexOf(':') + 1);
+const shownNow = async (show: Route, id: string, asked: KeyedRequest, ctx: ApiContext): Promise<Answer | undefined> => {
   try {
-    return await show.handler({ ...request, params: { [param]: id }, query: {}, body: undefined } as never, ctx);
+    return await shownBy(show, id, asked, ctx);
   } catch (thrown) {
     if (isTemperError(thrown)) return undefined;
     throw thrown;
@@ -30,10 +22,7 @@ const createdBefore = async (
   routes: readonly Route[],
 ): Promise<Answer> => {
   const { path, madeIn: collection = path, answers } = asked.route;
-  const show = routes.find(
-    ({ method, path }) =>
-      method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 1).includes('/'),
-  );
+  const show = showOf(collection, routes);
   // The enrolment of a discovered machine answers less than what is shown of its node.
   const likewise = show && answers?.[201] === show.answers?.[200];
   const shown = likewise ? await shownNow(show, id, asked, ctx) : undefined;
@@ -70,14 +59,4 @@ export const cutOffAnswer = async (
   if (row.resource_id && creates(asked.route)) return createdBefore(row.resource_id, asked, ctx, routes);
   if (row.run_id && asked.route.path.startsWith('/temper/')) return { status: 202, body: { run: row.run_id } };
   return { status: emptyStatus(asked.route), headers: statesOf(asked) };
-};
-
-/** The request as it came, parsed. */
-export type KeyedRequest = {
-  readonly route: Route;
-  readonly request: ApiRequest<unknown, unknown, unknown>;
-  /** As routes see it, with its query. */
-  readonly url: string;
-  /** As it came, before its schema. */
-  readonly rawBody: unknown;
 };

@@ -8,7 +8,8 @@ import type { ApiContext } from '../context';
 import { callerKey } from './caller-key';
 import { asTemperError, replyFor } from './errors';
 import { createKeyRoom, keptAnswer } from './idempotency-bounds';
-import { cutOffAnswer, type KeyedRequest } from './idempotency-cut-off';
+import { cutOffAnswer } from './idempotency-cut-off';
+import { type KeyedRequest, seenAgain } from './idempotency-seen';
 import type { Answer, Route } from './route';
 
 /** Creates and starts work: a repeat would do it a second time. */
@@ -44,12 +45,19 @@ const whatIsAsked = ({ route, request, url, rawBody }: KeyedRequest): string => 
 
 const callerDigest = (who: Caller): Buffer => createHash('sha256').update(callerKey(who)).digest();
 
-/** Kept answers say nothing of this request: its own id, versions and security headers are put on it as on any other. */
-const replay = ({ status, headers, body }: KeyRow): Answer => ({
-  status: status!,
-  headers: { ...headers, 'Idempotent-Replayed': 'true' },
-  ...(body !== null && { text: body }),
-});
+/**
+ * Kept answers say nothing of this request: its own id, versions and security headers are put on it as on any other.
+ * @param seen whether who asks sees what was made; its address is known to them
+ */
+const replay = ({ status, headers, body }: KeyRow, seen: boolean): Answer => {
+  const location = headers?.Location;
+  const kept = seen ? headers : location && { Location: location };
+  return {
+    status: status!,
+    headers: { ...kept, 'Idempotent-Replayed': 'true' },
+    ...(seen && body !== null && { text: body }),
+  };
+};
 
 const underWay = (): never => raise('IdempotencyUnderWay', { seconds: 1 });
 
@@ -115,11 +123,16 @@ const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work):
   return answer;
 };
 
+/** Who gets the answer is asked again, as a node may have changed hands since. Throws what hides what it is about. */
 const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedRequest, work: Work): Promise<Once> => {
-  if (row.status !== null) return { answer: replay(row), repeated: true };
+  const { ctx, routes } = keys;
+  if (row.status !== null) return { answer: replay(row, await seenAgain(row, asked, ctx, routes)), repeated: true };
   if (row.alive) return underWay();
-  if (row.changed) return { answer: await finish(keys, row, asked, work), repeated: true };
-  if (!(await keys.ctx.inventory.idempotency.takeOver(row.request_id, keyAsked))) return underWay();
+  if (row.changed) {
+    await seenAgain(row, asked, ctx, routes);
+    return { answer: await finish(keys, row, asked, work), repeated: true };
+  }
+  if (!(await ctx.inventory.idempotency.takeOver(row.request_id, keyAsked))) return underWay();
   return { answer: await perform(keys, keyAsked.request_id, work), repeated: false };
 };
 
