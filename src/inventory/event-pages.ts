@@ -17,7 +17,7 @@ export type SeenEvent = FeedEvent & {
   readonly rollout_project: string | null;
   /** The user who planned it. */
   readonly rollout_requester: string | null;
-  /** Whose the node was when the rollout was planned. */
+  /** Whose the node was when the rollout was planned; the lessee where the event is of its present lease, as the plan is. */
   readonly target_owner: string | null;
   readonly target_lessee: string | null;
 };
@@ -49,7 +49,8 @@ export const seenEventColumns = (sql: Db): Fragment => sql`
   n.owner as now_owner, n.lessee as now_lessee,
   case when e.run_id is null then case when e.at >= l.started_at then n.lessee end
     when r.lease_id = n.lease_id then r.lessee end as tenant,
-  ro.project as rollout_project, ro.requester ->> 'user_id' as rollout_requester, t.owner as target_owner, t.lessee as target_lessee`;
+  ro.project as rollout_project, ro.requester ->> 'user_id' as rollout_requester, t.owner as target_owner,
+  case when t.lease_id = n.lease_id and e.at >= l.started_at then t.lessee end as target_lessee`;
 
 /** @param events what `e` names: the table, or some of its rows */
 export const eventsWithNodes = (sql: Db, events: Fragment = sql`events`): Fragment => sql`

@@ -122,6 +122,52 @@ describe('after a lease whose rollout left the node soaking or failed', () => {
   );
 });
 
+test('a project that leases the node again is shown no rollout of its former lease, and nothing that it did in between', async () => {
+  const [node, other] = await world.nodes(['r1', 'r1'], { lessee });
+  const rollout = await world.plan({ select: { nodes: [node, other] } });
+  await world.start(rollout);
+  await world.tend(rollout);
+  for (const one of [node, other])
+    await world.posted('lessee-manager', `/temper/v1/rollouts/${rollout.uuid}/targets/${one}/consent`, { now: true });
+  await world.tend(rollout);
+  await leaseTo(node!, stranger);
+  await world.endRuns(rollout, 'failed');
+  await leaseTo(node!, lessee);
+  const seen = async (who: Persona) => {
+    const { events } = (await world.api.as(who, 'GET', `/temper/v1/events?rollout=${rollout.uuid}`)).body;
+    return {
+      targets: (await world.targets(rollout, '', who)).map(({ node_uuid }: { node_uuid: string }) => node_uuid),
+      told: events.some(({ node_uuid }: { node_uuid: string | null }) => node_uuid === node),
+    };
+  };
+  expect(await seen('owner-manager')).toEqual({ targets: expect.arrayContaining([node, other]), told: true });
+  expect(await seen('lessee-manager')).toEqual({ targets: [other], told: false });
+  const consent = `/temper/v1/rollouts/${rollout.uuid}/targets/${node}/consent`;
+  expect((await world.api.as('lessee-manager', 'POST', consent, { body: { now: true } })).status).toBe(404);
+  await leaseTo(other!, null);
+  await leaseTo(other!, lessee);
+  const shown = (path: string) => world.api.as('lessee-manager', 'GET', `/temper/v1/${path}`);
+  expect((await shown(`rollouts/${rollout.uuid}`)).status).toBe(404);
+  const { text } = await shown('rollouts');
+  expect(text).not.toContain(rollout.uuid);
+  expect((await shown('events')).text).not.toContain(rollout.uuid);
+});
+
+test('what a former lessee answered is not told to the next one, for whose node the rollout was planned again', async () => {
+  const [node] = await world.nodes(['r1'], { lessee });
+  const rollout = await world.plan({ select: { nodes: [node] } });
+  const path = `/temper/v1/rollouts/${rollout.uuid}`;
+  await world.posted('lessee-manager', `${path}/targets/${node}/refuse`, { reason: 'our fair is on' });
+  await leaseTo(node!, stranger);
+  const replanned = await world.act(rollout, 'replan');
+  expect([replanned.status, replanned.text]).toEqual([200, expect.any(String)]);
+  const told = (await world.api.as('stranger-admin', 'GET', `/temper/v1/events?rollout=${rollout.uuid}`)).text;
+  expect([(await world.targets(rollout, '', 'stranger-admin')).length, told]).toEqual([
+    1,
+    expect.not.stringContaining('fair'),
+  ]);
+});
+
 test('a node that its owner sells leaves the rollouts of that owner', async () => {
   const [node] = await world.nodes(['r1']);
   const rollout = await world.plan({ select: { nodes: [node] } });

@@ -7,7 +7,7 @@ const joined =
   /\b\w+\.(?:node_uuid|holder_id) = \w+\.(?:node_uuid|uuid)\b|\b\w+\.(?:node_uuid|uuid) = \w+\.(?:node_uuid|holder_id)\b/g;
 /** What compares the tenant of a row with that of its node as it is now, at most so many characters from the join. */
 const compares =
-  /lease_id\) is not distinct from|\.lease_id = \w+\.lease_id|n\.lessee is not distinct from|conditionOf\(sql, of\.own/;
+  /lease_id\) is not distinct from|\.lease_id = \w+\.lease_id|n\.lessee is not distinct from|lateral \$\{handsOfTarget\(sql\)/;
 const near = 600;
 
 const facts = 'facts of the machine or of its rows, which no tenant keeps';
@@ -21,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
   'event-pages.ts: e.node_uuid = own.uuid':
     'each event is shown by a predicate over its tenant, which the columns of the same file hold',
   'event-pages.ts: n.uuid = e.node_uuid': 'compared',
-  'event-pages.ts: t.node_uuid = e.node_uuid': 'the same rollout, whose target gives the tenant of the plan',
+  'event-pages.ts: t.node_uuid = e.node_uuid': 'compared',
   'images.ts: n.uuid = c.node_uuid': held,
   'nodes/agents.ts: n.uuid = b.node_uuid': held,
   'nodes/boot-capabilities.ts: held.uuid = b.node_uuid': held,
@@ -45,7 +45,7 @@ const reasons: Readonly<Record<string, string>> = {
   'rollouts/selection.ts: t.node_uuid = nodes.uuid': 'leaves nodes out of a plan, among those that the caller sees now',
   'rollouts/targets.ts: n.uuid = held.node_uuid':
     'a soak ends in the transaction in which its node changes hands (migration 0081)',
-  'rollouts/targets.ts: n.uuid = t.node_uuid': 'the predicate over the tenant of the plan follows',
+  'rollouts/targets.ts: n.uuid = t.node_uuid': 'compared',
   'runs/acts.ts: a.node_uuid = held.uuid': held,
   'runs/acts.ts: p.node_uuid = held.uuid': held,
   'runs/finish.ts: r.node_uuid = nodes.uuid': 'tells maintenance of a failed run from that of a person; shows nothing',

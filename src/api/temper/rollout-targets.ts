@@ -41,7 +41,8 @@ export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarg
   const { row: rollout, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
   const target = await ctx.inventory.rolloutTargets.find(rollout.id, node.uuid);
-  return target && matches(rows.own, target)
+  const lessee = target?.lease_id === node.lease_id ? node.lessee : null;
+  return target && matches(rows.own, { ...target, lessee })
     ? { rollout, target, rows, whole }
     : raise('NodeNotFound', { node: params.node });
 };

@@ -49,7 +49,7 @@ export type PlannedTarget = Omit<
 export type TargetSelection = {
   /** Over the columns of nodes. */
   readonly visible: Predicate;
-  /** Over owner and lessee as the plan has them; a later one sees nothing of what was done before. */
+  /** Over owner and lessee as the plan has them, the lessee while its lease lasts. */
   readonly own?: Predicate;
   readonly state?: TargetState;
   readonly wave?: number;
@@ -88,6 +88,13 @@ const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSel
     ${wave === undefined || state !== undefined ? sql`` : sql`and t.position >= ${begins}`}
     ${after === undefined ? sql`` : sql`and t.position > ${after}`} order by t.position`;
 };
+
+/**
+ * Whose `t`, a target of the node `n`, is: a lessee counts while the lease of the plan lasts, for what came after that is of others, also where the
+ * project leases the node again.
+ */
+export const handsOfTarget = (sql: Db) =>
+  sql`(select t.owner, case when t.lease_id = n.lease_id then t.lessee end as lessee)`;
 
 export const rolloutTargets = (sql: Db) => ({
   /** Writes what a plan lays down. In the transaction that stores the plan. */
@@ -133,8 +140,8 @@ export const rolloutTargets = (sql: Db) => ({
     return sql<TargetRow[]>`
       select ${sql(targetColumns.map((name) => `t.${name}`))} from (
         select ${sql(targetColumns.filter((name) => name !== 'position').map((name) => `t.${name}`))}, ${position} as position
-        from rollout_targets t left join nodes n on n.uuid = t.node_uuid
-        where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 't')}) t
+        from rollout_targets t left join nodes n on n.uuid = t.node_uuid cross join lateral ${handsOfTarget(sql)} planned
+        where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 'planned')}) t
       where true ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
         ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${node === undefined ? sql`` : sql`and t.node_uuid = ${node}`}
         ${whole ? pageOf(sql, rollout, selection) : sql`${after === undefined ? sql`` : sql`and t.position > ${after}`} order by t.position`}
