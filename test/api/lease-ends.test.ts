@@ -158,6 +158,25 @@ describe('a new lessee sees of the node', () => {
   });
 });
 
+test('how long the node stood in its state before the lease is not told where an operator lets lessees read history', async () => {
+  const rule = 'role:reader and (project_id:%(node.owner)s or project_id:%(node.lessee)s)';
+  api.setPolicy({ set: 'temper', overrides: { 'baremetal:node:history:get': rule } });
+  const seen = await leftBehind();
+  const moved = { node: seen.node, run: null };
+  await happened(api, seen, 'run.succeeded', { from: 'servicing', to: 'active' });
+  await happened(api, moved, 'node.moved', { from: 'active', to: 'manageable' });
+  await happened(api, moved, 'node.moved', { from: 'manageable', to: 'available' });
+  const durations = async (who: Persona) => {
+    const { body } = await get(who, `/v1/nodes/${seen.node}/history?detail=true`);
+    const rows = body.history.slice(-2) as { uuid: string; duration_seconds: number | null }[];
+    const one = await get(who, `/v1/nodes/${seen.node}/history/${rows[0]!.uuid}`);
+    return [...rows, one.body].map(({ duration_seconds }) => typeof duration_seconds);
+  };
+  const [known, unknown] = ['number', typeof null];
+  expect(await durations('owner-reader')).toEqual([known, known, known]);
+  expect(await durations('stranger-admin')).toEqual([unknown, known, unknown]);
+});
+
 test('a project that leases the node again does not get its old run back', async () => {
   const seen = await leftBehind(null);
   await api.sql`update nodes set lessee = ${lessee} where uuid = ${seen.node}`;
