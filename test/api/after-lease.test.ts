@@ -209,6 +209,43 @@ test('what is said of an instance stays with it while it is deployed, and goes w
   expect(await rowsOf(node)).not.toContain(mark);
 });
 
+/** An allocation of this project that has been given this node, as a pass gives it. */
+const allocatedTo = async (node: string, project: string): Promise<string> => {
+  const [{ uuid }] = (await api.sql`
+    insert into allocations (name, resource_class, owner, state, node_uuid)
+    values (${`a-${randomUUID()}`}, 'x', ${project}, 'active', ${node}) returning uuid`) as unknown as [
+    { uuid: string },
+  ];
+  await api.sql`
+    update nodes set instance_uuid = ${uuid}, allocation_uuid = ${uuid}, instance_info = instance_info || '{"traits": ["CUSTOM_X"]}'
+    where uuid = ${node}`;
+  return uuid;
+};
+
+describe('an allocation of the lessee', () => {
+  test.each(['available', 'active'])('of a node that is %s ends with the lease', async (provision_state) => {
+    const node = await leasedNode({ provision_state, maintenance: true });
+    const allocation = await allocatedTo(node, lessee);
+    expect((await api.as('lessee-manager', 'GET', `/v1/allocations/${allocation}`)).status).toBe(200);
+    await setLessee('operator', stranger)(node);
+    const of = (who: Persona, method: string, path = '') => api.as(who, method, `/v1/allocations/${allocation}${path}`);
+    expect((await of('lessee-manager', 'GET')).status).toBe(404);
+    expect((await of('lessee-manager', 'DELETE')).status).toBe(404);
+    const { body } = await api.as('operator', 'GET', `/v1/nodes/${node}`);
+    const deployed = provision_state === 'active';
+    expect([body.allocation_uuid, body.instance_uuid, body.instance_info]).toEqual(
+      deployed ? [null, allocation, { traits: ['CUSTOM_X'] }] : [null, null, {}],
+    );
+  });
+
+  test('is that of the owner too where the project owns the node, and stays', async () => {
+    const node = await leasedNode({ lessee: owner });
+    const allocation = await allocatedTo(node, owner);
+    await setLessee('operator', stranger)(node);
+    expect((await api.as('owner-member', 'GET', `/v1/allocations/${allocation}`)).body.node_uuid).toBe(node);
+  });
+});
+
 test('a new owner alone ends no lease: the lessee keeps what it wrote, until the lease ends', async () => {
   const node = await leasedNode();
   await writesAll(node);
