@@ -3,12 +3,12 @@ import { routes } from '../../src/api';
 import { startTestApi, type TestApi } from '../support/api';
 import { discoveredMachine } from '../support/discovered-machines';
 import { rolloutOf } from '../support/rule-world';
+import { bodyFor, kindOf, missing } from '../support/walk';
 import { owner } from '../support/world';
 
 let api: TestApi;
 let there: Readonly<Record<string, string>>;
 
-const missing = '11111111-2222-4333-8444-555555555555';
 const mac = '52:54:00:00:00:01';
 
 /** The uuids of one object of each kind, all of them of `owner` or of the installation. */
@@ -89,56 +89,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const reason = { reason: 'x' };
-
-/** A body that a write takes, by the end of its path. */
-const bodies: readonly (readonly [end: RegExp, body: unknown])[] = [
-  [/\/states\/power$/, { target: 'power on' }],
-  [/\/states\/provision$/, { target: 'manage' }],
-  [/\/parameters$/, { parameters: [] }],
-  [/\/plan$/, { target: 'manage' }],
-  [/\/maintenance$/, reason],
-  [/\/traits$/, { traits: [] }],
-  [/\/withdraw$/, { reason: 'x' }],
-  [/\/boot_device$/, { boot_device: 'pxe' }],
-  [/\/inject_nmi$/, {}],
-  [/\/indicators\//, { state: 'on' }],
-  [/\/vmedia$/, { device_type: 'cdrom', image_url: 'https://images.example.org/x.iso' }],
-  [/\/boot_mode$/, { target: 'uefi' }],
-  [/\/secure_boot$/, { target: true }],
-  [/\/states\/raid$/, {}],
-  [/\/states\/console$/, { enabled: true }],
-  [/\/vifs$/, { id: missing }],
-  [/\/runs\/[^/]+\/\w+$/, reason],
-  [/\/targets\/[^/]+\/consent$/, { now: true }],
-  [/\/targets\/[^/]+\/(refuse|skip|retry)$/, reason],
-  [/\/rollouts\/[^/]+\/(submit|start|approve|reject)$/, { ...reason, plan_hash: '0'.repeat(64) }],
-  [/\/rollouts\/[^/]+\/rollback$/, { ...reason, targets: 'done' }],
-  [/\/rollouts\/[^/]+\/\w+$/, reason],
-  [/\/discovered-machines\/[^/]+\/refuse$/, reason],
-  [/\/discovered-machines\/[^/]+\/enroll$/, { revision: 'x', driver: 'fake-hardware' }],
-  [/\/freezes$/, reason],
-  [/\/webhooks\/[^/]+$/, { enabled: false }],
-  [/\/disruption-budgets\/[^/]+$/, { max_unavailable: 2 }],
-  [/\/vendor_passthru/, {}],
-];
-
-const changes = [{ op: 'add', path: '/extra/a', value: 1 }];
-/** Resources without `extra` have a description. */
-const describes = [{ op: 'add', path: '/description', value: 'x' }];
-
-const bodyFor = (method: string, path: string): unknown => {
-  if (method === 'GET' || method === 'DELETE') return undefined;
-  const known = bodies.find(([end]) => end.test(path));
-  if (known) return known[1];
-  return method === 'PATCH' ? (path.includes('inspection_rules') ? describes : changes) : undefined;
-};
-
 // What a ramdisk asks is asked of no caller in particular.
 const named = routes.filter(({ path, open, rules }) => path.includes(':') && !open && rules !== 'public');
-
-/** The kind of the object that the first parameter of a path names: what stands before it. */
-const kindOf = (path: string): string => /^\/(?:temper\/)?v1\/((?:\w+\/)*?[\w-]+)\/:/.exec(path)![1]!;
 
 const filled = (path: string, id: string): string =>
   path
