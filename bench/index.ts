@@ -8,6 +8,7 @@ import { goals } from './goals';
 import { type EffortName, efforts, measureParts, type PartName, partNames } from './parts';
 import { type Result, report } from './report';
 import { openSystem } from './system';
+import { worstBeyond } from './worst';
 
 // This file runs as .temper/tools/bench/index.js.
 const root = resolve(__dirname, '../../..');
@@ -63,7 +64,8 @@ const main = async (): Promise<number> => {
   const json = JSON.stringify(result, null, 2);
   writeFileSync(resolve(root, '.temper', 'bench.json'), `${json}\n`);
   process.stdout.write(`${asJson ? json : report(result)}\n`);
-  return result.failed.length + floodsBeyond(result.found.floods).length > 0 ? 1 : 0;
+  const { floods, worst } = result.found;
+  return result.failed.length + floodsBeyond(floods).length + worstBeyond(worst).length > 0 ? 1 : 0;
 };
 
 main().then(

@@ -23,6 +23,7 @@ import type { System } from './system';
 import { measureWaiting } from './waiting';
 import { measureWalks } from './walk';
 import { measureStart } from './warm-start';
+import { measureWorst } from './worst';
 
 /** `full` has the sizes of the goals; the usual ones fit into ten minutes. */
 export const efforts = {
@@ -46,6 +47,7 @@ export const efforts = {
     fleet: { nodes: 5_000, worked: 1_000, lists: 100, stretches: 1, rolled: 500, kill_every_s: 30 },
     growth: { nodes: 500, looks: 40 },
     floods: { seconds: 4 },
+    worst: { for_ms: 200 },
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
@@ -67,6 +69,7 @@ export const efforts = {
     fleet: { nodes: 20_000, worked: 5_000, lists: 300, stretches: 2, rolled: 2_000, kill_every_s: 60 },
     growth: { nodes: 2_500, looks: 100 },
     floods: { seconds: 10 },
+    worst: { for_ms: 400 },
   },
   full: {
     http: { rounds: 5, seconds: 3 },
@@ -88,6 +91,7 @@ export const efforts = {
     fleet: { nodes: 100_000, worked: 100_000, lists: 1_000, stretches: 6, rolled: 10_000, kill_every_s: 120 },
     growth: { nodes: 10_000, looks: 200 },
     floods: { seconds: 30 },
+    worst: { for_ms: 1_000 },
   },
 } as const;
 
@@ -127,6 +131,7 @@ const parts = {
   power: ({ system, effort, say }: Here) => measurePower(system, effort.power, say),
   growth: ({ root, system, effort, say }: Here) => measureGrowth(system, { ...effort.growth, root }, say),
   floods: ({ system, effort, say }: Here) => measureFloods(system, effort.floods, say),
+  worst: ({ system, effort, say }: Here) => measureWorst(system, effort.worst, say),
   fleet: ({ system, effort, say }: Here) => measureFleet(system, effort.fleet, say),
 } as const;
 

@@ -17,6 +17,7 @@ import { severalTable } from './several';
 import { streamsTables } from './streams';
 import { amount, cpu, ms, rate, table } from './table';
 import { walksTables } from './walk';
+import { worstTables } from './worst';
 
 export type Result = Measured & {
   readonly machine: {
@@ -108,6 +109,7 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   power: powerTables,
   growth: growthTables,
   floods: floodsTables,
+  worst: worstTables,
   fleet: fleetTables,
 };
 
