@@ -318,6 +318,18 @@ test('patches one after another build nothing deeper than a body may be', async 
   expect((await patch([{ op: 'add', path: `${below}/a/a`, value: nested(20) }])).status).toBe(400);
 });
 
+test('patches one after another build nothing larger than a body may be, and what is larger already can shrink', async () => {
+  const long = 'x'.repeat(600_000);
+  expect((await patch([{ op: 'add', path: '/extra/a', value: long }])).status).toBe(200);
+  const refused = await patch([{ op: 'add', path: '/extra/b', value: long }]);
+  expect(refused.status).toBe(400);
+  expect(faultOf(refused)).toMatch(/extra.*1048576 bytes/);
+  expect(Object.keys((await api.as('operator', 'GET', '/v1/nodes/n1')).body.extra)).toEqual(['a']);
+  await set({ extra: api.sql.json({ a: long, b: long, c: long }) });
+  expect((await patch([{ op: 'add', path: '/extra/d', value: 1 }])).status).toBe(400);
+  expect((await patch([{ op: 'remove', path: '/extra/a' }])).status).toBe(200);
+});
+
 test('a patch that lost a race is made again on what the other one left', async () => {
   const replies = await Promise.all(
     ['a', 'b', 'c'].map((key) => patch([{ op: 'add', path: `/extra/${key}`, value: 1 }])),

@@ -2,8 +2,9 @@
 import { applyPatch } from 'rfc6902';
 import { z } from 'zod';
 import { raise, TemperError } from '../../model/errors';
+import { jsonBytes } from '../../model/lifecycle/plan-size';
 import { emptyValue, fieldOf, patchable, type ResourceTable } from '../../model/resources/fields';
-import { checkValue } from '../http/body';
+import { bodyLimit, checkValue } from '../http/body';
 import { schemaError } from '../http/errors';
 import { came, fieldSchema, refuseNewer } from './validation';
 
@@ -67,9 +68,18 @@ export const patcherOf = (table: ResourceTable): Patcher => {
     const names = attributesOf(patch);
     const draft = structuredClone(Object.fromEntries(names.map((name) => [name, row[name] ?? null])));
     for (const one of patch) apply(table, draft, one);
-    checkValue(draft); // many small patches must not build what no single body may hold
+    // Many small patches must not build what no single body may hold.
+    checkValue(draft);
+    for (const name of names) requireRoom(name, row[name], draft[name]);
     return Object.fromEntries(names.map((name) => [name, valid(schemas.get(name)!, name, draft[name])]));
   };
+};
+
+/** Throws InvalidInput for a value that is larger than a body may be, unless it was larger before. */
+const requireRoom = (field: string, before: unknown, after: unknown): void => {
+  const bytes = jsonBytes(after);
+  if (bytes <= bodyLimit || bytes <= jsonBytes(before)) return;
+  raise('InvalidInput', { field, reason: `would hold ${bytes} bytes; it can hold ${bodyLimit} bytes, so remove some` });
 };
 
 const valid = (schema: z.ZodType, name: string, value: unknown): unknown => {
