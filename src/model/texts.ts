@@ -30,3 +30,10 @@ export const shortText = (text: string, longest: number): string =>
  */
 export const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+
+/** A path without the slashes at its end. An expression that looks for them takes the square of its length. */
+export const withoutLastSlashes = (path: string): string => {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
+};

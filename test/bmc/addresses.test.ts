@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { cidrContains, isCidr, isIpAddress, parseBmcAddress, peerAddress } from '../../src/model/access/bmc-addresses';
 import { isTemperError } from '../../src/model/errors';
 import { originOf } from '../../src/model/resources/audit';
+import { costOf } from '../support/processor-time';
 
 const read = (redfish_address: unknown) => parseBmcAddress({ redfish_address });
 
@@ -78,6 +79,29 @@ test.each([
 ])('the end of a connection at %s is called %s, in the audit trail too', (address, plain) => {
   expect(peerAddress(address)).toBe(plain);
   expect(originOf(address, undefined)).toEqual(plain === '' ? {} : { address: plain });
+});
+
+test.each(['1', 'a', 'x', '1.', '1:', ':.'])('a long text of %s is no address, and costs next to nothing', (piece) => {
+  const text = piece.repeat(60_000);
+  const cost = costOf(() => {
+    expect([isIpAddress(text), isCidr(text), cidrContains('192.0.2.0/24', text)]).toEqual([false, false, false]);
+    expect(peerAddress(text)).toBe(text);
+  });
+  // 3 s and more where the expressions of the library read it.
+  expect(cost).toBeLessThan(500);
+});
+
+test.each([
+  ['redfish', 'redfish_address', `https://bmc.example.org${'/'.repeat(100_000)}x`],
+  ['ipmi', 'ipmi_address', '1'.repeat(60_000)],
+  ['ilo', 'ilo_address', 'a'.repeat(60_000)],
+] as const)('a long address of driver %s is refused, and costs next to nothing', (driver, field, address) => {
+  const cost = costOf(() => {
+    expect(() => parseBmcAddress({ [field]: address }, { driver })).toThrow(
+      expect.objectContaining({ code: 'DriverInfoInvalid' }),
+    );
+  });
+  expect(cost).toBeLessThan(500);
 });
 
 test('a connection that is gone has no address', () => {

@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { PeerCertificate } from 'node:tls';
 import { raise } from '../../model/errors';
+import { withoutLastSlashes } from '../../model/texts';
 import type { BmcNode } from '../contract';
 import type { Tls } from '../network';
 
@@ -59,7 +60,7 @@ export const contactOf = ({ agent, name, uuid }: BmcNode): Contact => {
       reason: 'it is no plain http or https URL',
     });
   const facts = { node, agent: url.host };
-  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+  const base = `${url.origin}${withoutLastSlashes(url.pathname)}`;
   const rest = { base, label: url.host, token: agent.token };
   if (agent.verify_ca === null) return { ...rest, tls: { rejectUnauthorized: true } };
   if (url.protocol === 'http:') return raise('AgentTlsFailed', { ...facts, reason: 'it calls back over plain http' });

@@ -3,6 +3,7 @@
 import ipaddr from 'ipaddr.js';
 import { raise } from '../errors';
 import { type DriverName, driverRow, ownKey } from '../lifecycle/drivers';
+import { withoutLastSlashes } from '../texts';
 import { isGiven, numberOf } from './ipmi-info';
 
 /** A parsed BMC address. `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
@@ -18,10 +19,13 @@ export type BmcAddress = {
   readonly label: string;
 };
 
+/** Characters: a host name has 253, and a path in front of the service root a few dozen. */
+const longestAddress = 2_048;
+
 const defaultPorts = { http: 80, https: 443 } as const;
 
 /** The part of the path before the service root; a caller may paste the service root's own URL. */
-const prefixOf = (path: string): string => path.replace(/\/+$/, '').replace(/(^|\/)redfish(\/v1)?$/i, '');
+const prefixOf = (path: string): string => withoutLastSlashes(path).replace(/(^|\/)redfish(\/v1)?$/i, '');
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*\.?$/i;
 
@@ -58,8 +62,10 @@ export const parseBmcAddress = (
   const field = driverRow(driver).addressKey;
   if (field === null) return undefined;
   const refuse = (reason: string, at: string = field): never => raise('DriverInfoInvalid', { node, field: at, reason });
-  if (field === 'ipmi_address') return parseIpmiAddress(driver_info, refuse);
   const given = driver_info[field];
+  if (typeof given === 'string' && given.length > longestAddress)
+    return refuse(`has more than ${longestAddress} characters`);
+  if (field === 'ipmi_address') return parseIpmiAddress(driver_info, refuse);
   if (typeof given !== 'string' || given.trim() === '') return refuse('is missing');
   const url = field === 'ilo_address' ? iloUrl(given.trim(), driver_info.client_port) : parseUrl(given.trim());
   if (!url) return refuse('is not a URL of a host, such as https://bmc-17.example.org');
@@ -103,11 +109,15 @@ const parseUrl = (text: string): URL | undefined => {
 
 type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 
+/** Characters: six groups of an IPv6 address, and four decimal numbers. */
+const longestIp = 45;
+
 /**
  * The one spelling of an address that every reader takes alike: IPv4 as four decimal numbers without leading zeros, IPv6
  * without brackets or zone. Others (octal, hexadecimal, short forms) mean different addresses to different programs.
  */
 const parseRaw = (text: string): Ip | undefined => {
+  if (text.length > longestIp) return undefined; // what follows takes the square of its length
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   const hexadecimal = text.replace(/[^:]*\.[^:]*$/, groupsOf);
   return /[%.]/.test(hexadecimal) || !ipaddr.IPv6.isValid(hexadecimal) ? undefined : ipaddr.IPv6.parse(hexadecimal);

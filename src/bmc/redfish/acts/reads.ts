@@ -4,6 +4,7 @@ import { masked } from '../../../model/access/secrets';
 import type { bootDevices } from '../../../model/lifecycle/steps';
 import { ownValue } from '../../../model/own';
 import type { ActOutcome } from '../../../model/runs/runs';
+import { withoutLastSlashes } from '../../../model/texts';
 import { tidyText } from '../../texts';
 import { findSystem } from '../discovery/discovery';
 import { findSlots, type Slot } from '../discovery/media-slots';
@@ -64,7 +65,7 @@ const mediaView = ({ media }: Slot) => ({
 export const readMedia = async (client: Client): Promise<ActOutcome> => {
   const { path } = await findSystem(client);
   const slots = await findSlots(client);
-  const own = slots.filter((slot) => slot.path.startsWith(`${path.replace(/\/+$/, '')}/`));
+  const own = slots.filter((slot) => slot.path.startsWith(`${withoutLastSlashes(path)}/`));
   const value = (own.length > 0 ? own : slots).map(mediaView);
   return { is: 'done', note: `${value.filter(({ inserted }) => inserted).length} inserted`, value };
 };

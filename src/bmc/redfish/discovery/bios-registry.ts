@@ -4,6 +4,7 @@ import { raise } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
 import { textOf } from '../../../model/texts';
 import type { Client } from '../transport/client';
+import { lastOf } from '../transport/texts';
 import { membersOf, serviceRoot } from './discovery';
 import { AttributeRegistry, type AttributeRow, type Bios, type BiosValue, RegistryFile } from './resources';
 
@@ -14,11 +15,10 @@ const none: Registry = new Map();
 /** The registry's file: members are named after it, exactly or with a version or language behind the name. */
 const findFile = async (client: Client, name: string): Promise<RegistryFileAt | undefined> => {
   const members = await membersOf(client, (await serviceRoot(client)).Registries?.['@odata.id']);
-  const last = (path: string) => path.replace(/\/+$/, '').split('/').at(-1)!;
   const likely = members.filter(
-    (path) => last(path) === name || name.startsWith(last(path)) || last(path).startsWith(name),
+    (path) => lastOf(path) === name || name.startsWith(lastOf(path)) || lastOf(path).startsWith(name),
   );
-  const [path] = likely.sort((a, b) => Number(last(b) === name) - Number(last(a) === name));
+  const [path] = likely.sort((a, b) => Number(lastOf(b) === name) - Number(lastOf(a) === name));
   const file = await client.find(path, RegistryFile);
   return file && { locations: file.value.Location ?? [] };
 };
