@@ -78,7 +78,12 @@ const objectOf = ({ properties = {}, additionalProperties }: Schema, making: Mak
     name,
     Object.hasOwn(making.known, name) ? making.known[name] : worst(schema, making, room),
   ]);
-  const more = typeof additionalProperties === 'object' ? anything(making, room) : {};
+  const more =
+    typeof additionalProperties !== 'object'
+      ? {}
+      : Object.keys(additionalProperties).length === 0
+        ? anything(making, room)
+        : { k: worst(additionalProperties, making, room) };
   return { ...more, ...Object.fromEntries(made.filter(([, value]) => value !== undefined)) };
 };
 
@@ -127,7 +132,12 @@ export const worstBody = (schema: Schema, form: Form, known: Known, bodyLimit: n
   }
 };
 
-export type Parameter = { readonly name: string; readonly in?: string; readonly schema?: Schema };
+export type Parameter = {
+  readonly name: string;
+  readonly in?: string;
+  readonly required?: boolean;
+  readonly schema?: Schema;
+};
 
 /** Of headers and URL together 16 KiB are read. */
 const queryBytes = 11_000;
@@ -154,7 +164,8 @@ export const worstQueries = (parameters: readonly Parameter[], known: Known): st
     name,
     Object.hasOwn(known, name) ? String(known[name]) : queryValue(schema ?? {}, queryBytes / filters.length),
   ]);
-  const each = all.map(([name, value]) => ({ ...page, [name!]: value! }));
+  const needed = Object.fromEntries(all.filter(([name]) => have(name!)?.required));
+  const each = all.map(([name, value]) => ({ ...page, ...needed, [name!]: value! }));
   return [page, ...(filters.length > 0 ? [{ ...page, ...Object.fromEntries(all) }, ...each] : [])].map((one) =>
     String(new URLSearchParams(one)),
   );

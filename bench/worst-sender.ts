@@ -7,7 +7,7 @@ export type Burst = {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** `%id%` becomes another number in each request. */
+  /** `%id%` becomes another text in each request, `%mac%` another address. */
   readonly body: string | null;
   readonly at_once: number;
   /** Another request is sent until then. */
@@ -21,9 +21,14 @@ const longestMs = 120_000;
 const agent = new Agent({ keepAlive: true });
 let made = 0;
 
+const numbered = (body: string, id: number): string => {
+  const hex = id.toString(16).padStart(6, '0');
+  return body.replaceAll('%id%', String(id)).replaceAll('%mac%', `52:54:0f:${hex.match(/../g)!.join(':')}`);
+};
+
 const send = ({ port, method, path, headers, body }: Burst): Promise<number> =>
   new Promise((done) => {
-    const bytes = body === null ? undefined : Buffer.from(body.replaceAll('%id%', `${process.pid}-${++made}`));
+    const bytes = body === null ? undefined : Buffer.from(numbered(body, ++made));
     const asked = request(
       { port, method, path, agent, host: '127.0.0.1', headers: { ...headers, 'Content-Length': bytes?.length ?? 0 } },
       (reply) => {
