@@ -90,6 +90,15 @@ const homeFor = async (
   return node;
 };
 
+/** Of each kind. Largest honest use: 128 interfaces, which is what an inspection may report. */
+const mostOfNode = 256;
+
+/** Throws Conflict. */
+const requireRoom = async ({ what, store }: Resource, { inventory }: Transaction, node: HomeNode): Promise<void> => {
+  if (!(await store(inventory).isFull?.(node.uuid, mostOfNode))) return;
+  raise('Conflict', { reason: `Node ${node.uuid} has ${mostOfNode} rows of the kind ${what}; delete one first.` });
+};
+
 const createRow = async (resource: Resource, context: Transaction, body: StoredValues): Promise<FoundRow> => {
   const { ctx, inventory, request } = context;
   const rule = ruleOf(resource, 'create');
@@ -99,6 +108,7 @@ const createRow = async (resource: Resource, context: Transaction, body: StoredV
   const whole = resource.checked?.(given, { ctx, request, named }) ?? given;
   const write = writeOf(context, { act: 'create', row: whole as AnyRow & StoredValues, values: whole, named }, node);
   await check(resource, write);
+  if (node) await requireRoom(resource, context, node);
   const made = withId(resource.sealing, whole);
   const { values, secrets } = sealedValues(ctx, resource.sealing, made, {}, made.uuid);
   if (node) await stampLessee(inventory, request.who, node);

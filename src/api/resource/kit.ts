@@ -33,6 +33,8 @@ type Store = {
   insert(values: StoredValues): Promise<AnyRow>;
   update(uuid: string, values: StoredValues): Promise<AnyRow>;
   delete(uuid: string): Promise<void>;
+  /** Whether a node has so many rows; only where rows belong to one. */
+  isFull?(node: string, most: number): Promise<boolean>;
 };
 
 /** Rows belong to a node: its rules decide about them, and where it is hidden they are missing. */

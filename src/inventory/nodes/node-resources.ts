@@ -71,6 +71,13 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
     /** As `findHome` has it. */
     findNode: (ident: string, options?: { lock?: boolean }) => findHome(sql, ident, options),
 
+    /** Whether a node has so many of them, or more. */
+    async isFull(node: string, most: number): Promise<boolean> {
+      const [row] = await sql<{ full: boolean }[]>`
+        select count(*) >= ${most} as full from (select from ${table} where node_uuid = ${node} limit ${most}) counted`;
+      return row!.full;
+    },
+
     /** By UUID in any form or by name, with its node. `lock` keeps the row for the transaction it is asked in. */
     async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<NodeResourceFound<Row> | undefined> {
       const [found] = await sql<(Row & { home: HomeNode })[]>`
