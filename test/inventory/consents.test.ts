@@ -55,6 +55,15 @@ const world = async (spec: object = {}) => {
   return { rollout, lessee, uuid, target, settle, answer, window };
 };
 
+test('a tenant changes its answer for one node a hundred times, and no more', async () => {
+  const { rollout, answer, target } = await world();
+  await stores.owner`
+    insert into rollout_answers (rollout, position, answer, requester) select ${rollout.id}, 0, 'now', '{}' from generate_series(1, 99)`;
+  expect(await answer({})).toBe(true);
+  await expect(answer({ answer: 'refuse', reason: 'no' })).rejects.toMatchObject({ code: 'Conflict' });
+  expect((await target()).state).toBe('pending');
+});
+
 test('without any word the tenant is asked, once, with an event of its own and a time for its answer', async () => {
   const { rollout, lessee, uuid, target, settle } = await world({ consent: { grace_ms: 60 * minute } });
   expect([await settle(), await settle()]).toEqual(['asks', 'asks']);

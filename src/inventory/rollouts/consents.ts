@@ -1,4 +1,5 @@
 /** Queries of tenants' consent: what a tenant has said of a node, its answers, and the targets that wait for one. */
+import { raise } from '../../model/errors';
 import type { NodeUuid, ProjectId, RolloutUuid } from '../../model/ids';
 import {
   asksItself,
@@ -15,6 +16,9 @@ import { events } from '../events';
 import { type ProjectWindow, projectWindows } from '../project-windows';
 import type { RolloutRow } from './rollouts';
 import type { TargetRow } from './targets';
+
+/** For one node of a rollout, for each is kept. Largest honest use: a tenant that puts it off each day of a month. */
+const mostAnswers = 100;
 
 type OfRollout = Pick<RolloutRow, 'id' | 'project' | 'requester' | 'spec' | 'verb' | 'runbook_name'>;
 type Asked = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee' | 'expected_ms' | 'p95_ms'>;
@@ -62,6 +66,13 @@ export const rolloutConsents = (sql: Db) => {
     });
   };
 
+  const requireAnswers = async (rollout: RolloutUuid, position: number): Promise<void> => {
+    const [row] = await sql<{ full: boolean }[]>`
+      select count(*) >= ${mostAnswers} as full from rollout_answers where rollout = ${rollout} and position = ${position}`;
+    if (row!.full)
+      raise('Conflict', { reason: `There are ${mostAnswers} answers for this node; the last one counts.` });
+  };
+
   const ask = async ({ id, spec, verb, runbook_name }: OfRollout, target: Asked, tenant: ProjectId): Promise<void> => {
     const { grace_ms } = termsOf(spec);
     const [asked] = await sql<{ until: Date }[]>`
@@ -99,7 +110,7 @@ export const rolloutConsents = (sql: Db) => {
 
     /**
      * Records an answer and lets the rollout go on by it. False where the target is no longer to be asked for: it has begun, or is
-     * over. In a transaction.
+     * over. Throws Conflict where there are too many. In a transaction.
      */
     async answer(rollout: RolloutUuid, position: number, given: GivenAnswer): Promise<boolean> {
       const refused = given.answer === 'refuse';
@@ -110,6 +121,7 @@ export const rolloutConsents = (sql: Db) => {
           ended_at = case when ${refused} then now() end, not_before = ${given.at ?? null}
         where rollout = ${rollout} and position = ${position} and state in ('pending', 'asked') and wave is not null returning 1`;
       if (moved.length === 0) return false;
+      await requireAnswers(rollout, position);
       await sql`
         insert into rollout_answers (rollout, position, answer, at, window_id, requester, reason)
         values (${rollout}, ${position}, ${given.answer}, ${given.at ?? null}, ${given.window?.uuid ?? null},
