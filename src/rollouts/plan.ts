@@ -92,6 +92,9 @@ const needsConsent = (
   return consent?.force === 'rule' || !withoutConsent(node);
 };
 
+/** Other requests have their turn after so many nodes. */
+const judgedInTurn = 25;
+
 const judgeSome = async (
   { inventory, prepareFor }: PlanDeps,
   order: PlanOrder,
@@ -103,16 +106,20 @@ const judgeSome = async (
     inventory.rolloutSelection.frozen(nodes.map(({ uuid }) => uuid)),
   ]);
   const work = workFor(spec, runbook);
-  return Promise.all(
-    nodes.map(async (node) => {
-      const { refusals, prepared } = await prepare({ who, requester, work, node, want: 'every' });
-      const held = frozen.has(node.uuid) ? { code: 'frozen', reason: 'The node is frozen.' } : undefined;
-      const refused = refusals[0] ?? held;
-      if (refused || !prepared) return { node: selectedOf(node), refused };
-      const { order: _, ...outlook } = prepared;
-      return { node: selectedOf(node), prepared: outlook, leased: needsConsent(order, node, outlook) };
-    }),
-  );
+  const judge = async (node: NodeRow): Promise<Judged> => {
+    const { refusals, prepared } = await prepare({ who, requester, work, node, want: 'every' });
+    const held = frozen.has(node.uuid) ? { code: 'frozen', reason: 'The node is frozen.' } : undefined;
+    const refused = refusals[0] ?? held;
+    if (refused || !prepared) return { node: selectedOf(node), refused };
+    const { order: _, ...outlook } = prepared;
+    return { node: selectedOf(node), prepared: outlook, leased: needsConsent(order, node, outlook) };
+  };
+  const judged: Judged[] = [];
+  for (let from = 0; from < nodes.length; from += judgedInTurn) {
+    judged.push(...(await Promise.all(nodes.slice(from, from + judgedInTurn).map(judge))));
+    await new Promise(setImmediate);
+  }
+  return judged;
 };
 
 /** What a single run's admission says of each node, with every refusal. */
@@ -121,7 +128,6 @@ const judgeNodes = async (deps: PlanDeps, order: PlanOrder): Promise<Judged[]> =
   for (let from = 0; from < order.nodes.length; from += judgedAtOnce) {
     const nodes = await order.read(order.nodes.slice(from, from + judgedAtOnce));
     judged.push(...(await judgeSome(deps, order, nodes)));
-    await new Promise(setImmediate);
   }
   return judged;
 };

@@ -78,9 +78,11 @@ export const factsOf = ({ properties, resource_class, traits }: NodeRow): NodeFa
   traits,
 });
 
+const noParameters = {};
+
 /** A runbook's steps, with nothing left open. Throws ParameterInvalid and what planning throws. */
 const byRunbook = ({ request, node, checks }: Planning, runbook: Runbook, verb: StepVerb): PlanListed => {
-  const given = request.body.temper?.parameters ?? {};
+  const given = request.body.temper?.parameters ?? noParameters;
   const { steps, parameters } = resolveSteps(runbook, given, factsOf(node), checks.try);
   return { steps: planStored(steps, verb, node, checks), runbook, parameters };
 };

@@ -274,6 +274,35 @@ const measured = ({ values }: Bound): ((name: string) => number) => {
   };
 };
 
+type BoundOnce = {
+  readonly parameters: Parametrized['parameters'];
+  readonly given: Document;
+  readonly bound: Bound;
+  readonly bytesOf: Resolving['bytesOf'];
+};
+const boundOnce = new WeakMap<readonly RunbookStep[], BoundOnce>();
+
+/** A plan binds the same values to the same steps for each of its nodes: once, where nothing is refused. */
+const bindOnce = (
+  runbook: Parametrized & { readonly steps: readonly RunbookStep[] },
+  given: Document,
+  attempt: Attempt,
+): Pick<BoundOnce, 'bound' | 'bytesOf'> => {
+  const { steps, parameters } = runbook;
+  const before = boundOnce.get(steps);
+  if (before && before.parameters === parameters && before.given === given) return before;
+  let refused = false;
+  const bound = bind(runbook, steps, given, (work) =>
+    attempt(() => {
+      refused = true; // bind attempts refusals alone
+      return work();
+    }),
+  );
+  const made = { parameters, given, bound, bytesOf: measured(bound) };
+  if (!refused) boundOnce.set(steps, made);
+  return made;
+};
+
 export type ResolvedSteps = {
   readonly steps: readonly RunbookStep[];
   /** Values by parameter, secret ones masked; null for a runbook without parameters. */
@@ -292,8 +321,8 @@ export const resolveSteps = (
   attempt: Attempt,
 ): ResolvedSteps => {
   const { name, parameters } = runbook;
-  const bound = bind(runbook, runbook.steps, given, attempt);
-  const by: Resolving = { runbook: name, bound, node, room: new PlanRoom(), bytesOf: measured(bound) };
+  const { bound, bytesOf } = bindOnce(runbook, given, attempt);
+  const by: Resolving = { runbook: name, bound, node, room: new PlanRoom(), bytesOf };
   const steps = runbook.steps
     .map((step) => attempt(() => ({ ...step, args: resolve(step.args, by) as RunbookStep['args'] })))
     .filter((step) => step !== undefined);
