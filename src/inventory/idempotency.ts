@@ -46,6 +46,9 @@ export const isGivenUp = (thrown: unknown): boolean =>
 // Only a key that ends at the very moment it is asked for is tried again.
 const tries = 5;
 
+/** Of an answer, for one key. With 100,000 keys a caller holds 1 GiB at most. */
+const keyBytes = 10 * 1024;
+
 export const idempotency = (sql: Db) => {
   const lives = sql`now() + ${livesForMs} * interval '1 millisecond'`;
 
@@ -74,11 +77,11 @@ export const idempotency = (sql: Db) => {
       throw new Error('an idempotency key was neither free nor taken');
     },
 
-    /** How many keys of a caller are kept, counted up to `most`. */
+    /** How many keys of a caller are kept, of `most` that are looked at; one with a long answer counts once for each `keyBytes` of it. */
     async count(caller: Buffer, most: number): Promise<number> {
       const [row] = await sql<{ keys: number }[]>`
-        select count(*)::int as keys
-        from (select 1 from idempotency where caller = ${caller} and not superseded and expires_at > now() limit ${most}) kept`;
+        select coalesce(sum(greatest(1, ceil(octet_length(body) / ${keyBytes}::float8))), 0)::int as keys
+        from (select body from idempotency where caller = ${caller} and not superseded and expires_at > now() limit ${most}) kept`;
       return row!.keys;
     },
 

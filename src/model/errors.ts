@@ -51,7 +51,7 @@ export const errors = {
   TooManyKeys: {
     status: 429,
     retry: true,
-    says: 'Answers to {limit} requests of this caller with an Idempotency-Key are kept, as many as there may be. Send it without a key, or try again in {seconds} s.',
+    says: 'Answers to {limit} requests of this caller with an Idempotency-Key are kept, as many as there may be (a long answer counts once for each 10 KiB). Send it without a key, or try again in {seconds} s.',
   },
   TooManyRequests: {
     status: 429,

@@ -71,4 +71,18 @@ describe('in the database', () => {
     await api.sql`update idempotency set expires_at = now() where request_id = 'r-a'`;
     expect([await idempotency.count(caller, 10), await idempotency.holds(caller, 'a')]).toEqual([2, false]);
   });
+
+  test('a key with a long answer counts once for each 10 KiB of it', async () => {
+    const { idempotency } = api.inventory;
+    const caller = Buffer.from('of-long-answers');
+    for (const [key, bytes] of Object.entries({ none: 0, short: 10_240, long: 102_400, longest: mostKeptBytes })) {
+      await idempotency.begin({ request_id: `r-${key}`, caller, key, asked, keptForHours: 1 });
+      await idempotency.answered(`r-${key}`, {
+        status: 200,
+        headers: {},
+        body: bytes === 0 ? null : 'x'.repeat(bytes),
+      });
+    }
+    expect(await idempotency.count(caller, 1_000)).toBe(1 + 1 + 10 + 410);
+  });
 });

@@ -5,7 +5,7 @@ import { raise } from '../../model/errors';
 import type { ApiContext } from '../context';
 import type { Answer } from './route';
 
-/** Largest honest use: 10,000 nodes that are enrolled and deployed in a day, with seven keys each. */
+/** Largest honest use: 10,000 nodes that are enrolled and deployed in a day, with seven keys each, whose answers have 4 KiB. */
 export const mostKeys = 100_000;
 /** Largest honest use: what a body of 1 MiB made, written out with all that it was given by default. */
 export const mostKeptBytes = 4 * 1024 * 1024;
