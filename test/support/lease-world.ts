@@ -51,7 +51,7 @@ export const startLeaseWorld = async (): Promise<RolloutWorld> => {
 
 /** What was left, by the kind that a path names it by. */
 export type Left = Readonly<Record<string, string[]>> & {
-  readonly keyed: (() => Promise<Reply>)[];
+  readonly keyed: { readonly path: string; readonly again: () => Promise<Reply> }[];
   readonly plans: string[];
 };
 
@@ -85,7 +85,7 @@ export const tenancies = (world: RolloutWorld) => {
   /** Sends it, and keeps it for a repeat under its key. */
   const keyed = async (tenant: Tenant, method: string, path: string, body?: unknown): Promise<Reply> => {
     const request = { body, headers: { 'idempotency-key': randomUUID() } };
-    tenant.left.keyed.push(() => api.as(adminOf(tenant.project), method, path, request));
+    tenant.left.keyed.push({ path, again: () => api.as(adminOf(tenant.project), method, path, request) });
     return well(tenant, method, path, request);
   };
   const endRuns = async (node: string, outcome: 'succeeded' | 'failed' | 'aborted', error: string | null = null) => {
@@ -122,6 +122,7 @@ export const tenancies = (world: RolloutWorld) => {
     await keyed(tenant, 'PUT', `/v1/nodes/${tenant.node}/states/provision`, body);
     const [run] = await sql`select id from runs where node_uuid = ${tenant.node} and finished_at is null`;
     keep(tenant.left, 'runs', run!.id);
+    keep(tenant.left, 'services', run!.id);
   };
   const plan = async (tenant: Tenant, more: object = {}) => {
     await ready(tenant.node);
@@ -181,9 +182,9 @@ export const tenancies = (world: RolloutWorld) => {
     allocation: async (tenant) => {
       const waiting = { name: `w-${tenant.mark}`, resource_class: 'large', candidate_nodes: [tenant.node] };
       keep(tenant.left, 'allocations', (await keyed(tenant, 'POST', '/v1/allocations', waiting)).body.uuid);
-      const [node] = await sql`select allocation_uuid from nodes where uuid = ${tenant.node}`;
+      const [given] = await sql`select owner from allocations where node_uuid = ${tenant.node}`;
       // Of a project whose lease went on while the owner changed.
-      if (node!.allocation_uuid !== null) return;
+      if (given?.owner === tenant.project) return;
       const held = await made(tenant, 'allocations', '/v1/allocations', {
         name: tenant.mark,
         resource_class: 'large',
@@ -195,7 +196,7 @@ export const tenancies = (world: RolloutWorld) => {
         power_state: 'power off',
         maintenance: false,
       };
-      await put(tenant.node, { ...free, instance_uuid: null });
+      await put(tenant.node, { ...free, ...(!given && { instance_uuid: null }) });
       const { allocationPasses } = world.deps.inventory;
       const [wish] = await allocationPasses.take(1, [held as never]);
       if (!wish || !(await allocationPasses.reserve(wish)))
