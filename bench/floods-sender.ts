@@ -57,6 +57,7 @@ const keep = async ({ port, path, way }: Flood, over: AbortSignal): Promise<numb
 
 if (process.send !== undefined)
   answerParent<Flood, number>(async (flood) => {
+    if (flood.seconds === 0) return 0; // it is there
     const over = AbortSignal.timeout(flood.seconds * 1_000);
     setMaxListeners(0, over);
     const each = Array.from({ length: ways[flood.way].connections }, () => keep(flood, over));

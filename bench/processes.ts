@@ -95,8 +95,19 @@ export const cpuSince = (
 ): Readonly<Record<string, number>> =>
   Object.fromEntries([...cpuByGroup(processes)].map(([name, ms]) => [name, ms - (before.get(name) ?? 0)]));
 
+/** Resident set size in KiB (proc(5)), without a program that this process waits for; undefined where there is no /proc. */
+const statusKib = (pid: number): number | undefined => {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Resident memory of one process in MiB, without its children. */
 export const residentMiB = (pid: number): number => {
+  const told = statusKib(pid);
+  if (told !== undefined) return told / 1024;
   const found = entries().find((entry) => entry.pid === pid);
   if (!found) throw new Error(`process ${pid} is gone`);
   return found.kib / 1024;

@@ -2,7 +2,8 @@
 
 require('./lib/node-version');
 const { parseArgs } = require('node:util');
-const { main, Stop } = require('./lib/say');
+const { run } = require('./lib/run');
+const { main, say, Stop } = require('./lib/say');
 const { bin } = require('./lib/paths');
 const { setUp } = require('./lib/setup');
 const { withThrowAwaySystem } = require('./lib/throw-away');
@@ -18,9 +19,29 @@ const usage = `npm run bench -- [--quick | --full] [--only <parts>] [--engine de
 // What is measured is the work, not the queue before it.
 const settings = { TEMPER_MAX_CONCURRENT_CLEAN: '0', TEMPER_MAX_CONCURRENT_DEPLOY: '0' };
 
+/** Nobody else listens in a network of its own, so that the port of serial lines is free. */
+const ownNetwork = {
+  BENCH_NETWORK: 'own',
+  TEMPER_SERIAL_CONSOLE_PUBLIC_URL: 'http://127.0.0.1:6389',
+  TEMPER_SERIAL_CONSOLE_PORT: '6389',
+};
+
 const engines = ['dev', 'production'];
 
-/** @returns {{engine: 'dev' | 'production'} | undefined} what there is to do: nothing when only help was asked for */
+/**
+ * Starts this again in a network namespace, where nobody else sends and only the loopback network is.
+ * @returns its status; undefined where this machine does not let us
+ */
+async function inOwnNetwork(args) {
+  const up = ['--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
+  const able = await run('unshare', [...up, 'true']);
+  if (!able.ok) return void say(`floods: in the network of this machine, for ${able.reason}`);
+  const env = { ...process.env, ...ownNetwork };
+  const { status } = await run('unshare', [...up, process.execPath, __filename, ...args], { show: true, env });
+  return status ?? 1;
+}
+
+/** @returns {{engine: 'dev' | 'production', only?: string} | undefined} what there is to do: nothing when only help was asked for */
 function wanted(args) {
   /** @type {import('node:util').ParseArgsConfig['options']} */
   const options = {
@@ -32,10 +53,12 @@ function wanted(args) {
     help: { type: 'boolean' },
   };
   try {
-    const { help, engine } = parseArgs({ args, options }).values;
+    const { help, engine, only } = parseArgs({ args, options }).values;
     if (!engines.includes(String(engine)))
       throw new Error(`--engine: there is no engine ${engine}; there are: ${engines.join(', ')}`);
-    return help ? undefined : { engine: /** @type {'dev' | 'production'} */ (engine) };
+    return help
+      ? undefined
+      : { engine: /** @type {'dev' | 'production'} */ (engine), only: only === undefined ? undefined : String(only) };
   } catch (failure) {
     throw new Stop(`${failure.message}\n${usage}`);
   }
@@ -46,6 +69,11 @@ main(async () => {
   const todo = wanted(args);
   if (!todo) return void process.stdout.write(`${usage}\n`);
   await setUp();
+  if (todo.only === 'floods' && process.env.BENCH_NETWORK === undefined) {
+    const status = await inOwnNetwork(args);
+    if (status !== undefined) return status;
+  }
   Object.assign(process.env, settings);
-  return withThrowAwaySystem('bench', [bin('bench'), ...args], { rackSize: 0, seed: false, ...todo });
+  const { only: _, ...engine } = todo;
+  return withThrowAwaySystem('bench', [bin('bench'), ...args], { rackSize: 0, seed: false, ...engine });
 });
