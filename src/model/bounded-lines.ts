@@ -2,7 +2,7 @@
 
 /** Lines of one kind that one sender causes in a minute: enough to see what is wrong, and for how many of its requests. */
 export const linesAMinute = 20;
-/** Causes that are told apart at once; others count as one. */
+/** Causes that are counted apart at once; others count as one. */
 const causesAtMost = 1_000;
 const others: Cause = { sender: 'others' };
 const minuteMs = 60_000;

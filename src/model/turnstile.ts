@@ -32,12 +32,12 @@ export type Turns<Key> = {
   take(key: Key, begin: (leave: Leave) => void): Leave;
 };
 
-/** How much of one key begins before all else is heard. */
+/** How much of one key begins before all else has its turn. */
 export type Pace = {
   readonly now: () => number;
   /** Milliseconds; of 0 one begins. */
   readonly slice: () => number;
-  /** Calls when the process has heard what came meanwhile. */
+  /** Calls when the process has read what came meanwhile. */
   readonly later: (call: () => void) => void;
 };
 

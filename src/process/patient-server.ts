@@ -82,7 +82,7 @@ const boundUnanswered = (server: HttpServer): void => {
     if (socket.destroyed) return;
     const unanswered = (open.get(socket) ?? opened(socket)).add(response);
     response.once('close', () => unanswered.delete(response));
-    // Each layer hears of the end of an answer: more than the ten that Node takes for a leak.
+    // Each layer listens for the end of an answer: more than the ten that Node takes for a leak.
     response.setMaxListeners(30);
     if (unanswered.size > unansweredAtMost) socket.destroy();
   });
