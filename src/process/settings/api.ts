@@ -60,7 +60,9 @@ export const api = {
     .enum(['temper', 'ironic', 'closed'])
     .default('temper')
     .describe('Rules in force where no file says otherwise.'),
-  TEMPER_EVENT_STREAMS: count(1).default(200).describe('Event streams open at once at most, of all callers; a fifth of them is for callers of the system.'),
+  TEMPER_EVENT_STREAMS: count(1)
+    .default(200)
+    .describe('Event streams open at once at most, of all callers; a fifth of them is for callers of the system.'),
   TEMPER_POLICY_FILE: nonEmptyText.optional().describe('Policy file (YAML) whose rules replace those of the set.'),
   TEMPER_POLICY_DIRS: commaList
     .default([])
