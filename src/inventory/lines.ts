@@ -35,6 +35,8 @@ export type LinesPage = {
   readonly count: number;
   /** UUID of the last. */
   readonly last: string | undefined;
+  /** It ends before its limit, because its rows are long. */
+  readonly cut: boolean;
 };
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -151,7 +151,10 @@ export const pageOf = async <Found, Made>(
 };
 
 /** What an aggregate of lines answers, as the bytes that came: the driver decodes none of it. */
-type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | null];
+type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | null, cut: Buffer | null];
+
+/** Of a page, unless its first row alone has more. Largest honest use: 1,000 nodes in detail are 3 MB. */
+const mostPageBytes = 16 * 2 ** 20;
 
 /**
  * The lines of a page as one text. Rows of a sorted query reach an aggregate in their order: PostgreSQL's documentation,
@@ -161,20 +164,28 @@ type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | nu
 export const linesOf = async (sql: Db, listed: PageListed, page: Page): Promise<LinesPage> => {
   const pieces: Buffer[] = [];
   let [all, lastUuid]: [number, string | undefined] = [0, undefined];
+  let [room, isCut] = [mostPageBytes, false];
   const columns = sql`${listed.columns} as line, ${sql(`${listed.table}.uuid`)} as uuid`;
   await walkPage(sql, listed, page, async (stretch, limit) => {
     const answer = await sql`
-      select string_agg(line, ','), count(*), (array_agg(uuid))[count(*)]
-      from (${rowsOf(sql, { ...listed, columns }, page, stretch, limit)}) lines`.raw();
-    const [lines, count, last] = (answer as unknown as RawLines[])[0]!;
-    if (lines === null) return 0;
+      select string_agg(line, ',') filter (where fits), count(*) filter (where fits),
+        (array_agg(uuid) filter (where fits))[count(*) filter (where fits)], bool_or(not fits)
+      from (
+        select line, uuid, bytes <= ${room} or ${pieces.length === 0} and bytes = octet_length(line) as fits
+        from (
+          select line, uuid, sum(octet_length(line)) over (rows unbounded preceding) as bytes
+          from (${rowsOf(sql, { ...listed, columns }, page, stretch, limit)}) listed) counted) lines`.raw();
+    const [lines, count, last, cut] = (answer as unknown as RawLines[])[0]!;
+    isCut = cut?.toString() === 't';
+    if (lines === null) return isCut ? limit : 0;
     if (pieces.length > 0) pieces.push(comma);
     pieces.push(lines);
+    room -= lines.length;
     all += Number(count.toString());
     lastUuid = last?.toString();
-    return Number(count.toString());
+    return isCut ? limit : Number(count.toString());
   });
-  return { pieces, count: all, last: lastUuid };
+  return { pieces, count: all, last: lastUuid, cut: isCut };
 };
 
 const comma = Buffer.from(',');

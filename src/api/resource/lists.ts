@@ -228,7 +228,7 @@ type PageStore = {
   readonly lines: (line: Line, base: string) => Promise<LinesPage>;
 };
 
-type Written = { readonly pieces: readonly Buffer[]; readonly count: number; readonly last: string | undefined };
+type Written = Omit<LinesPage, 'cut'> & { readonly cut?: boolean };
 
 /** A page as the store writes it; undefined where it cannot. */
 const writtenByStore = async ({ projection, shown }: PageShown, store: PageStore): Promise<Written | undefined> => {
@@ -267,8 +267,8 @@ export const answerPage = async (
   page: PageShown,
   store: PageStore,
 ): Promise<Answer> => {
-  const { pieces, count, last } = (await writtenByStore(page, store)) ?? (await writtenByRows(asked, page, store));
-  const full = last !== undefined && count === asked.limit;
+  const { pieces, count, last, cut } = (await writtenByStore(page, store)) ?? (await writtenByRows(asked, page, store));
+  const full = last !== undefined && (count === asked.limit || cut === true);
   const next = full ? `,"next":${JSON.stringify(nextLink(page.shown.base, page.path, asked, last))}` : '';
   return { status: 200, bytes: [Buffer.from(`{"${name}":[`), ...pieces, Buffer.from(`]${next}}`)] };
 };
