@@ -187,8 +187,8 @@ const expandingCases = ({ ids }: World): Case[][] => [
     nodes: Array.from({ length: 50 }, (_, at) => `worst-${at + 1}`),
   }),
   rollout('500 times a parameter of 60 kB', { query: { resource_class: 'worst' } }, 'CUSTOM_PARAM'),
-  rollout('7,900 names', { nodes: Array.from({ length: 7_900 }, (_, at) => `worst-none-${at}`) }, 'CUSTOM_WORST'),
-  rollout('a plan of 1,000 nodes', { query: { resource_class: 'worst' } }, 'CUSTOM_WORST'),
+  rollout('7,900 names', { nodes: Array.from({ length: 7_900 }, (_, at) => `worst-none-${at}`) }, 'CUSTOM_PLAN'),
+  rollout('a plan of 1,000 nodes', { query: { resource_class: 'worst' } }, 'CUSTOM_PLAN'),
   given('GET /v1/nodes/worst-parent/children', '500 children', null),
   given(`POST /temper/v1/nodes/worst-parent/plan`, 'a step of 60 kB on 500 children', {
     target: 'clean',

@@ -29,7 +29,7 @@ const fill = async ({ sql }: System): Promise<void> => {
   await sql`
     with enrolled as (
       insert into nodes (name, driver, resource_class, provision_state, power_state, traits, properties, extra)
-      select 'worst-' || n, 'fake-hardware', 'worst', 'active', 'power on', array['CUSTOM_WORST', 'CUSTOM_PARAM'], '{"cpus": 64, "memory_mb": 262144}', jsonb_build_object('asset', repeat('x', 500))
+      select 'worst-' || n, 'fake-hardware', 'worst', 'active', 'power on', array['CUSTOM_WORST', 'CUSTOM_PARAM', 'CUSTOM_PLAN'], '{"cpus": 64, "memory_mb": 262144}', jsonb_build_object('asset', repeat('x', 500))
       from generate_series(1, ${rows}::int) n returning uuid, id)
     insert into ports (node_uuid, address, extra)
     select uuid, regexp_replace(lpad(to_hex(id + (2 << 28)), 12, '0'), '(..)(..)(..)(..)(..)(..)', '\\1:\\2:\\3:\\4:\\5:\\6'), '{}' from enrolled`;
@@ -54,6 +54,7 @@ const expansions = async (system: System): Promise<void> => {
   await send('POST', '/v1/runbooks', { name: 'CUSTOM_DIFF', steps: [bios(values('a'))] });
   await send('PATCH', '/v1/runbooks/CUSTOM_DIFF', [{ op: 'replace', path: '/steps', value: [bios(values('b'))] }]);
   const parameter = { $param: 'p' };
+  await send('POST', '/v1/runbooks', { name: 'CUSTOM_PLAN', public: true, steps: [step] });
   await send('POST', '/v1/runbooks', { name: 'CUSTOM_PARAM', public: true, steps: [bios(Array(500).fill(parameter))] });
   const declared = [{ name: 'p', schema: { type: 'string' }, default: 'x'.repeat(60_000) }];
   await send('PUT', '/temper/v1/runbooks/CUSTOM_PARAM/parameters', { parameters: declared });
