@@ -7,6 +7,7 @@ import type { Metrics } from '../observe/metrics';
 import { listen } from './listen';
 import { patientServer } from './patient-server';
 import { ConfigFault, configStatus, tellFaults } from './settings/fault';
+import { together } from './together';
 
 export type Life = {
   /** Aborts when the process should end. */
@@ -89,20 +90,12 @@ export const live = (
 /** What asks for health: probes, and some that collect metrics. */
 const healthPatience = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000, ofSender: 100 };
 
-/** What is found out at once for all that ask meanwhile. */
-const together = <Found>(find: () => Promise<Found>): (() => Promise<Found>) => {
-  let finding: Promise<Found> | undefined;
-  return () => {
-    finding ??= find().finally(() => {
-      finding = undefined;
-    });
-    return finding;
-  };
-};
+/** A collector asks every few seconds; one that asks without a pause would have the process do nothing else than count. */
+const metricsKeptMs = 250;
 
 const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {
-  const metricsText = together(() => metrics.text());
-  const checked = together(async () => check()?.());
+  const metricsText = together(() => metrics.text(), metricsKeptMs);
+  const checked = together(async () => check()?.(), 0);
   return patientServer(healthPatience, async (request, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
