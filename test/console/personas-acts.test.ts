@@ -1,4 +1,4 @@
-/** Pages of runs, rollouts and their nodes, as every persona: what rules and state admit is offered and works, and nothing else. */
+/** Maintenance and freezes of nodes, and pages of runs, rollouts and their nodes, as every persona: what rules and state admit is offered and works, and nothing else. */
 import { offeredRolloutActs } from '../../src/model/rollouts/rollout-acts';
 import { runActs } from '../../src/model/runs/run-acts';
 import { startTestApi, type TestApi } from '../support/api';
@@ -10,7 +10,7 @@ import { type Persona, personas } from '../support/world';
 let api: TestApi;
 let pages: TestConsole;
 
-type Object = { readonly kind: 'run' | 'rollout'; readonly id: string; readonly node: string };
+type Object = { readonly kind: 'node' | 'run' | 'rollout'; readonly id: string; readonly node: string };
 /** What a page is about, made afresh for each persona: pressing changes it. */
 type Sort = {
   readonly make: () => Promise<Object>;
@@ -38,11 +38,20 @@ const rollout = (state: string, code: string | null, target: string) => async ()
   return { kind: 'rollout', id, node };
 };
 
+const node = (columns: object) => async (): Promise<Object> => {
+  const { node: id } = await runningRun(api, { state: 'succeeded', finished_at: new Date() });
+  await api.sql`update nodes set ${api.sql({ driver: 'redfish', ...columns } as never)} where uuid = ${id}`;
+  return { kind: 'node', id, node: id };
+};
+
+const ofNode = ({ id }: Object) => `/nodes/${id}`;
 const ofRun = ({ id }: Object) => `/runs/${id}`;
 const ofRollout = ({ id }: Object) => `/rollouts/${id}`;
 const ofTarget = ({ id }: Object) => `/rollouts/${id}/targets/0`;
 
 const sorts: Readonly<Record<string, Sort>> = {
+  'a node': { make: node({}), page: ofNode, admits: ['maintenance-on', 'freeze'] },
+  'a node in maintenance': { make: node({ maintenance: true }), page: ofNode, admits: ['maintenance-off', 'freeze'] },
   'a run at work': { make: run('running'), page: ofRun, admits: ['pause', 'abort'] },
   'a parked run': { make: run('parked'), page: ofRun, admits: ['retry', 'skip', 'fail', 'pause', 'abort'] },
   'a paused run': { make: run('paused'), page: ofRun, admits: ['resume', 'abort'] },
@@ -55,14 +64,21 @@ const sorts: Readonly<Record<string, Sort>> = {
   'a node that failed': { make: rollout('running', null, 'failed'), page: ofTarget, admits: ['retry'] },
 }; // biome-ignore format: one sort a row
 
+const rulesOfNode: Readonly<Record<string, string>> = {
+  'maintenance-on': 'baremetal:node:set_maintenance',
+  'maintenance-off': 'baremetal:node:clear_maintenance',
+  freeze: 'temper:freeze:create',
+};
 const ruleOf = (kind: Object['kind'], act: string): string =>
-  `temper:${kind}:${{ reject: 'approve', consent: 'answer', refuse: 'answer' }[act] ?? act}`;
+  rulesOfNode[act] ?? `temper:${kind}:${{ reject: 'approve', consent: 'answer', refuse: 'answer' }[act] ?? act}`;
 
 const formsIn = (text: string) =>
   [...text.matchAll(/<form method="post" action="([^"]+)"[^>]*>([\s\S]*?)<\/form>/g)].flatMap(([, action, inner]) => {
     const fields = [...inner!.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!] as const); // biome-ignore format: one row
-    const act = action!.split('/').at(-1)!;
-    return /^\/(runs|rollouts)\//.test(action!) ? [{ act, action: action!, fields: Object.fromEntries(fields) }] : [];
+    // An act on a node is named by a field; its verbs, power and runbooks are in personas.test.ts.
+    const what = fields.find(([name]) => name === 'what')?.[1];
+    if (what !== undefined ? ['verb', 'power'].includes(what) : !/^\/(runs|rollouts)\//.test(action!)) return [];
+    return [{ act: what ?? action!.split('/').at(-1)!, action: action!, fields: Object.fromEntries(fields) }];
   });
 
 beforeAll(async () => {
@@ -106,6 +122,6 @@ test('each act that a state admits was offered to somebody', () => {
   const all = Object.entries(sorts).flatMap(([name, { admits }]) => admits.map((act) => `${name}: ${act}`));
   expect([...offered.keys()].toSorted()).toEqual(all.toSorted());
   expect(new Set(all.map((one) => one.split(': ')[1]))).toEqual(
-    new Set([...runActs, ...offeredRolloutActs, 'consent', 'refuse', 'skip', 'retry']),
+    new Set([...Object.keys(rulesOfNode), ...runActs, ...offeredRolloutActs, 'consent', 'refuse', 'skip', 'retry']),
   );
 });
