@@ -33,3 +33,19 @@ test.each(Object.entries(kinds))(`a node has at most ${most} %s`, async (kind, r
   expect((await api.as('operator', 'DELETE', `/v1/${kind}/${last.body.uuid}`)).status).toBe(204);
   expect((await make(most + 1)).status).toBe(201);
 });
+
+test('a row that moves to another node is one of those that the node may have', async () => {
+  const body = { driver: 'fake-hardware', owner, lessee };
+  const { uuid } = (await api.as('operator', 'POST', '/v1/nodes', { body })).body;
+  const other = { node_uuid: uuid, address: '52:54:01:00:00:00' };
+  const port = (await api.as('operator', 'POST', '/v1/ports', { body: other })).body.uuid;
+  const move = { body: [{ op: 'replace', path: '/node_uuid', value: node_uuid }] };
+  const refused = await api.as('operator', 'PATCH', `/v1/ports/${port}`, move);
+  expect([refused.status, faultOf(refused)]).toEqual([409, expect.stringContaining(`has ${most}`)]);
+  await api.as(
+    'operator',
+    'DELETE',
+    `/v1/ports/${(await api.sql`select uuid from ports where node_uuid = ${node_uuid} limit 1`)[0]!.uuid}`,
+  );
+  expect((await api.as('operator', 'PATCH', `/v1/ports/${port}`, move)).status).toBe(200);
+});

@@ -212,6 +212,7 @@ const update = async (resource: Resource, patched: Patcher, context: Transaction
   const admitting = rulesOf(resource, patch);
   if (!reach.ruleFirst) for (const rule of admitting) context.policy().require(rule, who, reach.target(found));
   const { values: given, to } = await changesOf(resource, patched, context, found);
+  if (to && to.uuid !== node?.uuid) await requireRoom(resource, context, to);
   const write = writeOf(context, { act: 'update', row, values: given, named }, node, to);
   await check(resource, write);
   const before = row as unknown as StoredValues;
