@@ -52,9 +52,16 @@ const leaveAtHead = (request: IncomingMessage, response: ServerResponse, leave: 
 type TurnOptions = {
   readonly trusts?: Trusts;
   readonly busyMs?: number;
-  /** Whether connections come now: Node accepts one in each round of its loop, so that short rounds accept more. */
+  /** Whether connections come now: Node accepts one in each round of its event loop, so that short rounds accept more. */
   readonly isAccepting?: () => boolean;
 };
+
+/** So many connections are accepted before the next request of a sender begins, while connections come. */
+export const roundsWhileAccepting = 8;
+
+/** Calls after so many rounds of the event loop. */
+const afterRounds = (rounds: number, call: () => void): void =>
+  void setImmediate(rounds > 1 ? () => afterRounds(rounds - 1, call) : call);
 
 /**
  * Node hands out all requests of a read at once. Here the next one of a connection begins when the one before is answered, and of a
@@ -65,7 +72,8 @@ export const inTurn = (
   { trusts = () => false, busyMs = busyAtMostMs, isAccepting = () => false }: TurnOptions = {},
 ): RequestListener => {
   const slice = (): number => (isAccepting() ? 0 : sliceMs);
-  const pace: Pace = { now: () => performance.now(), slice, later: setImmediate };
+  const later = (call: () => void): void => afterRounds(isAccepting() ? roundsWhileAccepting : 1, call);
+  const pace: Pace = { now: () => performance.now(), slice, later };
   const connections = createTurns<Socket>(1, pace);
   const senders = createTurns<string>(underWayAtMost, pace);
   const senderOf = senderBy(trusts);
