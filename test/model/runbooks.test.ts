@@ -52,6 +52,11 @@ const step = (name: string, order: number): RunbookStep => ({ interface: 'bios',
 test('steps run by order, and as they came where that is equal', () =>
   expect(inOrder([step('c', 2), step('a', 1), step('b', 1)]).map((one) => one.step)).toEqual(['a', 'b', 'c']));
 
+test('steps that are in order are the same list, by which a plan finds what it has bound', () => {
+  const ordered = [step('a', 1), step('b', 1), step('c', 2)];
+  expect(inOrder(ordered)).toBe(ordered);
+});
+
 test('a step may come twice in a runbook, and is named with its place then', () => {
   const steps = [step('a', 1), step('b', 2), step('a', 3)];
   expect(() => checkRunbookSteps(steps)).not.toThrow();

@@ -15,12 +15,14 @@ export type RunbookStep = {
   readonly temper?: StepSettings;
 };
 
-/** Steps as they run and are listed: by `order`, and by position where that is equal. */
-export const inOrder = <Step extends { order: number }>(steps: readonly Step[]): Step[] =>
-  steps
-    .map((step, position) => ({ step, position }))
-    .sort((a, b) => a.step.order - b.step.order || a.position - b.position)
-    .map(({ step }) => step);
+/**
+ * Steps as they run and are listed: by `order`, and by position if that is equal. A list that is in order already is given back as it
+ * is: plans of many nodes bind its parameters once.
+ */
+export const inOrder = <Step extends { order: number }>(steps: readonly Step[]): readonly Step[] =>
+  steps.every(({ order }, at) => at === 0 || steps[at - 1]!.order <= order)
+    ? steps
+    : steps.toSorted((one, other) => one.order - other.order);
 
 /** Refuses more steps than a run takes. Throws InvalidSteps. */
 export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
