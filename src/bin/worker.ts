@@ -176,6 +176,8 @@ const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSett
 };
 
 const bmc = (): void => {
+  // Requests at the port of serial lines leave garbage in the process that acts on BMCs.
+  keepHeapSmall();
   const { config, log, metrics } = begin('bmc');
   live('bmc', config, { log, metrics }, async (life) => {
     const vaults = vaultsOf(config);
