@@ -1,8 +1,7 @@
 /** The worst request of each route, one, three and eight at once: what it costs, and how long another caller waits meanwhile. */
-import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { type Helper, startHelper } from './child';
-import { cpuByGroup, cpuMs } from './processes';
+import { cpuByGroup, cpuMs, residentMiB } from './processes';
 import { type SecondApi, startSecondApi } from './second-api';
 import { median } from './stats';
 import { ask, type System } from './system';
@@ -33,13 +32,9 @@ export type Worst = { readonly lines: readonly Line[] };
 
 const worstBounds = { cpu_ms: 1_000, mib: 64, times: 4, floor_ms: 250 } as const;
 
-/** An API that has grown by more than this is started anew, so that what it holds already does not hide what comes. */
+/** An API that has grown by more than this is started again: what it holds already would hide what the next requests add. */
 const grownMib = 150;
-const pageBytes = 4_096;
 const looksAlone = 15;
-
-const rssMib = (pid: number): number =>
-  (Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * pageBytes) / 2 ** 20;
 
 type Bench = {
   readonly system: System;
@@ -71,10 +66,10 @@ const sent = ({ sender, system, api }: Bench, { method, path, body }: Case, at_o
   sender.ask({ port: api.port, method, path, headers: system.headers, body, at_once, for_ms });
 
 const loaded = async (bench: Bench, one: Case, at_once: number): Promise<Load & Sent> => {
-  const before = { cpu: costMs(bench), mib: rssMib(bench.api.pid) };
+  const before = { cpu: costMs(bench), mib: residentMiB(bench.api.pid) };
   let most = before.mib;
   const watch = setInterval(() => {
-    most = Math.max(most, rssMib(bench.api.pid));
+    most = Math.max(most, residentMiB(bench.api.pid));
   }, 10);
   let over = false;
   const sending = sent(bench, one, at_once, bench.for_ms).finally(() => {
@@ -92,7 +87,7 @@ const beginApi = async (bench: Omit<Bench, 'api' | 'base_mib'>): Promise<Bench> 
   const api = await startSecondApi(bench.system, { TEMPER_DISCOVERY: 'true' });
   const begun = { ...bench, api, base_mib: 0 };
   for (let at = 0; at < 200; at += 1) await look(begun);
-  return { ...begun, base_mib: rssMib(api.pid) };
+  return { ...begun, base_mib: residentMiB(api.pid) };
 };
 
 /** Of several requests for a route the one that costs most; what was refused only where nothing was taken. */
@@ -156,7 +151,7 @@ export const measureWorst = async (
   const lines: Line[] = [];
   try {
     for (const cases of all) {
-      if (rssMib(bench.api.pid) > bench.base_mib + grownMib) {
+      if (residentMiB(bench.api.pid) > bench.base_mib + grownMib) {
         await bench.api.stop();
         bench = await beginApi(still);
       }
