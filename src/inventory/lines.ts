@@ -2,8 +2,8 @@
 import type { PendingQuery, Row } from 'postgres';
 import type { Db } from './database';
 
-/** How a column becomes JSON: as it is printed (documents, numbers, what stands between quotes of ours), or as JSON or the wire has it. */
-type ColumnAs = 'printed' | 'time' | 'value';
+/** How a column becomes JSON: as PostgreSQL prints it (`jsonb` documents, numbers, texts inside our quotes), or as JSON or the API writes it. */
+type ColumnAs = 'document' | 'printed' | 'time' | 'value';
 
 /**
  * A part of a row's text. `text` is written as it is; `base` is what the request's links begin with.
@@ -46,7 +46,7 @@ const timeText = (from: string): string =>
   `replace(to_char(${from} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"000+00:00"\\"'), '.000000', '')`;
 
 const valueText = (from: string, as: ColumnAs): string => {
-  if (as === 'printed') return `${from}::text`;
+  if (as === 'printed' || as === 'document') return `${from}::text`;
   return as === 'time' ? timeText(from) : `to_json(${from})::text`;
 };
 
@@ -58,7 +58,7 @@ const partText = (part: LinePart, of: (column: string) => string): string => {
   const from = of(column);
   if (!held) return `coalesce(${valueText(from, as)}, ${literal(empty)})`;
   const whole = `concat(${literal(held.before)}, ${valueText(from, as)}, ${literal(held.after)})`;
-  const plain = as === 'printed' ? `when ${from} = '{}' then '{}' ` : '';
+  const plain = as === 'document' ? `when ${from} = '{}' then '{}' ` : '';
   return `case when ${from} is null then ${literal(empty)} ${plain}else ${whole} end`;
 };
 
@@ -86,6 +86,10 @@ export const lineText = (line: Line, of: (column: string) => string): string => 
   rendered.set(line, made);
   return made;
 };
+
+/** Whether a line holds documents, which may be long. */
+export const hasDocuments = ({ parts }: Line): boolean =>
+  parts.some((part) => 'column' in part && part.as === 'document');
 
 /** The source of `base`: one row, so that a long line names the parameter once. @param base as it stands within a JSON text */
 export const givenBase = (sql: Db, base: string): PendingQuery<Row[]> =>

@@ -150,7 +150,32 @@ export const pageOf = async <Found, Made>(
   return made;
 };
 
-/** What an aggregate of lines answers, as the bytes that came: the driver decodes none of it. */
+/** A list whose columns are an expression of one text. */
+type LinesListed = PageListed & {
+  /** The text holds documents, of which the table counts the bytes in `document_bytes`. */
+  readonly withDocuments: boolean;
+};
+
+/** Bytes of documents. Each table has an index of the rows that have more, which is empty in most installations. */
+const longDocuments = 32_768;
+
+/** The expression of a line, which is null if the documents of the rows before it fill the page: those are never written. */
+const lineWithin = (
+  sql: Db,
+  { columns, withDocuments, beside: _beside, ...listed }: LinesListed,
+  page: Page,
+  [stretch, limit, room]: readonly [stretch: Fragment, limit: number, room: number],
+): Fragment => {
+  if (!withDocuments) return columns;
+  const [id, bytes] = [sql(`${listed.table}.id`), sql(`${listed.table}.document_bytes`)];
+  const sized = rowsOf(sql, { ...listed, columns: sql`${id} as id, ${bytes} as bytes` }, page, stretch, limit);
+  return sql`
+    case when not exists (select from ${sql(listed.table)} where ${bytes} > ${sql.unsafe(String(longDocuments))}) or ${id} in (
+      select id from (select id, sum(bytes) over (rows unbounded preceding) - bytes as before from (${sized}) sized) placed
+      where before <= ${room}) then ${columns} end`;
+};
+
+/** The answer of an aggregate of lines, as the bytes that came: the driver decodes none of it. */
 type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | null, cut: Buffer | null];
 
 /** Of a page, unless its first row alone has more. Largest honest use: 1,000 nodes in detail are 3 MB. */
@@ -159,19 +184,19 @@ const mostPageBytes = 16 * 2 ** 20;
 /**
  * The lines of a page as one text. Rows of a sorted query reach an aggregate in their order: PostgreSQL's documentation,
  * 9.21 Aggregate Functions. Throws MarkerNotFound, and what `isTooLong` recognises.
- * @param listed whose columns are an expression of one text
  */
-export const linesOf = async (sql: Db, listed: PageListed, page: Page): Promise<LinesPage> => {
+export const linesOf = async (sql: Db, listed: LinesListed, page: Page): Promise<LinesPage> => {
   const pieces: Buffer[] = [];
   let [all, lastUuid]: [number, string | undefined] = [0, undefined];
   let [room, isCut] = [mostPageBytes, false];
-  const columns = sql`${listed.columns} as line, ${sql(`${listed.table}.uuid`)} as uuid`;
   await walkPage(sql, listed, page, async (stretch, limit) => {
+    const line = lineWithin(sql, listed, page, [stretch, limit, room]);
+    const columns = sql`${line} as line, ${sql(`${listed.table}.uuid`)} as uuid`;
     const answer = await sql`
       select string_agg(line, ',') filter (where fits), count(*) filter (where fits),
         (array_agg(uuid) filter (where fits))[count(*) filter (where fits)], bool_or(not fits)
       from (
-        select line, uuid, bytes <= ${room} or ${pieces.length === 0} and bytes = octet_length(line) as fits
+        select line, uuid, line is not null and (bytes <= ${room} or ${pieces.length === 0} and bytes = octet_length(line)) as fits
         from (
           select line, uuid, sum(octet_length(line)) over (rows unbounded preceding) as bytes
           from (${rowsOf(sql, { ...listed, columns }, page, stretch, limit)}) listed) counted) lines`.raw();

@@ -4,7 +4,7 @@ import { asUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import { columnsOf, type Db, jsonOf } from './database';
-import { givenBase, type Line, type LinesPage, lineText } from './lines';
+import { givenBase, hasDocuments, type Line, type LinesPage, lineText } from './lines';
 import { asFound, type ListColumn, linesOf, listColumns, type Make, type Page, type PageListed, pageOf } from './pages';
 import { conditionOf } from './predicates';
 
@@ -114,7 +114,8 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
 
   /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
   lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
-    const text = sql`${sql.unsafe(lineText(line, (column) => `"${stored.name}"."${column}"`))}`;
-    return linesOf(sql, { ...ownRows(sql, stored.name, text, selection), beside: givenBase(sql, base) }, page);
+    const of = (column: string) => `"${stored.name}"."${column}"`;
+    const rows = ownRows(sql, stored.name, sql`${sql.unsafe(lineText(line, of))}`, selection);
+    return linesOf(sql, { ...rows, beside: givenBase(sql, base), withDocuments: hasDocuments(line) }, page);
   },
 });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { connect, type Sql } from '../../src/inventory/database';
 import { nodes } from '../../src/inventory/nodes/nodes';
+import { linesOf } from '../../src/inventory/pages';
 import { always, type Predicate } from '../../src/model/predicates';
 import { isSortable } from '../../src/model/resources/fields';
 import { nodeTable } from '../../src/model/resources/nodes';
@@ -135,4 +136,47 @@ test('a list of two fields reads two columns', async () => {
     { limit: 5, sort_key: 'id', sort_dir: 'asc' },
   );
   expect(sent[0]).toMatch(/^\s*select "nodes"\."uuid","nodes"\."name" from/);
+});
+
+describe('lines of rows with long documents', () => {
+  const table = 'chassis';
+  /** Pages of all rows; each written line takes a number of the sequence. */
+  const writtenOf = async (withDocuments: boolean, marker?: string) => {
+    const columns = sql`nextval('written_lines')::text || ' ' || extra::text`;
+    const listed = { table, from: sql`chassis`, columns, visible: sql`true`, wanted: sql`true`, withDocuments };
+    const before = await lastNumber();
+    const found = await linesOf(sql, listed, {
+      limit: 100,
+      sort_key: 'id',
+      sort_dir: 'asc',
+      ...(marker && { marker }),
+    });
+    return { ...found, written: (await lastNumber()) - before };
+  };
+  const lastNumber = async (): Promise<number> => {
+    const [row] = await sql<
+      { at: string }[]
+    >`select case when is_called then last_value else 0 end as at from written_lines`;
+    return Number(row!.at);
+  };
+
+  beforeAll(async () => {
+    const owner = connect(database.ownerUrl, { max: 1 });
+    await owner`create sequence written_lines`;
+    await owner`grant select, usage on written_lines to public`;
+    await owner`insert into chassis (extra) select jsonb_build_object('k', repeat('x', 4000000)) from generate_series(1, 12)`;
+    await owner.end();
+  });
+
+  test('those beyond the end of the page are not written', async () => {
+    const first = await writtenOf(true);
+    expect(first).toMatchObject({ count: 4, cut: true, written: 5 });
+    const second = await writtenOf(true, first.last);
+    expect(second).toMatchObject({ count: 4, cut: true, written: 5 });
+    expect(await writtenOf(true, second.last)).toMatchObject({ count: 4, cut: false, written: 4 });
+  });
+
+  test('lines without documents are all written before the page is cut', async () => {
+    expect(await writtenOf(false)).toMatchObject({ count: 4, cut: true, written: 12 });
+  });
 });

@@ -45,8 +45,8 @@ const isDocument = ({ type }: FieldRow): boolean => type === 'object' || type ==
 const columnPart = (field: FieldRow): LinePart & { readonly column: string } => {
   const column = columnOf(field)!;
   const empty = JSON.stringify(emptyValue({ ...field, default: undefined }));
-  if (isDocument(field) || field.type === 'boolean' || field.type === 'integer')
-    return { column, as: 'printed', empty };
+  if (isDocument(field)) return { column, as: 'document', empty };
+  if (field.type === 'boolean' || field.type === 'integer') return { column, as: 'printed', empty };
   return { column, as: field.type === 'timestamp' ? 'time' : 'value', empty };
 };
 

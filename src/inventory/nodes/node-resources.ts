@@ -3,7 +3,7 @@ import { asUuid } from '../../model/ids';
 import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
 import type { Db } from '../database';
-import { columnsOfLine, givenBase, type Line, type LinesPage, lineText } from '../lines';
+import { columnsOfLine, givenBase, hasDocuments, type Line, type LinesPage, lineText } from '../lines';
 import {
   asFound,
   columnIn,
@@ -100,9 +100,9 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
 
     /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
     lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
-      const text = sql`${sql.unsafe(lineText(line, (column) => `"${sourceOf(column)}"."${column}"`))}`;
-      const rows = listed(text, columnsOfLine(line), selection);
-      return linesOf(sql, { ...rows, beside: givenBase(sql, base) }, page);
+      const of = (column: string) => `"${sourceOf(column)}"."${column}"`;
+      const rows = listed(sql`${sql.unsafe(lineText(line, of))}`, columnsOfLine(line), selection);
+      return linesOf(sql, { ...rows, beside: givenBase(sql, base), withDocuments: hasDocuments(line) }, page);
     },
   };
 };

@@ -7,7 +7,7 @@ import { nodeTable } from '../../model/resources/nodes';
 import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
 import type { Db } from '../database';
 import { type EventRow, eventInsert } from '../events';
-import { columnsOfLine, givenBase, type Line, type LinesPage, lineText } from '../lines';
+import { columnsOfLine, givenBase, hasDocuments, type Line, type LinesPage, lineText } from '../lines';
 import { asFound, type ListColumn, linesOf, listColumns, type Make, type Page, pageOf } from '../pages';
 import { conditionOf } from '../predicates';
 import { writtenColumns } from '../resources';
@@ -184,7 +184,8 @@ export const nodes = (sql: Db) => {
     lines(line: Line, base: string, selection: NodeSelection, page: Page): Promise<LinesPage> {
       const served = columnsOfLine(line).includes('conductor') ? servedNodes : sql``;
       const beside = sql`${served} ${givenBase(sql, base)}`;
-      return linesOf(sql, { ...listed(selection), columns: sql`${sql.unsafe(lineText(line, inLine))}`, beside }, page);
+      const columns = sql`${sql.unsafe(lineText(line, inLine))}`;
+      return linesOf(sql, { ...listed(selection), columns, beside, withDocuments: hasDocuments(line) }, page);
     },
 
     /**

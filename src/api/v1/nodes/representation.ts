@@ -21,7 +21,7 @@ const ownStep = (column: string): Extra =>
         : (row[column] ?? {})) satisfies Extra,
     {
       line: ({ everything }: { readonly everything: boolean }) =>
-        everything ? [{ column, as: 'printed', empty: '{}' } as const] : undefined,
+        everything ? [{ column, as: 'document', empty: '{}' } as const] : undefined,
     },
   );
 
