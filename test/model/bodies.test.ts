@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { AnswerTooLong, bytesWithin, textWithin } from '../../src/model/bodies';
+import { AnswerTooLong, bytesWithin, requestBytes, textWithin } from '../../src/model/bodies';
 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
@@ -21,6 +21,29 @@ test.each([
   [['x'.repeat(5_000), 'y'.repeat(9_000)], 14_000, 'x'.repeat(5_000) + 'y'.repeat(9_000)],
 ])('all of %j is read within %d bytes', async (parts, most, text) => {
   expect(Buffer.from(await bytesWithin(sent(...parts), most)).toString()).toBe(text);
+});
+
+describe('a request that announces its length', () => {
+  const asked = (bytes: number, announced: number) => {
+    const pieces = Array.from({ length: bytes / 1_000 }, () => new Uint8Array(1_000));
+    return requestBytes({ iterator: () => sent(...pieces) }, 1_000_000, announced);
+  };
+
+  test('is read into a buffer of that length', async () => {
+    const bytes = await asked(300_000, 300_000);
+    expect([bytes.length, bytes.buffer.byteLength]).toEqual([300_000, 300_000]);
+  });
+
+  test.each([
+    [10_000, 1_000_000],
+    [100_000, 1_000_000],
+    [10_000, 4_000],
+    [300_000, Number.NaN],
+  ])('gets at most eight times what it sent: %d bytes of %d', async (bytes, announced) => {
+    const read = await asked(bytes, announced);
+    expect(read.length).toBe(bytes);
+    expect(read.buffer.byteLength).toBeLessThanOrEqual(8 * bytes);
+  });
 });
 
 test('a body is left as soon as it goes on beyond the bound, which ends its sender', async () => {

@@ -50,8 +50,9 @@ const receive = async (request: Request, limit: number): Promise<Buffer> => {
   let content: Readable | undefined;
   try {
     content = contentOf(request);
-    if (content === request && Number(request.headers['content-length']) > limit) throw tooLarge();
-    const bytes = await requestBytes(content, limit);
+    const announced = content === request ? Number(request.headers['content-length']) : 0;
+    if (announced > limit) throw tooLarge();
+    const bytes = await requestBytes(content, limit, announced);
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   } catch (thrown) {
     if (content !== request) request.unpipe();
