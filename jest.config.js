@@ -1,13 +1,5 @@
 const os = require('node:os');
-
-/** Test tiers: which folders of test need what before they run. What is named nowhere needs nothing but Node. */
-const tiers = {
-  bundle: { folders: ['layout', 'replay'], setup: 'bundle-setup' },
-  servers: { folders: ['inventory', 'activities', 'api', 'advisories', 'console', 'runs'], setup: 'global-setup' },
-  e2e: { folders: ['e2e'], setup: 'clients-setup' },
-  clients: { folders: ['clients', 'browser'], setup: 'clients-setup' },
-  metal: { folders: ['metal'] },
-};
+const { tiers } = require('./scripts/lib/tiers');
 
 const swc = {
   jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
