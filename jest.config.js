@@ -17,8 +17,8 @@ const tsx = {
   },
 };
 
-// A module that offers itself to `import` alone, which the tests turn into `require`.
-const esm = 'unixcrypt';
+// Modules that offer themselves to `import` alone, which the tests turn into `require`.
+const esm = 'unixcrypt|temporal-polyfill|temporal-utils|temporal-spec';
 
 const project = (displayName, folders, rest) => ({
   displayName,
@@ -29,10 +29,10 @@ const project = (displayName, folders, rest) => ({
   transform: {
     '^.+\\.ts$': ['@swc/jest', swc],
     '^.+\\.tsx$': ['@swc/jest', tsx],
-    [`/node_modules/${esm}/.+\\.js$`]: ['@swc/jest', { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'ecmascript' } } }],
+    [`/node_modules/(${esm})/.+\\.js$`]: ['@swc/jest', { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'ecmascript' } } }],
   },
-  transformIgnorePatterns: [`/node_modules/(?!${esm}/)`],
-  moduleNameMapper: { [`^${esm}$`]: `<rootDir>/node_modules/${esm}/dist/index.js` },
+  transformIgnorePatterns: [`/node_modules/(?!(${esm})/)`],
+  moduleNameMapper: { '^unixcrypt$': '<rootDir>/node_modules/unixcrypt/dist/index.js' },
   ...rest,
 });
 

@@ -11,7 +11,7 @@ const pure: Readonly<Record<string, readonly RegExp[]>> = {
   // How far two words are apart is arithmetic, and so are whether a network holds an address, and the hash of a text.
   // What a workflow imports of it may have no hash: the bundle of workflows refuses modules of Node.
   // A map that drops its oldest entries connects to nothing and reads no clock while its entries have no time to live.
-  model: [/^fastest-levenshtein$/, /^ipaddr\.js$/, /^lru-cache$/, /^node:crypto$/],
+  model: [/^fastest-levenshtein$/, /^ipaddr\.js$/, /^temporal-polyfill$/, /^node:crypto$/],
   // Policy files are YAML, and reading a text is as pure as what is read from it; so is the hash of one.
   policy: [/^yaml$/, /^node:crypto$/],
   workflows: [/^@temporalio\/(workflow|common)$/],
