@@ -1,6 +1,7 @@
 /** Sends contents over HTTP: whole or in ranges, conditionally, as fast as the client takes them and no slower than it must. */
 import type { ServerResponse } from 'node:http';
 import pLimit from 'p-limit';
+import { namesTag } from '../model/entity-tags';
 import { type Patch, pieceBytes, type Readable, readOverlaid, type Span } from './overlay';
 import { spanOf } from './ranges';
 
@@ -32,10 +33,6 @@ export const answerReason = (response: ServerResponse, status: number, reason: s
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', 'retry-after': '5' };
   response.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(reason)) }).end(reason);
 };
-
-/** Whether a list of entity tags, as If-None-Match and If-Range have them, holds this one. */
-const holdsTag = (header: string, etag: string): boolean =>
-  header.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 
 /** Buffers of pieces, used again: what a thousand readers of small ranges left behind would else fill the memory first. */
 const spare: Buffer[] = [];
@@ -105,7 +102,7 @@ export const answer = async (response: ServerResponse, content: Content, pieceMs
   const { size, etag } = content;
   const shared = { 'accept-ranges': 'bytes', etag, 'cache-control': 'private, no-store' };
   const ifNoneMatch = request.headers['if-none-match'];
-  if (ifNoneMatch !== undefined && holdsTag(ifNoneMatch, etag)) return answerEmpty(response, 304, { etag });
+  if (ifNoneMatch !== undefined && namesTag(ifNoneMatch, etag)) return answerEmpty(response, 304, { etag });
   const ifRange = request.headers['if-range'];
   const ranged = request.method === 'GET' && (ifRange === undefined || ifRange === etag);
   const span = ranged ? spanOf(request.headers.range, size) : ({ is: 'all' } as const);

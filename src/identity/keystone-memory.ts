@@ -1,8 +1,10 @@
 /** What Keystone said of tokens, remembered: for a while without asking again, and longer while it does not answer. */
+
 import { LRUCache } from 'lru-cache';
+import { sha256Of } from '../model/digests';
 import type { KeystoneClient, Validation } from './keystone-client';
 import { expiryOf } from './keystone-token';
-import { sha256, singleFlight } from './strategy';
+import { singleFlight } from './strategy';
 
 export type MemoryOptions = {
   /** How long a validated token is believed without asking again: revocation lags by as much; 300 000 ms, 0 for never. */
@@ -50,7 +52,7 @@ export const createMemory = (client: KeystoneClient, options: MemoryOptions): Me
 
   return async (token, allowExpired, spend) => {
     if (!tokenForm.test(token)) return { is: 'invalid' };
-    const key = `${sha256(token)}${allowExpired ? ' expired too' : ''}`;
+    const key = `${sha256Of(token)}${allowExpired ? ' expired too' : ''}`;
     const known = good.get(key);
     if (known && now() < known.fresh) return known.valid;
     if ((bad.get(key)?.until ?? 0) > now()) return { is: 'invalid' };

@@ -1,7 +1,9 @@
 /** Fixed tokens from a file, for machines in installations without an identity service. */
+
 import { z } from 'zod';
+import { sha256Of } from '../model/digests';
 import { parseYaml, refuseIdentityFile, reloading, type Source } from './sources';
-import { absent, refused, type Strategy, sha256 } from './strategy';
+import { absent, refused, type Strategy } from './strategy';
 import {
   callerFrom,
   oneScope,
@@ -58,7 +60,7 @@ const standingOf = ({ roles, ...rest }: TokenEntry): UserStanding | null => (rol
 export const parseTokens = (text: string, file: string): ReadonlyMap<string, Holder> => {
   const holders = new Map<string, Holder>();
   for (const [index, entry] of parseYaml(TokensFile, text, file).tokens.entries()) {
-    const hash = entry.sha256?.toLowerCase() ?? sha256(entry.token as string);
+    const hash = entry.sha256?.toLowerCase() ?? sha256Of(entry.token as string);
     const twin = holders.get(hash);
     if (twin) refuseIdentityFile(file, `tokens.${index}: user ${entry.user} has the same token as user ${twin.user}.`);
     holders.set(hash, { user: entry.user, standing: standingOf(entry) });
@@ -81,7 +83,7 @@ export const createStaticTokens = async (options: StaticTokensOptions): Promise<
     challenge: 'Token realm="Baremetal API"',
     identify: async ({ token }) => {
       if (token === null) return absent;
-      const holder = (await holders()).get(sha256(token));
+      const holder = (await holders()).get(sha256Of(token));
       if (!holder) return refused('the token is not in the tokens file');
       const standing = await standingIn(holder);
       if (!standing) return refused(`neither tokens file nor users file says what user ${holder.user} is`);

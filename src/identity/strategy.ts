@@ -1,5 +1,4 @@
 /** What every way of establishing a caller has in common: what a request presents, and what can be concluded from it. */
-import { createHash, hash } from 'node:crypto';
 import type { Caller } from '../model/access/callers';
 
 /** All that identity looks at in a request. Headers such as X-Roles have no place here, so they cannot be believed. */
@@ -78,13 +77,6 @@ export const presentedFrom = (request: Incoming): Presented => {
 export const absent: IdentityVerdict = { is: 'absent' };
 export const refused = (reason: string): IdentityVerdict => ({ is: 'refused', reason });
 export const unavailable = (reason: string): IdentityVerdict => ({ is: 'unavailable', reason });
-
-/** Hex SHA-256: how secrets are looked up, so that no cache holds one and no comparison leaks one. */
-export const sha256: (text: string) => string =
-  // From Node 20.12, and several times as quick with a short text.
-  hash === undefined
-    ? (text) => createHash('sha256').update(text).digest('hex')
-    : (text) => hash('sha256', text, 'hex');
 
 /** Runs at most one `work` per key at a time; the others who ask meanwhile share its outcome. */
 export const singleFlight = <T>(): ((key: string, work: () => Promise<T>) => Promise<T>) => {

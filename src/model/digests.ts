@@ -1,9 +1,9 @@
 /** The digest by which texts are compared, named and looked up. Not for workflows: their sandbox has no node:crypto. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isDocument } from './document';
 
 /** SHA-256 of a text as UTF-8, in hexadecimal. */
-export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
 /** JSON to compare by: the order in which keys were written changes nothing, that of lists does. */
 export const canonicalJson = (value: unknown): string =>

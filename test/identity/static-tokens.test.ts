@@ -1,12 +1,12 @@
 /** Fixed tokens: who gets in, who does not, and what broken files say. */
 import { createIdentity, createStaticTokens } from '../../src/identity';
-import { sha256 } from '../../src/identity/strategy';
+import { sha256Of } from '../../src/model/digests';
 import { clock, faultOf, presenting, textSource } from './support';
 
 const text = `
 tokens:
   - { user: ci, token: clear-token-0123456789, roles: [member], project: p1 }
-  - { user: ops, sha256: ${sha256('hashed-token-0123456789').toUpperCase()}, roles: [admin], system: all }
+  - { user: ops, sha256: ${sha256Of('hashed-token-0123456789').toUpperCase()}, roles: [admin], system: all }
 `;
 const started = () => createStaticTokens({ tokens: textSource(text) });
 
@@ -26,7 +26,7 @@ test.each([
   ['an unknown token', 'clear-token-0123456780'],
   ['the beginning of a token', 'clear-token'],
   ['a token in another case', 'CLEAR-TOKEN-0123456789'],
-  ['the hash in place of its token', sha256('hashed-token-0123456789')],
+  ['the hash in place of its token', sha256Of('hashed-token-0123456789')],
   ['the token that Python clients make up', 'notused'],
 ])('%s is refused', async (_, token) => {
   const verdict = await (await started()).identify(presenting({ token }));
@@ -128,7 +128,7 @@ test.each([
   ],
   [
     'gives two users one token',
-    `tokens:\n  - { user: a, token: hunter2hunter2hunter2, roles: [r], project: p }\n  - { user: b, sha256: ${sha256('hunter2hunter2hunter2')}, roles: [r], project: p }`,
+    `tokens:\n  - { user: a, token: hunter2hunter2hunter2, roles: [r], project: p }\n  - { user: b, sha256: ${sha256Of('hunter2hunter2hunter2')}, roles: [r], project: p }`,
     /tokens\.1: user b has the same token as user a/,
   ],
   ['is not YAML', 'tokens:\n  - { user: hunter2hunter2hunter2', /line \d+ is not valid YAML/],
