@@ -4,6 +4,7 @@ import { compare } from '@node-rs/bcrypt';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { raise } from '../model/errors';
+import { createTurnstile } from '../model/turnstile';
 import { parseHtpasswd } from './htpasswd';
 import { reloading, type Source } from './sources';
 import { absent, type IdentityVerdict, type Presented, refused, type Strategy, singleFlight } from './strategy';
@@ -67,17 +68,13 @@ const matching = (password: string, hash: string): Promise<boolean> => compare(p
 /** Few at a time, and of one address few that wait: one that tries passwords keeps the others waiting for no longer. */
 const createPool = () => {
   const limit = pLimit(poolSize);
-  const busy = new Map<string, number>();
+  const senders = createTurnstile(mostOfOne);
   return async <T>(address: string, work: () => Promise<T>): Promise<T> => {
-    const its = busy.get(address) ?? 0;
-    if (its >= mostOfOne) raise('TooManyAtOnce');
-    busy.set(address, its + 1);
+    if (!senders.enter(address)) raise('TooManyAtOnce');
     try {
       return await limit(work);
     } finally {
-      const left = (busy.get(address) ?? 1) - 1;
-      if (left > 0) busy.set(address, left);
-      else busy.delete(address);
+      senders.leave(address);
     }
   };
 };

@@ -1,6 +1,7 @@
 /** How much of what unauthenticated senders send is read at once: a budget of bodies for all, one for each address, and a deadline. */
 import type { Request } from 'express';
 import { raise } from '../../model/errors';
+import { createTurnstile } from '../../model/turnstile';
 import { senderOf } from './proxies';
 
 export type OpenBudget = {
@@ -22,15 +23,13 @@ export type Spending = {
 
 /** Counts in this process's memory. A sender that is too slow loses its connection, and with it its place. */
 export const createOpenBudget = ({ atOnce, ofOne, withinMs }: OpenBudget = openBudget): Spending => {
-  const open = new Map<string, number>();
+  const senders = createTurnstile(ofOne);
   let all = 0;
   return {
     spend(request) {
       const address = senderOf(request);
-      const its = open.get(address) ?? 0;
-      if (all >= atOnce || its >= ofOne) raise('TooManyAtOnce');
+      if (all >= atOnce || !senders.enter(address)) raise('TooManyAtOnce');
       all += 1;
-      open.set(address, its + 1);
       const late = setTimeout(() => request.destroy(), withinMs);
       let given = false;
       return () => {
@@ -38,9 +37,7 @@ export const createOpenBudget = ({ atOnce, ofOne, withinMs }: OpenBudget = openB
         if (given) return;
         given = true;
         all -= 1;
-        const left = (open.get(address) ?? 1) - 1;
-        if (left > 0) open.set(address, left);
-        else open.delete(address);
+        senders.leave(address);
       };
     },
   };
