@@ -100,7 +100,7 @@ const passOn = (
 
 const writable = [...nodeTable.fields.filter((row) => row.create !== undefined).map(columnOf), 'provision_state'];
 
-const recordOf = (uuid: string, act: string, data: object) => {
+const recordOf = (uuid: string, act: 'create' | 'update', data: object) => {
   const requester = {
     user_id: 'bare',
     user_name: null,
@@ -120,7 +120,7 @@ const recordOf = (uuid: string, act: string, data: object) => {
     project: null,
     data: data as Body,
   };
-  return { audit, event: { kind: `node.${act}d`, node_uuid: uuid, data: data as Body } };
+  return { audit, event: { kind: `node.${act}d` as const, node_uuid: uuid, data: data as Body } };
 };
 
 // The fragment of src/inventory/nodes/nodes.ts.

@@ -8,7 +8,8 @@ import { raise } from '../model/errors';
 import type { NodeUuid, RolloutUuid } from '../model/ids';
 import type { Event, ProvisionState } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
-import type { Lock, RunInput, RunState, StepState, WaitsOn } from '../model/runs/runs';
+import type { RecordedAct } from '../model/runs/run-acts';
+import type { Lock, MarkedState, RunInput, RunState, WaitsOn } from '../model/runs/runs';
 import type { RolloutDeps } from '../rollouts/contract';
 import { type Tended, tend } from '../rollouts/tend';
 import { type Ending, endRun } from '../runs/ending';
@@ -46,7 +47,7 @@ export type ShowInput = Projection & {
 };
 export type MarkInput = Projection & {
   readonly index: number;
-  readonly state: StepState;
+  readonly state: MarkedState;
   readonly note?: string;
   readonly error?: string;
 };
@@ -154,7 +155,7 @@ export const createControlActivities = (deps: ControlHands) => {
 
     /** Records what was done to the run by the engine's own tools, which know no caller of Temper's. */
     recordAct: guarded(
-      async ({ lock, act, by, reason }: { lock: Lock; act: string; by: string; reason: string }): Promise<void> =>
+      async ({ lock, act, by, reason }: { lock: Lock; act: RecordedAct; by: string; reason: string }): Promise<void> =>
         inventory.transaction((store) => recordEngineAct(store, lock, { act, by, reason })),
     ),
 

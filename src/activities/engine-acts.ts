@@ -1,6 +1,7 @@
 /** Acts on a run that came by the engine's own tools: recorded without a person, because the engine knows none. */
 import type { Queries } from '../inventory';
 import { raise } from '../model/errors';
+import type { RecordedAct } from '../model/runs/run-acts';
 import type { Lock, Requester } from '../model/runs/runs';
 
 const engineRequester = (lock: Lock): Requester => ({
@@ -19,7 +20,7 @@ const engineRequester = (lock: Lock): Requester => ({
 export const recordEngineAct = async (
   store: Queries,
   lock: Lock,
-  { act, by, reason }: { act: string; by: string; reason: string },
+  { act, by, reason }: { act: RecordedAct; by: string; reason: string },
 ): Promise<void> => {
   const { node_uuid, run: run_id } = lock;
   if (!(await store.runs.held(lock))) raise('StaleOperation', { node: node_uuid, run: run_id });

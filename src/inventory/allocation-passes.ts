@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AllocationUuid, NodeUuid } from '../model/ids';
 import type { Allocation, AllocationWish, Shortage } from '../model/resources/allocations';
+import type { EventKind } from '../model/resources/event-kinds';
 import { type Db, jsonOf, textArray, uuidArray } from './database';
 
 /** What a pass needs to know of an allocation. */
@@ -77,7 +78,7 @@ export const allocationPasses = (sql: Db) => {
           returning allocations.uuid, node_uuid, owner, name
         ), told as (
           insert into events (kind, node_uuid, project, data)
-          select 'allocation.reserved', node_uuid, owner,
+          select ${'allocation.reserved' satisfies EventKind}, node_uuid, owner,
             jsonb_build_object('allocation_uuid', uuid, 'name', name, 'node_uuid', node_uuid)
           from given
         )
@@ -109,7 +110,7 @@ export const allocationPasses = (sql: Db) => {
           where uuid = ${uuid} and state = 'allocating' returning uuid, name, owner
         )
         insert into events (kind, project, data)
-        select 'allocation.failed', owner, jsonb_build_object('allocation_uuid', uuid, 'name', name, 'error', ${error}::text)
+        select ${'allocation.failed' satisfies EventKind}, owner, jsonb_build_object('allocation_uuid', uuid, 'name', name, 'error', ${error}::text)
         from failed`;
     },
   };

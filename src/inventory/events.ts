@@ -1,10 +1,11 @@
 /** The append-only record of what happened to nodes and runs. */
 import type { ProjectId, RolloutUuid } from '../model/ids';
+import type { EventKind } from '../model/resources/event-kinds';
 import { recorded } from '../model/resources/recorded';
 import { type Db, jsonOf } from './database';
 
 export type EventRow = {
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly node_uuid?: string | null;
   readonly run_id?: string | null;
   readonly project?: ProjectId | null;

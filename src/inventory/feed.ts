@@ -1,5 +1,6 @@
 /** Events in an order that never gets a row in its past: one run's for a stream, all runs' for webhooks and counts. */
 import type { NodeUuid, ProjectId, RunUuid } from '../model/ids';
+import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
 
 /** A place in that order. `tx` is the transaction that wrote the event, in decimal digits. */
@@ -7,7 +8,7 @@ export type FeedPlace = { readonly tx: string; readonly seq: number };
 
 export type FeedEvent = FeedPlace & {
   readonly at: Date;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly node_uuid: NodeUuid | null;
   readonly run_id: RunUuid | null;
   readonly project: ProjectId | null;

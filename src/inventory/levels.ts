@@ -1,4 +1,5 @@
 /** How many there are at this moment, for metrics: nodes by state, fault and maintenance, open runs by verb and state. */
+import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
 
 export type NodeLevel = {
@@ -31,7 +32,7 @@ export const levels = (sql: Db) => ({
       from runs r left join run_steps s on s.run_id = r.id and s.index = r.cursor
         left join lateral (
           select at from events e
-          where r.state = 'running' and s.state = 'running' and s.last_error is not null and e.run_id = r.id and e.kind = 'run.retrying'
+          where r.state = 'running' and s.state = 'running' and s.last_error is not null and e.run_id = r.id and e.kind = ${'run.retrying' satisfies EventKind}
             and (e.data->>'index')::int = s.index and e.data->>'act' = s.act
           order by seq limit 1
         ) first on true

@@ -1,5 +1,5 @@
 /** Queries of webhooks: which receiver gets which events, what is still to be delivered, and the log of deliveries. */
-import { eventFamilies } from '../model/resources/webhooks';
+import { type EventKind, webhookKinds } from '../model/resources/event-kinds';
 import { type Db, uuidArray } from './database';
 import type { FeedEvent } from './feed';
 import type { SealedSecret } from './secrets/vault';
@@ -18,7 +18,7 @@ export type WebhookValues = Pick<WebhookRow, 'url' | 'kinds' | 'enabled' | 'desc
 export type DeliveryRow = {
   readonly uuid: string;
   readonly event_seq: number;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly attempts: number;
   readonly status: number | null;
@@ -36,7 +36,7 @@ export type DueDelivery = {
   readonly webhook: string;
   readonly url: string;
   /** As it is sent. */
-  readonly event: Readonly<Record<string, unknown>> & { readonly seq: number; readonly kind: string };
+  readonly event: Readonly<Record<string, unknown>> & { readonly seq: number; readonly kind: EventKind };
   readonly secret: {
     readonly id: string;
     readonly key_id: string;
@@ -53,8 +53,6 @@ export type Attempted = {
   readonly waitMs: number;
 };
 
-// What webhooks may name; acts of steps are for streams.
-const families: readonly string[] = eventFamilies;
 const webhookColumns = ['uuid', 'url', 'kinds', 'enabled', 'description', 'created_at', 'updated_at'] as const;
 const logColumns = [
   'uuid', 'event_seq', 'kind', 'state', 'attempts', 'status', 'error', 'next_at', 'created_at', 'finished_at',
@@ -114,7 +112,7 @@ const configured = (sql: Db) => ({
 const delivering = (sql: Db) => ({
   /** Adds what these events mean to every webhook that wants them; a repeat adds nothing. */
   async enqueue(events: readonly FeedEvent[]): Promise<void> {
-    const wanted = events.filter(({ kind }) => families.includes(kind.split('.')[0]!));
+    const wanted = events.filter(({ kind }) => webhookKinds.includes(kind));
     if (wanted.length === 0) return;
     const seqs = sql.array(
       wanted.map(({ seq }) => seq),

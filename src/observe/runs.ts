@@ -1,4 +1,5 @@
 /** Counts runs, steps and the engine's own errands, from events that are read once and from what activities answer. */
+import { kindsWith } from '../model/resources/event-kinds';
 import type { Metrics } from './metrics';
 
 type Event = {
@@ -8,7 +9,7 @@ type Event = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-const ends = /^run\.(succeeded|failed|aborted)$/;
+const ends: readonly string[] = kindsWith('ends');
 // An API may write kinds of its own; what is no plain word is not made a label.
 const plain = /^[a-z_.]{1,40}$/;
 
@@ -17,7 +18,7 @@ export const eventCounter =
   ({ events, runs, attempts }: Metrics) =>
   ({ kind, verb, run_ms, data }: Event): void => {
     events.inc({ kind: plain.test(kind) ? kind : 'other' });
-    const outcome = ends.exec(kind)?.[1];
+    const outcome = ends.includes(kind) ? kind.slice('run.'.length) : undefined;
     if (outcome && verb !== null && run_ms !== null) runs.observe({ verb, outcome }, run_ms / 1_000);
     if (kind === 'step.tried')
       attempts.inc({ step: String(data.step ?? 'unknown'), code: String(data.code ?? 'unknown') });

@@ -1,13 +1,13 @@
 /** How a running rollout is moved without a person: to another state, or to another reason for which it waits. */
 import type { RolloutChange, RolloutRow } from '../inventory/rollouts/rollouts';
-import type { PauseCode, RolloutState } from '../model/rollouts/states';
+import type { PauseCode } from '../model/rollouts/states';
 import type { RolloutDeps } from './contract';
 
 /** Moves a rollout by itself, with its event. */
 export const moveByItself = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,
   rollout: RolloutRow,
-  to: RolloutState,
+  to: 'running' | 'paused' | 'succeeded' | 'stopped',
   change: RolloutChange,
 ): Promise<void> => {
   await inventory.transaction(async (store) => {

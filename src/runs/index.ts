@@ -10,6 +10,7 @@ import { isTemperError, raise } from '../model/errors';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import { next, states } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
+import type { RecordedAct, RunAct } from '../model/runs/run-acts';
 import type { Timing } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
 import { accept, sideOf } from './accept';
@@ -146,7 +147,13 @@ const putRightNow = async (
   return (now && !now.finished_at && (await putRight(now, engine, hands))) || 'open';
 };
 
-const record = async (store: Queries, run: RunRow, act: string, asked: RunAudit, reason?: string): Promise<void> => {
+const record = async (
+  store: Queries,
+  run: RunRow,
+  act: RecordedAct | `${Exclude<RunAct, 'abort'>}.refused`,
+  asked: RunAudit,
+  reason?: string,
+): Promise<void> => {
   const { node_uuid, id: run_id, owner: project, lessee } = run;
   const data = { by: byOf(asked), ...(reason !== undefined && { reason }) };
   await store.audit.write({ ...asked, action: `run.${act}`, resource: 'node', resource_id: node_uuid, run_id, data });

@@ -1,7 +1,7 @@
 /** What the interpreter has done for it, and the two errors by which a person ends a run: no engine in here. */
 import type { Event } from '../model/lifecycle/states';
 import type { Awaited, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
-import type { ActOutcome, RunState, StepState } from '../model/runs/runs';
+import type { ActOutcome, MarkedState, RunState } from '../model/runs/runs';
 
 export type DecisionKind = 'retry' | 'skip' | 'fail';
 
@@ -24,7 +24,7 @@ export type Effects = {
   /** Moves the node, where this run has such a move; a run without wait states ignores it. */
   move(event: Event): Promise<void>;
   /** Projects a step that the workflow itself carries: waiting, parked, skipped, done. */
-  mark(step: PlannedStep, state: StepState, facts?: { note?: string; error?: string }): Promise<void>;
+  mark(step: PlannedStep, state: MarkedState, facts?: { note?: string; error?: string }): Promise<void>;
   /** Shows where the run is: progress query, details in the UI. */
   at(index: number, state: RunState, waitingFor: string | null): void;
   sleep(ms: number, summary: string): Promise<void>;

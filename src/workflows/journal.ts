@@ -11,7 +11,7 @@ import type { ControlActivities } from '../activities/control';
 import type { Event, ProvisionState } from '../model/lifecycle/states';
 import type { Awaited, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
 import type { ActName } from '../model/lifecycle/steps';
-import type { Lock, RunEnding, RunInput, StepState } from '../model/runs/runs';
+import type { Lock, MarkedState, RunEnding, RunInput } from '../model/runs/runs';
 import { attributes } from './contract';
 import { locally, onStore } from './profiles';
 import type { ExecutionState } from './state';
@@ -173,7 +173,7 @@ const stepRecords = ({ run, state, control, options, project, moved }: Records) 
         },
       ]),
     ),
-  mark: (step: PlannedStep, to: StepState, facts: { note?: string; error?: string } = {}) =>
+  mark: (step: PlannedStep, to: MarkedState, facts: { note?: string; error?: string } = {}) =>
     project((next) =>
       control.mark.executeWithOptions({ ...options, summary: `${label(state, step)}: ${to}` }, [
         { ...next, index: step.index, state: to, ...facts },

@@ -1,5 +1,6 @@
 /** What a run answers and receives: queries, signals, and updates. */
 import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
+import type { RecordedAct } from '../model/runs/run-acts';
 import { endedStates, type RunInput } from '../model/runs/runs';
 import {
   abortSignal,
@@ -28,7 +29,7 @@ type Handled = {
   /** Whether a message is for this run and new. */
   fresh(message: Message): boolean;
   /** Notes what came by the engine's own tools, so that it is recorded before it takes effect. */
-  unrecorded(act: string, by: unknown, reason: unknown): void;
+  unrecorded(act: RecordedAct, by: unknown, reason: unknown): void;
 };
 
 /** Registers every handler; called before the first await, so that no message finds none. Handlers only note, they never act. */

@@ -3,12 +3,13 @@
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
+import type { RecordedAct } from '../model/runs/run-acts';
 import type { RunEnding, RunInput, RunState, WaitsOn } from '../model/runs/runs';
 import type { Progress, Projected } from './contract';
 import type { Decided } from './effects-contract';
 
 /** An act on the run that came by the engine's own tools. */
-type Unrecorded = { readonly act: string; readonly by: string; readonly reason: string };
+type Unrecorded = { readonly act: RecordedAct; readonly by: string; readonly reason: string };
 
 export type ExecutionState = {
   state: RunState;

@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import { createInventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import { makeRoles, migrate } from '../../src/inventory/migrate';
+import type { EventKind } from '../../src/model/resources/event-kinds';
 import { readEvents } from '../../src/runs/webhooks';
 import { type OwnPostgres, startOwnPostgres, wholePostgres } from '../support/own-postgres';
 
@@ -80,7 +81,7 @@ const used = async (sql: Sql): Promise<void> => {
   await sql.unsafe('do $$ begin for nth in 1..3000 loop perform pg_current_xact_id(); commit; end loop; end $$');
 };
 
-const happened = async (sql: Sql, ...kinds: readonly string[]): Promise<void> => {
+const happened = async (sql: Sql, ...kinds: readonly EventKind[]): Promise<void> => {
   for (const kind of kinds)
     await createInventory(sql).events.append({
       kind,

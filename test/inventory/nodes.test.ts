@@ -35,7 +35,7 @@ const requester = {
 
 const recordOf = (uuid: string, act: 'create' | 'update') => ({
   audit: { requester, action: `node.${act}`, rule: null, rule_set: null, resource: 'node', resource_id: uuid },
-  event: { kind: `node.${act}d`, node_uuid: uuid },
+  event: { kind: `node.${act}d` as const, node_uuid: uuid },
 });
 
 const add = (values: Record<string, unknown> = {}) => {

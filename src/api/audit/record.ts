@@ -6,6 +6,7 @@ import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import type { RolloutUuid } from '../../model/ids';
 import type { Origin } from '../../model/resources/audit';
+import { type EventKind, isEventKind, type RecordSubject } from '../../model/resources/event-kinds';
 import type { Requester } from '../../model/runs/runs';
 import type { Policy } from '../../policy';
 
@@ -37,7 +38,7 @@ type Audited = {
 
 export type Change = Audited & {
   /** What happened, such as `node.updated`. */
-  readonly kind: string;
+  readonly kind: EventKind;
   /** The project that reads of it, where that is not the owner of a node. */
   readonly project?: string | null;
   /** What the event says, where that is not the data of the audit row; secrets are masked too. */
@@ -112,18 +113,24 @@ export type AuditedAct = keyof typeof happened;
 /** A write of one object; its event says what its audit row says. */
 export type RecordWrite = Pick<Change, 'rule' | 'node' | 'project'> & {
   /** The resource in one word: `portgroup`, `deploy_template`. */
-  readonly resource: string;
+  readonly resource: RecordSubject;
   readonly act: AuditedAct;
   readonly uuid: string;
   /** What was written, by field. */
   readonly values: Data;
 };
 
+const kindOf = (resource: RecordSubject, act: AuditedAct): EventKind => {
+  const kind = `${resource}.${happened[act]}`;
+  if (!isEventKind(kind)) throw new Error(`${kind} is not a kind of event.`);
+  return kind;
+};
+
 /** The change that such a write is. */
 export const recordChange = ({ resource, act, uuid, values, ...write }: RecordWrite): Change => ({
   ...write,
   action: `${resource}.${act}`,
-  kind: `${resource}.${happened[act]}`,
+  kind: kindOf(resource, act),
   resource,
   resource_id: uuid,
   data: values,

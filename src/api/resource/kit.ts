@@ -6,6 +6,7 @@ import type { ListColumn, Make, Page } from '../../inventory/pages';
 import type { Selection } from '../../inventory/resources';
 import type { ErrorCode } from '../../model/errors';
 import type { Predicate } from '../../model/predicates';
+import type { RecordSubject } from '../../model/resources/event-kinds';
 import type { ResourceTable } from '../../model/resources/fields';
 import type { HomeNode } from '../../model/resources/node-resources';
 import type { Target } from '../../policy';
@@ -60,7 +61,7 @@ export type ResourceKind<Row extends AnyRow = AnyRow> = {
   /** The table of a version that knows another one. */
   readonly tableAt?: (minor: number) => ResourceTable;
   /** One word, as in audit rows: `volume_target`. */
-  readonly what: string;
+  readonly what: RecordSubject;
   /** Below the version: `volume/targets`. */
   readonly path: string;
   /** What the path calls one of them; default `ident`. */

@@ -7,6 +7,7 @@ import { maskSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../model/ids';
 import { and, type Predicate } from '../../model/predicates';
+import { kindsWith } from '../../model/resources/event-kinds';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget, type Policy, rolloutTarget, runTarget } from '../../policy';
 import type { ApiContext } from '../context';
@@ -77,8 +78,7 @@ const mayRead = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
     : policy.allows(runListRule, who, runTarget({ owner, lessee, tenant }));
 };
 
-// Others hold values of fields, of which each has a rule of its own.
-const plainKinds: readonly string[] = ['node.moved', 'node.power', 'node.frozen', 'node.thawed'];
+const plainKinds = kindsWith('plain');
 
 /** An event as this caller may read it, whom it may be shown to. */
 export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {

@@ -4,6 +4,7 @@ import type { Queries } from '../../inventory';
 import type { BootRecord } from '../../inventory/boot-records';
 import { ramdiskNamePattern } from '../../model/boot/ramdisks';
 import { raise } from '../../model/errors';
+import type { RecordSubject } from '../../model/resources/event-kinds';
 import { auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 import { created, noContent, ok, type Route, route } from '../http/route';
@@ -19,7 +20,7 @@ export const digest = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA
 /** What one kind of such records has of its own. */
 type RecordKind<Values extends NamedRecord> = {
   /** In one word, as its rules, its path and its audit rows have it. */
-  readonly resource: string;
+  readonly resource: RecordSubject;
   readonly rules: Readonly<Record<'get' | 'create' | 'delete', string>>;
   readonly body: z.ZodType<Values>;
   readonly shapes: { readonly one: z.ZodType; readonly list: z.ZodType };

@@ -62,10 +62,12 @@ const viewOf = (row: DiscoveredMachine) => ({
 const found = async (store: Queries, machine: string, lock = false): Promise<DiscoveredWhole> =>
   (await store.discoveredMachines.find(machine, { lock })) ?? raise('DiscoveredMachineNotFound', { machine });
 
+const happened = { enroll: 'enrolled', refuse: 'refused', delete: 'deleted' } as const;
+
 const changeOf = (act: 'enroll' | 'refuse' | 'delete', { uuid: resource_id, macs }: DiscoveredMachine, data = {}) =>
   ({
     action: `discovered_machine.${act}`,
-    kind: `discovered_machine.${{ enroll: 'enrolled', refuse: 'refused', delete: 'deleted' }[act]}`,
+    kind: `discovered_machine.${happened[act]}`,
     rule: rules[act],
     resource: 'discovered_machine',
     resource_id,

@@ -4,6 +4,7 @@ import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import type { ProjectId } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
+import type { RecordSubject } from '../../model/resources/event-kinds';
 import type { Target } from '../../policy';
 import { type AuditContext, type AuditedAct, auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
@@ -16,7 +17,7 @@ type Page = { readonly limit: number; readonly after?: string };
 
 type Kind<Row> = {
   /** In one word, as its rules, events and audit rows have it: `window`. */
-  readonly resource: string;
+  readonly resource: RecordSubject;
   /** In texts: `windows`. */
   readonly plural: string;
   readonly rules: Readonly<Partial<Record<AuditedAct, string>>> & Readonly<Record<'get' | 'create' | 'delete', string>>;

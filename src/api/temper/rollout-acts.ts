@@ -4,6 +4,7 @@ import type { Queries } from '../../inventory';
 import type { RolloutChange, RolloutRow } from '../../inventory/rollouts/rollouts';
 import { raise } from '../../model/errors';
 import { always } from '../../model/predicates';
+import type { EventKind } from '../../model/resources/event-kinds';
 import { type RolloutState, rolloutActs } from '../../model/rollouts/states';
 import { auditAndEvent } from '../audit/record';
 import { type ApiContext, quotasOf } from '../context';
@@ -46,7 +47,7 @@ type ActRow = {
   readonly change: (row: RolloutRow, request: ActRequest) => RolloutChange;
   /** In the transaction of the act. @returns what the audit trail says of it beside the rest */
   readonly more?: (store: Queries, row: RolloutRow, request: ActRequest) => Promise<object | undefined>;
-  readonly done: string;
+  readonly done: EventKind;
 };
 
 /** A person who acts on a rollout that runs by its own rights has shown them again; another person's act changes nothing of that. */
@@ -60,7 +61,7 @@ const refuseGate = ({ id, code }: RolloutRow): void => {
 };
 
 const acts: Readonly<Record<Act, ActRow>> = {
-  submit: { to: () => 'awaiting_approval', change: () => ({ submitted_at: new Date() }), done: 'submitted' },
+  submit: { to: () => 'awaiting_approval', change: () => ({ submitted_at: new Date() }), done: 'rollout.submitted' },
   start: {
     to: (_, { body }) => (body.start_at ? 'scheduled' : 'running'),
     change: (_, { who, body: { start_at } }) =>
@@ -71,16 +72,20 @@ const acts: Readonly<Record<Act, ActRow>> = {
       if (!body.start_at) await store.rollouts.openWave(id, 0);
       return undefined;
     },
-    done: 'started',
+    done: 'rollout.started',
   },
-  pause: { to: () => 'paused', change: (_, { body }) => ({ code: 'operator', reason: body.reason }), done: 'paused' },
+  pause: {
+    to: () => 'paused',
+    change: (_, { body }) => ({ code: 'operator', reason: body.reason }),
+    done: 'rollout.paused',
+  },
   resume: {
     to: () => 'running',
     change: (row, request) => {
       refuseGate(row);
       return { ...clear, refused_in_row: 0, ...regrant(row, request) };
     },
-    done: 'resumed',
+    done: 'rollout.resumed',
   },
   advance: {
     to: () => 'running',
@@ -90,7 +95,7 @@ const acts: Readonly<Record<Act, ActRow>> = {
       ...regrant(row, request),
     }),
     more: (store, row, { who, body: { reason } }) => openNext(store, row, { who, reason }),
-    done: 'advanced',
+    done: 'rollout.advanced',
   },
   abort: {
     to: () => 'aborted',
@@ -100,9 +105,9 @@ const acts: Readonly<Record<Act, ActRow>> = {
       ending: body.running ?? 'finish',
       finished_at: new Date(),
     }),
-    done: 'aborted',
+    done: 'rollout.aborted',
   },
-  adopt: { to: ({ state }) => state, change: (_, { who }) => ({ granted: who }), done: 'adopted' },
+  adopt: { to: ({ state }) => state, change: (_, { who }) => ({ granted: who }), done: 'rollout.adopted' },
 };
 
 const requireSeen = ({ id, plan_hash, wave }: RolloutRow, { body }: ActRequest): void => {
@@ -150,7 +155,7 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
       raise('Conflict', { reason: `Rollout ${row.id} has changed meanwhile; look at it and ask again.` });
     await auditAndEvent(store, policy, request, {
       action: `rollout.${act}`,
-      kind: `rollout.${to === 'scheduled' ? 'scheduled' : done}`,
+      kind: to === 'scheduled' ? 'rollout.scheduled' : done,
       rule,
       resource: 'rollout',
       resource_id: row.id,

@@ -5,6 +5,7 @@ import type { Caller } from '../../model/access/callers';
 import { isTemperError, raise } from '../../model/errors';
 import type { RolloutUuid } from '../../model/ids';
 import { matches } from '../../model/predicates';
+import { kindsWith } from '../../model/resources/event-kinds';
 import { endedRollouts, type TargetState } from '../../model/rollouts/states';
 import type { ApiContext } from '../context';
 import { openerOf } from '../http/event-streams';
@@ -17,15 +18,7 @@ import { rolloutRules, type SeenRollout, visibleRollout } from './rollout-views'
 import { type OfRollout, rolloutPath } from './rollouts';
 
 /** What a tenant of a node sees of the whole: its state, as a look at the rollout shows it, without why. */
-const stateKinds: readonly string[] = [
-  'started',
-  'paused',
-  'resumed',
-  'aborted',
-  'stopped',
-  'succeeded',
-  'expired',
-].map((state) => `rollout.${state}`);
+const stateKinds = kindsWith('state');
 
 const partOf = (ctx: ApiContext, who: Caller, { rows }: SeenRollout, event: SeenEvent) => {
   const { kind, node_uuid, now_owner, now_lessee, target_owner, target_lessee } = event;

@@ -6,6 +6,7 @@ import type { TargetRow } from '../../inventory/rollouts/targets';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 import { matches } from '../../model/predicates';
+import type { EventKind } from '../../model/resources/event-kinds';
 import { maxMinor } from '../../model/resources/microversions';
 import { tenantOf } from '../../model/rollouts/consent';
 import { openingFor } from '../../model/rollouts/windows';
@@ -61,7 +62,7 @@ const admittedTo = async (
 type TargetRequest = {
   readonly rule: string;
   readonly act: string;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly data: Readonly<Record<string, unknown>>;
 };
 
@@ -78,7 +79,7 @@ const recorded = async (
       raise('Conflict', { reason: `Node ${request.params.node} is ${target.state} in this rollout.` });
     await auditAndEvent(store, ctx.policy(), request, {
       action: `rollout.${act}`,
-      kind: `rollout.${kind}`,
+      kind,
       rule,
       resource: 'rollout',
       resource_id: rollout.id,
@@ -125,7 +126,7 @@ const answering = async (
     {
       rule: answerRule,
       act: 'answer',
-      kind: 'answered',
+      kind: 'rollout.answered',
       data: { answer: given.answer, at: given.at ?? null, window: given.window?.name ?? null, reason: given.reason },
     },
     (store) =>
@@ -158,7 +159,7 @@ const acting =
     const rule = `temper:rollout:${act}`;
     const found = await admittedTo(request, ctx, rule);
     const { rollout, target } = found;
-    return recorded(request, ctx, found, { rule, act, kind: act, data: request.body }, async (store) => {
+    return recorded(request, ctx, found, { rule, act, kind: `rollout.${act}`, data: request.body }, async (store) => {
       if (!['running', 'paused'].includes(rollout.state)) return false;
       if (act === 'retry') return store.rolloutConsents.retry(rollout.id, target.position);
       const why = { code: 'operator', rule, reason: request.body.reason };

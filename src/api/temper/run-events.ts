@@ -5,7 +5,7 @@ import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
-import { endedStates } from '../../model/runs/runs';
+import { kindsWith } from '../../model/resources/event-kinds';
 import type { ApiContext } from '../context';
 import { type Ear, openerOf } from '../http/event-streams';
 import { type Answer, type ApiRequest, noContent, route } from '../http/route';
@@ -26,7 +26,7 @@ export const keepAliveMs = 15_000;
 /** How long a stream that wrote at that time may still be silent: at least a millisecond. */
 export const untilKeepAlive = (spoke: number): number => Math.max(1, spoke + keepAliveMs - performance.now());
 
-const endKinds: readonly string[] = endedStates.map((state) => `run.${state}`);
+const endKinds = kindsWith('ends');
 
 const runEventView = ({ seq, at, kind, node_uuid, run_id, data }: FeedEvent, text: BmcText) => ({
   seq,

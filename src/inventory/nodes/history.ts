@@ -1,6 +1,7 @@
 /** Queries of a node's history: a view of its events, newest states and whose run it was beside them. */
 
 import type { LeaseUuid, NodeUuid, RunUuid } from '../../model/ids';
+import type { EventKind } from '../../model/resources/event-kinds';
 import { historyKinds } from '../../model/resources/history';
 import { type Db, textArray } from '../database';
 import { firstRows } from '../first-rows';
@@ -8,7 +9,7 @@ import { firstRows } from '../first-rows';
 export type HistoryEventRow = {
   readonly seq: number;
   readonly created_at: Date;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly node_uuid: NodeUuid;
   readonly run_id: RunUuid | null;
   readonly verb: string | null;

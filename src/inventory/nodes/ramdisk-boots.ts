@@ -1,5 +1,6 @@
 /** Queries of a node's boots of the ramdisk: since when one is expected, from which address it speaks, and whether a second came. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
+import type { EventKind } from '../../model/resources/event-kinds';
 import type { Lock } from '../../model/runs/runs';
 import type { Db } from '../database';
 import { type Fenced, heldBy } from '../fence';
@@ -74,7 +75,7 @@ export const ramdiskBoots = (sql: Db) => ({
         returning nodes.uuid, nodes.owner, nodes.lessee
       )
       insert into events (kind, node_uuid, run_id, project, lessee, data)
-      select 'node.ramdisk_conflict', kept.uuid, contested.run_id, kept.owner, kept.lessee,
+      select ${'node.ramdisk_conflict' satisfies EventKind}, kept.uuid, contested.run_id, kept.owner, kept.lessee,
         jsonb_build_object('reason', ${reason}::text)
       from kept, contested returning 1`;
     return contested.length === 1;

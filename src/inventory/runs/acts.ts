@@ -3,6 +3,7 @@ import type { NodeUuid } from '../../model/ids';
 import { stepFields } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow } from '../../model/lifecycle/steps';
+import type { EventKind } from '../../model/resources/event-kinds';
 import type { ActOutcome, Lock } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { type ActLock, type Attempt, beginnable, heldBy, readableBy, type SqlPart } from '../fence';
@@ -103,7 +104,7 @@ export const stepActs = (sql: Db) => ({
       where id = ${lock.run} and exists (select 1 from held)
     ), told as (
       insert into events (kind, node_uuid, run_id, project, lessee, data)
-      select 'step.begun', uuid, ${lock.run}, owner, lessee,
+      select ${'step.begun' satisfies EventKind}, uuid, ${lock.run}, owner, lessee,
         jsonb_build_object('index', ${key.index}::int, 'step', ${`${step.interface}.${step.step}`}::text, 'act', ${key.act}::text, 'attempt', ${key.attempt}::int)
       from held
     )
@@ -129,7 +130,7 @@ export const stepActs = (sql: Db) => ({
     { error, code, again }: { readonly error: string; readonly code: string; readonly again: boolean },
   ): Promise<void> {
     // The first failure of an act is what begins its retries.
-    const kinds = again && key.attempt === 1 ? ['step.tried', 'run.retrying'] : ['step.tried'];
+    const kinds: readonly EventKind[] = again && key.attempt === 1 ? ['step.tried', 'run.retrying'] : ['step.tried'];
     await sql`
     with held as (${heldBy(sql, lock)}
     ), told as (
@@ -185,7 +186,7 @@ export const stepActs = (sql: Db) => ({
       where id = ${lock.run} and exists (select 1 from held)
     ), told as (
     insert into events (kind, node_uuid, run_id, project, lessee, data)
-    select case when ${stepDone} then 'step.done' else 'act.done' end, held.uuid, ${lock.run}, held.owner, held.lessee,
+    select ${(stepDone ? 'step.done' : 'act.done') satisfies EventKind}, held.uuid, ${lock.run}, held.owner, held.lessee,
       jsonb_build_object('index', ${key.index}::int, 'step', ended.interface || '.' || ended.step, 'act', ${key.act}::text,
         'attempts', ended.attempts, 'note', ${outcome.note ?? null}::text)
     from held, ended, before where not before.told -- an attempt whose answer was lost has told it

@@ -1,6 +1,7 @@
 /** Queries for calls whose caller waits: the node as a read needs it, without a lock, and why a run failed. */
 import type { Document } from '../../model/document';
 import type { NodeUuid, RunUuid } from '../../model/ids';
+import type { EventKind } from '../../model/resources/event-kinds';
 import type { Db } from '../database';
 
 /** What a look needs of its node; only the BMC workers' role asks. */
@@ -35,7 +36,7 @@ export const calls = (sql: Db) => ({
   /** The code that the last attempt of a run failed with; undefined where none did. */
   async failureOf(run: RunUuid): Promise<string | undefined> {
     const [row] = await sql<{ code: string | null }[]>`
-      select data ->> 'code' as code from events where run_id = ${run} and kind = 'step.tried' order by seq desc limit 1`;
+      select data ->> 'code' as code from events where run_id = ${run} and kind = ${'step.tried' satisfies EventKind} order by seq desc limit 1`;
     return row?.code ?? undefined;
   },
 });

@@ -2,6 +2,7 @@
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
+import type { EventKind } from '../../model/resources/event-kinds';
 import type { Lock, RunEnding, RunState, WaitsOn } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
@@ -21,6 +22,10 @@ export const withoutInstance = (sql: Db) => sql`
   instance_info = '{}', instance_uuid = null, instance_name = null, allocation_uuid = null,
   lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
   driver_internal_info = driver_internal_info - '{automatic_lessee,instance,root_uuid_or_disk_id,is_whole_disk_image,is_source_a_path,deploy_boot_mode}'::text[]`;
+
+/** Whether a run that comes to this state leaves an event; others have events of what brings them about. */
+const isTold = (state: RunState): state is 'waiting' | 'parked' | 'paused' =>
+  ['waiting', 'parked', 'paused'].includes(state);
 
 export const heldRuns = (sql: Db) => ({
   /** Compare-and-set accepted -> running. True also for a repeat; false for a run that is unknown, fenced off or ended. */
@@ -62,6 +67,7 @@ export const heldRuns = (sql: Db) => ({
     waits_on: WaitsOn | null = null,
   ): Promise<boolean> {
     const held = ['uuid', 'owner', 'lessee'];
+    const told: EventKind | null = isTold(state) ? `run.${state}` : null;
     const advanced = await sql`
       with held as (${heldBy(sql, lock, held)}
       ), before as (
@@ -71,9 +77,9 @@ export const heldRuns = (sql: Db) => ({
         where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning cursor
       ), said as (
         insert into events (kind, node_uuid, run_id, project, lessee, data)
-        select 'run.' || ${state}::text, held.uuid, ${lock.run}, held.owner, held.lessee,
+        select ${told}, held.uuid, ${lock.run}, held.owner, held.lessee,
           jsonb_build_object('from', before.state, 'index', advanced.cursor, 'waiting_for', ${waiting_for}::text)
-        from held, before, advanced where before.state <> ${state} and ${state} in ('waiting', 'parked', 'paused')
+        from held, before, advanced where before.state <> ${state} and ${told}::text is not null
       )
       select 1 from advanced`;
     return advanced.length === 1;

@@ -1,5 +1,6 @@
 /** Queries of runs whose workflow the engine has lost: their record, and the new start under a new fence. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
+import type { EventKind } from '../../model/resources/event-kinds';
 import type { RunRecord, StepRecord } from '../../model/runs/resume';
 import type { Carried, Lock } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
@@ -28,10 +29,10 @@ export const resumes = (sql: Db) => ({
 
   /** Whether the last that was asked of pause and resume, and not refused, was to pause. */
   async pauseAsked(run: RunUuid): Promise<boolean> {
-    const kinds = ['run.pause', 'run.resume', 'run.pause.refused', 'run.resume.refused'];
-    const rows = await sql<{ kind: string }[]>`
+    const kinds: EventKind[] = ['run.pause', 'run.resume', 'run.pause.refused', 'run.resume.refused'];
+    const rows = await sql<{ kind: EventKind }[]>`
       select kind from events where run_id = ${run} and kind in ${sql(kinds)} order by seq`;
-    const standing: string[] = [];
+    const standing: EventKind[] = [];
     for (const { kind } of rows) {
       if (kind.endsWith('.refused')) standing.pop();
       else standing.push(kind);

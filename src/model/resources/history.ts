@@ -1,13 +1,14 @@
 /** A node's history as the wire shows it: which events are part of it, and what it says of them. */
 
 import type { NodeUuid } from '../ids';
+import type { EventKind } from './event-kinds';
 import type { ResourceTable } from './fields';
 
 /** What of an event the history is written from. */
 export type HistoryEvent = {
   readonly seq: number;
   readonly node_uuid: NodeUuid;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly run_id: string | null;
   readonly verb: string | null;
   readonly data: Readonly<Record<string, unknown>>;
@@ -21,7 +22,7 @@ const runOf = ({ verb, run_id }: HistoryEvent): string => `Run ${historyText(run
 const stepOf = ({ data }: HistoryEvent): string => historyText(data.step ?? data.index);
 
 /** The events that are part of a history whatever they hold; any other is part of it when it has an error. */
-export const historyKinds: Readonly<Record<string, HistoryRow>> = {
+export const historyKinds: Readonly<Partial<Record<EventKind, HistoryRow>>> = {
   'node.moved': {
     severity: 'INFO',
     says: ({ data }) => `The node moved from ${historyText(data.from)} to ${historyText(data.to)}.`,
@@ -42,7 +43,7 @@ export const historyKinds: Readonly<Record<string, HistoryRow>> = {
 };
 
 /** The row of an event's kind. */
-export const historyRow = (kind: string): HistoryRow =>
+export const historyRow = (kind: EventKind): HistoryRow =>
   historyKinds[kind] ?? { severity: 'ERROR', says: (event) => `${kind}: ${historyText(event.data.error)}` };
 
 // The original's types, by what was going on. Moves of the node are of a type of their own.
@@ -55,7 +56,7 @@ const typesByVerb: Readonly<Record<string, string>> = {
   undeploy: 'unprovision',
   power: 'conductor',
 };
-const moves: readonly string[] = ['node.moved', 'run.accepted', 'run.succeeded', 'run.aborted'];
+const moves: readonly EventKind[] = ['node.moved', 'run.accepted', 'run.succeeded', 'run.aborted'];
 
 /** `event_type` of an event; state-changing ones are transitions, those outside of a run come from watching the node. */
 export const historyType = ({ kind, verb }: Pick<HistoryEvent, 'kind' | 'verb'>): string => {

@@ -2,76 +2,18 @@
 import { cidrContains } from '../access/bmc-addresses';
 import { raise } from '../errors';
 import { meant } from '../nearest';
+import { webhookKinds } from './event-kinds';
 
-/** What an event's kind begins with: its subject. */
-export const eventFamilies = [
-  'node',
-  'run',
-  'step',
-  'allocation',
-  'runbook',
-  'port',
-  'portgroup',
-  'volume_connector',
-  'volume_target',
-  'chassis',
-  'deploy_template',
-  'inspection_rule',
-  'webhook',
-  'ramdisk',
-  'image',
-  'disruption_budget',
-  'window',
-  'rollout',
-  'discovered_machine',
-] as const;
+/** A kind's subject, which is its text before the first dot. */
+const families: readonly string[] = [...new Set(webhookKinds.map((kind) => kind.split('.')[0]!))];
 
-const changes = ['created', 'updated', 'deleted'];
-
-/** What happens, by family; a resource that is only made, changed and deleted needs no row. */
-const happens: Readonly<Partial<Record<(typeof eventFamilies)[number], readonly string[]>>> = {
-  node: [
-    ...changes, 'moved', 'power', 'frozen', 'thawed', 'maintenance.set', 'maintenance.cleared', 'traits.set', 'console.set',
-    'console.ticket',
-    'vif.attached', 'vif.detached', 'ramdisk_conflict',
-  ], // biome-ignore format: one row of names
-  run: [
-    'accepted', 'restarted', 'waiting', 'parked', 'paused', 'retrying', 'succeeded', 'failed', 'aborted',
-    // What people do to it.
-    'abort', 'pause', 'resume', 'retry', 'skip', 'fail',
-  ], // biome-ignore format: one row of names
-  ramdisk: ['created', 'deleted'],
-  image: ['created', 'deleted'],
-  window: ['created', 'deleted'],
-  rollout: [
-    'scheduled',
-    'expired',
-    'forced',
-    'budget_overridden',
-    'stopped',
-    'planned', 'replanned', 'submitted', 'started', 'running', 'paused', 'resumed', 'advanced', 'aborted', 'adopted', 'succeeded', 'asked', 'answered',
-    'approved', 'rejected', 'skip', 'retry', 'target.admitted', 'target.soaking', 'target.done', 'target.failed', 'target.parked', 'target.aborted',
-    'target.skipped',
-  ], // biome-ignore format: one row of names
-  disruption_budget: [...changes, 'overridden'],
-  runbook: [...changes, 'withdrawn'],
-  allocation: [...changes, 'reserved', 'failed'],
-  discovered_machine: ['reported', 'enrolled', 'refused', 'deleted'],
-  step: ['begun', 'tried', 'waiting', 'parked', 'done', 'skipped', 'failed'],
-};
-
-/** Every kind of event that a webhook can name. */
-export const eventKinds: readonly string[] = eventFamilies.flatMap((family) =>
-  (happens[family] ?? changes).map((kind) => `${family}.${kind}`),
-);
-
-const namable: readonly string[] = ['*', ...eventFamilies.map((family) => `${family}.*`), ...eventKinds];
+const namable: readonly string[] = ['*', ...families.map((family) => `${family}.*`), ...webhookKinds];
 
 /** Why a text is no kind of event, nor a family, nor `*`; undefined where it is one. */
 export const eventKindFault = (text: string): string | undefined =>
   namable.includes(text)
     ? undefined
-    : `must be *, a family such as run.*, or a kind of event such as run.failed; families are ${eventFamilies.join(', ')}.${meant(text, namable)}`;
+    : `must be *, a family such as run.*, or a kind of event such as run.failed; families are ${families.join(', ')}.${meant(text, namable)}`;
 
 // Addresses that mean this host, its neighbours on the wire, or no host: metadata services and our own ports live there.
 const nearNetworks = [

@@ -3,6 +3,8 @@ import { endedStates } from './runs';
 
 export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
 export type RunAct = (typeof runActs)[number];
+/** What an event says was done to a run: an act of a caller, or what the API and Temporal's own tools send beside those. */
+export type RecordedAct = RunAct | 'unhold' | 'cancel';
 
 /** What of a run decides; `state` is the wire's word. */
 type RunStanding = { readonly state: string };

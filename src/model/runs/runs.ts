@@ -13,6 +13,8 @@ export type WaitsOn = 'freeze' | 'time';
 export const endedStates: readonly RunState[] = ['succeeded', 'failed', 'aborted'];
 
 export type StepState = 'pending' | 'running' | 'waiting' | 'parked' | 'done' | 'failed' | 'skipped';
+/** The states that a workflow itself gives a step; the others follow from the step's acts. */
+export type MarkedState = Exclude<StepState, 'pending' | 'running'>;
 
 /** Proof that a run may touch a node: checked before every write and every call to a BMC. */
 export type Lock = { readonly run: RunUuid; readonly node_uuid: NodeUuid; readonly fence: number };

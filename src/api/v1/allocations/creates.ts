@@ -12,6 +12,7 @@ import {
   allocationsSince,
   allocationTable,
 } from '../../../model/resources/allocations';
+import type { Change } from '../../audit/record';
 import { type AuditContext, changeRows } from '../../audit/record';
 import { type ApiContext, quotasOf } from '../../context';
 import { created, route } from '../../http/route';
@@ -40,7 +41,7 @@ const refuseNode = ({ body }: { readonly body: unknown }, minor: number): void =
 
 /** Stores it with its record, which the owner's project reads. */
 const insert = (inventory: Queries, ctx: ApiContext, request: AuditContext, rule: string, values: NewAllocation) => {
-  const change = {
+  const change: Change = {
     action: 'allocation.create',
     kind: 'allocation.created',
     rule,
