@@ -1,10 +1,10 @@
 /** Power sync: the workers of a group look at their nodes' power in turn, so that a button pressed in the aisle is known here. */
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import type { Driver } from '../bmc/contract';
 import { type DueNode, powerSlots } from '../inventory/nodes/power-sync';
+import { passUntil, pause } from '../model/passes';
 import { inBatches } from './look-batches';
 import { createLookPlaces, type LookPlaces } from './look-places';
 import { type Looked, type LookHands, lookAtPower } from './power-probe';
@@ -120,10 +120,10 @@ export const syncPowerOnce = async (options: Looking): Promise<void> => {
   await places.ended();
 };
 
-const pause = (everyMs: number, signal: AbortSignal): Promise<void> => {
+const pauseSpread = (everyMs: number, signal: AbortSignal): Promise<void> => {
   const ms = Math.min(everyMs / enlistsPerInterval, Math.max(shortestPauseMs, everyMs / claimsPerInterval));
   // Not in step with the other workers of the group.
-  return sleep(ms * (0.75 + Math.random() / 2), undefined, { signal }).catch(() => {});
+  return pause(ms * (0.75 + Math.random() / 2), signal);
 };
 
 /** Walks the slots until `signal` aborts, beginning with the clock's: a worker that starts makes no storm. */
@@ -146,15 +146,13 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
     walk ??= { next: now, seen: now - 1, reach: now, steppedAt: began };
     return step(walk, now, options, places);
   };
-  while (!signal.aborted) {
-    const full = await turn().catch((error) => {
-      hands.log.warn('power sync: round failed', { error });
-      return false;
-    });
+  const wait = (full = false): Promise<void> => {
     options.walked?.(walk ? behindOf(walk, everyMs) : performance.now() - began);
-    if (full) await places.someFree(Math.ceil(options.workers / enlistsPerInterval), signal);
-    else await pause(everyMs, signal);
-  }
+    return full
+      ? places.someFree(Math.ceil(options.workers / enlistsPerInterval), signal)
+      : pauseSpread(everyMs, signal);
+  };
+  await passUntil({ signal, log: hands.log, failing: 'power sync: round failed', wait }, turn);
 };
 
 /**

@@ -1,4 +1,5 @@
 /** `worker control` runs the workflows, `worker bmc` acts on the machines of one conductor group. */
+
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -12,6 +13,7 @@ import { createInventory, type Inventory } from '../inventory';
 import { connect } from '../inventory/database';
 import type { Sealer } from '../inventory/secrets/sealing';
 import { type DriverName, drivers as driverTable } from '../model/lifecycle/drivers';
+import { pause } from '../model/passes';
 import { countedDriver, countedLanes, countRequests, vendorLabels } from '../observe/hooks';
 import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
@@ -34,7 +36,7 @@ import { listenForReaders } from '../process/workers/serial-console';
 import { runAllocating } from '../runs/allocating';
 import { createEngine } from '../runs/engine';
 import { lookAtMarks, type MarkHands } from '../runs/marks';
-import { pause, runRelay } from '../runs/relay';
+import { runRelay } from '../runs/relay';
 import { runUpkeep } from '../runs/upkeep';
 import { controlQueue, groupQueue } from '../workflows/contract';
 

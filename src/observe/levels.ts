@@ -1,7 +1,7 @@
 /** Levels that only the store knows, read from time to time: nodes and open runs. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../model/log';
+import { passUntil, pause } from '../model/passes';
 import type { Metrics } from './metrics';
 
 type Store = {
@@ -27,16 +27,12 @@ export const readLevels = async (
 
 const readEveryMs = 30_000;
 
-/** Reads until the signal; a store that is away is asked again. */
-export const runLevels = async (
+/** Reads until the signal. */
+export const runLevels = (
   store: Store,
   metrics: Metrics,
   { log, signal }: { log: Pick<Log, 'warn'>; signal: AbortSignal },
-): Promise<void> => {
-  while (!signal.aborted) {
-    await readLevels(store, metrics).catch((thrown) => {
-      if (!signal.aborted) log.warn('levels cannot be read now', { reason: String(thrown) });
-    });
-    await sleep(readEveryMs, undefined, { signal }).catch(() => {});
-  }
-};
+): Promise<void> =>
+  passUntil({ signal, log, failing: 'levels cannot be read now', wait: () => pause(readEveryMs, signal) }, () =>
+    readLevels(store, metrics),
+  );

@@ -2,7 +2,7 @@
 import type { Inventory } from '../inventory';
 import type { RolloutUuid } from '../model/ids';
 import type { Log } from '../model/log';
-import { pause } from '../runs/relay';
+import { passUntil, pause } from '../model/passes';
 
 export type WakingDeps = {
   readonly inventory: Inventory;
@@ -49,23 +49,15 @@ export const wakeSilent = async ({ inventory, wake }: WakingDeps, olderThanMs = 
   return silent.length;
 };
 
-/** Passes until the signal. An engine or store that is away is tried again at the next one. */
+/** Passes until the signal. */
 export const runWaking = async (deps: WakingDeps, signal: AbortSignal): Promise<void> => {
-  let quiet = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
-    try {
-      await wakeOnce(deps);
-      if (performance.now() - lookedAt >= silentForMs / 4) {
-        await wakeSilent(deps);
-        await expirePlans(deps);
-        lookedAt = performance.now();
-      }
-      quiet = false;
-    } catch (thrown) {
-      if (!quiet && !signal.aborted) deps.log.warn('rollouts cannot be woken now', { reason: String(thrown) });
-      quiet = true;
-    }
-    await pause(everyMs / 4, signal);
-  }
+  const wait = () => pause(everyMs / 4, signal);
+  await passUntil({ signal, log: deps.log, failing: 'rollouts cannot be woken now', wait }, async () => {
+    await wakeOnce(deps);
+    if (performance.now() - lookedAt < silentForMs / 4) return;
+    await wakeSilent(deps);
+    await expirePlans(deps);
+    lookedAt = performance.now();
+  });
 };

@@ -5,6 +5,7 @@ import type { WaitingAllocation } from '../inventory/allocation-passes';
 import { brokenUnique, isStoreAway } from '../inventory/database';
 import type { AllocationUuid } from '../model/ids';
 import type { Log } from '../model/log';
+import { passUntil } from '../model/passes';
 import { failureText, reservePauseMs, reserveTries } from '../model/resources/allocations';
 
 /** How an allocation ended, and how many seconds after it was asked for. */
@@ -106,7 +107,7 @@ const createAlarm = (signal: AbortSignal) => {
   };
 };
 
-/** Passes until the signal: at every ring, and at an interval for what was not rung for. A store that is away is tried again. */
+/** Passes until the signal: at every ring, and at an interval for what was not rung for. */
 export const runAllocating = async (
   hands: AllocatingHands,
   { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },
@@ -115,16 +116,9 @@ export const runAllocating = async (
   const alarm = createAlarm(signal);
   const quietly = (thrown: unknown) => void log.warn('allocations are not announced now', { reason: String(thrown) });
   const listening = inventory.allocationBell.listen(alarm.ring).catch(quietly);
-  let quiet = false;
-  while (!signal.aborted) {
-    try {
-      await allocateAll(hands, signal);
-      quiet = false;
-    } catch (thrown) {
-      if (!quiet && !signal.aborted) log.warn('allocations cannot be processed now', { reason: String(thrown) });
-      quiet = true;
-    }
-    await alarm.sleep(everyMs);
-  }
+  const wait = () => alarm.sleep(everyMs);
+  await passUntil({ signal, log, failing: 'allocations cannot be processed now', wait }, () =>
+    allocateAll(hands, signal),
+  );
   await (await listening)?.close().catch(() => {});
 };

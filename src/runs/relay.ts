@@ -1,11 +1,11 @@
 /** Starts and delivers what was accepted while the engine was away. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
 import type { RunUuid } from '../model/ids';
 import type { Log } from '../model/log';
+import { passUntil, pause } from '../model/passes';
 import { endedStates, type RunInput } from '../model/runs/runs';
 import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
@@ -122,25 +122,15 @@ const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<
   return sent;
 };
 
-/** Passes for ever, a second apart, until the signal. An engine or store that is away is tried again at the next pass. */
-export const runRelay = async (
+/** Passes until the signal, a second apart. */
+export const runRelay = (
   hands: RelayHands,
   { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },
-): Promise<void> => {
-  let quiet = false;
-  while (!signal.aborted) {
-    try {
+): Promise<void> =>
+  passUntil(
+    { signal, log: hands.log, failing: 'relay cannot work now', wait: () => pause(everyMs, signal) },
+    async () => {
       const pass = await relayOnce(hands);
       hands.observe?.(pass);
-      quiet = false;
-    } catch (thrown) {
-      if (!quiet) hands.log.warn('relay cannot work now', { reason: String(thrown) });
-      quiet = true;
-    }
-    await pause(everyMs, signal);
-  }
-};
-
-/** Resolves after a while, or at the signal; at once where that has come. */
-export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  sleep(ms, undefined, { signal }).catch(() => undefined);
+    },
+  );

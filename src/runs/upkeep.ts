@@ -2,11 +2,12 @@
  * What each control worker sees to by a timer, one at a time: that store and engine agree, on their marks and on the workflows of
  * runs. It needs no schedule of the engine's, which may be lost, and leaves no row in the engine's list of workflows.
  */
+import { passUntil, pause } from '../model/passes';
 import { partsOfId } from '../workflows/contract';
 import { createEngine } from './engine';
 import { lookAtMarks } from './marks';
 import { lookAtQuiet, reconcileOnce } from './reconcile';
-import { pause, type RelayHands } from './relay';
+import type { RelayHands } from './relay';
 
 export type UpkeepHands = RelayHands & {
   /** Makes what carries the engine's mark where there is none. */
@@ -54,13 +55,12 @@ export const upkeepOnce = async (hands: UpkeepHands, pass = 0): Promise<boolean>
     return true;
   })) ?? false;
 
-/** Passes until the signal. An engine or store that is away is tried again at the next one. */
+/** Passes until the signal. */
 export const runUpkeep = async (given: UpkeepHands, signal: AbortSignal): Promise<void> => {
   const hands = { historyPlaces: {}, ...given };
-  for (let pass = 0; !signal.aborted; pass++) {
-    await upkeepOnce(hands, pass).catch((thrown) => {
-      if (!signal.aborted) hands.log.warn('engine and store are not compared now', { reason: String(thrown) });
-    });
-    await pause(everyMs, signal);
-  }
+  const wait = () => pause(everyMs, signal);
+  let pass = 0;
+  await passUntil({ signal, log: hands.log, failing: 'engine and store are not compared now', wait }, () =>
+    upkeepOnce(hands, pass++),
+  );
 };

@@ -7,8 +7,8 @@ import type { Attempted, DueDelivery } from '../inventory/webhooks';
 import { maskSecrets } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
 import type { Log } from '../model/log';
+import { passUntil, pause } from '../model/passes';
 import { deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
-import { pause } from './relay';
 import { type SenderHands, sendWebhook } from './webhook-sender';
 
 export type TellHands = SenderHands & {
@@ -152,25 +152,18 @@ export const forgetDeliveries = async (
   return all;
 };
 
-/** Passes until the signal, a second apart while there is nothing to do. A store that is away is tried again. */
+/** Passes until the signal, a second apart while there is nothing to do. */
 export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSignal }): Promise<void> => {
   const underWay: UnderWay = new Map();
-  let quiet = false;
   let sweepAt = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
-    let busy = false;
-    try {
-      busy = await tellOnce(hands, signal, { underWay, waitMs: everyMs });
-      if (performance.now() >= sweepAt) {
-        await forgetDeliveries(hands, signal);
-        sweepAt = performance.now() + sweepEveryMs;
-      }
-      quiet = false;
-    } catch (thrown) {
-      if (!quiet && !signal.aborted) hands.log.warn('events cannot be delivered now', { reason: String(thrown) });
-      quiet = true;
+  const wait = (busy = false) => pause(busy ? everyMs / 10 : everyMs, signal);
+  await passUntil({ signal, log: hands.log, failing: 'events cannot be delivered now', wait }, async () => {
+    const busy = await tellOnce(hands, signal, { underWay, waitMs: everyMs });
+    if (performance.now() >= sweepAt) {
+      await forgetDeliveries(hands, signal);
+      sweepAt = performance.now() + sweepEveryMs;
     }
-    await pause(busy ? everyMs / 10 : everyMs, signal);
-  }
+    return busy;
+  });
   await Promise.allSettled(underWay.keys());
 };

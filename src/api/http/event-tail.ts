@@ -1,10 +1,10 @@
 /** The newest events for all streams of a process: one reader, however many streams there are, and none without any. */
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Inventory } from '../../inventory';
 import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
 import type { ErrorLog } from '../../model/log';
+import { pause } from '../../model/passes';
 
 const eventsAtOnce = 500;
 // Where something has happened more follows: read soon again, and ever later while nothing comes.
@@ -90,7 +90,7 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
       } catch (thrown) {
         log.warn('events could not be read', { reason: String(thrown) });
       }
-      await sleep(waitMs, undefined, { signal: ending.signal }).catch(() => undefined);
+      await pause(waitMs, ending.signal);
     }
     current = undefined;
   };
