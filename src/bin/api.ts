@@ -80,7 +80,7 @@ const serve = async (life: Life): Promise<void> => {
   if (slot === undefined) ends.push(await serveRamdisks());
   const offered = config.TEMPER_RAMDISK_LISTEN === 'api' ? routes : withoutRamdisks(routes);
   const api = createApi(rooms, offered, trail);
-  const server = patientServer(patienceOf(config), watched(api, metrics, traces), api.messages);
+  const server = patientServer(patienceOf(config), watched(api, metrics, traces), api);
   ends.push(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
   await listen(server, apiListening(config), (error) => log.warn('api socket', { error }));
   life.onEnd(() => rooms.streams.close()); // first of all: what goes on would keep the server

@@ -54,7 +54,7 @@ const runThread = async (): Promise<void> => {
   const trail = createTrail(rooms);
   life.onEnd(() => trail.close());
   const app = createApi(rooms, onlyRamdisks(routes), trail);
-  const server = patientServer(patienceOf(config), watched(app, metrics, traces), app.messages);
+  const server = patientServer(patienceOf(config), watched(app, metrics, traces), app);
   life.onEnd(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
   await listen(server, at, (error) => log.warn('ramdisk socket', { error }));
   say({ is: 'listening', port: (server.address() as AddressInfo).port });

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { get, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import express, { type Express } from 'express';
 import { gentleEnd } from '../../src/process/listen';
 import { type Patience, patientServer, unansweredAtMost } from '../../src/process/patient-server';
 import { endAll, good, start } from './support/entries';
@@ -174,6 +175,28 @@ test.each([
     expect(served).toEqual([true, true, false, true, true, true, true]);
   },
 );
+
+test('Express leaves the prototypes of requests and responses as they are', async () => {
+  const app: Express = express();
+  const seen: unknown[] = [];
+  const note = (...messages: object[]) => seen.push(...messages.map((one) => Object.getPrototypeOf(one)));
+  app.get('/:word', (request, response) => {
+    note(request, response);
+    response.send(`${request.get('x-asked')} ${request.path} ${request.query.a} ${request.params.word}`);
+  });
+  const answer: RequestListener = (request, response) => {
+    note(request, response);
+    app(request, response);
+  };
+  const server = patientServer(patient, answer, app);
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/one?a=b`;
+  expect(await (await fetch(url, { headers: { 'x-asked': 'this' } })).text()).toBe('this /one b one');
+  expect(seen).toHaveLength(4);
+  expect(seen.slice(2)).toEqual(seen.slice(0, 2));
+  expect([seen[0] === app.request, seen[1] === app.response]).toEqual([true, true]);
+});
 
 describe('a server that is asked to end', () => {
   test('goes on answering while it drains, each connection to its end, and then closes', async () => {

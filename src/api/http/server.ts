@@ -1,6 +1,5 @@
-/** The API's HTTP surface: an Express application made of the table of routes, and what finds most of them in front of it. */
-import type { RequestListener } from 'node:http';
-import express, { type NextFunction, type Request, type Response } from 'express';
+/** The API's HTTP surface: an Express application made of the table of routes. */
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { trustIn } from '../../model/access/senders';
 import { raise, TemperError } from '../../model/errors';
 import { createTrail, type Trail } from '../audit/middleware';
@@ -8,10 +7,8 @@ import type { ApiContext } from '../context';
 import { routes as allRoutes } from '../routes';
 import { isOpen } from './admission';
 import { createCors } from './cors';
-import { createDirect } from './direct';
 import { createDispatch } from './dispatch';
 import { replyFor } from './errors';
-import { type ApiListener, messagesOf } from './messages';
 import { byPrecision, unversioned } from './paths';
 import { newRequestId } from './request-ids';
 import type { Route } from './route';
@@ -30,7 +27,7 @@ export const createApi = (
   ctx: ApiContext,
   routes: readonly Route[] = allRoutes,
   trail: Trail = createTrail(ctx),
-): ApiListener => {
+): Express => {
   const serve = serving(ctx, trail, routes);
   const app = express();
   app.disable('x-powered-by');
@@ -43,12 +40,9 @@ export const createApi = (
   if (cors) app.use(cors);
   app.use(takeSuffixOff);
   const dispatch = createDispatch(app);
-  const direct = createDirect(app, undecodable);
   for (const [path, methods] of byPath(routes)) {
-    const handlers = Object.fromEntries(methods.map((one) => [one.method, serve(one, app, methods)]));
-    direct.add(path, handlers);
     const at = dispatch.route(path);
-    for (const [method, handler] of Object.entries(handlers)) at[method.toLowerCase() as 'get'](handler);
+    for (const one of methods) at[one.method.toLowerCase() as 'get'](serve(one, app, methods));
     at.all(serve(notOffered(methods), app, methods));
   }
   app.use(dispatch.handle);
@@ -57,13 +51,7 @@ export const createApi = (
   app.use((thrown: unknown, request: Request, response: Response, _next: NextFunction) =>
     undecodable(thrown, request, response),
   );
-  // What browsers are answered before a route is found is Express' own.
-  const answer: RequestListener = cors
-    ? app
-    : (request, response) => {
-        if (!direct.serve(request as Request, response as Response)) app(request, response);
-      };
-  return Object.assign(answer, { messages: messagesOf(app) });
+  return app;
 };
 
 const byPath = (routes: readonly Route[]): [string, Route[]][] => {
