@@ -1,6 +1,7 @@
 /** A lessee's lists in a small and in a large fleet: what a hundred nodes cost among thousands of others, with the store's plan. */
 import { nodeColumns } from '../src/api/resource/visibility';
 import { connect } from '../src/inventory/database';
+import type { Line } from '../src/inventory/lines';
 import { nodes } from '../src/inventory/nodes/nodes';
 import type { Page } from '../src/inventory/pages';
 import { anonymous } from '../src/model/access/callers';
@@ -86,6 +87,8 @@ const noParent: Predicate = { is: 'null', column: 'parent_node' };
 const inState: Predicate = { is: 'equals', column: 'provision_state', value: 'active' };
 const byId: Page = { limit: 1_000, sort_key: 'id', sort_dir: 'asc' };
 
+const twoFields: Line = { parts: [{ columns: ['uuid', 'name'] }] };
+
 /** What the inventory is asked for these lists. */
 const asked: Readonly<Partial<Record<ListName, { readonly filter: Predicate; readonly page: Page }>>> = {
   'GET /v1/nodes': { filter: noParent, page: byId },
@@ -102,7 +105,7 @@ const plansOf = async ({ postgresUrl }: System, project_id: string): Promise<Lis
   const visible = createPolicy({ set: 'temper' }).filter('baremetal:node:get', who, nodeColumns);
   const plans: { list: string; lines: string[] }[] = [];
   for (const [list, { filter, page }] of Object.entries(asked)) {
-    await nodes(sql).list(['uuid', 'name'], { visible, filter }, page);
+    await nodes(sql).lines(twoFields, '', { visible, filter }, page);
     const { text, values } = sent.at(-1)!;
     const rows = await sql.unsafe(`explain (analyze, costs off) ${text}`, values as never);
     plans.push({ list, lines: rows.map((row) => String(row['QUERY PLAN'])) });

@@ -94,9 +94,3 @@ export const hasDocuments = ({ parts }: Line): boolean =>
 /** The source of `base`: one row, so that a long line names the parameter once. @param base as it stands within a JSON text */
 export const givenBase = (sql: Db, base: string): PendingQuery<Row[]> =>
   sql`cross join (select ${base}::text as base) given`;
-
-// Class 54, "Program Limit Exceeded": a text of more than 1 GiB.
-const tooLong = '54000';
-
-/** Whether a page was too long for one text. */
-export const isTooLong = (thrown: unknown): boolean => (thrown as { code?: unknown } | null)?.code === tooLong;

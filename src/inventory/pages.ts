@@ -74,40 +74,6 @@ const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: 
   return place.empty ? [sql`${column} is null and ${id} < ${place.id}`, sql`${column} is not null`] : [];
 };
 
-/**
- * What a list makes of each row as it comes, so that the rows of a long page are never in memory together. Where most columns
- * are passed on as they are, it takes their values alone, in the order in which the columns are named.
- */
-export type Make<Found, Made> = ((row: Found) => Made) | OfValues<Made>;
-export type OfValues<Made> = { readonly ofValues: (values: readonly unknown[]) => Made };
-
-/** Leaves rows as they are. */
-export const asFound = <Found, Made>(row: Found): Made => row as unknown as Made;
-
-/**
- * A column of a list: as the driver parses it, or as text that is not parsed: the JSON of a document, or a time in UTC
- * without its zone, such as `2026-11-22 10:11:12.123456`.
- */
-export type ListColumn = string | { readonly column: string; readonly as: 'json' | 'utc' };
-
-export const columnIn = (column: ListColumn): string => (typeof column === 'string' ? column : column.column);
-
-/** The columns of a list, each from the table or alias that `of` names for it. */
-export const listColumns = (sql: Db, columns: readonly ListColumn[], of: (column: string) => string): Fragment =>
-  sql`${sql.unsafe(columns.map((column) => listColumn(column, of(columnIn(column)))).join(','))}`;
-
-// Names of columns stand in tables of ours, never in a request.
-const listColumn = (column: ListColumn, of: string): string => {
-  const name = columnIn(column);
-  const from = `"${of}"."${name}"`;
-  if (typeof column === 'string') return from;
-  return column.as === 'json' ? `${from}::text as "${name}"` : `(${from} at time zone 'UTC')::text as "${name}"`;
-};
-
-// The driver takes both words at once; its types do not know it.
-const eachValues = (rows: Fragment, take: (values: readonly unknown[]) => void): Promise<unknown> =>
-  (rows.values() as unknown as { forEach(take: (values: readonly unknown[]) => void): Promise<unknown> }).forEach(take);
-
 /** Reads the rows of one stretch of the order, so many at most. @returns how many there were */
 type ReadStretch = (stretch: Fragment, limit: number) => Promise<number>;
 
@@ -130,25 +96,6 @@ const rowsOf = (sql: Db, listed: PageListed, page: Page, stretch: Fragment, limi
   select ${listed.columns} from ${listed.from} ${listed.beside ?? sql``}
   where ${listed.visible} and ${listed.wanted} and ${stretch}
   ${orderBy(sql, listed, page)} ${limitTo(sql, limit)}`;
-
-/** What is made of the rows of a page. Throws MarkerNotFound. */
-export const pageOf = async <Found, Made>(
-  sql: Db,
-  listed: PageListed,
-  page: Page,
-  make: Make<Found, Made>,
-): Promise<Made[]> => {
-  const made: Made[] = [];
-  await walkPage(sql, listed, page, async (stretch, limit) => {
-    const before = made.length;
-    const rows = rowsOf(sql, listed, page, stretch, limit);
-    await (typeof make === 'function'
-      ? rows.forEach((row) => void made.push(make(row as Found)))
-      : eachValues(rows, (values) => void made.push(make.ofValues(values))));
-    return made.length - before;
-  });
-  return made;
-};
 
 /** A list whose columns are an expression of one text. */
 type LinesListed = PageListed & {
@@ -183,7 +130,7 @@ const mostPageBytes = 16 * 2 ** 20;
 
 /**
  * The lines of a page as one text. Rows of a sorted query reach an aggregate in their order: PostgreSQL's documentation,
- * 9.21 Aggregate Functions. Throws MarkerNotFound, and what `isTooLong` recognises.
+ * 9.21 Aggregate Functions. Throws MarkerNotFound.
  */
 export const linesOf = async (sql: Db, listed: LinesListed, page: Page): Promise<LinesPage> => {
   const pieces: Buffer[] = [];

@@ -5,7 +5,7 @@ import type { Predicate } from '../model/predicates';
 import { columnOf, fieldOf, type ResourceTable } from '../model/resources/fields';
 import { columnsOf, type Db, jsonOf } from './database';
 import { givenBase, hasDocuments, type Line, type LinesPage, lineText } from './lines';
-import { asFound, type ListColumn, linesOf, listColumns, type Make, type Page, type PageListed, pageOf } from './pages';
+import { linesOf, type Page, type PageListed } from './pages';
 import { conditionOf } from './predicates';
 
 /** Values to write, by field; fields without a column are left out. */
@@ -93,26 +93,7 @@ export const resource = <Row>(sql: Db, stored: Stored) => ({
     return row;
   },
 
-  /** Rows of a page with the columns asked for. Throws MarkerNotFound. */
-  list: <Made = Partial<Row>>(
-    names: readonly ListColumn[],
-    selection: Selection,
-    page: Page,
-    make: Make<Partial<Row>, Made> = asFound,
-  ): Promise<Made[]> =>
-    pageOf(
-      sql,
-      ownRows(
-        sql,
-        stored.name,
-        listColumns(sql, names, () => stored.name),
-        selection,
-      ),
-      page,
-      make,
-    ),
-
-  /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
+  /** A page as text. Throws MarkerNotFound. */
   lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
     const of = (column: string) => `"${stored.name}"."${column}"`;
     const rows = ownRows(sql, stored.name, sql`${sql.unsafe(lineText(line, of))}`, selection);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { brokenUnique, connect, type Sql } from '../../src/inventory/database';
 import { always } from '../../src/model/predicates';
+import { listed } from '../support/listed';
 import { testDatabase } from '../support/servers';
 
 let sql: Sql;
@@ -124,10 +125,10 @@ test.each([
     expect(node.conductor).toBe(shown);
     const page = { limit: 10, sort_key: 'id', sort_dir: 'asc' } as const;
     const selection = { visible: always, filter: always };
-    expect(await inventory.nodes.list(['uuid', 'conductor'], selection, page)).toEqual([
+    expect(await listed(inventory.nodes, ['uuid', 'conductor'], selection, page)).toEqual([
       { uuid: node.uuid, conductor: shown },
     ]);
-    expect(await inventory.nodes.list(['uuid'], { ...selection, conductor: 'w' }, page)).toHaveLength(
+    expect(await listed(inventory.nodes, ['uuid'], { ...selection, conductor: 'w' }, page)).toHaveLength(
       shown === null ? 0 : 1,
     );
   },

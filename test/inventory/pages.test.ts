@@ -6,6 +6,7 @@ import { linesOf } from '../../src/inventory/pages';
 import { always, type Predicate } from '../../src/model/predicates';
 import { isSortable } from '../../src/model/resources/fields';
 import { nodeTable } from '../../src/model/resources/nodes';
+import { listed } from '../support/listed';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -59,8 +60,9 @@ beforeEach(() => {
 type Wish = { sort_key: string; sort_dir: 'asc' | 'desc'; limit: number; visible?: Predicate };
 
 const page = async ({ visible = always, ...order }: Wish, marker?: string): Promise<string[]> => {
-  const rows = await nodes(sql).list(['uuid'], { visible, filter: always }, { ...order, ...(marker && { marker }) });
-  return rows.map((found) => found.uuid!);
+  const at = { ...order, ...(marker && { marker }) };
+  const rows = await listed(nodes(sql), ['uuid'], { visible, filter: always }, at);
+  return rows.map(({ uuid }) => uuid);
 };
 
 const walk = async (wish: Wish): Promise<string[]> => {
@@ -130,12 +132,10 @@ test('a marker without a value in the sort column is a place like any other', as
 });
 
 test('a list of two fields reads two columns', async () => {
-  await nodes(sql).list(
-    ['uuid', 'name'],
-    { visible: always, filter: always },
-    { limit: 5, sort_key: 'id', sort_dir: 'asc' },
-  );
-  expect(sent[0]).toMatch(/^\s*select "nodes"\."uuid","nodes"\."name" from/);
+  const first = { limit: 5, sort_key: 'id', sort_dir: 'asc' } as const;
+  await listed(nodes(sql), ['uuid', 'name'], { visible: always, filter: always }, first);
+  expect(sent[0]).toContain('json_build_array("nodes"."uuid","nodes"."name")');
+  expect(sent[0]).not.toMatch(/"nodes"\."(?!(?:uuid|name|id)")/);
 });
 
 describe('lines of rows with long documents', () => {

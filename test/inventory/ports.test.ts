@@ -4,6 +4,7 @@ import { ports } from '../../src/inventory/nodes/ports';
 import type { NodeUuid } from '../../src/model/ids';
 import { always, never, or, type Predicate } from '../../src/model/predicates';
 import type { Port } from '../../src/model/resources/ports';
+import { listed } from '../support/listed';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -89,7 +90,7 @@ it('a list holds the ports of nodes that are visible, by owner or lessee', async
   await ports(sql).insert(port(others, '52:54:00:00:00:03', { description: 'The uplink' }));
   const visible = or({ is: 'equals', column: 'owner', value: 'p1' }, { is: 'equals', column: 'lessee', value: 'p1' });
   const list = (selection: Partial<typeof all>) =>
-    ports(sql).list(['uuid', 'address'], { ...all, ...selection }, asked);
+    listed(ports(sql), ['uuid', 'address'], { ...all, ...selection }, asked);
   expect(macs(await list({ visible }))).toEqual(['52:54:00:00:00:01', '52:54:00:00:00:02']);
   expect(macs(await list({ visible: never }))).toEqual([]);
   expect(macs(await list({ visible, home: { is: 'equals', column: 'name', value: 'n3' } }))).toEqual([]);
@@ -109,10 +110,10 @@ it('pages of ports lose and repeat nothing', async () => {
   let marker: string | undefined;
   for (;;) {
     const page = { limit: 2, sort_key: 'vendor', sort_dir: 'asc' as const, ...(marker && { marker }) };
-    const rows = await ports(sql).list(['uuid', 'address'], all, page);
+    const rows = await listed(ports(sql), ['uuid', 'address'], all, page);
     seen.push(...macs(rows));
     if (rows.length < 2) break;
-    marker = rows.at(-1)!.uuid!;
+    marker = rows.at(-1)!.uuid;
   }
   expect(seen).toEqual(['52:54:00:00:00:02', '52:54:00:00:00:00', '52:54:00:00:00:03', '52:54:00:00:00:01']);
 });
@@ -121,8 +122,10 @@ it('a marker whose node is hidden is no marker', async () => {
   const hidden = await ports(sql).insert(port(await node('n1', { owner: 'p2' }), '52:54:00:00:00:01'));
   const page = { limit: 1, sort_key: 'id', sort_dir: 'asc', marker: hidden.uuid } as const;
   const visible: Predicate = { is: 'equals', column: 'owner', value: 'p1' };
-  await expect(ports(sql).list(['uuid'], { ...all, visible }, page)).rejects.toMatchObject({ code: 'MarkerNotFound' });
-  expect(await ports(sql).list(['uuid'], all, page)).toEqual([]);
+  await expect(listed(ports(sql), ['uuid'], { ...all, visible }, page)).rejects.toMatchObject({
+    code: 'MarkerNotFound',
+  });
+  expect(await listed(ports(sql), ['uuid'], all, page)).toEqual([]);
 });
 
 it('a port is changed and removed by its uuid', async () => {

@@ -3,6 +3,7 @@ import { brokenUnique, connect, type Sql } from '../../src/inventory/database';
 import { runbooks } from '../../src/inventory/runbooks';
 import { always, never, or, type Predicate } from '../../src/model/predicates';
 import type { Runbook } from '../../src/model/resources/runbooks';
+import { listed } from '../support/listed';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
 let database: TestDatabase;
@@ -87,7 +88,7 @@ it('a list holds what the predicate lets through, in both directions', async () 
     { is: 'equals', column: 'owner', value: 'p1' },
     { is: 'equals', column: 'public', value: true },
   );
-  const list = (selection: typeof all, more = {}) => runbooks(sql).list(['name'], selection, { ...asked, ...more });
+  const list = (selection: typeof all, more = {}) => listed(runbooks(sql), ['name'], selection, { ...asked, ...more });
   expect(names(await list({ visible, filter: always }))).toEqual(['CUSTOM_A', 'CUSTOM_C']);
   expect(names(await list({ visible, filter: { is: 'equals', column: 'owner', value: 'p2' } }))).toEqual([]);
   expect(names(await list({ visible: never, filter: always }))).toEqual([]);
@@ -103,9 +104,9 @@ it.each(['asc', 'desc'] as const)(
     let marker: string | undefined;
     for (;;) {
       const page = { limit: 1, sort_key: 'owner', sort_dir, ...(marker && { marker }) };
-      const rows = await runbooks(sql).list(['uuid', 'name'], all, page);
+      const rows = await listed(runbooks(sql), ['uuid', 'name'], all, page);
       if (rows.length === 0) break;
-      seen.push(rows[0]!.name!);
+      seen.push(rows[0]!.name);
       marker = rows[0]!.uuid;
     }
     const up = ['CUSTOM_2', 'CUSTOM_0', 'CUSTOM_3', 'CUSTOM_1', 'CUSTOM_4'];
@@ -116,7 +117,7 @@ it.each(['asc', 'desc'] as const)(
 it('a marker outside of what the caller may see is no marker', async () => {
   const { uuid } = await runbooks(sql).insert(runbook('CUSTOM_A', { owner: 'p2' }));
   const after = (visible: Predicate, sort_key: string) =>
-    runbooks(sql).list(['uuid'], { visible, filter: always }, { limit: 1, sort_key, sort_dir: 'asc', marker: uuid });
+    listed(runbooks(sql), ['uuid'], { visible, filter: always }, { limit: 1, sort_key, sort_dir: 'asc', marker: uuid });
   for (const sort_key of ['id', 'name'])
     await expect(after({ is: 'equals', column: 'owner', value: 'p1' }, sort_key)).rejects.toMatchObject({
       code: 'MarkerNotFound',

@@ -60,7 +60,7 @@ module.exports.slowSuites = {
   'bmc/ipmi-driver': 27,
   'inventory/rollouts': 27,
   'bin/start-faults': 26,
-  'api/row-texts': 26,
+  'api/rows-of-lists': 26,
   'api/password-attack': 26,
   'runs/temporal-tls': 24,
   'bin/policy': 24,

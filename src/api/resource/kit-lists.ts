@@ -110,14 +110,8 @@ const answerList = async (
   const page = pageAsked(asked, kind.badMarker);
   const store = kind.store(ctx.inventory);
   const selected = { visible, home, filter };
-  return answerPage(
-    kind.table,
-    asked,
-    { projection, shown: shownTo(kind, ctx, request), path },
-    {
-      list: (columns, take) => store.list(columns, selected, page, take),
-      lines: (line, base) => store.lines(line, base, selected, page),
-    },
+  return answerPage(kind.table, asked, { projection, shown: shownTo(kind, ctx, request), path }, (line, base) =>
+    store.lines(line, base, selected, page),
   );
 };
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { Line, LinesPage } from '../../inventory/lines';
-import type { ListColumn, Make, Page } from '../../inventory/pages';
+import type { Page } from '../../inventory/pages';
 import type { Selection } from '../../inventory/resources';
 import type { ErrorCode } from '../../model/errors';
 import type { Predicate } from '../../model/predicates';
@@ -24,12 +24,6 @@ export type AnyRow = { readonly uuid: string };
 /** The queries of a kind; `find` gives the node beside the row where rows belong to one. */
 type Store = {
   find(ident: string, options?: { lock?: boolean }): Promise<unknown>;
-  list<Made>(
-    columns: readonly ListColumn[],
-    selection: Selection,
-    page: Page,
-    make: Make<Partial<AnyRow>, Made>,
-  ): Promise<Made[]>;
   lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage>;
   insert(values: StoredValues): Promise<AnyRow>;
   update(uuid: string, values: StoredValues): Promise<AnyRow>;

@@ -1,8 +1,8 @@
 /** Fields as the store writes them: a page comes as the bytes that are sent, and only what is masked, hidden or computed is read. */
 import type { Line, LinePart } from '../../inventory/lines';
+import { withoutBmc } from '../../model/access/bmc-texts';
 import { maskDocument, maskSecrets } from '../../model/access/secrets';
 import { columnOf, emptyValue, type FieldRow } from '../../model/resources/fields';
-import { encoded, guardedText } from './row-texts';
 import type { Extra, RepresentedRow, Shown } from './shown';
 
 /** A page that is read in passing: what of it stands in for which text. */
@@ -25,7 +25,7 @@ type Parts = {
 const [before, after] = ['\u0001', '\u0002'] as const;
 const held = new RegExp(`${before}(.)([^${after}]*)${after}`, 'gs');
 const [beforeByte, afterByte] = [before.charCodeAt(0), after.charCodeAt(0)];
-/** V8 takes no text of half a gibibyte, and PostgreSQL writes pages of a whole one. */
+/** V8 takes no text of half a gibibyte, and PostgreSQL writes texts of a whole one. */
 const mostAtOnce = 2 ** 26;
 const ofRow = '!';
 const firstOfField = 0x23; // behind `!` and `"`
@@ -50,6 +50,8 @@ const columnPart = (field: FieldRow): LinePart & { readonly column: string } => 
   return { column, as: field.type === 'timestamp' ? 'time' : 'value', empty };
 };
 
+const encoded = (value: unknown): string => JSON.stringify(value ?? null);
+
 const maskedText = (text: string): string => encoded(maskSecrets(JSON.parse(text)));
 
 /** A field before anything hides it. */
@@ -67,13 +69,28 @@ const shownText = (field: FieldRow, { extras, minor, everything }: Parts): Compi
   return { parts: [], settle, needsRow: true };
 };
 
+const asWritten: Settle = (text) => text;
+
+/** The text of a field for a viewer from whom a rule may hide it; undefined if no rule does. */
+const guardOf = (field: FieldRow): ((plain: Settle) => Settle) | undefined => {
+  if (field.withoutBmc) {
+    const { rule } = field.withoutBmc;
+    return (plain) => (given, row, shown) => {
+      const text = plain(given, row, shown);
+      return text !== 'null' && shown.hides?.(rule, row) ? encoded(withoutBmc(JSON.parse(text))) : text;
+    };
+  }
+  if (!field.redact) return undefined;
+  const { rule, shown: instead } = field.redact;
+  const text = JSON.stringify(instead);
+  return (plain) => (given, row, shown) => (shown.hides?.(rule, row) ? text : plain(given, row, shown));
+};
+
 const compileField = (field: FieldRow, given: Parts): Compiled => {
   const plain = shownText(field, given);
-  const guard = given.everything ? undefined : guardedText(field);
+  const guard = given.everything ? undefined : guardOf(field);
   if (!guard) return plain;
-  const { settle: inner = (text: string) => text } = plain;
-  const settle: Settle = (text, row, shown) => guard(() => inner(text, row, shown), row, shown);
-  return { parts: plain.parts, settle, needsRow: true };
+  return { parts: plain.parts, settle: guard(plain.settle ?? asWritten), needsRow: true };
 };
 
 /** A column that is masked or left as it is needs to be held only where it has something. */
@@ -148,10 +165,4 @@ const settling = (columns: readonly string[], settlers: ReadonlyMap<string, Sett
       return Buffer.from(text);
     });
   };
-};
-
-/** Whether every column that is read with its row comes through JSON as it is: times do not. */
-export const canBeLine = (fields: readonly FieldRow[], { line }: LineTexts): boolean => {
-  const times = new Set(fields.filter(({ type }) => type === 'timestamp').map(columnOf));
-  return line.parts.every((part) => !('columns' in part) || part.columns.every((column) => !times.has(column)));
 };

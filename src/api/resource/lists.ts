@@ -1,7 +1,7 @@
 /** The parameters of a list, checked against the resource's table, and the `next` link that repeats them. */
 import { z } from 'zod';
-import { isTooLong, type Line, type LinesPage } from '../../inventory/lines';
-import { columnIn, type ListColumn, type OfValues, type Page } from '../../inventory/pages';
+import type { Line, LinesPage } from '../../inventory/lines';
+import type { Page } from '../../inventory/pages';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
 import { always, and, not, or, type Predicate } from '../../model/predicates';
@@ -17,8 +17,6 @@ import {
 import type { Answer } from '../http/route';
 import { requireMinor } from '../http/versions';
 import type { Projection, Shown } from './representation';
-import type { RowTexts } from './row-texts';
-import { createTextBytes, type TextBytes } from './text-bytes';
 import { came, fieldNames, flag, uuid } from './validation';
 
 const fieldsSince = 8;
@@ -199,63 +197,11 @@ export const nextLink = (base: string, path: string, asked: ListAsked, marker: s
   return `${base}/v1/${path}?${query}`;
 };
 
-/** What a row of these fields took last, so that the next list begins with room for all of its rows. */
-const rowBytes = new WeakMap<RowTexts, number>();
-const rowMargin = 64;
-
-/** Writes a list's rows as they come: a long page is never in memory as objects. */
-const writing = ({ columns, write }: RowTexts, shown: Shown, to: TextBytes) => {
-  let comma = '';
-  const uuidAt = columns.findIndex((column) => columnIn(column) === 'uuid');
-  return {
-    /** @returns where a page after this row would begin */
-    ofValues: (values: readonly unknown[]): string => {
-      to.add(comma + write(values, shown));
-      comma = ',';
-      return String(values[uuidAt]);
-    },
-  };
-};
-
 /** How a list is shown, and what its path is below the version. */
 type PageShown = { readonly projection: Projection; readonly shown: Shown; readonly path: string };
 
-/** What asks the store for the rows of a list. */
-type PageStore = {
-  /** For columns; gives every row to `take`. @returns what `take` said of each */
-  readonly list: (columns: readonly ListColumn[], take: OfValues<string>) => Promise<string[]>;
-  /** For text. `base` stands within a JSON text. */
-  readonly lines: (line: Line, base: string) => Promise<LinesPage>;
-};
-
-type Written = Omit<LinesPage, 'cut'> & { readonly cut?: boolean };
-
-/** A page as the store writes it; undefined where it cannot. */
-const writtenByStore = async ({ projection, shown }: PageShown, store: PageStore): Promise<Written | undefined> => {
-  const lines = projection.lines(shown);
-  if (!lines) return undefined;
-  try {
-    const page = await store.lines(lines.line, JSON.stringify(shown.base).slice(1, -1));
-    return { ...page, pieces: lines.settle(page.pieces, shown) };
-  } catch (thrown) {
-    if (isTooLong(thrown)) return undefined;
-    throw thrown;
-  }
-};
-
-/** A page written row by row. */
-const writtenByRows = async (
-  { limit }: ListAsked,
-  { projection, shown }: PageShown,
-  { list }: PageStore,
-): Promise<Written> => {
-  const texts = projection.texts();
-  const text = createTextBytes(limit * (rowBytes.get(texts) ?? 0));
-  const markers = await list(texts.columns, writing(texts, shown, text));
-  const bytes = text.bytes();
-  if (markers.length > 0) rowBytes.set(texts, Math.ceil(bytes.length / markers.length) + rowMargin);
-  return { pieces: [bytes], count: markers.length, last: markers.at(-1) };
-};
+/** Reads a page. `base` stands within a JSON text. */
+type ReadLines = (line: Line, base: string) => Promise<LinesPage>;
 
 /**
  * The answer of a list: `next` only where the page is full, even if nothing follows.
@@ -264,13 +210,14 @@ const writtenByRows = async (
 export const answerPage = async (
   { collection: name }: ResourceTable,
   asked: ListAsked,
-  page: PageShown,
-  store: PageStore,
+  { projection, shown, path }: PageShown,
+  read: ReadLines,
 ): Promise<Answer> => {
-  const { pieces, count, last, cut } = (await writtenByStore(page, store)) ?? (await writtenByRows(asked, page, store));
-  const full = last !== undefined && (count === asked.limit || cut === true);
-  const next = full ? `,"next":${JSON.stringify(nextLink(page.shown.base, page.path, asked, last))}` : '';
-  return { status: 200, bytes: [Buffer.from(`{"${name}":[`), ...pieces, Buffer.from(`]${next}}`)] };
+  const { line, settle } = projection.lines(shown);
+  const { pieces, count, last, cut } = await read(line, JSON.stringify(shown.base).slice(1, -1));
+  const full = last !== undefined && (count === asked.limit || cut);
+  const next = full ? `,"next":${JSON.stringify(nextLink(shown.base, path, asked, last))}` : '';
+  return { status: 200, bytes: [Buffer.from(`{"${name}":[`), ...settle(pieces, shown), Buffer.from(`]${next}}`)] };
 };
 
 /** The body of a list that is small: `next` only where the page is full, even if nothing follows. */

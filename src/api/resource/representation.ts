@@ -11,8 +11,7 @@ import {
   shownFields,
 } from '../../model/resources/fields';
 import { onceOnly } from '../once-only';
-import { canBeLine, compileLine, type LineTexts } from './line-texts';
-import { compileTexts, type RowTexts } from './row-texts';
+import { compileLine, type LineTexts } from './line-texts';
 import type { Extra, RepresentedRow, Shown } from './shown';
 
 export { type Extra, links, linksTo, type Shown } from './shown';
@@ -22,13 +21,10 @@ type Represent = (row: RepresentedRow, shown: Shown) => Record<string, unknown>;
 /** What a request says of the fields that it wants. */
 type Chosen = { readonly fields?: readonly string[]; readonly detail?: boolean };
 
-/** A list of fields, compiled: the columns to read and the function to call; and the same for rows that become text. */
+/** A list of fields, compiled: for one row, and for the page of a list that PostgreSQL writes. */
 export type Projection = {
-  readonly columns: readonly string[];
   readonly represent: Represent;
-  readonly texts: () => RowTexts;
-  /** What the store writes; undefined where it cannot. */
-  readonly lines: (shown: Shown) => LineTexts | undefined;
+  readonly lines: (shown: Shown) => LineTexts;
 };
 
 /** ISO 8601 in UTC as the wire has it: an offset instead of `Z`, microseconds only where there are any. */
@@ -49,32 +45,19 @@ type Reading = {
   readonly beside: Readonly<Record<string, readonly string[]>>;
 };
 
-/** What rules and extras look at. */
-const parsedFor = ({ extras, needs, beside }: Reading, rows: readonly FieldRow[]): string[] => [
-  ...new Set([
-    ...needs,
-    ...rows.flatMap((row) => (extras[row.name] ? columnsOf(row, beside[row.name]) : decidedFor(row))),
-  ]),
-];
-
-const compileProjection = (reading: Reading, rows: readonly FieldRow[], minor: number): Projection => {
-  const { extras, needs, beside } = reading;
+const compileProjection = (
+  { extras, needs, beside }: Reading,
+  rows: readonly FieldRow[],
+  minor: number,
+): Projection => {
   const readers = rows.map((row) => [row.name, reader(row, extras[row.name], minor)] as const);
-  const columns = new Set([...needs, ...rows.flatMap((row) => columnsOf(row, beside[row.name]))]);
-  let texts: RowTexts | undefined;
   const line = (everything: boolean) =>
     onceOnly(() => {
       const columnsFor = (row: FieldRow): string[] => [...needs, ...columnsOf(row, beside[row.name])];
-      const made = compileLine(rows, { extras, columnsFor, minor, everything });
-      return canBeLine(rows, made) ? made : undefined;
+      return compileLine(rows, { extras, columnsFor, minor, everything });
     });
   const [whole, guarded] = [line(true), line(false)];
   return {
-    columns: [...columns],
-    texts: () => {
-      texts ??= compileTexts(rows, { extras, parsed: parsedFor(reading, rows), minor });
-      return texts;
-    },
     lines: ({ hides }) => (hides ? guarded() : whole()),
     represent: (row, shown) => {
       const out: Record<string, unknown> = {};

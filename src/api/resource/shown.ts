@@ -15,11 +15,10 @@ export type Shown = {
 };
 
 /**
- * Computes a field that is not simply a column, or that older versions see differently. `text` makes its JSON, where that is
- * less work than the value.
+ * Computes a field that is not simply a column, or that older versions see differently. The values of a row in a list come as JSON:
+ * times are texts there.
  */
 export type Extra = ((row: RepresentedRow, shown: Shown, minor: number) => unknown) & {
-  readonly text?: (row: RepresentedRow, shown: Shown) => string;
   /**
    * The same as the store can write it; undefined where it cannot. `everything`: nothing is hidden from the viewer.
    */
@@ -34,8 +33,6 @@ export const links = (base: string, path: string): Link[] => [
 
 /** The same as a field: of the path that the row's UUID makes of `collection` and `below`. */
 export const linksTo = (collection: string, below = ''): Extra => {
-  let [from, texts]: [string | undefined, readonly [string, string, string]] = [undefined, ['', '', '']];
-  const inside = (text: string): string => JSON.stringify(text).slice(1, -1);
   const uuidPart: LinePart = { column: 'uuid', as: 'printed', empty: '' };
   const line: readonly LinePart[] = [
     ...[{ text: '[{"href":"' }, { base: true }, { text: `/v1/${collection}/` }, uuidPart],
@@ -44,13 +41,5 @@ export const linksTo = (collection: string, below = ''): Extra => {
   ] as const;
   return Object.assign(({ uuid }: RepresentedRow, { base }: Shown) => links(base, `${collection}/${uuid}${below}`), {
     line: () => line,
-    text: ({ uuid }: RepresentedRow, { base }: Shown): string => {
-      if (from !== base) {
-        const [self, bookmark] = [inside(`${base}/v1/${collection}/`), inside(`${base}/${collection}/`)];
-        texts = [`[{"href":"${self}`, `${below}","rel":"self"},{"href":"${bookmark}`, `${below}","rel":"bookmark"}]`];
-        from = base;
-      }
-      return texts[0] + uuid + texts[1] + uuid + texts[2];
-    },
   });
 };

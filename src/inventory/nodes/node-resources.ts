@@ -4,17 +4,7 @@ import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
 import type { Db } from '../database';
 import { columnsOfLine, givenBase, hasDocuments, type Line, type LinesPage, lineText } from '../lines';
-import {
-  asFound,
-  columnIn,
-  type ListColumn,
-  linesOf,
-  listColumns,
-  type Make,
-  type Page,
-  type PageListed,
-  pageOf,
-} from '../pages';
+import { linesOf, type Page, type PageListed } from '../pages';
 import { conditionOf } from '../predicates';
 import { isNamed, type Selection, type Stored, writes } from '../resources';
 
@@ -89,16 +79,7 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
       return { row: row as unknown as Row, node: home };
     },
 
-    /** Rows of a page with the columns asked for, of which `owner` and `lessee` are those of the node. Throws MarkerNotFound. */
-    list: <Made = Partial<Row>>(
-      names: readonly ListColumn[],
-      selection: Selection,
-      page: Page,
-      make: Make<Partial<Row>, Made> = asFound,
-    ): Promise<Made[]> =>
-      pageOf(sql, listed(listColumns(sql, names, sourceOf), names.map(columnIn), selection), page, make),
-
-    /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
+    /** A page as text, in which `owner` and `lessee` are those of the node. Throws MarkerNotFound. */
     lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
       const of = (column: string) => `"${sourceOf(column)}"."${column}"`;
       const rows = listed(sql`${sql.unsafe(lineText(line, of))}`, columnsOfLine(line), selection);

@@ -8,7 +8,7 @@ import { type AuditRow, auditInsert, type NodeIdent } from '../audit';
 import type { Db } from '../database';
 import { type EventRow, eventInsert } from '../events';
 import { columnsOfLine, givenBase, hasDocuments, type Line, type LinesPage, lineText } from '../lines';
-import { asFound, type ListColumn, linesOf, listColumns, type Make, type Page, pageOf } from '../pages';
+import { linesOf, type Page } from '../pages';
 import { conditionOf } from '../predicates';
 import { writtenColumns } from '../resources';
 import type { BoxedSecret } from '../secrets/sealing';
@@ -108,27 +108,6 @@ export const nodes = (sql: Db) => {
   /** What a whole row has beside its columns. */
   const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
 
-  const computed = { conductor: sql`served.hostname`, foreign_run: foreignRun };
-  const isComputed = (name: ListColumn): name is keyof typeof computed =>
-    typeof name === 'string' && Object.hasOwn(computed, name);
-  /** In the order of the names: what is computed stands where it is named. */
-  const columns = (names: readonly ListColumn[]) => {
-    const parts: ReturnType<typeof listColumns>[] = [];
-    let real: ListColumn[] = [];
-    const close = () => {
-      if (real.length > 0) parts.push(listColumns(sql, real, () => 'nodes'));
-      real = [];
-    };
-    for (const name of names) {
-      if (isComputed(name)) {
-        close();
-        parts.push(sql`${computed[name]} as ${sql(name)}`);
-      } else real.push(name);
-    }
-    close();
-    return parts.reduce((all, part) => sql`${all}, ${part}`);
-  };
-
   /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to have. Found once, not for each node. */
   const servedBy = (host: string) => {
     return sql`
@@ -169,18 +148,7 @@ export const nodes = (sql: Db) => {
         select *, ${wholeRow} from nodes where parent_node = ${parent} order by id limit 1000`;
     },
 
-    /** A page of rows with the columns asked for; `conductor` may be one of them. Throws MarkerNotFound. */
-    list: <Made = Partial<NodeRow>>(
-      names: readonly ListColumn[],
-      selection: NodeSelection,
-      page: Page,
-      make: Make<Partial<NodeRow>, Made> = asFound,
-    ): Promise<Made[]> => {
-      const beside = names.includes('conductor') ? servedNodes : undefined;
-      return pageOf(sql, { ...listed(selection), columns: columns(names), beside }, page, make);
-    },
-
-    /** The same as text. Throws MarkerNotFound, and what `isTooLong` recognises. */
+    /** A page as text; `conductor` may be one of the columns. Throws MarkerNotFound. */
     lines(line: Line, base: string, selection: NodeSelection, page: Page): Promise<LinesPage> {
       const served = columnsOfLine(line).includes('conductor') ? servedNodes : sql``;
       const beside = sql`${served} ${givenBase(sql, base)}`;

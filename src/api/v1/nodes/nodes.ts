@@ -91,14 +91,8 @@ export const answerNodes = async (
   const repeated = within ? { ...asked, filters: others } : asked;
   const page = pageAsked(asked);
   const { nodes } = ctx.inventory;
-  return answerPage(
-    nodeTable,
-    repeated,
-    { projection, shown: shownTo(policy, request), path },
-    {
-      list: (columns, take) => nodes.list(columns, selected, page, take),
-      lines: (line, base) => nodes.lines(line, base, selected, page),
-    },
+  return answerPage(nodeTable, repeated, { projection, shown: shownTo(policy, request), path }, (line, base) =>
+    nodes.lines(line, base, selected, page),
   );
 };
 

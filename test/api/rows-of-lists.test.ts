@@ -1,9 +1,8 @@
 /** Rows of a list are the objects that are shown one by one, though their documents pass from the store to the wire as text. */
 import fc from 'fast-check';
-import { createTextBytes } from '../../src/api/resource/text-bytes';
 import { maskDocument, masked, maskSecrets } from '../../src/model/access/secrets';
 import { startTestApi, type TestApi } from '../support/api';
-import { oddDocuments as documents, fillOddRows, oddText as odd } from '../support/odd-rows';
+import { oddDocuments as documents, fillOddRows } from '../support/odd-rows';
 import { type Persona, personas } from '../support/world';
 
 let api: TestApi;
@@ -186,13 +185,4 @@ describe('a document that is masked as text', () => {
       { numRuns: 3_000 },
     );
   });
-});
-
-test('a long text is the same bytes, whatever was guessed', () => {
-  for (const guess of [0, 10, 100_000]) {
-    const text = createTextBytes(guess);
-    const parts = Array.from({ length: 3_000 }, (_, at) => `${at} ${odd} `);
-    for (const part of parts) text.add(part);
-    expect(text.bytes().toString()).toBe(parts.join(''));
-  }
 });
