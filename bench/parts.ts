@@ -17,7 +17,6 @@ import { memoryOf } from './processes';
 import { measureRack } from './rack';
 import { measureRollouts } from './rollouts';
 import { measureRuns } from './runs';
-import { measureSeveral } from './several';
 import { measureStreams } from './streams';
 import type { System } from './system';
 import { measureWaiting } from './waiting';
@@ -29,7 +28,6 @@ import { measureWorst } from './worst';
 export const efforts = {
   quick: {
     http: { rounds: 1, seconds: 1 },
-    several: { rounds: 3, seconds: 2 },
     starts: 1,
     runs: 10,
     cycles: 40,
@@ -51,7 +49,6 @@ export const efforts = {
   },
   usual: {
     http: { rounds: 3, seconds: 2 },
-    several: { rounds: 5, seconds: 3 },
     starts: 2,
     runs: 40,
     cycles: 200,
@@ -73,7 +70,6 @@ export const efforts = {
   },
   full: {
     http: { rounds: 5, seconds: 3 },
-    several: { rounds: 7, seconds: 5 },
     starts: 3,
     runs: 40,
     cycles: 200,
@@ -113,7 +109,6 @@ const parts = {
     say(`requests at ${connections.join(', ')} connections, real and bare in turn`);
     return measureHttp(system, effort.http, say);
   },
-  several: ({ system, effort, say }: Here) => measureSeveral(system, effort.several, say),
   identity: ({ say }: Here) => measureIdentity(say),
   policy: async ({ effort }: Here) => measurePolicy(effort.starts * 20),
   memory: async ({ system }: Here) => memoryOf(system.processes),

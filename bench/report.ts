@@ -13,7 +13,6 @@ import { powerTables } from './power';
 import { allocationsTables, cyclesTables, rackTables, waitingTables } from './report-load';
 import { policyTables } from './report-policy';
 import { rolloutTables } from './rollouts';
-import { severalTable } from './several';
 import { streamsTables } from './streams';
 import { amount, cpu, ms, rate, table } from './table';
 import { walksTables } from './walk';
@@ -91,7 +90,6 @@ const sections: { readonly [Name in keyof Found]-?: (found: NonNullable<Found[Na
   ],
   run: runTables,
   http: httpTable,
-  several: severalTable,
   identity: identityTable,
   policy: policyTables,
   memory: memoryTable,

@@ -15,15 +15,12 @@ const environmentOf = (pid: number): NodeJS.ProcessEnv =>
     partsOf(pid, 'environ').map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   );
 
-/** The port that its log says it listens on, once as many processes of it have said so. Throws when it ends before. */
-const listening = async (child: ChildProcess, processes: number): Promise<number> => {
+/** The port that its log says it listens on. Throws when it ends before. */
+const listening = async (child: ChildProcess): Promise<number> => {
   const lines: string[] = [];
-  let listen = 0;
   for await (const line of createInterface({ input: child.stdout! })) {
     const said = JSON.parse(line) as { message?: string; port?: number; strategies?: unknown };
     if (said.message === 'listening' && said.port !== undefined && said.strategies !== undefined) {
-      listen += 1;
-      if (listen < processes) continue;
       child.stdout!.resume(); // what it says later is read, so that it is not kept waiting
       return said.port;
     }
@@ -56,7 +53,7 @@ export const startSecondApi = async (
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   return {
     pid: child.pid!,
-    port: await listening(child, Number(settings.TEMPER_API_PROCESSES ?? 1)),
+    port: await listening(child),
     stop: async () => {
       child.kill('SIGTERM');
       await ended;

@@ -11,7 +11,7 @@ const { withThrowAwaySystem } = require('./lib/throw-away');
 const usage = `npm run bench -- [--quick | --full] [--only <parts>] [--engine dev|production] [--json]
   --quick   few of everything: good for a trend, not for a figure
   --full    the sizes of the goals: 1,000 BMCs, 5,000 waiting nodes
-  --only    some parts, comma-separated: start, run, http, several, identity, policy, memory, cycles, allocations, lists, walk, plans, rack, waiting, boot, rollouts, console, streams, power, growth, floods, worst, fleet
+  --only    some parts, comma-separated: start, run, http, identity, policy, memory, cycles, allocations, lists, walk, plans, rack, waiting, boot, rollouts, console, streams, power, growth, floods, worst, fleet
   --engine  Temporal's dev server (the default), or its server of production with 512 shards and its store in the bench's PostgreSQL, built from source
             with Go the first time
   --json    prints the result as JSON instead of tables; it is kept in .temper/bench.json either way`;

@@ -1,6 +1,4 @@
 /** What the API is given: the other rooms it may ask, and the settings that change the wire. */
-
-import type { Store } from 'express-rate-limit';
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
@@ -119,6 +117,4 @@ export type ApiContext = {
   readonly voters?: (caller: Caller) => Promise<'holds' | 'lost' | 'away'>;
   /** What seals the secrets of webhooks; absent where the installation has none. */
   readonly webhookVault?: Vault;
-  /** Where requests are counted for several processes that serve one port; each counts its own when absent. */
-  readonly countedTogether?: (name: string) => Store;
 };

@@ -5,17 +5,7 @@ import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { cleaningFrom } from '../process/api/cleaning-runbooks';
 import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/context';
-import { countedTogether } from '../process/api/counted-together';
 import { identityFrom } from '../process/api/identity';
-import {
-  answerFirst,
-  ownSlot,
-  policyBefore,
-  runProcesses,
-  shareOf,
-  startsOthers,
-  tellPolicy,
-} from '../process/api/processes';
 import { startRamdiskListener } from '../process/api/ramdisk-listener';
 import { watchSkew } from '../process/clock-skew';
 import { collectAlone, keepHeapSmall } from '../process/heap';
@@ -27,26 +17,18 @@ import { createPolicyRecorder, type PolicyRecorder } from '../process/policy/pol
 import { type Life, live } from '../process/process';
 import { schemaCheck } from '../process/schema';
 import { apiListening, patienceOf, ramdiskAddressOf, refuseOpeningKeys } from '../process/settings/api-settings';
-import type { ApiConfig } from '../process/settings/config';
 import { together } from '../process/settings/fault';
 import { readConfig } from '../process/settings/read';
 
 keepHeapSmall();
 collectAlone();
 
-const whole = readConfig('api');
-const slot = ownSlot();
-const config = slot === undefined ? whole : shareOf(whole);
+const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
-const metrics = createMetrics(slot === undefined ? 'api' : `api-${slot}`);
+const metrics = createMetrics('api');
 
 // Asynchronous, so that its faults are reported together with those of the identity's files.
-const policyFrom = async (config: ApiConfig, record: PolicyRecorder['record']) =>
-  apiPolicyFrom(
-    config,
-    { log, metrics },
-    { record, ...(slot !== undefined && { onRules: tellPolicy, before: policyBefore() }) },
-  );
+const policyFrom = async (record: PolicyRecorder['record']) => apiPolicyFrom(config, { log, metrics }, record);
 
 /** Starts the thread that serves ramdisks where they have an address of their own. @returns how it is ended */
 const serveRamdisks = async (): Promise<() => Promise<void>> => {
@@ -62,7 +44,7 @@ const serve = async (life: Life): Promise<void> => {
   const traces = await tracesFrom('api', config, life);
   const recorder = createPolicyRecorder(log);
   life.onEnd(() => recorder.close());
-  const [identity, policy] = await together(identityFrom(config, log), policyFrom(config, recorder.record));
+  const [identity, policy] = await together(identityFrom(config, log), policyFrom(recorder.record));
   life.onEnd(() => identity.close());
   life.onEnd(() => policy.close());
   const inventory = openInventory(config, 'temper-api', poolsOf(config).callers, life);
@@ -70,14 +52,13 @@ const serve = async (life: Life): Promise<void> => {
   recorder.writeTo(inventory);
   const made = await roomsFrom(config, { identity, policy, inventory, traces, log, metrics }, life);
   const cleaningRunbooks = await cleaningFrom(inventory.runbooks.find, config.TEMPER_CLEANING_RUNBOOKS, log);
-  const settings = { ...made.settings, cleaningRunbooks };
-  const rooms: Rooms = { ...made, settings, ...(slot !== undefined && { countedTogether }) };
+  const rooms: Rooms = { ...made, settings: { ...made.settings, cleaningRunbooks } };
   const trail = createTrail(rooms);
   life.onEnd(() => trail.close());
 
   const ends: (() => Promise<void>)[] = [];
   life.onEnd(async () => void (await Promise.all(ends.map((end) => end()))));
-  if (slot === undefined) ends.push(await serveRamdisks());
+  ends.push(await serveRamdisks());
   const offered = config.TEMPER_RAMDISK_LISTEN === 'api' ? routes : withoutRamdisks(routes);
   const api = createApi(rooms, offered, trail);
   const server = patientServer(patienceOf(config), watched(api, metrics, traces), api);
@@ -90,25 +71,15 @@ const serve = async (life: Life): Promise<void> => {
     strategies: config.TEMPER_AUTH_STRATEGY,
   });
   const requireSchema = schemaCheck(inventory);
-  const check = async (): Promise<void> => {
+  life.ready(async () => {
     await inventory.ping();
     await requireSchema();
     const fault = policy.fault();
     if (fault) log.warn('ready with old rules', { fault });
-  };
-  life.ready(check);
-  if (slot !== undefined) answerFirst(metrics, check);
-};
-
-/** The first of several processes: it serves ramdisks, and starts those that serve everything else. */
-const serveByOthers = async (life: Life): Promise<void> => {
-  const ends: (() => Promise<void>)[] = [];
-  life.onEnd(async () => void (await Promise.all(ends.map((end) => end()))));
-  ends.push(await serveRamdisks());
-  await runProcesses(config, { log, metrics, ends }, life);
+  });
 };
 
 live('api', config, { log, metrics }, async (life) => {
   refuseOpeningKeys(process.env);
-  await (startsOthers(config) ? serveByOthers : serve)(life);
+  await serve(life);
 });

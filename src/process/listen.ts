@@ -43,8 +43,7 @@ const hostFaults: Readonly<Record<string, string>> = {
 export const listenFault = (thrown: unknown, sockets: readonly Listening[]): unknown => {
   const { code = '', port, syscall } = thrown as ListenError;
   const socket = sockets.find((one) => one.port === port) ?? sockets[0];
-  // `bind` where one of several processes has the first one listen for it.
-  if (!socket || !['listen', 'bind', 'getaddrinfo'].includes(syscall ?? '')) return thrown;
+  if (!socket || !['listen', 'getaddrinfo'].includes(syscall ?? '')) return thrown;
   if (portFaults[code])
     return new ConfigFault([`${socket.portSetting}: port ${socket.port} of ${socket.host} ${portFaults[code]}.`]);
   if (hostFaults[code] && socket.hostSetting)

@@ -1,6 +1,4 @@
 /** The server that all listeners share: what it bears of one client, so that no other waits for its sake. */
-
-import cluster from 'node:cluster';
 import {
   createServer,
   type Server as HttpServer,
@@ -100,21 +98,6 @@ const answerable =
     answer(request, response);
   };
 
-/**
- * What Node's `maxConnections` does, for one of several processes: that one gives a connection too many back to the first process, which
- * hands it out again at once, from one full process to the next without end.
- */
-const closeFurther = (server: HttpServer, most: number): void => {
-  let open = 0;
-  server.prependListener('connection', (socket) => {
-    open += 1;
-    socket.once('close', () => {
-      open -= 1;
-    });
-    if (open > most) socket.destroy();
-  });
-};
-
 /** The prototypes that an Express application gives to requests and responses. */
 type Prototypes = { request: object; response: object };
 
@@ -163,8 +146,7 @@ export const patientServer = (patience: Patience, answer: RequestListener, app?:
     },
     answerable(inTurn(answer, { ...patience, isAccepting: () => performance.now() - acceptedAt < acceptingMs })),
   );
-  if (cluster.isWorker) closeFurther(server, connections);
-  else server.maxConnections = connections;
+  server.maxConnections = connections;
   server.prependListener('connection', () => {
     acceptedAt = performance.now();
   });

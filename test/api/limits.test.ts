@@ -157,17 +157,25 @@ describe('what a credential costs', () => {
   });
 });
 
+const plainRequest = () => ({ headers: {} }) as Parameters<Limits['ofCaller']>[0];
+const plainResponse = { setHeader: () => {}, append: () => {}, headersSent: false } as unknown as Parameters<
+  Limits['ofCaller']
+>[1];
+const user = { strategy: 'noauth', user_id: 'u' } as Parameters<Limits['ofCaller']>[2];
+
+test('of requests that come at once, as many are served as the limit says', async () => {
+  const limits = createLimits({ caller: 7 });
+  const all = Array.from({ length: 30 }, () => limits.ofCaller(plainRequest(), plainResponse, user));
+  const served = (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled');
+  expect(served).toHaveLength(7);
+});
+
 test('a refusal names the seconds that are left of its minute, of which there is one at least', async () => {
   jest.useFakeTimers({ now: 0 });
   try {
     const limits = createLimits({ caller: 1 });
-    const request = () => ({ headers: {} }) as Parameters<Limits['ofCaller']>[0];
-    const response = { setHeader: () => {}, append: () => {}, headersSent: false } as unknown as Parameters<
-      Limits['ofCaller']
-    >[1];
-    const who = { strategy: 'noauth', user_id: 'u' } as Parameters<Limits['ofCaller']>[2];
     const refusal = () =>
-      limits.ofCaller(request(), response, who).then(
+      limits.ofCaller(plainRequest(), plainResponse, user).then(
         () => undefined,
         ({ facts }) => facts,
       );

@@ -1,7 +1,8 @@
 /** Processes with good settings start, say so, and end cleanly when they are asked to. */
 import { once } from 'node:events';
-import { createServer, get } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer, get, request } from 'node:http';
+import { type AddressInfo, connect, createServer as createSilentServer } from 'node:net';
+import { until } from '../../demo/nodes';
 import { gentleEnd } from '../../src/process/listen';
 import { type Env, endAll, good, start } from './support/entries';
 
@@ -44,6 +45,59 @@ test.each([
   child.kill('SIGTERM');
   expect((await ended).status).toBe(0);
   client.destroy();
+});
+
+test('an API whose database is away is alive, and says why it is not ready; its metrics count what it answers', async () => {
+  const { says } = start('api', { ...good.api, TEMPER_HEALTH_PORT: '0' });
+  await says('"message":"ready"');
+  const { port } = JSON.parse(await says('"message":"listening"'));
+  const health = `http://127.0.0.1:${JSON.parse(await says('"message":"health"')).port}`;
+  const ready = await fetch(`${health}/readyz`);
+  expect([ready.status, (await ready.json()).reason]).toEqual([503, expect.stringContaining('ECONNREFUSED')]);
+  expect((await fetch(`${health}/healthz`)).status).toBe(200);
+  expect((await fetch(`http://127.0.0.1:${port}/v1`)).status).toBe(200);
+  // A request is counted when its answer has left, which its reader may know first.
+  const counted = /^temper_api_request_seconds_count\{.*process="api".*\} 1$/m;
+  await until(
+    'the request to be counted',
+    60_000,
+    async () => counted.test(await (await fetch(`${health}/metrics`)).text()) || undefined,
+  );
+});
+
+test('SIGTERM ends an API that waits for its database before it listens', async () => {
+  const silent = createSilentServer().listen(0, '127.0.0.1');
+  try {
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const waits = once(silent, 'connection');
+    const { child, ended } = start('api', {
+      ...good.api,
+      TEMPER_DATABASE_URL: `postgres://temper@127.0.0.1:${port}/temper`,
+      TEMPER_CLEANING_RUNBOOKS: '*=CUSTOM_ERASE',
+    });
+    await Promise.race([waits, ended]);
+    child.kill('SIGTERM');
+    const { status, err } = await ended;
+    expect({ status, err }).toEqual({ status: 0, err: '' });
+  } finally {
+    silent.close();
+  }
+});
+
+test('a request that is under way at SIGTERM is answered before the API ends', async () => {
+  const { child, ended, says } = start('api', good.api);
+  const { port } = JSON.parse(await says('"message":"listening"'));
+  const headers = { 'content-type': 'application/json', 'content-length': '2', expect: '100-continue' };
+  const asked = request({ host: '127.0.0.1', port, path: '/v1/nodes', method: 'POST', headers });
+  asked.flushHeaders();
+  await once(asked, 'continue');
+  child.kill('SIGTERM');
+  await says('"why":"SIGTERM"');
+  asked.end('{}');
+  const [answer] = await once(asked, 'response');
+  answer.resume();
+  expect([answer.statusCode, (await ended).status]).toEqual([400, 0]);
 });
 
 test('a request that is under way is answered before the server ends', async () => {

@@ -52,7 +52,7 @@ const at = (cidr: string): Peer => ({ ipBlock: { cidr } });
 /** An installation that uses all that the chart offers. */
 const whole = {
   settings: { files: 'temper-files' },
-  api: { processes: 3, ramdisks: { enabled: true, service: { type: 'ClusterIP' } } },
+  api: { ramdisks: { enabled: true, service: { type: 'ClusterIP' } } },
   boot: { enabled: true, passesOn: true, volume: { persistentVolumeClaim: { claimName: 'images' } } },
   engineMetrics: { enabled: true },
   bmc: {
@@ -115,7 +115,6 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
   test.each([
     ['a key that no value has', { api: { replica: 3 } }, /replica/],
     ['a number of replicas in words', { api: { replicas: 'two' } }, /replicas/],
-    ['no process at all', { api: { processes: 0 } }, /processes/],
     ['a console without an address', { bmc: { groups: [{ name: 'a', console: {} }] } }, /publicUrl/],
     [
       'a console by another scheme',
@@ -298,9 +297,8 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     expect(toldTo(verdict, 'worker-bmc-none').env.TEMPER_CONDUCTOR_GROUP).toBe('Rack "7"\n: {{ x }}');
   });
 
-  test('a pod of the API has as many processes as its value says; where that is one, the secret decides', () => {
-    expect(toldTo(judged(whole), 'api').env).toMatchObject({ TEMPER_API_PROCESSES: '3', TEMPER_DRAIN_MS: '10000' });
-    expect(toldTo(judged(), 'api').env).not.toHaveProperty('TEMPER_API_PROCESSES');
+  test('a pod of the API that is to end takes connections until balancers have turned away', () => {
+    expect(toldTo(judged(), 'api').env).toMatchObject({ TEMPER_DRAIN_MS: '10000' });
   });
 
   test('serial lines are read by workers of the groups that say so, behind a service that any of them answers at', () => {

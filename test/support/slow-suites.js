@@ -2,7 +2,6 @@
 module.exports.slowSuites = {
   'e2e/crash': 272,
   'clients/rack-by-sushy': 210,
-  'bin/api-processes': 204,
   'e2e/cli-life': 193,
   'browser/read-by-managers': 160,
   'clients/schemathesis': 155,
@@ -10,7 +9,6 @@ module.exports.slowSuites = {
   'clients/image': 150,
   'browser/read-by-readers': 140,
   'e2e/demo': 139,
-  'bin/api-process-starts': 133,
   'e2e/cli': 128,
   'clients/guides': 120,
   'clients/tempest': 105,

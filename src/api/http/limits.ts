@@ -1,6 +1,6 @@
 /** How many requests one caller is served in a minute; a request without a login counts by address. */
 import type { Request, Response } from 'express';
-import { rateLimit, type Store } from 'express-rate-limit';
+import { rateLimit } from 'express-rate-limit';
 import type { Caller } from '../../model/access/callers';
 import { TemperError } from '../../model/errors';
 import { callerKey } from './caller-key';
@@ -28,10 +28,10 @@ type Count = (request: Request, response: Response, keyOf: () => string) => Prom
 
 const uncounted = Promise.resolve();
 
-const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>, storeOf: () => Store): Count => {
+const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>): Count => {
   if (perMinute === undefined) return () => uncounted;
   const limiter = rateLimit({
-    store: storeOf(),
+    store: new RequestCounts(),
     windowMs,
     limit: perMinute,
     identifier: 'requests',
@@ -59,18 +59,12 @@ const smaller = (one = Number.POSITIVE_INFINITY, other = Number.POSITIVE_INFINIT
   return least === Number.POSITIVE_INFINITY ? undefined : least;
 };
 
-/**
- * An address never gets more than a caller.
- * @param storeOf where requests are counted that a name stands for; in this process's memory when absent
- */
-export const createLimits = (
-  perMinute: LimitSettings,
-  storeOf: (name: string) => Store = () => new RequestCounts(),
-): Limits => {
+/** An address never gets more than a caller. */
+export const createLimits = (perMinute: LimitSettings): Limits => {
   const keys = new WeakMap<Request, string>();
-  const countCaller = counter(perMinute.caller, keys, () => storeOf('callers'));
+  const countCaller = counter(perMinute.caller, keys);
   const address = smaller(perMinute.caller, perMinute.address);
-  const countAddress = counter(address, keys, () => storeOf('addresses'));
+  const countAddress = counter(address, keys);
   return {
     ofCaller: (request, response, who) => countCaller(request, response, () => callerKey(who)),
     ofAddress: (request, response) => countAddress(request, response, () => `address ${senderOf(request)}`),

@@ -134,7 +134,7 @@ const answerRefusal = async (services: Services, app: Express, exchange: Exchang
 /** @returns what serves a route, with `atPath` every route of the same path */
 export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[]) => {
   const { rateLimitPerMinute: caller, addressLimitPerMinute: address } = ctx.settings;
-  const limits = createLimits({ caller, address }, ctx.countedTogether);
+  const limits = createLimits({ caller, address });
   const budget = createOpenBudget(ctx.settings.openBudget);
   const say = boundedLines((message, facts) => ctx.log.error(message, facts));
   const services: Services = { ctx, trail, once: createOnce(ctx, routes), limits, budget, say };

@@ -45,25 +45,20 @@ const holdShadow = (config: PolicyConfig, rest: PolicyRest, { log, metrics }: Po
   return { now, close: held.close };
 };
 
-/** What a caller wants to know of every load, and what it knows of the one before. */
-export type PolicyLoads = Pick<Watching, 'record' | 'before'> & { readonly onRules?: Watching['onLoad'] };
-
-/** @throws ConfigFault when a file cannot be used at start */
-export const apiPolicyFrom = (config: PolicyConfig, hands: PolicyDeps, loads: PolicyLoads = {}): ApiPolicy => {
+/**
+ * @param record called for every load
+ * @throws ConfigFault when a file cannot be used at start
+ */
+export const apiPolicyFrom = (config: PolicyConfig, hands: PolicyDeps, record?: Watching['record']): ApiPolicy => {
   const { log, metrics } = hands;
   const { TEMPER_POLICY_SET: set, TEMPER_POLICY_FILE: file, TEMPER_POLICY_DIRS: folders } = config;
   const { close: closeRemote, ...rest } = restOf(config);
-  const { record, before, onRules } = loads;
   const watching: Watching = {
     log,
-    onLoad: (rules) => {
-      metrics.policyAge.setToCurrentTime();
-      onRules?.(rules);
-    },
+    onLoad: () => metrics.policyAge.setToCurrentTime(),
     onStale: (stale: boolean) => metrics.policyStale.set(stale ? 1 : 0),
     counted: (policy: Policy) => countedPolicy(policy, set, metrics),
     ...(record && { record }),
-    ...(before && { before }),
   };
   const held = holdPolicy(set, { file, folders }, watching, rest);
   const second = holdShadow(config, rest, hands);

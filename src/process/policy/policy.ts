@@ -26,7 +26,7 @@ import {
 const lookEveryMs = 2_000;
 
 /** How many rules each file holds, by its path. */
-export type RuleCounts = ReadonlyMap<string, number>;
+type RuleCounts = ReadonlyMap<string, number>;
 
 /** Options of the policy that no file holds. */
 export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedServiceProject' | 'remote'>;
@@ -34,8 +34,8 @@ export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedS
 /** What looks at every policy that comes into force. */
 export type Watching = {
   readonly log: Logger;
-  /** Called for every policy that comes into force, with how many rules each of its files holds. */
-  readonly onLoad: (rules: RuleCounts) => void;
+  /** Called for every policy that comes into force. */
+  readonly onLoad: () => void;
   /** Called with whether the files that lie there are not those in force. */
   readonly onStale?: (stale: boolean) => void;
   readonly counted?: (policy: Policy) => Policy;
@@ -43,8 +43,6 @@ export type Watching = {
   readonly record?: (load: PolicyLoad) => void;
   /** The setting that names the files, for messages. */
   readonly setting?: string;
-  /** What the files held in the process that this one stands in for: one that holds none now is refused, as by a reload. */
-  readonly before?: RuleCounts;
 };
 
 export type PolicyHolder = {
@@ -112,12 +110,12 @@ const loadedFiles = (texts: Texts | undefined, rules?: RuleCounts): PolicyLoad['
 export const holdPolicy = (
   set: RuleSetName,
   given: string | PolicyPlaces | undefined,
-  { log, onLoad, onStale, counted = (policy) => policy, record, setting = 'TEMPER_POLICY_FILE', before }: Watching,
+  { log, onLoad, onStale, counted = (policy) => policy, record, setting = 'TEMPER_POLICY_FILE' }: Watching,
   rest: PolicyRest = {},
 ): PolicyHolder => {
   const places = placesOf(given);
   const mode = rest.mode ?? 'strict';
-  const compile = (found: FilesRead, known: RuleCounts | undefined): Loaded => {
+  const compile = (found: FilesRead, known?: RuleCounts): Loaded => {
     try {
       if ('thrown' in found) throw found.thrown;
       const rules = rulesIn(found.texts);
@@ -129,7 +127,7 @@ export const holdPolicy = (
       throw filesFault(setting, placesText(places), thrown);
     }
   };
-  const load = (found: FilesRead, known: RuleCounts | undefined): Loaded => {
+  const load = (found: FilesRead, known?: RuleCounts): Loaded => {
     const loaded = compile(found, known);
     const { policy, rules } = loaded;
     for (const warning of [...policy.warnings, ...reviewOf(policy, membersWith([]))]) log.warn('policy', { warning });
@@ -139,12 +137,12 @@ export const holdPolicy = (
     log.info('policy loaded', { set, hash: policy.hash, ...(file && { file }) });
     const texts = 'texts' in found ? found.texts : undefined;
     record?.({ at: new Date(), set, mode, rule_set: policy.hash, reason: null, files: loadedFiles(texts, rules) });
-    onLoad(rules);
+    onLoad();
     onStale?.(false);
     return loaded;
   };
   const first = readPolicy(places);
-  let loaded = load(first, before);
+  let loaded = load(first);
   let current = counted(loaded.policy);
   let fault: string | null = null;
   const reload = (found: FilesRead) => {

@@ -18,11 +18,6 @@ import {
 export const api = {
   TEMPER_API_HOST: nonEmptyText.default('127.0.0.1').describe('Address the API listens on.'),
   TEMPER_API_PORT: port.default(6385).describe('Port the API listens on.'),
-  TEMPER_API_PROCESSES: count(1, 64)
-    .default(1)
-    .describe(
-      'Processes that serve this port, one for each processor that the API is given; beyond one, a first process starts the others and serves nothing. Limits, streams and connections are those of all of them.',
-    ),
   TEMPER_PUBLIC_ENDPOINT: webUrl.optional().describe('Base of the links in replies; the request’s host when unset.'),
   TEMPER_TEMPORAL_UI_URL: webUrl.optional().describe('Temporal’s web UI; runs then carry a link into it.'),
   TEMPER_AUTH_STRATEGY: strategyList.describe(

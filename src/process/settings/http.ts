@@ -11,7 +11,7 @@ const quota = (name: Quota, more = '') =>
 
 const quotaSettings = {
   TEMPER_QUOTA_RUNS: quota('runs', ' Runs count for the project whose caller asked for them.'),
-  TEMPER_QUOTA_STREAMS: quota('streams', ' Counted in each API; each of its TEMPER_API_PROCESSES has its share.'),
+  TEMPER_QUOTA_STREAMS: quota('streams', ' Counted in each API process.'),
   TEMPER_QUOTA_ALLOCATIONS: quota('allocations'),
   TEMPER_QUOTA_RUNBOOKS: quota('runbooks'),
   TEMPER_QUOTA_RUNBOOK_REVISIONS: quota(
@@ -38,12 +38,12 @@ export const served = {
   TEMPER_RATE_LIMIT_PER_MINUTE: count(1)
     .optional()
     .describe(
-      'Requests that each API, all of its TEMPER_API_PROCESSES together, serves one caller (user and scope) in a minute, and at most one address without a known caller; any number of a known caller when unset.',
+      'Requests that each API process serves one caller (user and scope) in a minute, and at most one address without a known caller; any number of a known caller when unset.',
     ),
   TEMPER_ADDRESS_LIMIT_PER_MINUTE: count(0)
     .default(12_000)
     .describe(
-      'Requests without a known caller that each API, all of its TEMPER_API_PROCESSES together, serves one address in a minute, passwords and tokens that it has not seen before among them; 0 for any number. TEMPER_RATE_LIMIT_PER_MINUTE where that is less.',
+      'Requests without a known caller that each API process serves one address in a minute, passwords and tokens that it has not seen before among them; 0 for any number. TEMPER_RATE_LIMIT_PER_MINUTE where that is less.',
     ),
   ...quotaSettings,
   TEMPER_LOCK_WAIT_MS: count(0, 30_000)

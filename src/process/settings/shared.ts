@@ -32,7 +32,7 @@ export const store = {
   TEMPER_DATABASE_POOL: count(1)
     .default(10)
     .describe(
-      'Connections to Postgres at most. In an API whose ramdisks have an address of their own (TEMPER_RAMDISK_LISTEN) a quarter of them is theirs, and each of TEMPER_API_PROCESSES has its share; each has one at least.',
+      'Connections to Postgres at most. In an API whose ramdisks have an address of their own (TEMPER_RAMDISK_LISTEN) a quarter of them is theirs; each has one at least.',
     ),
 };
 
