@@ -36,7 +36,7 @@ export type KeptAnswer = {
 /** How long a request counts as being served without a renewal; a live process renews three times within. */
 export const livesForMs = 15_000;
 
-// Raised by the trigger of migration 0014.
+// Raised by the function note_work of the database.
 const givenUp = 'TM001';
 
 /** Whether a transaction was stopped because its request had been given up and another one does the work. */

@@ -11,24 +11,27 @@ export type RolePasswords = Readonly<Partial<Record<(typeof roles)[number], stri
 // Any number will do; it must only be the same for all processes that migrate.
 const migrationLock = 7_241_386;
 
+const schemaFolder = join(__dirname, 'migrations');
+
 /**
  * Makes the roles (with login where a password is given), applies what is missing, and says what it did.
  * @param sql a pool of the owner of the database
  * @param auditMinimumMonths how many months of the audit trail are kept at least; left as it is when absent
+ * @param folder of the SQL files; another than the product's only in tests of upgrades
  */
 export const migrate = async (
   sql: Sql,
   passwords: RolePasswords,
-  { auditMinimumMonths }: { auditMinimumMonths?: number } = {},
+  { auditMinimumMonths, folder = schemaFolder }: { auditMinimumMonths?: number; folder?: string } = {},
 ): Promise<string[]> =>
   sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${migrationLock})`;
     await makeRolesIn(tx as unknown as Sql, passwords);
     await tx`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
     const applied = new Set((await tx<{ name: string }[]>`select name from migrations`).map((row) => row.name));
-    const missing = migrationFiles().filter((name) => !applied.has(name));
+    const missing = migrationFiles(folder).filter((name) => !applied.has(name));
     for (const name of missing) {
-      await tx.unsafe(readFileSync(join(__dirname, 'migrations', name), 'utf8'));
+      await tx.unsafe(readFileSync(join(folder, name), 'utf8'));
       await tx`insert into migrations (name) values (${name})`;
     }
     await narrowDatabase(tx);
@@ -67,8 +70,8 @@ const keepAuditAtLeast = async (tx: Db, months: number): Promise<void> => {
 };
 
 /** Names of all migrations, in order. */
-export const migrationFiles = (): string[] =>
-  readdirSync(join(__dirname, 'migrations'))
+export const migrationFiles = (folder = schemaFolder): string[] =>
+  readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort();
 

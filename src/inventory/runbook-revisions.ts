@@ -1,4 +1,4 @@
-/** Queries of the revisions of runbooks: written by a trigger of the table (0036), read and withdrawn here. */
+/** Queries of the revisions of runbooks: written by a trigger of the table, read and withdrawn here. */
 import type { RunbookUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { RunbookParameter } from '../model/resources/runbook-parameters';

@@ -1,6 +1,4 @@
 /** Pages of the audit trail: joined they are the whole, over the borders of months, and a full page asks no older month. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { planWith } from '../../bench/plans/explain';
 import type { Statement } from '../../bench/plans/statements';
 import { createInventory, type Inventory } from '../../src/inventory';
@@ -152,44 +150,5 @@ describe('months that are kept beside the newest', () => {
     const later = await counted();
     const more = Object.entries(later).filter(([name, pages]) => pages > first[name]! + 8);
     expect(more).toEqual([]);
-  });
-});
-
-describe('the migration', () => {
-  const file = join(__dirname, '../../src/inventory/migrations/0065-audit-in-order-of-time.sql');
-  const [ofPastMonths, rest] = readFileSync(file, 'utf8').split('-- These take up') as [string, string];
-  /** Indexes of months by their order; of those that are over where `past` says so. */
-  const indexes = (sql: Pick<Sql, 'unsafe'>, past: boolean) =>
-    sql.unsafe(`
-      select i.indexrelid::regclass::text as name, exists (select from pg_inherits where inhrelid = i.indexrelid) as is_part
-      from pg_index i join pg_class c on c.oid = i.indrelid
-      where c.relname ~ '^audit_[0-9]{4}_[0-9]{2}$' and pg_get_indexdef(i.indexrelid) ~ '\\mat, seq\\)'
-        and (not ${past} or to_date(substr(c.relname, 7), 'YYYY_MM') < audit_month(now()))`);
-
-  test('keeps nothing that is written waiting while it makes the indexes of months that are over, and makes each once', async () => {
-    for (const ago of [1, 2]) await addMonth(ago, 10);
-    const names = [...rest.matchAll(/create index (\w+)/g)].map(([, name]) => name);
-    await owner.unsafe(`drop index ${names.join(', ')}`);
-    await owner.unsafe(
-      ['at', 'by_node', 'by_project', 'by_asker', 'by_run', 'by_request']
-        .map((name) => `create index audit_${name} on audit (at);`)
-        .join(''),
-    );
-    await owner`create index audit_not_granted on audit (verdict, seq)`;
-    const [{ months }] = (await owner`
-      select count(*)::int as months from pg_inherits where inhparent = 'audit'::regclass`) as unknown as [
-      { months: number },
-    ];
-    await reader`set lock_timeout = '2s'`;
-    await owner.begin(async (tx) => {
-      await tx.unsafe(ofPastMonths);
-      await reader`insert into audit (requester, action, resource, resource_id) values ('{}', 'meanwhile', 'x', 'x')`;
-      // Half a year ahead and the present month are left.
-      expect(await indexes(tx, true)).toHaveLength(7 * (months - 7));
-      await tx.unsafe(`-- ${rest}`);
-    });
-    const made = await indexes(owner, false);
-    expect(made).toHaveLength(7 * months);
-    expect(made.filter(({ is_part }) => !is_part)).toEqual([]);
   });
 });

@@ -1,6 +1,4 @@
-/** The months of the audit trail: made ahead, dropped when they are old, never changed, and filled from the table before. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The months of the audit trail: made ahead, dropped when they are old, never changed. */
 import { audit } from '../../src/inventory/audit';
 import { connect, type Sql } from '../../src/inventory/database';
 import { migrate } from '../../src/inventory/migrate';
@@ -139,31 +137,4 @@ test('rows are never changed, in the months as little as in the whole', async ()
   for (const table of ['audit', monthOf(ago(0))])
     for (const change of [`update ${table} set action = 'x'`, `delete from ${table}`, `truncate ${table}`])
       await expect(sql.unsafe(change)).rejects.toThrow('append-only');
-});
-
-test('rows of the table before keep their order, and new ones follow them', async () => {
-  // The part of the first migration that made the table, on a database that has no other tables of it.
-  const folder = join(__dirname, '../../src/inventory/migrations');
-  const first = readFileSync(join(folder, '0001-foundation.sql'), 'utf8');
-  const table = /create table audit \([\s\S]*?\n\);\ncreate index.*\ncreate index.*/.exec(first)![0];
-  const trigger = /create trigger audit_append_only.*/.exec(first)![0];
-  await sql.unsafe(`drop table audit cascade; drop function audit_month, audit_make_month, audit_keep;`);
-  await sql.unsafe(`${table};${trigger}`);
-  const node = '5a4e4a0e-4d0e-4cf5-8f3d-0d2a0f6d7a11';
-  for (const [at, resource, id] of [
-    [ago(5), 'node', node],
-    [ago(2), 'node', 'gone'],
-    [ago(0), 'runbook', node],
-  ] as const)
-    await sql`insert into audit (at, requester, action, resource, resource_id)
-      values (${at}, ${sql.json({ request_id: 'r', project_id: 'p' })}, 'x', ${resource}, ${id})`;
-  await sql.unsafe(readFileSync(join(folder, '0013-audit.sql'), 'utf8'));
-  await sql`insert into audit (requester, action, resource, resource_id) values ('{}', 'new', 'x', 'x')`;
-  expect(await sql`select seq, action, verdict, node_uuid, asked_by, request_id from audit order by seq`).toEqual([
-    { seq: 1, action: 'x', verdict: 'granted', node_uuid: node, asked_by: 'p', request_id: 'r' },
-    { seq: 2, action: 'x', verdict: 'granted', node_uuid: null, asked_by: 'p', request_id: 'r' },
-    { seq: 3, action: 'x', verdict: 'granted', node_uuid: null, asked_by: 'p', request_id: 'r' },
-    { seq: 4, action: 'new', verdict: 'granted', node_uuid: null, asked_by: null, request_id: null },
-  ]);
-  expect(await months()).toEqual(expect.arrayContaining([monthOf(ago(5)), monthOf(ago(2)), monthOf(ago(-6))]));
 });

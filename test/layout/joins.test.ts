@@ -44,7 +44,7 @@ const reasons: Readonly<Record<string, string>> = {
   'rollouts/rollouts.ts: t.node_uuid = n.uuid': 'compared',
   'rollouts/selection.ts: t.node_uuid = nodes.uuid': 'leaves nodes out of a plan, among those that the caller sees now',
   'rollouts/targets.ts: n.uuid = held.node_uuid':
-    'a soak ends in the transaction in which its node changes hands (migration 0081)',
+    'a soak ends in the transaction in which its node changes hands (hand_over_rollout_targets)',
   'rollouts/targets.ts: n.uuid = t.node_uuid': 'compared',
   'runs/acts.ts: a.node_uuid = held.uuid': held,
   'runs/acts.ts: p.node_uuid = held.uuid': held,

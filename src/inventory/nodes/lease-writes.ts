@@ -1,4 +1,4 @@
-/** What a lessee writes is stamped with its lease by triggers of the store (migration 0029), and ends with it. */
+/** Triggers of the database stamp what a lessee writes with its lease, and take it back when the lease ends. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import type { Db } from '../database';
 

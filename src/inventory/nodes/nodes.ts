@@ -65,7 +65,7 @@ export type NodeRow = {
   readonly conductor: string | null;
   /** Of the present lessee. */
   readonly lease_id: LeaseUuid | null;
-  /** What the present lessee wrote over, with former values; see migration 0029. */
+  /** What the present lessee wrote over, with former values; triggers write it. */
   readonly of_lease: Document;
   /** Whether the run that holds it was accepted under another lease than the present one. */
   readonly foreign_run: boolean;

@@ -37,7 +37,7 @@ export type SyncedNode = {
 };
 type Changes = Partial<Omit<SyncedNode, 'owner' | 'lessee' | 'reason'>>;
 
-/** Slots of an interval. Each node has one, by its uuid (migration 0060), and is due once when the clock enters it. */
+/** Slots of an interval. Each node has one, by its uuid (power_looks), and is due once when the clock enters it. */
 export const powerSlots = 1_024;
 
 /** Slots are counted from the epoch, by the clock of the database: an interval later the same nodes have their turn. */
