@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi, createStreams, defaultSettings, type Rooms } from '../../src/api';
+import { createApi, createStreams, type Rooms } from '../../src/api';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { newPair } from '../../src/inventory/secrets/sealed-box';
@@ -10,6 +10,9 @@ import { createDigests, createSealer } from '../../src/inventory/secrets/sealing
 import { createVault } from '../../src/inventory/secrets/vault';
 import { maxVersion } from '../../src/model/resources/microversions';
 import { createPolicy, personas } from '../../src/policy';
+import { apiSettings } from '../../src/process/settings/api-settings';
+import { processes } from '../../src/process/settings/config';
+import { parseSettings } from '../../src/process/settings/read';
 import type { Asked, Asker } from './asked';
 
 export type Statement = { readonly text: string; readonly values: readonly unknown[] };
@@ -22,6 +25,16 @@ const callers = { operator: personas['system-admin'], lessee: personas['lessee-r
 >;
 
 const ignored = () => {};
+
+/** What every API has to be told. Of all else it has the defaults. */
+const required = {
+  TEMPER_DATABASE_URL: 'postgres://127.0.0.1:9/temper',
+  TEMPER_TEMPORAL_ADDRESS: '127.0.0.1:9',
+  TEMPER_SECRETS_PUBLIC_KEYS: `plans:${newPair().publicRaw.toString('base64')}`,
+  TEMPER_DIGEST_KEYS: `plans:${Buffer.alloc(32).toString('base64')}`,
+  TEMPER_BMC_NETWORKS: '10.0.0.0/8',
+  TEMPER_AUTH_STRATEGY: 'noauth',
+};
 
 /** The rooms that reading needs; nothing here starts a run. */
 const roomsOn = (url: string, sent: Statement[], publicEndpoint: string | null) => {
@@ -42,7 +55,7 @@ const roomsOn = (url: string, sent: Statement[], publicEndpoint: string | null) 
     runs: { look: async () => ({ sources: [] }) } as unknown as Rooms['runs'],
     streams: createStreams({ inventory, log }),
     log,
-    settings: { ...defaultSettings, publicEndpoint, lookup: async () => [] },
+    settings: { ...apiSettings(parseSettings(processes.api, required)), publicEndpoint },
   };
   return { rooms, inventory };
 };

@@ -16,13 +16,13 @@ export type ContextSettings = {
   /** Absolute URL that links begin with, without a trailing slash; null takes the request's host. */
   readonly publicEndpoint: string | null;
   /** Temporal's web UI, without a trailing slash; null where runs carry no link into it. */
-  readonly temporalUi?: string | null;
-  readonly temporalNamespace?: string;
+  readonly temporalUi: string | null;
+  readonly temporalNamespace: string;
   /** Networks, as CIDR, that a BMC address must lie in; none means any. */
   readonly bmcNetworks: readonly string[];
   /** Longest page of a list. */
   readonly maxLimit: number;
-  /** Whether project admins may enrol and delete nodes of their own project. */
+  /** Whether project admins may enrol and delete nodes of their own project. Off by default: a node is an operator's decision. */
   readonly projectAdminCanManageOwnNodes: boolean;
   readonly allowDeletingAvailableNodes: boolean;
   /** Whether a ramdisk must be spoken to with TLS. */
@@ -45,54 +45,35 @@ export type ContextSettings = {
   readonly automaticLessee: 'instance' | 'request' | 'off';
   /** The ramdisk record that nodes boot from which name no image; none when absent. */
   readonly defaultRamdisk?: string;
-  /** Whether machines that no node stands for are recorded as their ramdisks report them; not when absent. */
-  readonly discovery?: boolean;
+  /** Whether machines that no node stands for are recorded as their ramdisks report them. */
+  readonly discovery: boolean;
   /** What the traits begin with that only the operator sets; empty for none. */
   readonly operatorTraitPrefix: string;
   /** Runbooks that stand in for a node's own list in automated cleaning, by resource class; `*` for all others. */
   readonly cleaningRunbooks: Readonly<Record<string, string>>;
-  /** How many users must approve a rollout that its caller may not start alone; 1 when absent. */
-  readonly rolloutApprovers?: number;
-  /** How long an approval counts, in hours; 24 when absent. */
-  readonly rolloutApprovalHours?: number;
-  /** How long the answer to a request with an Idempotency-Key is kept; 24 when absent. */
-  readonly idempotencyHours?: number;
+  /** How many users must approve a rollout that its caller may not start alone. */
+  readonly rolloutApprovers: number;
+  /** How long an approval counts, in hours. */
+  readonly rolloutApprovalHours: number;
+  /** How long the answer to a request with an Idempotency-Key is kept. */
+  readonly idempotencyHours: number;
   /** Requests that one caller is served in a minute; any number when absent. */
   readonly rateLimitPerMinute?: number;
   /** Requests in a minute that one address is served without a known caller; the above when absent or more. */
   readonly addressLimitPerMinute?: number;
   /** Bodies of senders who need no login that are read at once. */
   readonly openBudget?: OpenBudget;
-  /** How long a request waits for a node that is held, in ms; not at all when absent. */
-  readonly lockWaitMs?: number;
+  /** How long a request waits for a node that is held, in ms. */
+  readonly lockWaitMs: number;
   /** How much of a kind one project may have; the defaults when absent. */
   readonly quotas?: Quotas;
-  /** Origins of web pages that may read answers; none when absent. */
-  readonly corsOrigins?: readonly string[];
+  /** Origins of web pages that may read answers. */
+  readonly corsOrigins: readonly string[];
   /** Networks of the proxies whose X-Forwarded-For is believed; none when absent. */
   readonly trustedProxies?: readonly string[];
   /** Addresses of a host name; rejects or answers none where it does not resolve. */
   lookup(host: string): Promise<string[]>;
 };
-
-/** Settings as an installation has them that says nothing. Enrolment by projects is off: a node is an operator's decision. */
-export const defaultSettings = {
-  publicEndpoint: null,
-  bmcNetworks: [],
-  maxLimit: 1000,
-  projectAdminCanManageOwnNodes: false,
-  allowDeletingAvailableNodes: true,
-  disallowedSteps: ['vendor.send_raw'],
-  webhookOrigins: [],
-  agentRequireTls: true,
-  heartbeatTimeoutS: 300,
-  imageOrigins: [],
-  concurrency: { clean: 50, deploy: 250 },
-  automatedClean: true,
-  automaticLessee: 'instance',
-  operatorTraitPrefix: '',
-  cleaningRunbooks: {},
-} as const satisfies Omit<ContextSettings, 'lookup'>;
 
 /** How much of a kind one project may have here. */
 export const quotasOf = ({ settings }: { readonly settings: Pick<ContextSettings, 'quotas'> }): Quotas =>

@@ -3,7 +3,7 @@ import { describe } from './openapi';
 import { routes } from './routes';
 
 export { createTrail } from './audit/middleware';
-export { type ApiContext as Rooms, type ContextSettings as Settings, defaultSettings } from './context';
+export type { ApiContext as Rooms, ContextSettings as Settings } from './context';
 export { createStreams } from './http/event-streams';
 export { onlyRamdisks, withoutRamdisks } from './http/ramdisk-listener';
 export type { Route } from './http/route';

@@ -9,7 +9,12 @@ const asked = Buffer.from('asked');
 /** A caller whose requests have a key each, of a store that has counted so many. */
 const callerWith = (answers: Answers) => {
   const store = storeOf(answers);
-  const ctx = { inventory: store.inventory, settings: {}, vault: { digests: () => [asked] }, log: logOf().log };
+  const ctx = {
+    inventory: store.inventory,
+    settings: { idempotencyHours: 24 },
+    vault: { digests: () => [asked] },
+    log: logOf().log,
+  };
   const doOnce = createOnce(ctx as unknown as Parameters<typeof createOnce>[0], []);
   const work = jest.fn(async () => ({ status: 204 }));
   const send = (key: string, project_id = 'p') => {

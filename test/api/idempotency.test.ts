@@ -451,7 +451,7 @@ describe('a process that died', () => {
   /** A request with a key, to a store that answers so. */
   const keyed = (answers: Answers, more: object = {}) => {
     const { inventory } = storeOf(answers);
-    const ctx = { inventory, settings: {}, vault: { digests: () => [asked] }, log: logOf().log };
+    const ctx = { inventory, settings: { idempotencyHours: 24 }, vault: { digests: () => [asked] }, log: logOf().log };
     const request = { requestId: 'r1', who: { roles: [] }, version: 1, header: () => 'a-key' };
     const route = { method: 'PUT', rules: ['a:rule'], ...more };
     const doOnce = createOnce(ctx as unknown as Parameters<typeof createOnce>[0], []);

@@ -1,7 +1,8 @@
 /** Deploying, cleaning by itself and rescuing: what the request may carry, what the node must say, and what the run is given. */
-import { defaultSettings } from '../../src/api';
+
 import { faultOf } from '../support/api';
 import { deployable, holder, image, type Provisioning, startProvisioning } from '../support/provisioning';
+import { defaultSettings } from '../support/settings';
 import { lessee, owner, stranger } from '../support/world';
 
 let at: Provisioning;

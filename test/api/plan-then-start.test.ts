@@ -2,7 +2,7 @@
  * On random worlds a rollout is planned, everything that may change meanwhile changes, and it starts: it begins on each node what a plan
  * by the same person would begin by then, and no more than its own plan said. 60 worlds, or as many as TEMPER_CHANGED_WORLDS says.
  */
-import { defaultSettings } from '../../src/api/context';
+
 import { createPrepare, createPrepareFor } from '../../src/api/orders/rollout-orders';
 import type { NodeUuid, RunbookUuid } from '../../src/model/ids';
 import { planOutlook } from '../../src/model/lifecycle/outlook';
@@ -10,6 +10,7 @@ import type { Plan } from '../../src/model/lifecycle/plan-parts';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
 import type { PinnedRunbook } from '../../src/rollouts/contract';
 import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
+import { defaultSettings } from '../support/settings';
 import { lessee, owner, type Persona, personas, stranger } from '../support/world';
 
 const worlds = Number(process.env.TEMPER_CHANGED_WORLDS ?? 60);

@@ -1,11 +1,12 @@
 /** What one look of a coordinator asks of the store for the checks of its targets, and what it makes of a revision that is gone. */
-import { defaultSettings } from '../../src/api/context';
+
 import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { raise } from '../../src/model/errors';
 import { createPolicy } from '../../src/policy';
 import { faultOf } from '../support/api';
 import { counting } from '../support/counting';
 import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';
+import { defaultSettings } from '../support/settings';
 import { stranger } from '../support/world';
 
 let world: RolloutWorld;

@@ -12,12 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 /** As the setting of the API process. */
-const setApprovers = (many: number | undefined): void => {
-  (world.api.rooms.settings as { rolloutApprovers?: number }).rolloutApprovers = many;
+const setApprovers = (many: number): void => {
+  (world.api.rooms.settings as { rolloutApprovers: number }).rolloutApprovers = many;
 };
 beforeEach(() => {
   voters = async () => 'holds';
-  setApprovers(undefined);
+  setApprovers(1);
   world.setPolicy({
     set: 'temper',
     overrides: {

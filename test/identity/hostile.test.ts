@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import bcrypt from 'bcryptjs';
 import fc from 'fast-check';
-import { createApi, defaultSettings, type Rooms } from '../../src/api';
+import { createApi, type Rooms } from '../../src/api';
 import type { Route } from '../../src/api/http/route';
 import {
   createHttpBasic,
@@ -19,6 +19,7 @@ import { accessRulesAllow, TokenReply } from '../../src/identity/keystone-token'
 import { parseTokens } from '../../src/identity/static-tokens';
 import { parseUsers } from '../../src/identity/users';
 import { isTemperError } from '../../src/model/errors';
+import { defaultSettings } from '../support/settings';
 import { ownLogin, presenting, startScriptedKeystone, textSource, tokenBody } from './support';
 
 const right = { keystone: 'right-keystone-token', fixed: 'right-static-token-1', password: 'right-password' };
@@ -126,9 +127,13 @@ describe('over HTTP', () => {
   let close: () => Promise<void>;
 
   beforeAll(async () => {
-    const settings = { ...defaultSettings, lookup: async () => [] };
     const inventory = {}; // no caller gets as far as the store
-    const rooms = { identity, inventory, settings, log: { info: log, warn: log, error: log } } as unknown as Rooms;
+    const rooms = {
+      identity,
+      inventory,
+      settings: defaultSettings,
+      log: { info: log, warn: log, error: log },
+    } as unknown as Rooms;
     const server = createServer(createApi(rooms, [open])).listen(0, '127.0.0.1');
     await once(server, 'listening');
     port = (server.address() as AddressInfo).port;

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { Worker } from '@temporalio/worker';
 import { keptHistory } from '../../scripts/lib/history';
-import { defaultSettings } from '../../src/api/context';
 import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { createInventory } from '../../src/inventory';
 import { createVault } from '../../src/inventory/secrets/vault';
@@ -29,6 +28,7 @@ import { keepTables } from '../support/kept-tables';
 import { bmcWorker } from '../support/recording-driver';
 import { brokenCounters } from '../support/rollouts';
 import { workflowBundle } from '../support/servers';
+import { defaultSettings } from '../support/settings';
 import { owner, type Persona, stranger } from '../support/world';
 
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi, createStreams, defaultSettings, type Rooms, type Settings } from '../../src/api';
+import { createApi, createStreams, type Rooms, type Settings } from '../../src/api';
 import type { Identity } from '../../src/identity';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
@@ -16,6 +16,7 @@ import { createPolicy, type PolicyOptions } from '../../src/policy';
 import type { ActOrder, CallOrder, MessageOrder, RunOrder, Runs } from '../../src/runs/contract';
 import { undescribed } from './described';
 import { type TestDatabase, testDatabase } from './servers';
+import { defaultSettings } from './settings';
 import { testVault } from './vault';
 import { type Persona, passersBy, personas } from './world';
 
@@ -145,7 +146,7 @@ export const startTestApi = async (
     ...(options.voters && { voters: options.voters }),
     ...(options.webhooks && { webhookVault: createVault(new Map([['test', Buffer.alloc(32, 9)]])) }),
     log: lines,
-    settings: { ...defaultSettings, lookup: async () => [], ...options.settings },
+    settings: { ...defaultSettings, ...options.settings },
   };
   // Never closed for being idle: at that moment a stalled client in this process would send its next request on it.
   const server: Server = createServer({ keepAliveTimeout: 0 }, createApi(rooms));

@@ -1,5 +1,5 @@
 /** Rollouts over HTTP with a coordinator that the test calls itself: its store and its acceptance are real, and no engine is there. */
-import { defaultSettings } from '../../src/api/context';
+
 import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { requireApproved, wantedOf } from '../../src/api/temper/rollout-approvals';
 import { createInventory } from '../../src/inventory';
@@ -13,6 +13,7 @@ import { accept } from '../../src/runs/accept';
 import { startTestApi } from './api';
 import { quickTiming } from './engine';
 import { endOf } from './rollouts';
+import { defaultSettings } from './settings';
 import { testVault } from './vault';
 import { owner, type Persona } from './world';
 

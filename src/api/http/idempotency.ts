@@ -144,7 +144,7 @@ const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedR
 export const createOnce = (ctx: ApiContext, routes: readonly Route[]) => {
   const keys: Keys = { ctx, routes };
   const requireRoom = createKeyRoom(ctx);
-  const keptForHours = ctx.settings.idempotencyHours ?? 24;
+  const keptForHours = ctx.settings.idempotencyHours;
   return async (asked: KeyedRequest, work: Work): Promise<Once> => {
     const { requestId, who } = asked.request;
     const key = honoursKey(asked.route) ? keyOf(asked.request) : undefined;

@@ -36,7 +36,7 @@ export const createApi = (
   app.set('case sensitive routing', true);
   // It walks X-Forwarded-For from its end, and takes the first address that is no proxy's: what a caller wrote itself is not reached.
   app.set('trust proxy', trustIn(ctx.settings.trustedProxies ?? []));
-  const cors = createCors(ctx.settings.corsOrigins ?? []);
+  const cors = createCors(ctx.settings.corsOrigins);
   if (cors) app.use(cors);
   app.use(takeSuffixOff);
   const dispatch = createDispatch(app);

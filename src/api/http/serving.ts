@@ -100,7 +100,7 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
   const { answer, repeated } = await once({ route, request: asking, url: request.url, rawBody }, (id) =>
     waitForLock(
       () => route.handler((id === requestId ? asking : { ...asking, requestId: id }) as never, followed?.ctx ?? ctx),
-      ctx.settings.lockWaitMs ?? 0,
+      ctx.settings.lockWaitMs,
     ),
   );
   await followed?.granted(repeated ? 'Repeated' : undefined);

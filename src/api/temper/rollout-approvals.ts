@@ -46,17 +46,13 @@ const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): 
   return { approvals: those('holds'), unknown: those('away') };
 };
 
-/** How many users must approve by this process's settings. */
-export const approversOf = ({ rolloutApprovers }: Pick<ContextSettings, 'rolloutApprovers'>): number =>
-  rolloutApprovers ?? 1;
-
 const mostApprovers = 2;
 
 /** How many users must approve this plan: as it was made, or as this process has it where that is more. @param settings those of an API process; absent where the process has no say */
 export const wantedOf = (
   { approvers }: Pick<RolloutRow, 'approvers'>,
   settings?: Pick<ContextSettings, 'rolloutApprovers'>,
-): number => (settings ? Math.max(approvers ?? 0, approversOf(settings)) : (approvers ?? mostApprovers));
+): number => (settings ? Math.max(approvers ?? 0, settings.rolloutApprovers) : (approvers ?? mostApprovers));
 
 /**
  * Lets a start pass that needs no approval, or that enough users have approved whose rights and votes hold now. Throws
@@ -110,7 +106,7 @@ const cast =
     const requester = requesterOf(request);
     const ballot = { user_id, vote, caller: who, requester, rule_set: policy.hash, reason: body.reason };
     await ctx.inventory.transaction(async (store) => {
-      await store.rolloutVotes.cast(rollout, ballot, ctx.settings.rolloutApprovalHours ?? 24);
+      await store.rolloutVotes.cast(rollout, ballot, ctx.settings.rolloutApprovalHours);
       if (vote === 'reject')
         await store.rollouts.move(rollout, ['awaiting_approval', 'scheduled'], 'planned', { start_at: null });
       await auditAndEvent(store, policy, request, {

@@ -21,7 +21,6 @@ import { setPower } from '../orders/power';
 import { createPrepareFor } from '../orders/rollout-orders';
 import { identOf, nodeColumns } from '../resource/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
-import { approversOf } from './rollout-approvals';
 import { gateRule, requireGates } from './rollout-gates';
 import { rolloutRules, wholeRollout, wholeView } from './rollout-views';
 
@@ -150,7 +149,7 @@ export const createRollout = async (
     project: spec.project,
     requester: requesterOf(request),
     reverts: reverts?.id ?? null,
-    approvers: approversOf(ctx.settings),
+    approvers: ctx.settings.rolloutApprovers,
   };
   const row = await ctx.inventory.transaction(async (store) => {
     const made = await storePlan(store, plan, of);

@@ -12,7 +12,6 @@ import { type Answer, type ApiRequest, ok, type Route, route } from '../http/rou
 import { seesBmcRule } from '../resource/bmc-texts';
 import { markedRecord } from '../resource/markers';
 import { pageLimit, uuid } from '../resource/validation';
-import { approversOf } from './rollout-approvals';
 import { type RolloutBody, rolloutBody, specOf } from './rollout-body';
 import { createRollout, planningRules, planRollout, planRule } from './rollout-planning';
 import * as shapes from './rollout-shapes';
@@ -46,7 +45,7 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   policy.require(planRule, who, targetOf(row));
   const plan = await planRollout(ctx, request, row.spec as unknown as RolloutSpec, row.plan_number + 1);
   await ctx.inventory.transaction(async (store) => {
-    const by = { requester: requesterOf(request), approvers: approversOf(ctx.settings) };
+    const by = { requester: requesterOf(request), approvers: ctx.settings.rolloutApprovers };
     if (!(await replacePlan(store, row, plan, by)))
       raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned anew meanwhile; look at it.` });
     await auditAndEvent(store, policy, request, {

@@ -3,12 +3,36 @@ import { lookup } from 'node:dns/promises';
 import type { Settings } from '../../api';
 import type { Listening } from '../listen';
 import { type Patience, patienceWith } from '../patient-server';
-import type { ApiConfig } from './config';
+import type { ApiConfig, ControlConfig } from './config';
 import { ConfigFault } from './fault';
 
 const withoutSlash = (url: string | undefined): string | undefined => url?.replace(/\/$/, '');
 
+type OrderConfig = Pick<
+  ApiConfig & ControlConfig,
+  | 'TEMPER_AUTOMATED_CLEAN'
+  | 'TEMPER_AUTOMATIC_LESSEE'
+  | 'TEMPER_CLEANING_RUNBOOKS'
+  | 'TEMPER_DEFAULT_RAMDISK'
+  | 'TEMPER_IMAGE_ORIGINS'
+  | 'TEMPER_MAX_CONCURRENT_CLEAN'
+  | 'TEMPER_MAX_CONCURRENT_DEPLOY'
+>;
+
+/** What an API and a control worker check orders of runs by. */
+export const orderSettings = (config: OrderConfig) =>
+  ({
+    automatedClean: config.TEMPER_AUTOMATED_CLEAN,
+    automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
+    cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
+    concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
+    defaultRamdisk: config.TEMPER_DEFAULT_RAMDISK,
+    disallowedSteps: ['vendor.send_raw'],
+    imageOrigins: config.TEMPER_IMAGE_ORIGINS,
+  }) satisfies Partial<Settings>;
+
 export const apiSettings = (config: ApiConfig): Settings => ({
+  ...orderSettings(config),
   publicEndpoint: withoutSlash(config.TEMPER_PUBLIC_ENDPOINT) ?? null,
   temporalUi: withoutSlash(config.TEMPER_TEMPORAL_UI_URL) ?? null,
   temporalNamespace: config.TEMPER_TEMPORAL_NAMESPACE,
@@ -16,18 +40,11 @@ export const apiSettings = (config: ApiConfig): Settings => ({
   maxLimit: 1000,
   projectAdminCanManageOwnNodes: config.TEMPER_PROJECTS_MAY_ENROL,
   allowDeletingAvailableNodes: true,
-  disallowedSteps: ['vendor.send_raw'],
   agentRequireTls: config.TEMPER_AGENT_REQUIRE_TLS,
   agentNetworks: config.TEMPER_AGENT_NETWORKS,
   heartbeatTimeoutS: config.TEMPER_HEARTBEAT_TIMEOUT_S,
-  imageOrigins: config.TEMPER_IMAGE_ORIGINS,
-  concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
-  automatedClean: config.TEMPER_AUTOMATED_CLEAN,
-  automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
-  defaultRamdisk: config.TEMPER_DEFAULT_RAMDISK,
   discovery: config.TEMPER_DISCOVERY,
   operatorTraitPrefix: config.TEMPER_OPERATOR_TRAIT_PREFIX,
-  cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
   webhookOrigins: config.TEMPER_WEBHOOK_ORIGINS,
   rolloutApprovers: config.TEMPER_ROLLOUT_APPROVERS,
   rolloutApprovalHours: config.TEMPER_ROLLOUT_APPROVAL_HOURS,

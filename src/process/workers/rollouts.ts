@@ -1,7 +1,5 @@
 /** What a control worker admits the targets of rollouts with: the API's own rules and checks, from the same settings. */
 import type { Client } from '@temporalio/client';
-import { defaultSettings } from '../../api/context';
-import type { OrderContext } from '../../api/orders/context';
 import { createPrepareFor } from '../../api/orders/rollout-orders';
 import { requireApproved, type VoteContext, wantedOf } from '../../api/temper/rollout-approvals';
 import type { Inventory } from '../../inventory';
@@ -18,6 +16,7 @@ import { createRuns } from '../../runs';
 import { createEngine } from '../../runs/engine';
 import { apiPolicyFrom } from '../policy/api-policy';
 import type { Life } from '../process';
+import { orderSettings } from '../settings/api-settings';
 import type { ControlConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
 import { webhookVaultFrom } from './event-delivery';
@@ -29,16 +28,6 @@ type Dependencies = {
   readonly log: Logger;
   readonly metrics: Metrics;
 };
-
-const orderSettings = (config: ControlConfig): OrderContext['settings'] => ({
-  automatedClean: config.TEMPER_AUTOMATED_CLEAN,
-  automaticLessee: config.TEMPER_AUTOMATIC_LESSEE,
-  cleaningRunbooks: config.TEMPER_CLEANING_RUNBOOKS,
-  concurrency: { clean: config.TEMPER_MAX_CONCURRENT_CLEAN, deploy: config.TEMPER_MAX_CONCURRENT_DEPLOY },
-  defaultRamdisk: config.TEMPER_DEFAULT_RAMDISK,
-  disallowedSteps: defaultSettings.disallowedSteps,
-  imageOrigins: config.TEMPER_IMAGE_ORIGINS,
-});
 
 /** Whether a rollout that begins by itself may: by its starter's rights, or by votes that count now. */
 const approvedFrom =
