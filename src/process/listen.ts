@@ -13,6 +13,8 @@ export type Listening = {
   readonly port: number;
   readonly portSetting: string;
   readonly hostSetting?: string;
+  /** Whether other processes may listen there too. */
+  readonly reusePort?: boolean;
 };
 
 const loopbacks = ['127.0.0.0/8', '::1/128'];
@@ -58,7 +60,7 @@ export const listenFault = (thrown: unknown, sockets: readonly Listening[]): unk
 export const listen = (server: Server, at: Listening, later: (error: Error) => void): Promise<void> =>
   new Promise((done, fail) => {
     server.on('error', (error) => (server.listening ? later(error) : fail(listenFault(error, [at]))));
-    server.listen(at.port, at.host, done);
+    server.listen({ port: at.port, host: at.host, ...(at.reusePort && { reusePort: true }) }, done);
   });
 
 // Below the 30 s that orchestrators commonly wait before they kill.

@@ -130,3 +130,23 @@ test.each([
   const settings = apiSettings(parseSettings(processes.api, { ...good.api, ...change }));
   expect(settings).toMatchObject(limits);
 });
+
+test.each([
+  ['20.20.2', false],
+  ['22.11.0', false],
+  ['22.12.0', true],
+  ['23.0.0', false],
+  ['23.1.0', true],
+  ['24.0.0', true],
+])('Node %s can share a port: %p', (node, can) => {
+  const before = Object.getOwnPropertyDescriptor(process, 'versions')!;
+  Object.defineProperty(process, 'versions', { ...before, value: { ...process.versions, node } });
+  try {
+    const says = `TEMPER_API_REUSE_PORT needs Node 22.12 or newer, and this is Node ${node}. `;
+    const refused = can ? [] : [expect.stringContaining(says)];
+    expect(faultsOf('api', { TEMPER_API_REUSE_PORT: 'true' })).toEqual(refused);
+    expect(faultsOf('api', { TEMPER_API_REUSE_PORT: 'false' })).toEqual([]);
+  } finally {
+    Object.defineProperty(process, 'versions', before);
+  }
+});

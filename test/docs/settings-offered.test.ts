@@ -130,6 +130,7 @@ const nothingToOpen: Readonly<Record<string, readonly string[]>> = {
     'TEMPER_PUBLIC_ENDPOINT',
   ],
   'a bound or a list of the process itself': ['TEMPER_CORS_ORIGINS'],
+  'for units of one host: a pod has its port to itself': ['TEMPER_API_REUSE_PORT'],
   'below /etc/temper, of settings.files': [
     'TEMPER_TEMPORAL_TLS_CA',
     'TEMPER_POLICY_DIRS',

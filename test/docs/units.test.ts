@@ -17,6 +17,7 @@ const unitOf = (file: string): Unit => {
 /** Unit, program with its argument, user, files of settings. */
 const table = [
   ['temper-api.service', 'api.js', 'temper-api', ['shared', 'api']],
+  ['temper-api@.service', 'api.js', 'temper-api', ['shared', 'api', 'api-%i']],
   ['temper-worker-control.service', 'worker.js control', 'temper-control', ['shared', 'control']],
   ['temper-worker-bmc@.service', 'worker.js bmc', 'temper-bmc', ['shared', 'bmc', 'bmc-%i']],
   ['temper-boot.service', 'boot.js', 'temper-boot', ['shared', 'boot']],
@@ -81,7 +82,7 @@ test('the boot service may write where it keeps images of image records and list
 test('processes of one host have health ports that differ', () => {
   const ports = table
     .slice(0, -1)
-    .map(([file]) => /TEMPER_HEALTH_PORT=(\d+)/.exec(unitOf(file).values('Environment').join(' '))?.[1]);
-  expect(new Set(ports).size).toBe(5);
+    .map(([file]) => /TEMPER_HEALTH_PORT=(\d+|%i)/.exec(unitOf(file).values('Environment').join(' '))?.[1]);
+  expect(new Set(ports).size).toBe(ports.length);
   expect(ports).not.toContain(undefined);
 });

@@ -71,6 +71,7 @@ export const apiListening = (config: ApiConfig): Listening => ({
   port: config.TEMPER_API_PORT,
   hostSetting: 'TEMPER_API_HOST',
   portSetting: 'TEMPER_API_PORT',
+  reusePort: config.TEMPER_API_REUSE_PORT,
 });
 
 /** The address that ramdisks have to themselves, where they have one. */

@@ -15,9 +15,23 @@ import {
   webUrl,
 } from './kinds';
 
+/** nodejs/node:doc/api/net.md, `reusePort` of `server.listen`: since 22.12.0 and 23.1.0. */
+export const canReusePort = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
+};
+
 export const api = {
   TEMPER_API_HOST: nonEmptyText.default('127.0.0.1').describe('Address the API listens on.'),
   TEMPER_API_PORT: port.default(6385).describe('Port the API listens on.'),
+  TEMPER_API_REUSE_PORT: flag
+    .refine((on) => !on || canReusePort(process.versions.node), {
+      error: () => `needs Node 22.12 or newer, and this is Node ${process.versions.node}`,
+    })
+    .default(false)
+    .describe(
+      'Whether further API processes of this host may listen on the same port, each with this setting; the kernel divides connections among them. Needs Node 22.12 or newer.',
+    ),
   TEMPER_PUBLIC_ENDPOINT: webUrl.optional().describe('Base of the links in replies; the request’s host when unset.'),
   TEMPER_TEMPORAL_UI_URL: webUrl.optional().describe('Temporal’s web UI; runs then carry a link into it.'),
   TEMPER_AUTH_STRATEGY: strategyList.describe(
