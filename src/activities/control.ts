@@ -58,8 +58,8 @@ export type ClaimInput = { readonly lock: Lock; readonly previous?: string; read
 /** Whether it is the run's turn. */
 export type Turn = { readonly turn: boolean };
 
-/** Why no command leaves for a node now; an older worker says nothing of recoveries. */
-type HeldBack = { readonly frozen: boolean; readonly recovering?: boolean };
+/** Why no command leaves for a node now. */
+type HeldBack = { readonly frozen: boolean; readonly recovering: boolean };
 
 /** Thousands may ask while all turns are taken: they cost one statement each, and only those that may get one wait for each other. */
 const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise<boolean> => {

@@ -103,7 +103,6 @@ const acceptOnce = async (
   const input = {
     ...inputOf(order, sealed, to, timing),
     ...(queuePrefix && { queue_prefix: queuePrefix }),
-    store: 'local' as const,
     ...(displaced && { displaces: { run: displaced.id, workflow_id: displaced.workflow_id } }),
   };
   const instance = sealedInstance(order, vault);

@@ -4,7 +4,6 @@ import {
   ApplicationFailure,
   CancellationScope,
   isCancellation,
-  patched,
   proxyActivities,
   setCurrentDetails,
 } from '@temporalio/workflow';
@@ -65,7 +64,7 @@ const limitedOptions = (
 
 // Its outcome is unknown, and it may still be under way.
 const asOutcomeUnknown = (thrown: unknown, step: PlannedStep, trying: Trying | undefined): never => {
-  if (codeOf(thrown) !== 'Timeout' || !patched('2026-11-timeouts-of-once-are-unknown')) throw thrown;
+  if (codeOf(thrown) !== 'Timeout') throw thrown;
   throw ApplicationFailure.nonRetryable(
     `Step ${nameOf(step)} did not end in time, and whether it took effect cannot be known: ${messageOf(thrown, trying)}`,
     'StepOutcomeUnknown',

@@ -1,5 +1,5 @@
 /** The interpreter's effects on the engine: its acts, its waits, its records, and its next execution. */
-import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { actRow } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';
 import { createActs, isFailure } from './acts';
@@ -41,12 +41,10 @@ export const createEffects = (run: RunInput, state: ExecutionState, journal: Jou
     isFailure,
     isUnknown: (thrown) => codeOf(thrown) === 'StepOutcomeUnknown',
     startsOver: (thrown, step, index) =>
-      codeOf(thrown) === 'AgentGone' &&
-      actRow(step.acts[index]!.act).startsOver === true &&
-      patched('2026-11-a-lost-ramdisk-starts-over'),
+      codeOf(thrown) === 'AgentGone' && actRow(step.acts[index]!.act).startsOver === true,
     restsIn(step, index) {
       const { by, patience } = actRow(step.acts[index]!.act);
-      return by === 'agent' && patience === 'job' && patched('2026-11-the-ramdisk-works-in-wait-states');
+      return by === 'agent' && patience === 'job';
     },
     isFrozen: isHeldBack,
     async join(step, rest, reported) {

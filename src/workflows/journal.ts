@@ -1,6 +1,5 @@
 /** The store's side of a run: claim, moves, marks and the end, each one transaction of the worker that has the workflow task. */
 import {
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -21,9 +20,8 @@ import { details, label } from './ui';
 type Records = {
   readonly run: RunInput;
   readonly state: ExecutionState;
-  readonly control: ReturnType<typeof proxyActivities<ControlActivities>>;
+  readonly control: ReturnType<typeof proxyLocalActivities<ControlActivities>>;
   readonly remote: ReturnType<typeof proxyActivities<ControlActivities>>;
-  readonly options: typeof locally | typeof onStore;
   /** A record under the lock, with a number one higher than the one before: a late repeat finds no row. */
   project<T>(write: (next: Projection) => Promise<T>): Promise<T>;
   /** Shows where a record has moved the node. */
@@ -38,14 +36,12 @@ export type Journal = ReturnType<typeof createJournal>;
 export const createJournal = (run: RunInput, state: ExecutionState) => {
   const remote = proxyActivities<ControlActivities>(onStore);
   // Each record is one short transaction: by a queue it would cost the engine six events and three writes.
-  const local = run.store === 'local';
-  const control = local ? proxyLocalActivities<ControlActivities>(locally) : remote;
+  const control = proxyLocalActivities<ControlActivities>(locally);
   const records: Records = {
     run,
     state,
     control,
     remote,
-    options: local ? locally : onStore,
     async project(write) {
       state.seq += 1;
       const { seq } = state;
@@ -72,31 +68,30 @@ export const createJournal = (run: RunInput, state: ExecutionState) => {
 };
 
 /** What came by the engine's own tools is written before anything follows from it. */
-const recordToolActs = async ({ run, state, control, options }: Records): Promise<void> => {
-  if (state.unrecorded.length === 0 || !patched('2026-11-engine-tools-recorded')) return;
+const recordToolActs = async ({ run, state, control }: Records): Promise<void> => {
   for (const entry of state.unrecorded.splice(0))
-    await control.recordAct.executeWithOptions({ ...options, summary: `record: ${entry.act}` }, [
+    await control.recordAct.executeWithOptions({ ...locally, summary: `record: ${entry.act}` }, [
       { lock: run.lock, ...entry },
     ]);
 };
 
 /** Taking the run, and its turn where only so many may work at once. */
-const claims = ({ run, control, remote, options }: Records) => ({
+const claims = ({ run, control, remote }: Records) => ({
   /** Takes the run. @returns whether its turn has come, where only so many may work at once */
   async claim(): Promise<boolean> {
     const { continuedFromExecutionRunId: previous } = workflowInfo();
     const limited = run.limit && (!run.carries || run.carries.waitsTurn);
-    const claimed = await control.claim.executeWithOptions({ ...options, summary: 'take the run' }, [
+    const { turn } = await control.claim.executeWithOptions({ ...locally, summary: 'take the run' }, [
       { lock: run.lock, ...(previous && { previous }), ...(limited && { limit: run.limit }) },
     ]);
-    return claimed?.turn ?? true; // an older worker answered nothing
+    return turn;
   },
   turn: () =>
     control.turn
-      .executeWithOptions({ ...options, summary: `is it this run's turn?` }, [{ lock: run.lock, limit: run.limit! }])
+      .executeWithOptions({ ...locally, summary: `is it this run's turn?` }, [{ lock: run.lock, limit: run.limit! }])
       .then(({ turn }) => turn),
   giveTurnBack: () =>
-    control.giveTurnBack.executeWithOptions({ ...options, summary: 'let others work meanwhile' }, [{ lock: run.lock }]),
+    control.giveTurnBack.executeWithOptions({ ...locally, summary: 'let others work meanwhile' }, [{ lock: run.lock }]),
   displace: () =>
     remote.displace.executeWithOptions(
       {
@@ -111,12 +106,12 @@ const claims = ({ run, control, remote, options }: Records) => ({
 });
 
 /** Waiting for the ramdisk, and the plan once its steps are known. */
-const ramdiskRecords = ({ run, state, control, options, project, moved }: Records) => ({
+const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
   /** Into the wait state. @returns whether the ramdisk was quicker */
   async awaitContact(step: PlannedStep, awaits: Awaited): Promise<boolean> {
     const summary = `${label(state, step)}: wait for the ramdisk`;
     const answer = await project((next) =>
-      control.awaitContact.executeWithOptions({ ...options, summary }, [
+      control.awaitContact.executeWithOptions({ ...locally, summary }, [
         { ...next, index: step.index, awaits, waiting_for: state.waitingFor },
       ]),
     );
@@ -127,18 +122,18 @@ const ramdiskRecords = ({ run, state, control, options, project, moved }: Record
   /** @returns whether the ramdisk has called back, message or not */
   contacted: (awaits: Awaited) =>
     control.contacted
-      .executeWithOptions({ ...options, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
+      .executeWithOptions({ ...locally, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
       .then(({ contacted }) => contacted),
   async heard(step: PlannedStep): Promise<void> {
     const summary = `${label(state, step)}: the ramdisk has called back`;
     const { provision_state } = await project((next) =>
-      control.heard.executeWithOptions({ ...options, summary }, [{ ...next, index: step.index }]),
+      control.heard.executeWithOptions({ ...locally, summary }, [{ ...next, index: step.index }]),
     );
     moved(provision_state);
   },
   /** The plan as it goes on once the ramdisk's steps are known. */
   join: (step: PlannedStep, rest: readonly PlannedStep[], reported: readonly ReportedStep[]) =>
-    control.join.executeWithOptions({ ...options, summary: `${label(state, step)}: plan the rest` }, [
+    control.join.executeWithOptions({ ...locally, summary: `${label(state, step)}: plan the rest` }, [
       {
         lock: run.lock,
         joins: run.joins ?? 'check',
@@ -151,11 +146,11 @@ const ramdiskRecords = ({ run, state, control, options, project, moved }: Record
 });
 
 /** Moves of the node, and what the workflow itself does with steps. */
-const stepRecords = ({ run, state, control, options, project, moved }: Records) => ({
+const stepRecords = ({ run, state, control, project, moved }: Records) => ({
   async move(event: Event): Promise<void> {
     const summary = `node: ${event}`;
     const { provision_state } = await project((next) =>
-      control.move.executeWithOptions({ ...options, summary }, [
+      control.move.executeWithOptions({ ...locally, summary }, [
         { ...next, event, state: state.state, waiting_for: state.waitingFor },
       ]),
     );
@@ -164,7 +159,7 @@ const stepRecords = ({ run, state, control, options, project, moved }: Records) 
   /** Shows a state that no move of the node and no step goes with. */
   show: () =>
     project((next) =>
-      control.show.executeWithOptions({ ...options, summary: `run: ${state.state}` }, [
+      control.show.executeWithOptions({ ...locally, summary: `run: ${state.state}` }, [
         {
           ...next,
           state: state.state,
@@ -175,42 +170,41 @@ const stepRecords = ({ run, state, control, options, project, moved }: Records) 
     ),
   mark: (step: PlannedStep, to: MarkedState, facts: { note?: string; error?: string } = {}) =>
     project((next) =>
-      control.mark.executeWithOptions({ ...options, summary: `${label(state, step)}: ${to}` }, [
+      control.mark.executeWithOptions({ ...locally, summary: `${label(state, step)}: ${to}` }, [
         { ...next, index: step.index, state: to, ...facts },
       ]),
     ),
   /** Steps that were not part of the plan from the beginning. */
   add: (steps: readonly PlannedStep[], ending: RunEnding) =>
-    control.addSteps.executeWithOptions({ ...options, summary: 'tidy up' }, [{ lock: run.lock, steps, ending }]),
+    control.addSteps.executeWithOptions({ ...locally, summary: 'tidy up' }, [{ lock: run.lock, steps, ending }]),
   /** A person has decided that the step is tried again. */
   async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
-    if (!patched('2026-11-retry-forgets-intents')) return;
     await project((next) =>
-      control.again.executeWithOptions({ ...options, summary: `${label(state, step)}: once more` }, [
+      control.again.executeWithOptions({ ...locally, summary: `${label(state, step)}: once more` }, [
         { ...next, index: step.index, ...(args && { args }) },
       ]),
     );
   },
   /** Bars an act whose command has not left, or any with `force`. @returns when it left, if it did */
   cut: (lock: Lock, step: PlannedStep, act: { act: ActName; nth: number; force: boolean }) =>
-    control.cutAct.executeWithOptions({ ...options, summary: `${label(state, step)}: cut short` }, [
+    control.cutAct.executeWithOptions({ ...locally, summary: `${label(state, step)}: cut short` }, [
       { lock, index: step.index, ...act },
     ]),
   frozen: ({ on }: PlannedStep) =>
     control.frozen
-      .executeWithOptions({ ...options, summary: 'is the node still frozen?' }, [
+      .executeWithOptions({ ...locally, summary: 'is the node still frozen?' }, [
         { lock: run.lock, node_uuid: on?.node_uuid },
       ])
       .then(({ frozen }) => frozen),
   /** Whether a restore of the database or of the engine holds every run back. */
   recovering: (): Promise<boolean> =>
     control.frozen
-      .executeWithOptions({ ...options, summary: 'is there a recovery?' }, [{ lock: run.lock }])
-      .then(({ recovering = false }) => recovering),
+      .executeWithOptions({ ...locally, summary: 'is there a recovery?' }, [{ lock: run.lock }])
+      .then(({ recovering }) => recovering),
 });
 
 /** The end of the run. */
-const endRecord = ({ run, state, control, options, project, moved }: Records) => ({
+const endRecord = ({ run, state, control, project, moved }: Records) => ({
   async finish(
     outcome: 'succeeded' | 'failed' | 'aborted',
     error?: string,
@@ -223,7 +217,7 @@ const endRecord = ({ run, state, control, options, project, moved }: Records) =>
     state.cursor = at;
     setCurrentDetails(details(run, state, error));
     const { provision_state } = await project((next) =>
-      control.finish.executeWithOptions({ ...options, summary: `end: ${outcome}` }, [
+      control.finish.executeWithOptions({ ...locally, summary: `end: ${outcome}` }, [
         {
           ...next,
           outcome,

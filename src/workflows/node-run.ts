@@ -7,7 +7,6 @@ import {
   ContinueAsNew,
   condition,
   isCancellation,
-  patched,
 } from '@temporalio/workflow';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { Story } from '../model/lifecycle/verbs';
@@ -68,13 +67,9 @@ export const runWorkflow =
     }
   };
 
-/**
- * Has what must not be cut short treat a cancellation as an abort; the engine by itself ends only what may be cut short. In a
- * history of before that, a cancellation was waited out.
- */
+/** Has what must not be cut short treat a cancellation as an abort; the engine by itself ends only what may be cut short. */
 const noticeCancellation = (scope: CancellationScope, state: ExecutionState): void => {
   scope.cancelRequested.catch(() => {
-    if (!patched('2026-11-cancels-have-patience')) return;
     state.cancelled = true;
     state.abortedAt ??= Date.now();
     state.cutShort?.();

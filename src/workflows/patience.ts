@@ -1,5 +1,5 @@
 /** What an abort does to an act that must not be cut short: at once where its command has not left, else after a while. */
-import { CancellationScope, condition, isCancellation, patched } from '@temporalio/workflow';
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { type ActName, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, Lock, RunInput } from '../model/runs/runs';
@@ -67,7 +67,7 @@ export const guardedAct = async ({ run, state, journal }: Execution, act: Guarde
   });
   await Promise.race([settled, abortAsked]);
   state.cutShort = null;
-  if (ended || !(state.cancelled || patched('2026-11-aborts-have-patience'))) return outcome;
+  if (ended) return outcome;
 
   const cut = async (force: boolean): Promise<{ cut: boolean; sent: string | null }> => {
     const answer = await journal.cut(act.lock, step, { act: step.acts[index]!.act as ActName, nth: act.nth, force });

@@ -1,5 +1,5 @@
 /** What a run waits for: time, an operator's decision, the end of a pause or a freeze, the ramdisk. */
-import { ApplicationFailure, condition, patched, setCurrentDetails, sleep } from '@temporalio/workflow';
+import { ApplicationFailure, condition, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';
@@ -47,10 +47,7 @@ const showWait = (
 
 const sleepFor = async ({ run, state, journal }: Waiting, ms: number, summary: string): Promise<void> => {
   // A shorter wait is part of the work, and standing in line again would take longer.
-  const others =
-    run.limit !== undefined &&
-    ms >= (run.timing.longWaitMs ?? minute) &&
-    patched('2026-11-long-waits-give-their-turn-back');
+  const others = run.limit !== undefined && ms >= (run.timing.longWaitMs ?? minute);
   if (others) await journal.giveTurnBack();
   await sleep(ms, { summary });
   if (others && !(await journal.turn())) await waitForTurn(run, state, journal);
@@ -102,7 +99,7 @@ const ramdiskTimeout = (step: PlannedStep, awaits: Awaited) =>
  * is none any more.
  */
 const waitsAnew = async ({ state, journal }: Waiting): Promise<boolean> => {
-  if (!patched('2026-11-recoveries-stop-the-clock') || !(await journal.recovering())) return false;
+  if (!(await journal.recovering())) return false;
   for (let pause = freezeReadMs, held = true; held; pause = Math.min(2 * pause, longestFreezeReadMs)) {
     state.thaw = false;
     await condition(() => state.thaw || state.ramdiskLost || endAsked(state), pause);

@@ -70,8 +70,6 @@ export type RunInput = {
   readonly timing: Timing;
   /** First part of the queue names; the product's own when absent. */
   readonly queue_prefix?: string;
-  /** Its records are written by the worker that has its workflow task; without, as activities of the control queue. */
-  readonly store?: 'local';
   /** The step that boots the ramdisk again after a restart. */
   readonly boot?: PlannedStep;
   /** What is tidied when it ends before its time, once the ramdisk has been booted. */
