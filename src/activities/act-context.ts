@@ -21,8 +21,8 @@ export type RunActInput = {
   readonly last: boolean;
   readonly timing: Timing;
   readonly story: Story;
-  /** Which act of its execution this is, counted from 1; absent where an older worker asked for it. */
-  readonly nth?: number;
+  /** Which act of its execution this is, counted from 1. */
+  readonly nth: number;
 };
 
 /** What one attempt works under: all that it writes names its token. */

@@ -52,7 +52,7 @@ const actKey = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
   attempt: info.attempt,
   execution: info.workflowExecution!.runId,
   activity: info.activityId,
-  ...(nth !== undefined && { nth }),
+  nth,
   asked_at: info.currentAttemptScheduledTimestampMs,
 });
 

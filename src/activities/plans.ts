@@ -13,8 +13,8 @@ export type JoinInput = {
   readonly after: number;
   readonly rest: readonly PlannedStep[];
   readonly reported: readonly ReportedStep[];
-  /** The steps before, which an older workflow does not send. */
-  readonly before?: readonly PlannedStep[];
+  /** The steps before. */
+  readonly before: readonly PlannedStep[];
 };
 
 export type AgainInput = {
@@ -34,7 +34,7 @@ export const planActivities = (inventory: Inventory) => ({
     await inventory.transaction(async (store) => {
       if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
       await store.runSteps.replaceAfter(lock, after, steps);
-      if (before) await store.runs.replan(lock, [...before, ...steps]);
+      await store.runs.replan(lock, [...before, ...steps]);
     });
     return steps;
   }),

@@ -65,7 +65,7 @@ export const withRamdisk = async (
 };
 
 /** An act's name in the store: one for all its attempts, another for its next time in the same run. */
-const actIn = ({ execution, activity, nth, index }: ActKey): string => `${execution}/${index}/${nth ?? activity}`;
+const actIn = ({ execution, nth, index }: ActKey): string => `${execution}/${index}/${nth}`;
 
 const madeBefore = async ({ lock }: Attempted, key: ActKey, hands: BmcHands): Promise<string | undefined> => {
   const id = await hands.inventory.bootCapabilities.made(lock, actIn(key));

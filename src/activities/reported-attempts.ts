@@ -24,7 +24,7 @@ export const reportAttempt = ({ lock, nth }: RunActInput, { reportAttempt: repor
     currentAttemptScheduledTimestampMs: now,
     scheduledTimestampMs: then,
   } = activityInfo();
-  if (!report || nth === undefined || !workflowExecution || !isReported(attempt, now - then)) return;
+  if (!report || !workflowExecution || !isReported(attempt, now - then)) return;
   const { workflowId, runId } = workflowExecution;
   report(workflowId, runId, { operationId: lock.run, nth, attempt }).catch((thrown: unknown) =>
     log.warn('an attempt could not be reported to its workflow', { run: lock.run, reason: String(thrown) }),

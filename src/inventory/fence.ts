@@ -16,8 +16,8 @@ export type Attempt = {
   /** The engine's name of the act, one for all its attempts. */
   readonly activity: string;
   readonly attempt: number;
-  /** Which act of its execution it is, counted from 1; absent where an older worker asked for it. */
-  readonly nth?: number;
+  /** Which act of its execution it is, counted from 1. */
+  readonly nth: number;
   /** When the engine asked for it: epoch milliseconds of the engine's clock. */
   readonly asked_at: number;
 };
@@ -54,9 +54,9 @@ export const beginnable = (
   { execution, activity, attempt, nth, asked_at }: Attempt,
 ): SqlPart => sql`
   select n.uuid, n.owner, n.lessee ${held(sql, lock)}
-    and (${nth ?? null}::int is null or r.act_cut < ${nth ?? null}::int)
-    and (r.workflow_run_id is distinct from ${execution} or ${nth ?? null}::int is null or r.act_nth <= ${nth ?? null}::int)
+    and r.act_cut < ${nth}
+    and (r.workflow_run_id is distinct from ${execution} or r.act_nth <= ${nth})
     and (r.act_at is null or r.act_at < to_timestamp(${asked_at} / 1000.0)
       or (r.workflow_run_id = ${execution}
-        and (r.act_nth < ${nth ?? 0} or (r.act_id = ${activity} and r.act_attempt <= ${attempt}))))
+        and (r.act_nth < ${nth} or (r.act_id = ${activity} and r.act_attempt <= ${attempt}))))
   for no key update of n, r`;

@@ -187,14 +187,13 @@ describe('a plan that changes', () => {
     expect(late.store.of('runSteps.again')).toEqual([]);
   });
 
-  test('is kept as a whole where the workflow sends what came before', async () => {
+  test('is kept as a whole, with the steps before it', async () => {
     const before = [{ index: 0 }, { index: 1 }];
     const { store, ...result } = await acted('join', { ...join, before });
     const { done: steps } = result as unknown as { done: readonly object[] };
     expect(steps).toMatchObject([{ index: 2, step: 'erase_devices' }]);
     expect(store.of('runSteps.replaceAfter')).toEqual([[lock, 1, steps]]);
     expect(store.of('runs.replan')).toEqual([[lock, [...before, ...steps]]]);
-    expect((await acted('join', join)).store.of('runs.replan')).toEqual([]);
   });
 });
 

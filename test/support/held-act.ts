@@ -73,7 +73,15 @@ export const heldAct = async (store: Store, { driver_info = {}, args = {} }: Wan
   });
   await api.runSteps.insert(run, steps);
   await api.secrets.insert(secrets);
-  return { lock: taken!.lock, step: steps[0]!, act: 'power_on', last: true, timing: quickTiming, story: 'clean' };
+  return {
+    lock: taken!.lock,
+    step: steps[0]!,
+    act: 'power_on',
+    last: true,
+    timing: quickTiming,
+    story: 'clean',
+    nth: 1,
+  };
 };
 
 type Deps = Parameters<typeof createBmcActivities>[0];

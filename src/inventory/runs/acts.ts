@@ -55,12 +55,12 @@ export const stepActs = (sql: Db) => ({
    */
   async standing(lock: Lock, key: ActKey): Promise<{ readonly held_back: boolean; readonly ended?: ActOutcome }> {
     const once = actRow(key.act as ActName).effect === 'once';
-    const [row] = await sql<{ held_back: boolean; outcome: (ActOutcome & { nth?: number }) | null }[]>`
+    const [row] = await sql<{ held_back: boolean; outcome: (ActOutcome & { nth: number }) | null }[]>`
     with r as (${readableBy(sql, lock)}), ended as (
       select s.outcomes->${key.act} as outcome from r, run_steps s
       where s.run_id = ${lock.run} and s.index = ${key.index} and s.outcomes ? ${key.act}
         and case when r.workflow_run_id = ${key.execution}
-          then (s.outcomes->${key.act}->>'nth')::int is not distinct from ${key.nth ?? null}::int and (${once} or r.act_nth > ${key.nth ?? null}::int)
+          then (s.outcomes->${key.act}->>'nth')::int = ${key.nth} and (${once} or r.act_nth > ${key.nth})
           else ${once} end
     )
     select (select outcome from ended) as outcome,
@@ -100,7 +100,7 @@ export const stepActs = (sql: Db) => ({
       where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
     ), moved as (
       update runs set cursor = ${key.index}, updated_at = now(), workflow_run_id = ${key.execution}, act_token = ${lock.token},
-        act_id = ${key.activity}, act_nth = ${key.nth ?? 0}, act_attempt = ${key.attempt}, act_at = to_timestamp(${key.asked_at} / 1000.0)
+        act_id = ${key.activity}, act_nth = ${key.nth}, act_attempt = ${key.attempt}, act_at = to_timestamp(${key.asked_at} / 1000.0)
       where id = ${lock.run} and exists (select 1 from held)
     ), told as (
       insert into events (kind, node_uuid, run_id, project, lessee, data)
@@ -151,7 +151,7 @@ export const stepActs = (sql: Db) => ({
     const { is, note, rest, follows, reported } = outcome;
     const answered = {
       is,
-      ...(key.nth !== undefined && { nth: key.nth }),
+      nth: key.nth,
       ...(note && { note }),
       ...(rest && { rest }),
       ...(follows && { follows }),

@@ -5,7 +5,7 @@ import type { Joins, PlannedStep, ReportedStep, StepInterface } from './step-typ
 import { byPriority, nameOf, planActs } from './steps';
 
 /** A step of the ramdisk's own list. */
-export const asReported = (step: Omit<ReportedStep, 'argsinfo'>): PlannedStep => ({
+const asReported = (step: Omit<ReportedStep, 'argsinfo'>): PlannedStep => ({
   index: 0,
   interface: step.interface as StepInterface,
   step: step.step,

@@ -1,5 +1,4 @@
 /** Where a run goes on when the engine has lost its workflow: decided from the store's record alone. */
-import { asReported } from '../lifecycle/plan-reported';
 import type { PlannedStep } from '../lifecycle/step-types';
 import { actRow, nameOf } from '../lifecycle/steps';
 import type { Carried, RunEnding, RunInput, RunState, StepState } from './runs';
@@ -35,17 +34,9 @@ export type RunRecord = {
 const isSettled = ({ state }: StepRecord, { on_failure }: PlannedStep): boolean =>
   state === 'done' || state === 'skipped' || (state === 'failed' && on_failure === 'continue');
 
-/** A run of before plans were kept has its joined steps in the rows alone: what its input does not know came from the ramdisk. */
-const planOf = (input: RunInput, { plan, steps }: RunRecord): readonly PlannedStep[] => {
-  const known = plan ?? input.carries?.steps ?? input.steps;
-  if (plan || steps.length <= known.length) return known;
-  const left = [...known];
-  return steps.map((row) => {
-    const at = left.findIndex((step) => step.interface === row.interface && step.step === row.step);
-    const step = at >= 0 ? left.splice(at, 1)[0]! : { ...asReported({ ...row, priority: 0 }) };
-    return { ...step, index: row.index };
-  });
-};
+/** The plan as its steps joined it; before that, as the run was accepted or went on. */
+const planOf = (input: RunInput, { plan }: RunRecord): readonly PlannedStep[] =>
+  plan ?? input.carries?.steps ?? input.steps;
 
 const within = (names: readonly string[], ended: readonly string[]): boolean =>
   names.every((name) => ended.includes(name));

@@ -6,12 +6,8 @@
 import type { ErrorCode, Facts } from '../../../model/errors';
 import type { Intent } from '../../contract';
 
-type StoredTimes<T, Key extends string> = Omit<T, Key> & { readonly [name in Key]?: number };
-type StoredPower = StoredTimes<NonNullable<RestartEntry['power']>, 'sent'> & { readonly sent_ago?: number };
-type StoredEntry = StoredTimes<LedgerEntry, 'sent' | 'over'> & {
-  readonly sent_ago?: number;
-  readonly over_ago?: number;
-};
+type StoredPower = Omit<NonNullable<RestartEntry['power']>, 'sent'> & { readonly sent_ago: number };
+type StoredEntry = Omit<LedgerEntry, 'sent' | 'over'> & { readonly sent_ago: number; readonly over_ago?: number };
 type StoredPages = Omit<Pages, 'jobs' | 'restarts'> & {
   readonly jobs: Readonly<Record<string, StoredEntry>>;
   readonly restarts: Readonly<Record<string, Omit<RestartEntry, 'power'> & { readonly power?: StoredPower }>>;
@@ -41,21 +37,18 @@ export const aged = (pages: Pages): StoredPages => {
 /** Pages of an intent, every time on this process's monotonic clock. */
 export const dated = (intent: Intent): Pages => {
   const pages = intent.detail as StoredPages;
-  // Entries of builds before this one hold epoch milliseconds of the worker that wrote them, next to the store's time.
-  const ago = (kept: number | undefined, epoch: number | undefined): number =>
-    kept ?? Math.max(0, Date.parse(intent.sent_at) - (epoch ?? 0));
-  const at = (kept: number | undefined, epoch: number | undefined): number => intent.at - ago(kept, epoch);
+  const at = (ago: number): number => intent.at - ago;
   return {
     ...pages,
-    jobs: mapped(pages.jobs, ({ sent_ago, over_ago, sent, over, ...entry }) => ({
+    jobs: mapped(pages.jobs, ({ sent_ago, over_ago, ...entry }) => ({
       ...entry,
-      sent: at(sent_ago, sent),
-      ...((over_ago ?? over) !== undefined && { over: at(over_ago, over) }),
+      sent: at(sent_ago),
+      ...(over_ago !== undefined && { over: at(over_ago) }),
     })),
     restarts: mapped(pages.restarts, ({ is, power }) => {
       if (!power) return { is };
       const { sent_ago, ...rest } = power;
-      return { is, power: { ...rest, sent: at(sent_ago, Date.parse(power.sent_at)) } };
+      return { is, power: { ...rest, sent: at(sent_ago) } };
     }),
   };
 };
