@@ -1,18 +1,15 @@
 /** `temper rollouts watch`: the progress of a rollout, painted over on a terminal, line by line elsewhere, until it ends. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { eventsOf } from '../model/event-streams';
+import { pause } from '../model/passes';
 import type { Context } from './context';
 import { CliFault, exits } from './faults';
+import { follow } from './follow';
 import { endedStates, progressLines, type Rollout, type Target } from './rollout-texts';
 import { jsonText, plainText } from './tables';
 
-/** How often a rollout is read where nothing says when it has changed. */
-const pollMs = 2_000;
-/** And where its events do: what time alone changes has none. */
+/** How often a rollout is read without an event: what time alone changes has none. */
 const atLeastMs = 15_000;
 /** Events that come together are one change. */
 const togetherMs = 200;
-const longestReconnectMs = 30_000;
 /** Of each state so many targets are named. */
 const namedEach = 5;
 /** In these nothing goes on until a person acts. */
@@ -49,70 +46,21 @@ const changeLine = (rollout: Rollout): string => {
   return `${plainText(rollout.state).padEnd(10)} ${facts.filter(Boolean).map(plainText).join(' ')}`;
 };
 
-/** Changes of a rollout, as its events say or, where none come, as time passes. */
-type Changes = {
-  /** Resolves when it may have changed. Rejects where the command is ended. */
-  next(): Promise<void>;
-  close(): void;
-};
-
-/** Reads events of one connection after another, until there can be none, or the server has no stream for this caller. */
-const readEvents = async (
-  { api }: Context,
-  path: string,
-  { until, changed, open }: { until: AbortSignal; changed: () => void; open: (is: boolean) => void },
-): Promise<void> => {
-  let place: string | null = null;
-  for (let pauseMs = pollMs; !until.aborted; pauseMs = Math.min(2 * pauseMs, longestReconnectMs)) {
-    try {
-      const headers = { accept: 'text/event-stream', ...(place !== null && { 'last-event-id': place }) };
-      const reply = await api.open(`${path}/events`, headers, until);
-      const streams = reply.ok && reply.headers.get('content-type')?.startsWith('text/event-stream');
-      if (!streams || !reply.body) return void (await reply.body?.cancel());
-      open(true);
-      for await (const { id } of eventsOf(reply.body as unknown as AsyncIterable<Uint8Array>)) {
-        place = id ?? place;
-        pauseMs = pollMs / 2;
-        changed();
-      }
-    } catch {
-      // Cut off, or the server is away for a moment: meanwhile it is polled.
-    }
-    open(false);
-    changed();
-    await sleep(pauseMs, undefined, { signal: until }).catch(() => undefined);
-  }
-};
-
-const changesOf = (context: Context, path: string): Changes => {
-  const { signal } = context.hands;
-  const ending = new AbortController();
-  let isOpen = false;
-  let dirty = false;
-  let wake = (): void => {};
-  const changed = (): void => {
-    dirty = true;
-    wake();
-  };
-  const open = (is: boolean): void => {
-    isOpen = is;
-  };
-  void readEvents(context, path, { until: ending.signal, changed, open });
+/** Tells when a rollout may have changed: with its events, and from time to time. Both end with the signal, by its reason. */
+const createChanges = (signal: AbortSignal) => {
+  let unseen = new AbortController();
   return {
-    async next() {
-      if (!dirty) {
-        const waiting = new AbortController();
-        wake = () => waiting.abort();
-        await sleep(isOpen ? atLeastMs : pollMs, undefined, {
-          signal: AbortSignal.any([signal, waiting.signal]),
-        }).catch(() => signal.throwIfAborted());
-      }
-      if (isOpen) await sleep(togetherMs, undefined, { signal });
-      dirty = false;
+    changed: (): void => unseen.abort(),
+    async next(): Promise<void> {
+      await pause(atLeastMs, AbortSignal.any([signal, unseen.signal]));
+      await pause(togetherMs, signal);
+      signal.throwIfAborted();
+      unseen = new AbortController();
     },
-    close: () => ending.abort(),
   };
 };
+
+type Changes = ReturnType<typeof createChanges>;
 
 /**
  * Shows a rollout until it ends; one that waits for a person is shown on, unless it is watched `untilPaused`. The exit status says
@@ -120,11 +68,17 @@ const changesOf = (context: Context, path: string): Changes => {
  */
 export const watchRollout = async (context: Context, uuid: string, untilPaused = false): Promise<void> => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(uuid)}`;
-  const changes = changesOf(context, path);
+  const ending = new AbortController();
+  const changes = createChanges(AbortSignal.any([context.hands.signal, ending.signal]));
+  const { changed } = changes;
+  follow(context, `${path}/events`, { onEvent: changed, onCut: changed, until: ending.signal }).then(
+    changed,
+    (thrown) => ending.abort(thrown),
+  );
   try {
     await showToEnd(context, path, changes, untilPaused ? [...endedStates, ...restingStates] : endedStates);
   } finally {
-    changes.close();
+    ending.abort();
   }
 };
 

@@ -69,6 +69,7 @@ test('on a terminal there is a bar, which is gone at the end, and every event st
   let state = 'running';
   const api = await startDouble(({ path }, response) => {
     if (!path.endsWith('/events')) return { json: run([step({ ...begun, attempt: 2 })], { state }) };
+    if (state === 'succeeded') return { status: 204 };
     state = 'succeeded';
     const event = { seq: 1, at: 'T1', kind: 'run.succeeded', data: {} };
     response

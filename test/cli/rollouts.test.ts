@@ -326,8 +326,11 @@ describe('watching', () => {
   /** Running at first, then paused, then over as it is said. */
   const story = (end: string) => {
     let looks = 0;
+    stream = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('id: 1\nevent: rollout.running\ndata: {}\n\n');
+    };
     answers = (path) => {
-      if (path.endsWith('/events')) return { status: 404, json: {} };
       const [, state] = /targets\?state=(\w+)/.exec(path) ?? [];
       if (state !== undefined) return { json: { targets: targets[state as keyof typeof targets] ?? [] } };
       looks++;
