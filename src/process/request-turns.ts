@@ -14,9 +14,6 @@ export const underWayAtMost = 32;
 /** What is not answered by then waits for a BMC or a lock, and keeps no other waiting. */
 const busyAtMostMs = 5_000;
 
-/** For so long, and for the one that is then being served, what others sent waits. */
-const sliceMs = 0.5;
-
 /** Under what a request counts; a proxy that does not say for whom it asks is one sender. */
 const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
   const known = new WeakMap<Socket, string>();
@@ -59,6 +56,10 @@ type TurnOptions = {
 /** So many connections are accepted before the next request of a sender begins, while connections come. */
 export const roundsWhileAccepting = 8;
 
+/** For `sliceMs`, and for the one that is then being served, what others sent waits; the next slice begins after `rounds`. */
+const usual = { sliceMs: 0.5, rounds: 1 };
+const whileAccepting = { sliceMs: 0, rounds: roundsWhileAccepting };
+
 /** Calls after so many rounds of the event loop. */
 const afterRounds = (rounds: number, call: () => void): void =>
   void setImmediate(rounds > 1 ? () => afterRounds(rounds - 1, call) : call);
@@ -71,9 +72,12 @@ export const inTurn = (
   answer: RequestListener,
   { trusts = () => false, busyMs = busyAtMostMs, isAccepting = () => false }: TurnOptions = {},
 ): RequestListener => {
-  const slice = (): number => (isAccepting() ? 0 : sliceMs);
-  const later = (call: () => void): void => afterRounds(isAccepting() ? roundsWhileAccepting : 1, call);
-  const pace: Pace = { now: () => performance.now(), slice, later };
+  const lengths = () => (isAccepting() ? whileAccepting : usual);
+  const pace: Pace = {
+    now: () => performance.now(),
+    slice: () => lengths().sliceMs,
+    later: (call) => afterRounds(lengths().rounds, call),
+  };
   const connections = createTurns<Socket>(1, pace);
   const senders = createTurns<string>(underWayAtMost, pace);
   const senderOf = senderBy(trusts);
