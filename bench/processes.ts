@@ -65,11 +65,7 @@ const ticks = (pid: number, first: number): number | undefined => {
 /** Processor time a process has used, in ms; undefined where there is no /proc. */
 export const cpuMs = (pid: number): number | undefined => ticks(pid, 11);
 
-/** Processor time that a process and its children have used, in ms; NaN where there is no /proc. */
-export const familyCpuMs = (pid: number): number =>
-  family(pid, entries()).reduce((sum, member) => sum + (cpuMs(member.pid) ?? Number.NaN), 0);
-
-/** The same of its children that have ended. */
+/** Processor time, in ms, of children of a process that have ended. */
 const endedMs = (pid: number): number => ticks(pid, 13) ?? 0;
 
 /** Names of processes that belong together in a table; `worker-bmc-default` and the like are one. */
