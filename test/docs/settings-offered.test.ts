@@ -37,6 +37,7 @@ const notOffered: Readonly<Record<string, readonly string[]>> = {
   ],
   'the port is what compose, the chart and the units publish': [
     'TEMPER_API_PORT',
+    'TEMPER_API_REUSE_PORT',
     'TEMPER_BOOT_PORT',
     'TEMPER_CONSOLE_PORT',
   ],
