@@ -357,8 +357,6 @@ create table bmc_health (
 -- Nodes whose looks at power leave something to keep: failures in a row, or a reason.
 create table power_sync (
   node_uuid uuid primary key references nodes (uuid) on delete cascade,
-  due_at    timestamptz not null default now(),
-  looked_at timestamptz,
   failures  int not null default 0,                      -- in a row
   reason    text                                         -- the maintenance reason that power sync gave the node itself
 );
