@@ -11,7 +11,7 @@ const longestPauseMs = 30_000;
 type Following = {
   /** Gets the data of each event, once. */
   readonly onEvent: (data: string) => void | Promise<void>;
-  /** A connection was cut off, or the server is away for a moment; `says` tells which, and that it is tried again. */
+  /** A connection was cut off, or the server is away for a moment. @param says which of them, and that it is tried again */
   readonly onCut: (says: string) => void;
   /** Ends it before the command does. */
   readonly until?: AbortSignal;

@@ -46,7 +46,7 @@ const changeLine = (rollout: Rollout): string => {
   return `${plainText(rollout.state).padEnd(10)} ${facts.filter(Boolean).map(plainText).join(' ')}`;
 };
 
-/** Tells when a rollout may have changed: with its events, and from time to time. Both end with the signal, by its reason. */
+/** Signals that a rollout may have changed: at its events, and from time to time. `next` throws the reason of the signal. */
 const createChanges = (signal: AbortSignal) => {
   let unseen = new AbortController();
   return {
