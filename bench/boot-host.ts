@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bootListener, createImageCache, createImages } from '../src/boot';
 import type { Served } from '../src/inventory/nodes/boot-capabilities';
 import { hashOf, newUrlToken } from '../src/inventory/secrets/boot-tokens';
-import { patientServer } from '../src/process/patient-server';
+import { guardedServer } from '../src/process/guarded-server';
 import { answerParent } from './child';
 
 type File = { readonly sha256: string; readonly bytes: number };
@@ -64,7 +64,7 @@ const open = async ({ nodes, readers, iso, image }: BootQuestion): Promise<BootA
   });
   const ms = 60_000;
   const connections = 2 * nodes + readers;
-  server = patientServer(
+  server = guardedServer(
     { headersMs: ms, requestMs: ms, keepAliveMs: ms, connections, ofSender: connections },
     listener,
   );

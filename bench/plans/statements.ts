@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi, createStreams, type Rooms } from '../../src/api';
+import { type ApiContext, createApi, createStreams } from '../../src/api';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { newPair } from '../../src/inventory/secrets/sealed-box';
@@ -43,7 +43,7 @@ const roomsOn = (url: string, sent: Statement[], publicEndpoint: string | null) 
   const inventory = createInventory(sql);
   const log = { info: ignored, warn: ignored, error: console.error };
   const policy = createPolicy({ set: 'temper' });
-  const rooms: Rooms = {
+  const rooms: ApiContext = {
     policy: () => policy,
     identity: { identify: async ({ token }) => callers[token as Asker] },
     inventory,
@@ -52,7 +52,7 @@ const roomsOn = (url: string, sent: Statement[], publicEndpoint: string | null) 
       ...createDigests(new Map([['plans', Buffer.alloc(32)]])),
     },
     webhookVault: createVault(new Map([['plans', Buffer.alloc(32)]])),
-    runs: { look: async () => ({ sources: [] }) } as unknown as Rooms['runs'],
+    runs: { look: async () => ({ sources: [] }) } as unknown as ApiContext['runs'],
     streams: createStreams({ inventory, log }),
     log,
     settings: { ...apiSettings(parseSettings(processes.api, required)), publicEndpoint },

@@ -7,7 +7,7 @@ import type { AgentEntry, AgentTiming, WireCommand } from './types';
 
 type Ended = NonNullable<CommandRow['leaves']>;
 
-export type ExecutorHands = {
+export type ExecutorDeps = {
   readonly mac: string;
   readonly timing: AgentTiming;
   readonly faults: Faults;
@@ -57,8 +57,8 @@ const oddStep = {
   argsinfo: { 'how\0': { description: 'so \ud83d' } },
 };
 
-export const createExecutor = (hands: ExecutorHands): Executor => {
-  const { mac, faults, timing, signal } = hands;
+export const createExecutor = (deps: ExecutorDeps): Executor => {
+  const { mac, faults, timing, signal } = deps;
   let commands: WireCommand[] = [];
   const running = new Map<string, Promise<void>>();
 
@@ -82,7 +82,7 @@ export const createExecutor = (hands: ExecutorHands): Executor => {
     try {
       command.command_result = resultOf(row, params, name);
       command.command_status = 'SUCCEEDED';
-      if (row.leaves) hands.becomes(row.leaves);
+      if (row.leaves) deps.becomes(row.leaves);
     } catch (thrown) {
       Object.assign(command, failureOf(thrown));
     }
@@ -95,7 +95,7 @@ export const createExecutor = (hands: ExecutorHands): Executor => {
     const alive = await sleep(ms, true, { signal }).catch(() => false);
     if (!alive) return;
     work();
-    hands.finished();
+    deps.finished();
   };
 
   return {
@@ -124,7 +124,7 @@ export const createExecutor = (hands: ExecutorHands): Executor => {
         destructive: row.destructive ?? false,
         ...formatGiven(params),
       };
-      const entry = hands.journal({ ...about, status: null });
+      const entry = deps.journal({ ...about, status: null });
       const work = () => end(command, entry, row, params, `${name} ${about.step ?? ''}`);
       if (row.sync) work();
       else

@@ -10,7 +10,7 @@ import type { AgentEntry, AgentTiming, Machine } from './types';
 /** `locked`: the API knows another token, so that this ramdisk serves nobody; `rescued`: its work is done; `silent`: its host hangs. */
 export type LifeState = 'booting' | 'looking' | 'serving' | 'locked' | 'rescued' | 'silent' | 'down';
 
-export type LifeHands = {
+export type LifeDeps = {
   readonly temper: Temper;
   readonly timing: AgentTiming;
   readonly faults: Faults;
@@ -53,8 +53,8 @@ const longestLookupMs = 60_000;
 // ones at any speed, because the API that it waits for is a real one.
 const offerPausesMs = [5_000, 5_000, 6_000, 12_000];
 
-export const startLife = (machine: Machine, hands: LifeHands): Life => {
-  const { temper, timing, faults } = hands;
+export const startLife = (machine: Machine, deps: LifeDeps): Life => {
+  const { temper, timing, faults } = deps;
   const mac = machine.macs[0] ?? machine.nodeUuid ?? 'unknown';
   const power = new AbortController();
   let state: LifeState = 'booting';
@@ -74,7 +74,7 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
     timing,
     faults,
     signal: power.signal,
-    journal: (entry) => hands.journal({ ...entry, mac, node_uuid: nodeUuid }),
+    journal: (entry) => deps.journal({ ...entry, mac, node_uuid: nodeUuid }),
     finished: () => wake(),
     becomes(what) {
       if (what === 'rescued' || what === 'locked') {
@@ -83,7 +83,7 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
         return wake();
       }
       end();
-      hands.power(machine, what);
+      deps.power(machine, what);
     },
   });
 
@@ -141,9 +141,9 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
 
   const beat = async (): Promise<Answer> => {
     const wrong = faults.strike(mac, ['wrong-beat-token']) !== undefined;
-    const certificate = hands.certificate();
+    const certificate = deps.certificate();
     const body = {
-      callback_url: hands.callbackUrl,
+      callback_url: deps.callbackUrl,
       agent_version: agentVersion,
       agent_token: wrong ? 'x'.repeat(43) : token,
       ...(certificate && { agent_verify_ca: certificate }),
@@ -170,10 +170,10 @@ export const startLife = (machine: Machine, hands: LifeHands): Life => {
   const live = async (): Promise<void> => {
     await sleep(timing.bootMs, undefined, { signal: power.signal });
     startedAt = Date.now() / 1_000;
-    await hands.gate?.enter({ method: 'CONTACT', path: 'the ramdisk', write: false }, power.signal);
+    await deps.gate?.enter({ method: 'CONTACT', path: 'the ramdisk', write: false }, power.signal);
     power.signal.throwIfAborted();
     // One that was told by its kernel arguments whom to call sends what it finds only where these say so.
-    const inspects = machine.boot ? machine.boot.inspectionUrl !== undefined : hands.inspects;
+    const inspects = machine.boot ? machine.boot.inspectionUrl !== undefined : deps.inspects;
     const inspected = inspects ? await offerInventory() : undefined;
     power.signal.throwIfAborted();
     state = (await lookUp(inspected)) ? 'serving' : 'locked';

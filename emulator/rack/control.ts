@@ -13,7 +13,7 @@ import type { ActiveFault, BmcState, JournalEntry } from './types';
 export type JournalFilter = { since?: number; bmc?: number; accepted?: boolean; session?: boolean };
 
 /** What the control server can ask of the rack. */
-export type RackHands = {
+export type RackDeps = {
   list(): readonly unknown[];
   journal(filter: JournalFilter): JournalEntry[];
   fault(index: number, fault: Fault): ActiveFault;
@@ -57,7 +57,7 @@ const count = (query: URLSearchParams, name: string): number | undefined => {
   return Number.isInteger(value) ? value : raise('InvalidInput', { field: name, reason: 'must be a whole number' });
 };
 
-const agentsOf = (rack: RackHands): Agents =>
+const agentsOf = (rack: RackDeps): Agents =>
   rack.agents() ?? raise('InvalidInput', { field: 'agents', reason: 'this rack boots no ramdisks' });
 
 const parsed = <T>(schema: z.ZodType<T>, body: unknown, what = ''): T => {
@@ -73,7 +73,7 @@ const Renewal = z.strictObject({ power: z.enum(['On', 'Off']) });
 type Route = {
   method: string;
   path: RegExp;
-  act: (rack: RackHands, args: { ids: number[]; query: URLSearchParams; body: unknown }) => unknown;
+  act: (rack: RackDeps, args: { ids: number[]; query: URLSearchParams; body: unknown }) => unknown;
 };
 
 const routes: readonly Route[] = [
@@ -156,7 +156,7 @@ const answer = (res: ServerResponse, status: number, body: unknown): void => {
   res.end(JSON.stringify(body));
 };
 
-const act = async (rack: RackHands, req: IncomingMessage, res: ServerResponse): Promise<void> => {
+const act = async (rack: RackDeps, req: IncomingMessage, res: ServerResponse): Promise<void> => {
   const url = new URL(req.url ?? '/', 'http://rack');
   const route =
     routes.find(({ method, path }) => method === req.method && path.test(url.pathname)) ?? raise('PathNotFound');
@@ -167,7 +167,7 @@ const act = async (rack: RackHands, req: IncomingMessage, res: ServerResponse): 
 
 /** Answers control requests with the hands it is given. */
 export const controlListener =
-  (rack: RackHands): RequestListener =>
+  (rack: RackDeps): RequestListener =>
   (req, res) => {
     act(rack, req, res).catch((thrown: unknown) => {
       const known = isTemperError(thrown) ? thrown : undefined;

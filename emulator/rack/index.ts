@@ -8,7 +8,7 @@ import type { Gate } from '../agent/gate';
 import { advance } from './advance';
 import { createBmc, renew, systemPath } from './bmc';
 import { certificateIn, makeCertificate } from './certificate';
-import { controlListener, type JournalFilter, type RackHands } from './control';
+import { controlListener, type JournalFilter, type RackDeps } from './control';
 import { Fault } from './fault-kinds';
 import { addFault } from './faults';
 import { openForgetfulStore, openStore } from './journal';
@@ -180,7 +180,7 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
   const bmcAt = (index: number): Bmc =>
     bmcs[index] ?? raise('InvalidInput', { field: 'bmc', reason: `${index} is not in this rack of ${bmcs.length}` });
 
-  const hands: RackHands = {
+  const deps: RackDeps = {
     list: () => shown,
     journal: (filter) => store.entries.filter((entry) => fits(entry, filter)),
     fault: (index, fault) => addFault(bmcAt(index), parseFault(fault), Date.now()),
@@ -220,7 +220,7 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
   }
   const certificate = await certificateIn(options.stateDir, options.host ?? '127.0.0.1');
   const sockets = await openSockets(bmcs, record, options, certificate);
-  const control = await listen(controlListener(hands), {
+  const control = await listen(controlListener(deps), {
     host: options.host ?? '127.0.0.1',
     port: options.controlPort ?? 0,
   });
@@ -230,15 +230,15 @@ export const startRack = async (options: RackOptions): Promise<Rack> => {
     bmcs: shown,
     controlUrl: control.url,
     certificateFile: join(options.stateDir, 'rack-cert.pem'),
-    journal: (filter = {}) => hands.journal(filter),
-    fault: (index, fault) => ({ id: (hands.fault(index, fault) as ActiveFault).id }),
-    clearFaults: hands.clearFaults,
-    pressPowerButton: hands.pressPowerButton,
-    gate: hands.gate,
-    renew: hands.renew,
-    rotateCertificate: hands.rotateCertificate,
-    state: hands.state,
-    traffic: hands.traffic,
+    journal: (filter = {}) => deps.journal(filter),
+    fault: (index, fault) => ({ id: (deps.fault(index, fault) as ActiveFault).id }),
+    clearFaults: deps.clearFaults,
+    pressPowerButton: deps.pressPowerButton,
+    gate: deps.gate,
+    renew: deps.renew,
+    rotateCertificate: deps.rotateCertificate,
+    state: deps.state,
+    traffic: deps.traffic,
     agents: ramdisks?.agents,
     close: async () => {
       await ramdisks?.close();

@@ -9,9 +9,9 @@ import { hideTexts } from '../model/access/secrets';
 import { raise } from '../model/errors';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { type ActName, nameOf } from '../model/lifecycle/steps';
-import type { Story } from '../model/lifecycle/verbs';
+import type { RunKind } from '../model/lifecycle/verbs';
 import type { Lock, Timing } from '../model/runs/runs';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 
 export type RunActInput = {
   readonly lock: Lock;
@@ -20,7 +20,7 @@ export type RunActInput = {
   /** Whether the step is done when this act is. */
   readonly last: boolean;
   readonly timing: Timing;
-  readonly story: Story;
+  readonly story: RunKind;
   /** Which act of its execution this is, counted from 1. */
   readonly nth: number;
 };
@@ -82,7 +82,7 @@ const announcing = (
 export const contextOf = (
   { lock, step, act, timing, story }: Attempted,
   key: ActKey,
-  { inventory, log }: BmcHands,
+  { inventory, log }: BmcDeps,
   beating: Beating,
   texts: readonly string[],
 ): ActContext => ({

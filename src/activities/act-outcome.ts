@@ -5,7 +5,7 @@ import { isTemperError, raise, TemperError } from '../model/errors';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { ActName } from '../model/lifecycle/steps';
 import type { ActOutcome, RunObserved } from '../model/runs/runs';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 import { applyInspectionRules } from './inspection-rules';
 
 /** The part of an outcome that the workflow goes on with; everything else stands in the store. */
@@ -32,7 +32,7 @@ export const keepOutcome = async (
   lock: ActLock,
   { seen, reported }: ActOutcome,
   { ends, boots, at }: OfRamdisk,
-  { inventory, log }: BmcHands,
+  { inventory, log }: BmcDeps,
 ): Promise<void> => {
   if (!hasDetails(seen) && !reported && !ends && !boots) return;
   const contested = await inventory.transaction(async (store) => {
@@ -56,12 +56,12 @@ export const keepOutcome = async (
 };
 
 /** The outcome without them; states come from a closed list, and a password that reads like one must not alter it. */
-export const hiddenOutcome = ({ seen, rest, follows, ...told }: ActOutcome, texts: readonly string[]): ActOutcome => {
+export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, texts: readonly string[]): ActOutcome => {
   const { power_state, boot_mode, secure_boot, health, ...found } = seen ?? {};
   const states = { power_state, boot_mode, secure_boot, health };
   const known = Object.fromEntries(Object.entries(states).filter(([, value]) => value !== undefined));
   return {
-    ...hideTexts(told, texts),
+    ...hideTexts(others, texts),
     ...(rest && { rest }),
     ...(follows && { follows }),
     ...(seen && { seen: { ...known, ...hideTexts(found, texts) } }),

@@ -9,7 +9,7 @@ import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome } from '../model/runs/runs';
 import { type Attempted, announcedIn, type Beating, contextOf } from './act-context';
 import { bootsRamdisk, hiddenError, hiddenOutcome, keepOutcome } from './act-outcome';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 import { withImage } from './image-record';
 import { inLane } from './lease';
 import { lostRamdisk, shutDown } from './lost-ramdisk';
@@ -23,12 +23,12 @@ import { openSecrets } from './secrets';
 const performerOf = (
   name: string,
   { step, act }: Attempted,
-  hands: BmcHands,
+  deps: BmcDeps,
 ): { readonly driver: Driver; readonly perform: Act; readonly byAgent: boolean } => {
   const driver =
-    hands.driverOf(name) ??
+    deps.driverOf(name) ??
     raise('DriverUnsupported', { driver: name, what: 'anything here: no such driver on this worker' });
-  const agentAct = actRow(act).by === 'agent' ? hands.agentActs?.[act] : undefined;
+  const agentAct = actRow(act).by === 'agent' ? deps.agentActs?.[act] : undefined;
   const perform = agentAct ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: name, what: nameOf(step) });
   return { driver, perform, byAgent: agentAct !== undefined };
 };
@@ -41,10 +41,10 @@ const requireOrigins = (
   { step, act }: Attempted,
   node: BmcNode,
   args: Readonly<Record<string, unknown>>,
-  hands: BmcHands,
+  deps: BmcDeps,
 ): void => {
   for (const one of fetchedBy(act, step, args, node.instance_info ?? {}, node.driver_info))
-    requireFetched(hands.imageOrigins ?? [], one);
+    requireFetched(deps.imageOrigins ?? [], one);
 };
 
 /**
@@ -54,26 +54,26 @@ const requireOrigins = (
 export const attempt = async (
   input: Attempted,
   key: ActKey,
-  hands: BmcHands,
+  deps: BmcDeps,
   holder: string,
   beating: Beating,
 ): Promise<ActOutcome> => {
   const { lock, step, act, last } = input;
   const row = actRow(act);
-  const { held_back, ended } = await hands.inventory.runSteps.standing(
+  const { held_back, ended } = await deps.inventory.runSteps.standing(
     { run: lock.run, node_uuid: lock.node_uuid, fence: lock.fence },
     key,
   );
-  if (held_back && row.effect !== 'read') await refuseFrozen(input, key, hands);
+  if (held_back && row.effect !== 'read') await refuseFrozen(input, key, deps);
   if (ended) return ended;
-  const found = await hands.inventory.runSteps.begin(lock, key, step);
+  const found = await deps.inventory.runSteps.begin(lock, key, step);
   if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-  reportAttempt(input, hands);
-  const { driver, perform, byAgent } = performerOf(found.driver, input, hands);
-  const { node, args, texts } = await prepared(found, input, key, hands);
-  const talk = startTalk(() => hands.inventory.agents.answered(lock.node_uuid));
+  reportAttempt(input, deps);
+  const { driver, perform, byAgent } = performerOf(found.driver, input, deps);
+  const { node, args, texts } = await prepared(found, input, key, deps);
+  const talk = startTalk(() => deps.inventory.agents.answered(lock.node_uuid));
   const { context, announced } = announcedIn({
-    ...contextOf(input, key, hands, beating, texts),
+    ...contextOf(input, key, deps, beating, texts),
     answered: talk.answered,
     doubted: found.doubted,
     unrepeated: found.unrepeated,
@@ -82,23 +82,23 @@ export const attempt = async (
   const at = `${step.index}.${act}`;
   const work = () =>
     row.by === 'agent'
-      ? whileOneRamdisk(hands, { lock, at, node: found.name ?? found.uuid }, context, (watched) =>
+      ? whileOneRamdisk(deps, { lock, at, node: found.name ?? found.uuid }, context, (watched) =>
           perform(node, args, watched),
         )
       : perform(node, args, context);
-  const outcome = await inLane(hands, { lane, holder, signal: context.signal }, work).then(
+  const outcome = await inLane(deps, { lane, holder, signal: context.signal }, work).then(
     (done) => hiddenOutcome(done, texts),
     async (thrown: unknown): Promise<ActOutcome> => {
       if (row.by !== 'agent') throw hiddenError(thrown, texts);
-      const lost = { input, hands, holder, driver, node, context, talk, announced };
+      const lost = { input, deps, holder, driver, node, context, talk, announced };
       const off = row.doneWhenOff && (await shutDown(thrown, lost));
       if (off) return off;
       throw hiddenError(await lostRamdisk(thrown, lost), texts);
     },
   );
-  await keepOutcome(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, hands);
+  await keepOutcome(lock, outcome, { ends: row.endsAgent === true, boots: bootsRamdisk(step, act), at }, deps);
   const stepDone = (last && outcome.follows === undefined) || outcome.rest === 'skip';
-  if (!(await hands.inventory.runSteps.end(lock, key, outcome, stepDone)))
+  if (!(await deps.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   return outcome;
 };
@@ -108,7 +108,7 @@ export const attempt = async (
  * under way before a recovery is asked for anew after it, so that what an earlier attempt may have sent is noted here. Throws
  * NodeFrozen, RecoveryPending.
  */
-const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }: BmcHands): Promise<void> => {
+const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }: BmcDeps): Promise<void> => {
   const recovery = await inventory.recovery.current();
   if (recovery && recovery.side !== 'engine' && key.attempt > 1 && actRow(act).effect === 'once')
     await inventory.runSteps.doubt(lock, key);
@@ -132,11 +132,11 @@ const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }
 const unlocked = async (
   found: ActedNode,
   step: PlannedStep,
-  hands: BmcHands,
+  deps: BmcDeps,
 ): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
   const { doubted: _doubted, unrepeated: _unrepeated, ...known } = found;
   const { driver_info, instance_info, agent } = known;
-  const values = await openSecrets(found, step.args, hands);
+  const values = await openSecrets(found, step.args, deps);
   return {
     node: {
       ...known,
@@ -154,11 +154,11 @@ const prepared = async (
   found: ActedNode,
   input: Attempted,
   key: ActKey,
-  hands: BmcHands,
+  deps: BmcDeps,
 ): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
-  const { node: asked, args: given, texts } = await unlocked(found, input.step, hands);
-  requireOrigins(input, asked, given, hands);
-  const { args, secrets } = await withRamdisk(input, key, asked, given, hands);
-  const { node, secrets: imageSecrets } = await withImage(input, asked, hands);
+  const { node: asked, args: given, texts } = await unlocked(found, input.step, deps);
+  requireOrigins(input, asked, given, deps);
+  const { args, secrets } = await withRamdisk(input, key, asked, given, deps);
+  const { node, secrets: imageSecrets } = await withImage(input, asked, deps);
   return { node, args, texts: [...texts, ...secrets, ...imageSecrets] };
 };

@@ -21,7 +21,7 @@ export type BootSettings = {
   readonly group: string;
 };
 
-export type BmcHands = {
+export type BmcDeps = {
   readonly inventory: Inventory;
   readonly vault: Opener;
   readonly driverOf: (name: string) => Driver | undefined;

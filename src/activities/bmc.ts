@@ -10,7 +10,7 @@ import type { ActOutcome } from '../model/runs/runs';
 import { type Attempted, type RunActInput, startBeating } from './act-context';
 import { outcomeForEngine } from './act-outcome';
 import { attempt } from './attempt';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 import { guarded, toFailure } from './failures';
 import { lookActivities } from './read';
 
@@ -18,10 +18,10 @@ export type { RunActInput } from './act-context';
 export type BmcActivities = ReturnType<typeof createBmcActivities>;
 
 /** @returns the activities of a conductor group's queue */
-export const createBmcActivities = (hands: BmcHands) => {
+export const createBmcActivities = (deps: BmcDeps) => {
   const holder = randomUUID();
   return {
-    ...lookActivities(hands),
+    ...lookActivities(deps),
     /** Looks, acts if needed, waits until a look agrees. @returns a small outcome; the store has the rest */
     runAct: guarded(async (given: RunActInput): Promise<ActOutcome> => {
       const info = activityInfo();
@@ -30,14 +30,14 @@ export const createBmcActivities = (hands: BmcHands) => {
       const beating = startBeating(info);
       const began = performance.now();
       const observed = (code: string) =>
-        hands.observe?.act(nameOf(input.step), input.act, code, performance.now() - began);
+        deps.observe?.act(nameOf(input.step), input.act, code, performance.now() - began);
       try {
-        const outcome = await attempt(input, key, hands, holder, beating);
+        const outcome = await attempt(input, key, deps, holder, beating);
         observed('done');
         return outcomeForEngine(outcome);
       } catch (thrown) {
         observed(isTemperError(thrown) ? thrown.code : 'Unexpected');
-        await noteFailure(input, key, thrown, hands);
+        await noteFailure(input, key, thrown, deps);
         throw toFailure(thrown, { attempt: info.attempt });
       } finally {
         beating.stop();
@@ -69,7 +69,7 @@ const noteFailure = async (
   { lock, step, act }: Attempted,
   key: ActKey,
   thrown: unknown,
-  { inventory, log }: BmcHands,
+  { inventory, log }: BmcDeps,
 ): Promise<void> => {
   const failure = toFailure(thrown, { attempt: key.attempt });
   const code = isTemperError(thrown) ? thrown.code : failure.name;

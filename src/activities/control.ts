@@ -10,8 +10,8 @@ import type { Event, ProvisionState } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
 import type { RecordedAct } from '../model/runs/run-acts';
 import type { Lock, MarkedState, RunInput, RunState, WaitsOn } from '../model/runs/runs';
+import { advanceRollout, type Progress } from '../rollouts/advance';
 import type { RolloutDeps } from '../rollouts/contract';
-import { type Tended, tend } from '../rollouts/tend';
 import { type Ending, endRun } from '../runs/ending';
 import { reconcileOnce } from '../runs/reconcile';
 import { contactActivities } from './contacts';
@@ -21,7 +21,7 @@ import { guarded } from './failures';
 import { heldNode, moveNode } from './moves';
 import { planActivities } from './plans';
 
-export type ControlHands = {
+export type ControlDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
@@ -69,7 +69,7 @@ const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise
 };
 
 /** The run's claim on its node and on a slot of its limit. */
-const claimActivities = ({ inventory, client, displaceWithinMs }: ControlHands) => ({
+const claimActivities = ({ inventory, client, displaceWithinMs }: ControlDeps) => ({
   /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
   claim: guarded(async ({ lock, previous, limit }: ClaimInput): Promise<Turn> => {
     const { runId } = activityInfo().workflowExecution!;
@@ -95,7 +95,7 @@ const claimActivities = ({ inventory, client, displaceWithinMs }: ControlHands) 
 });
 
 /** What the store shows of a run while it works. */
-const journalActivities = ({ inventory }: ControlHands) => ({
+const journalActivities = ({ inventory }: ControlDeps) => ({
   /** Moves the node along the state table. @returns where it is now */
   move: guarded(
     async ({ lock, seq, event, state, waiting_for }: MoveInput): Promise<{ provision_state: ProvisionState }> =>
@@ -138,7 +138,7 @@ const journalActivities = ({ inventory }: ControlHands) => ({
 });
 
 /** @returns the activities of the control queue */
-export const createControlActivities = (deps: ControlHands) => {
+export const createControlActivities = (deps: ControlDeps) => {
   const { inventory, client, log, auditMonths, historyMonths } = deps;
   return {
     ...claimActivities(deps),
@@ -167,8 +167,8 @@ export const createControlActivities = (deps: ControlHands) => {
     ),
 
     /** Looks at a rollout: begins what has room, ends what is over. @returns when to look again */
-    tendRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Tended> => {
-      if (deps.rollouts) return tend(deps.rollouts, rollout);
+    tendRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Progress> => {
+      if (deps.rollouts) return advanceRollout(deps.rollouts, rollout);
       log.warn('this worker has no settings for rollouts', { rollout });
       const reason = 'A control worker has no TEMPER_SECRETS_PUBLIC_KEYS and begins nothing.';
       await inventory.rollouts.waitsFor(rollout, reason);

@@ -6,7 +6,7 @@ export type Displaced = { readonly run: string; readonly workflow_id: string };
 
 const lookEveryMs = 200;
 // Long enough for an act that is under way to notice; its fence is old, so nothing it does afterwards counts.
-const patienceMs = 5 * 60_000;
+const endWithinMs = 5 * 60_000;
 
 /** Resolves when no workflow of this id is open any more. Harmless to repeat. */
 export const endWorkflow = async (
@@ -14,7 +14,7 @@ export const endWorkflow = async (
   workflowId: string,
   signal: AbortSignal,
   beat: () => void,
-  withinMs = patienceMs,
+  withinMs = endWithinMs,
 ): Promise<void> => {
   const handle = client.workflow.getHandle(workflowId);
   const deadline = performance.now() + withinMs;

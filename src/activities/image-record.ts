@@ -4,7 +4,7 @@ import { hashOf, newUrlToken } from '../inventory/secrets/boot-tokens';
 import { imageNamed, pinFault } from '../model/boot/images';
 import { raise } from '../model/errors';
 import type { Attempted } from './act-context';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 
 /** The node to act with, and the secrets in it, which nothing may repeat. */
 type Composed = { readonly node: BmcNode; readonly secrets: readonly string[] };
@@ -16,7 +16,7 @@ type Composed = { readonly node: BmcNode; readonly secrets: readonly string[] };
 export const withImage = async (
   { act, lock }: Attempted,
   node: BmcNode,
-  { inventory, boot }: Pick<BmcHands, 'inventory' | 'boot'>,
+  { inventory, boot }: Pick<BmcDeps, 'inventory' | 'boot'>,
 ): Promise<Composed> => {
   const { instance_info = {} } = node;
   const image = act === 'agent_write_image' ? imageNamed(instance_info.image_source) : undefined;

@@ -26,7 +26,7 @@ export const matching: Matching = (regex, text) => {
   }
 };
 
-const loud = ['warning', 'error', 'critical'];
+const warningLevels = ['warning', 'error', 'critical'];
 
 /** Runs the rules on the node that the lock holds. Throws InspectionRuleFailed, which fails the inspection. */
 export const applyInspectionRules = async (
@@ -42,6 +42,6 @@ export const applyInspectionRules = async (
   await store.ruleEffects.write(lock, outcome);
   const facts = { node_uuid: lock.node_uuid, run_id: lock.run };
   for (const { level, msg } of outcome.said)
-    log[loud.includes(level) ? 'warn' : 'info']('an inspection rule says', { ...facts, level, msg });
+    log[warningLevels.includes(level) ? 'warn' : 'info']('an inspection rule says', { ...facts, level, msg });
   log.info('inspection rules ran', { ...facts, rules: outcome.ran });
 };

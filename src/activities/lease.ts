@@ -2,7 +2,7 @@
 import type { Queries } from '../inventory';
 import { shownMessage } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 
 type Leases = Queries['bmcLeases'];
 
@@ -85,7 +85,7 @@ export const withLease = async <T>(
 
 const defaultLeaseMs = 15_000;
 
-type Shared = Pick<BmcHands, 'lanes' | 'leaseMs'> & { readonly inventory: Pick<Queries, 'bmcLeases'> };
+type Shared = Pick<BmcDeps, 'lanes' | 'leaseMs'> & { readonly inventory: Pick<Queries, 'bmcLeases'> };
 
 type Turn = {
   /** Null where the BMC may be used by any number at once. */

@@ -3,13 +3,13 @@ import type { ActContext, BmcNode, Driver } from '../bmc/contract';
 import { isTemperError } from '../model/errors';
 import type { ActOutcome, RunObserved } from '../model/runs/runs';
 import type { Attempted } from './act-context';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 import { inLane } from './lease';
 import { searched, type Talk } from './ramdisk-silence';
 
 export type Lost = {
   readonly input: Attempted;
-  readonly hands: BmcHands;
+  readonly deps: BmcDeps;
   readonly holder: string;
   readonly driver: Driver;
   readonly node: BmcNode;
@@ -20,12 +20,12 @@ export type Lost = {
 };
 
 /** A look at power and start through the BMC; undefined where that does not say. */
-const lookAtHost = async ({ hands, holder, driver, node, context }: Lost): Promise<RunObserved | undefined> => {
+const lookAtHost = async ({ deps, holder, driver, node, context }: Lost): Promise<RunObserved | undefined> => {
   const { story: _, ...rest } = context;
   const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
   const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
   const turn = { lane: driver.laneKey(node), holder, signal: context.signal };
-  return inLane(hands, turn, work).catch((error: unknown) => {
+  return inLane(deps, turn, work).catch((error: unknown) => {
     context.log.warn('a silent ramdisk could not be looked for', { reason: String(error) });
     return undefined;
   });
@@ -40,9 +40,9 @@ export const shutDown = async (thrown: unknown, lost: Lost): Promise<ActOutcome 
 
 /** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long, or was reset. */
 export const lostRamdisk = async (thrown: unknown, lost: Lost) => {
-  const { input, hands, node, context, talk } = lost;
+  const { input, deps, node, context, talk } = lost;
   if (context.signal.aborted) return thrown;
-  const { inventory } = hands;
+  const { inventory } = deps;
   const look = () => lookAtHost(lost);
   const { step, act, timing } = input;
   const mayHaveLeft = async (): Promise<boolean> => {

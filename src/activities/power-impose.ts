@@ -9,7 +9,7 @@ import { powerSteps } from '../model/lifecycle/steps';
 import type { Timing } from '../model/runs/runs';
 import { accept } from '../runs/accept';
 
-export type ImposeHands = {
+export type ImposeDeps = {
   readonly inventory: Inventory;
   readonly vault: Sealer;
   readonly timing: Timing;
@@ -45,17 +45,17 @@ const orderOf = (node: DueNode, target: 'power on' | 'power off') => ({
 
 /** @returns a hand that brings a node back to its recorded power state, unless it is frozen or must not be powered off */
 export const createImpose =
-  (hands: ImposeHands) =>
+  (deps: ImposeDeps) =>
   async (node: DueNode, state: PowerState): Promise<void> => {
     const barred = state === 'error' || (state === 'power off' && node.disable_power_off);
     if (barred || powerRefusedIn.includes(node.provision_state)) return;
-    if (await hands.inventory.recovery.current()) return;
-    if (await hands.inventory.freezes.active(node.uuid)) return;
+    if (await deps.inventory.recovery.current()) return;
+    if (await deps.inventory.freezes.active(node.uuid)) return;
     // A record that was written since the look began is newer; after a restore of the store it says nothing of power.
-    const now = await hands.inventory.transaction((store) => store.powerSync.hold(node.uuid));
+    const now = await deps.inventory.transaction((store) => store.powerSync.hold(node.uuid));
     if (now?.power_state !== state) return;
     try {
-      await accept(orderOf(node, state), hands);
+      await accept(orderOf(node, state), deps);
     } catch (thrown) {
       // Another run has the node by now; the next read sees the result.
       if (!isTemperError(thrown, 'NodeLocked') && !isTemperError(thrown, 'NodeNotFound')) throw thrown;

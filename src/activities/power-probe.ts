@@ -14,7 +14,7 @@ import { doneWithin } from '../model/signals';
 import { inLane } from './lease';
 import { openSecrets } from './secrets';
 
-export type LookHands = {
+export type LookDeps = {
   readonly inventory: Inventory;
   readonly vault: Opener;
   readonly driverOf: (name: string) => Driver | undefined;
@@ -48,10 +48,10 @@ const laneBusy = new LaneBusy();
 
 /** Ends the wait for a lane that an act of this process is in: it never waits behind a run, which would hold up every other node. */
 const onlyIfFree = (): AbortSignal => {
-  const patience = new AbortController();
+  const deadline = new AbortController();
   // A free lane is entered before the event loop turns; an act that waits by then leaves it.
-  setImmediate(() => patience.abort(laneBusy));
-  return patience.signal;
+  setImmediate(() => deadline.abort(laneBusy));
+  return deadline.signal;
 };
 
 const timing = { powerTimeoutMs: lookMs, softPowerTimeoutMs: lookMs, settleMs: lookMs, pollMs: 1_000 };
@@ -72,10 +72,10 @@ const probeContext = (node: DueNode, signal: AbortSignal): ActContext => ({
 });
 
 /** What the BMC says of the node's power. Throws errors of the list, without a secret in them. */
-const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<PowerState | null> => {
-  const driver = hands.driverOf(node.driver);
+const readPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Promise<PowerState | null> => {
+  const driver = deps.driverOf(node.driver);
   const look = driver?.acts.verify ?? raise('DriverUnsupported', { driver: node.driver, what: 'looking at power' });
-  const values = await openSecrets(node, undefined, hands);
+  const values = await openSecrets(node, undefined, deps);
   const open: BmcNode = {
     ...node,
     driver_info: resolveSecrets(node.driver_info, values) as Record<string, unknown>,
@@ -85,7 +85,7 @@ const readPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): 
     (await look(open, { only: 'power' }, probeContext(node, within))).seen?.power_state ?? null;
   const work = () => doneWithin(signal, node.fault === null ? lookMs : darkLookMs, read);
   try {
-    const { inventory, lanes, holder, longestRestMs } = hands;
+    const { inventory, lanes, holder, longestRestMs } = deps;
     return await inLane({ inventory, lanes }, { lane, holder, signal: onlyIfFree(), longestRestMs }, work);
   } catch (thrown) {
     if (thrown instanceof Error) thrown.message = hideTexts(thrown.message, secretTexts(values.values()));
@@ -105,7 +105,7 @@ const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
   };
 };
 
-const recordSeen = async (node: DueNode, seen: PowerState, { inventory }: LookHands): Promise<Looked> =>
+const recordSeen = async (node: DueNode, seen: PowerState, { inventory }: LookDeps): Promise<Looked> =>
   inventory.transaction(async (store) => {
     const now = await store.powerSync.hold(node.uuid);
     // A state that was written meanwhile is newer than this read.
@@ -114,36 +114,36 @@ const recordSeen = async (node: DueNode, seen: PowerState, { inventory }: LookHa
     if (Object.keys(changes).length > 0) await store.powerSync.change(node.uuid, changes);
     await store.powerSync.settle(node.uuid, null);
     const { owner: project, lessee } = now;
-    const told = { node_uuid: node.uuid, project, lessee };
+    const subject = { node_uuid: node.uuid, project, lessee };
     if (changes.power_state)
       await store.events.append({
-        ...told,
+        ...subject,
         kind: 'node.power',
         data: { from: now.power_state, to: seen, by: 'power sync' },
       });
     if (changes.maintenance === false)
       await store.events.append({
-        ...told,
+        ...subject,
         kind: 'node.maintenance.cleared',
         data: { maintenance: false, by: 'power sync' },
       });
     return changes.power_state ? 'changed' : 'same';
   });
 
-const saw = async (node: DueNode, seen: PowerState, hands: LookHands): Promise<Looked> => {
+const saw = async (node: DueNode, seen: PowerState, deps: LookDeps): Promise<Looked> => {
   const known = node.power_state === 'power on' || node.power_state === 'power off';
   if (node.power_state === seen && node.fault === null) {
-    if (node.failures > 0) await hands.inventory.powerSync.settle(node.uuid, null);
+    if (node.failures > 0) await deps.inventory.powerSync.settle(node.uuid, null);
     return 'same';
   }
-  if (hands.impose && known && node.fault === null && node.power_state !== seen) {
-    await hands.impose(node, node.power_state);
+  if (deps.impose && known && node.fault === null && node.power_state !== seen) {
+    await deps.impose(node, node.power_state);
     return 'imposed';
   }
-  return recordSeen(node, seen, hands);
+  return recordSeen(node, seen, deps);
 };
 
-const takeOut = async (node: DueNode, reason: string, { inventory }: LookHands): Promise<Looked> =>
+const takeOut = async (node: DueNode, reason: string, { inventory }: LookDeps): Promise<Looked> =>
   inventory.transaction(async (store) => {
     const now = await store.powerSync.hold(node.uuid);
     if (!now || now.maintenance) return 'skipped';
@@ -165,24 +165,24 @@ const takeOut = async (node: DueNode, reason: string, { inventory }: LookHands):
     return 'faulted';
   });
 
-const probeFailed = async (node: DueNode, thrown: unknown, hands: LookHands): Promise<Looked> => {
+const probeFailed = async (node: DueNode, thrown: unknown, deps: LookDeps): Promise<Looked> => {
   const says = shownMessage(thrown, longestReason);
-  hands.log.warn('power sync: look failed', { node_uuid: node.uuid, reason: says });
+  deps.log.warn('power sync: look failed', { node_uuid: node.uuid, reason: says });
   if (node.fault !== null) return 'failed';
-  const failures = await hands.inventory.powerSync.failed(node.uuid);
-  if (failures < hands.maxFailures) return 'failed';
-  return takeOut(node, `Power sync failed ${failures} times in a row: ${says}`, hands);
+  const failures = await deps.inventory.powerSync.failed(node.uuid);
+  if (failures < deps.maxFailures) return 'failed';
+  return takeOut(node, `Power sync failed ${failures} times in a row: ${says}`, deps);
 };
 
 /** Looks at one node and keeps what came of it. Throws only what the store throws. */
-export const lookAtPower = async (node: DueNode, hands: LookHands, signal: AbortSignal): Promise<Looked> => {
+export const lookAtPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Promise<Looked> => {
   let seen: PowerState | null;
   try {
-    seen = await readPower(node, hands, signal);
+    seen = await readPower(node, deps, signal);
   } catch (thrown) {
     if (thrown instanceof LaneBusy || signal.aborted) return 'skipped';
     if (isTemperError(thrown) && noVerdict.includes(thrown.code)) return 'skipped';
-    return probeFailed(node, thrown, hands);
+    return probeFailed(node, thrown, deps);
   }
-  return seen === null ? 'unknown' : saw(node, seen, hands);
+  return seen === null ? 'unknown' : saw(node, seen, deps);
 };

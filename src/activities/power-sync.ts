@@ -7,9 +7,9 @@ import { type DueNode, powerSlots } from '../inventory/nodes/power-sync';
 import { passUntil, pause } from '../model/passes';
 import { inBatches } from './look-batches';
 import { createLookPlaces, type LookPlaces } from './look-places';
-import { type Looked, type LookHands, lookAtPower } from './power-probe';
+import { type LookDeps, type Looked, lookAtPower } from './power-probe';
 
-export type PowerSyncHands = Omit<LookHands, 'holder' | 'maxFailures'>;
+export type PowerSyncDeps = Omit<LookDeps, 'holder' | 'maxFailures'>;
 
 export type PowerSyncOptions = {
   readonly signal: AbortSignal;
@@ -27,7 +27,7 @@ export type PowerSyncOptions = {
   readonly walked?: (behindMs: number) => void;
 };
 
-type Looking = PowerSyncOptions & { readonly hands: LookHands };
+type Looking = PowerSyncOptions & { readonly deps: LookDeps };
 
 const limits = new WeakMap<Driver, ReturnType<typeof pLimit>>();
 
@@ -63,13 +63,13 @@ type Walk = {
   reach: number;
 };
 
-const lookAt = async (node: DueNode, { hands, signal, looked }: Looking): Promise<void> => {
+const lookAt = async (node: DueNode, { deps, signal, looked }: Looking): Promise<void> => {
   if (signal.aborted) return;
   try {
-    const how = await lookAtPower(node, hands, signal);
+    const how = await lookAtPower(node, deps, signal);
     looked?.(node, how);
   } catch (error) {
-    hands.log.warn('power sync: could not keep what was seen', { node_uuid: node.uuid, error });
+    deps.log.warn('power sync: could not keep what was seen', { node_uuid: node.uuid, error });
   }
 };
 
@@ -80,12 +80,12 @@ const lookWithin = async (
   options: Looking,
   places: LookPlaces,
 ): Promise<number | undefined> => {
-  const { hands, everyMs, drivers, conductor_group } = options;
+  const { deps, everyMs, drivers, conductor_group } = options;
   const limit = places.free();
   const claim = { conductor_group, drivers, from, to, limit, everyMs };
-  const due = await hands.inventory.powerSync.claim(claim);
+  const due = await deps.inventory.powerSync.claim(claim);
   for (const node of due)
-    places.take(node.uuid, () => whereDriverBears(hands.driverOf(node.driver), () => lookAt(node, options)));
+    places.take(node.uuid, () => whereDriverBears(deps.driverOf(node.driver), () => lookAt(node, options)));
   return due.length < limit ? undefined : Math.max(...due.map(({ slot }) => slot));
 };
 
@@ -108,10 +108,10 @@ const behindOf = (walk: Walk, everyMs: number): number =>
 
 /** Looks once at everything that was not looked at for an interval, and waits for the end of all looks. */
 export const syncPowerOnce = async (options: Looking): Promise<void> => {
-  const { hands, everyMs, signal, conductor_group } = options;
+  const { deps, everyMs, signal, conductor_group } = options;
   const places = createLookPlaces(options.workers);
-  await hands.inventory.powerSync.enlist(conductor_group);
-  const now = await hands.inventory.powerSync.slotNow(everyMs);
+  await deps.inventory.powerSync.enlist(conductor_group);
+  const now = await deps.inventory.powerSync.slotNow(everyMs);
   let next: number | undefined = now - powerSlots + 1;
   while (next !== undefined && !signal.aborted) {
     next = await lookWithin(next, now, options, places);
@@ -128,8 +128,8 @@ const pauseSpread = (everyMs: number, signal: AbortSignal): Promise<void> => {
 
 /** Walks the slots until `signal` aborts, beginning with the clock's: a worker that starts makes no storm. */
 const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> => {
-  const { hands, everyMs, signal, conductor_group } = options;
-  const { powerSync, bmcLeases } = hands.inventory;
+  const { deps, everyMs, signal, conductor_group } = options;
+  const { powerSync, bmcLeases } = deps.inventory;
   const began = performance.now();
   let walk: Walk | undefined;
   let [enlistAt, sweepAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -152,20 +152,20 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
       ? places.someFree(Math.ceil(options.workers / enlistsPerInterval), signal)
       : pauseSpread(everyMs, signal);
   };
-  await passUntil({ signal, log: hands.log, failing: 'power sync: round failed', wait }, turn);
+  await passUntil({ signal, log: deps.log, failing: 'power sync: round failed', wait }, turn);
 };
 
 /**
  * Goes on until `signal` aborts. Looks begin when they are due and end one by one, so that as many are under way as the fleet and
  * its BMCs' answers ask for, up to `workers`. What fails because the store is away is tried again.
  */
-export const runPowerSync = async (given: PowerSyncHands, options: PowerSyncOptions): Promise<void> => {
+export const runPowerSync = async (given: PowerSyncDeps, options: PowerSyncOptions): Promise<void> => {
   if (options.everyMs <= 0) return;
   const inventory = inBatches(given.inventory);
   const { maxFailures, everyMs } = options;
   const longestRestMs = everyMs * longestRest;
-  const hands: LookHands = { ...given, inventory, maxFailures, longestRestMs, holder: randomUUID() };
+  const deps: LookDeps = { ...given, inventory, maxFailures, longestRestMs, holder: randomUUID() };
   const places = createLookPlaces(options.workers);
-  await walkSlots({ ...options, hands }, places);
+  await walkSlots({ ...options, deps }, places);
   await places.ended();
 };

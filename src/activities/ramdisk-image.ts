@@ -10,7 +10,7 @@ import { isLoadable, notLoadable, ramdiskNamed } from '../model/boot/ramdisks';
 import { raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
 import type { Attempted } from './act-context';
-import type { BmcHands, BootSettings } from './bmc-deps';
+import type { BmcDeps, BootSettings } from './bmc-deps';
 
 type Arguments = Readonly<Record<string, unknown>>;
 type Booted = {
@@ -46,19 +46,19 @@ export const withRamdisk = async (
   key: ActKey,
   node: Booted,
   args: Record<string, unknown>,
-  hands: BmcHands,
+  deps: BmcDeps,
 ): Promise<Composed> => {
   const source = sourceOf(args);
   if (source === undefined) return { args, secrets: [] };
   const { image_url: _, network_image: __, ...rest } = args;
   if (!isMade(input, source, args)) return { args: rest, secrets: [] };
-  const { boot } = hands;
+  const { boot } = deps;
   if (!boot)
     return raise('RamdiskNotServed', {
       ramdisk: source.ramdisk,
       reason: 'TEMPER_BOOT_URL and TEMPER_RAMDISK_API_URL are not set on the worker of this node’s conductor group',
     });
-  const token = (await madeBefore(input, key, hands)) ?? (await make(input, key, node, { ...source, boot }, hands));
+  const token = (await madeBefore(input, key, deps)) ?? (await make(input, key, node, { ...source, boot }, deps));
   const secrets = [token, agentTokenOf(token), inspectionTokenOf(token)];
   if (source.by === 'network') return { args: rest, secrets };
   return { args: { ...rest, image_url: `${boot.url}/boot/${token}/ramdisk.iso` }, secrets };
@@ -67,16 +67,16 @@ export const withRamdisk = async (
 /** An act's name in the store: one for all its attempts, another for its next time in the same run. */
 const actIn = ({ execution, nth, index }: ActKey): string => `${execution}/${index}/${nth}`;
 
-const madeBefore = async ({ lock }: Attempted, key: ActKey, hands: BmcHands): Promise<string | undefined> => {
-  const id = await hands.inventory.bootCapabilities.made(lock, actIn(key));
-  const [row] = id === undefined ? [] : await hands.inventory.secrets.read([id]);
-  return row && String(hands.vault.open(row));
+const madeBefore = async ({ lock }: Attempted, key: ActKey, deps: BmcDeps): Promise<string | undefined> => {
+  const id = await deps.inventory.bootCapabilities.made(lock, actIn(key));
+  const [row] = id === undefined ? [] : await deps.inventory.secrets.read([id]);
+  return row && String(deps.vault.open(row));
 };
 
 type Wanted = Source & { readonly boot: BootSettings };
 
 /** The record of a ramdisk. Throws RamdiskNotFound; RamdiskNotServed where it has no files that the network could load. */
-const recordOf = async ({ ramdisk, by }: Source, { inventory }: BmcHands): Promise<RamdiskRow> => {
+const recordOf = async ({ ramdisk, by }: Source, { inventory }: BmcDeps): Promise<RamdiskRow> => {
   const row = (await inventory.ramdisks.find(ramdisk)) ?? raise('RamdiskNotFound', { ramdisk });
   return by === 'network' && !isLoadable(row) ? raise('RamdiskNotServed', { ramdisk, reason: notLoadable }) : row;
 };
@@ -86,10 +86,10 @@ const make = async (
   key: ActKey,
   node: Booted,
   { boot, ...source }: Wanted,
-  hands: BmcHands,
+  deps: BmcDeps,
 ): Promise<string> => {
-  const { inventory } = hands;
-  const row = await recordOf(source, hands);
+  const { inventory } = deps;
+  const row = await recordOf(source, deps);
   const { by } = source;
   const inspection_url = step.awaits === 'inspection' ? inspectionUrl(boot.apiUrl) : null;
   const line = argumentLine({
@@ -98,7 +98,7 @@ const make = async (
     node: textOf(node.driver_info.kernel_append_params),
     room: by === 'network' ? networkRoom : row.arguments_bytes,
   });
-  const network_data = await networkOf(node, row, hands);
+  const network_data = await networkOf(node, row, deps);
   const token = newUrlToken();
   const sealed = (value: string, name: string): BoxedSecret =>
     boot.sealer.sealAgain(
@@ -125,7 +125,7 @@ const make = async (
 };
 
 /** The network that the node's ramdisk is given; null where there is none. Throws NetworkDataRefused. */
-const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { inventory }: BmcHands) => {
+const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { inventory }: BmcDeps) => {
   const data = await inventory.bootCapabilities.networkData(uuid);
   const files = networkFiles(data);
   if (files.length === 0) return null;
@@ -136,7 +136,7 @@ const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { 
 };
 
 /** How the ramdisk comes to its node; a machine that asks by the network says itself from which port. */
-const pathOf = async (by: Source['by'], { uuid }: Booted, { bootCapabilities }: BmcHands['inventory']) =>
+const pathOf = async (by: Source['by'], { uuid }: Booted, { bootCapabilities }: BmcDeps['inventory']) =>
   by === 'network' ? { by } : { by, mac: await bootCapabilities.bootMac(uuid) };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -9,7 +9,7 @@ import type { RunUuid } from '../model/ids';
 import { actRow } from '../model/lifecycle/steps';
 import type { LookInput } from '../model/runs/calls';
 import type { ActOutcome } from '../model/runs/runs';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 import { guarded } from './failures';
 import { inLane } from './lease';
 import { openSecrets } from './secrets';
@@ -21,15 +21,15 @@ const longestAnswer = 64 * 1024;
 const beatEveryMs = 2_000;
 
 /** @returns the activity of a conductor group's queue that answers calls */
-export const lookActivities = (hands: BmcHands) => {
+export const lookActivities = (deps: BmcDeps) => {
   const holder = randomUUID();
   return {
     /** Looks once and answers what was seen, or the power where the look is for nothing else; what stands in the store of it is renewed. */
     look: guarded(async (input: LookInput): Promise<unknown> => {
       const beating = setInterval(() => heartbeat(), beatEveryMs);
       try {
-        const outcome = await attempt(input, hands, holder);
-        await keepSeen(input, outcome, hands);
+        const outcome = await attempt(input, deps, holder);
+        await keepSeen(input, outcome, deps);
         return bounded(outcome.value ?? outcome.seen?.power_state ?? null, input);
       } finally {
         clearInterval(beating);
@@ -38,20 +38,20 @@ export const lookActivities = (hands: BmcHands) => {
   };
 };
 
-const attempt = async (input: LookInput, hands: BmcHands, holder: string): Promise<ActOutcome> => {
-  const found = (await hands.inventory.calls.node(input.node_uuid)) ?? raise('NodeNotFound', { node: input.node_uuid });
-  const { driver, perform } = performerOf(found, input, hands);
-  const { node, texts } = await unlocked(found, hands);
+const attempt = async (input: LookInput, deps: BmcDeps, holder: string): Promise<ActOutcome> => {
+  const found = (await deps.inventory.calls.node(input.node_uuid)) ?? raise('NodeNotFound', { node: input.node_uuid });
+  const { driver, perform } = performerOf(found, input, deps);
+  const { node, texts } = await unlocked(found, deps);
   const limit = AbortSignal.timeout(input.withinMs);
   const signal = AbortSignal.any([cancellationSignal(), limit]);
   const lane = driver.laneKey(node);
   let entered = false;
   const work = () => {
     entered = true;
-    return perform(node, input.args, contextOf(input, signal, hands, texts));
+    return perform(node, input.args, contextOf(input, signal, deps, texts));
   };
   try {
-    return hideTexts(await inLane(hands, { lane, holder, signal }, work), texts);
+    return hideTexts(await inLane(deps, { lane, holder, signal }, work), texts);
   } catch (thrown) {
     // The lane may be held for minutes; the caller learns that, and not that time was up.
     if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });
@@ -67,17 +67,17 @@ const withoutTexts = (thrown: unknown, texts: readonly string[]): unknown => {
   return thrown;
 };
 
-const performerOf = (node: CalledNode, { act }: LookInput, hands: BmcHands): { driver: Driver; perform: Act } => {
+const performerOf = (node: CalledNode, { act }: LookInput, deps: BmcDeps): { driver: Driver; perform: Act } => {
   const { effect, says } = actRow(act);
-  const driver = hands.driverOf(node.driver);
+  const driver = deps.driverOf(node.driver);
   const perform = effect === 'read' ? driver?.acts[act] : undefined;
   if (!driver || !perform) return raise('DriverUnsupported', { driver: node.driver, what: `to ${says}` });
   return { driver, perform };
 };
 
 /** The node with its secrets in place; nothing of this leaves the worker. */
-const unlocked = async (found: CalledNode, hands: BmcHands): Promise<{ node: BmcNode; texts: readonly string[] }> => {
-  const values = await openSecrets(found, undefined, hands);
+const unlocked = async (found: CalledNode, deps: BmcDeps): Promise<{ node: BmcNode; texts: readonly string[] }> => {
+  const values = await openSecrets(found, undefined, deps);
   const driver_info = resolveSecrets(found.driver_info, values) as Record<string, unknown>;
   return { node: { ...found, driver_info }, texts: secretTexts(values.values()) };
 };
@@ -85,7 +85,7 @@ const unlocked = async (found: CalledNode, hands: BmcHands): Promise<{ node: Bmc
 const contextOf = (
   { node_uuid, act, timing }: LookInput,
   signal: AbortSignal,
-  { log }: BmcHands,
+  { log }: BmcDeps,
   texts: readonly string[],
 ): ActContext => ({
   run: randomUUID() as RunUuid, // there is none; only log lines name it
@@ -102,7 +102,7 @@ const contextOf = (
   },
 });
 
-const keepSeen = async ({ node_uuid }: LookInput, { seen }: ActOutcome, { inventory }: BmcHands): Promise<void> => {
+const keepSeen = async ({ node_uuid }: LookInput, { seen }: ActOutcome, { inventory }: BmcDeps): Promise<void> => {
   if (seen?.bios || seen?.firmware)
     await inventory.details.write(node_uuid, { bios: seen.bios, firmware: seen.firmware });
 };

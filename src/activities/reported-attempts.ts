@@ -1,7 +1,7 @@
 /** Further attempts of an act, reported to its run's workflow: it cannot see them, and its query and the engine's UI show them. */
 import { activityInfo } from '@temporalio/activity';
 import type { RunActInput } from './act-context';
-import type { BmcHands } from './bmc-deps';
+import type { BmcDeps } from './bmc-deps';
 
 const eachUpTo = 10;
 const spacedMs = 10_000;
@@ -17,7 +17,7 @@ export const isReported = (attempt: number, sinceMs: number): boolean =>
   attempt > 1 && (attempt <= eachUpTo || attempt % eachUpTo === 0 || sinceMs / (attempt - 1) >= spacedMs);
 
 /** Not waited for: an engine that is slow to take it must not hold the attempt up. */
-export const reportAttempt = ({ lock, nth }: RunActInput, { reportAttempt: report, log }: BmcHands): void => {
+export const reportAttempt = ({ lock, nth }: RunActInput, { reportAttempt: report, log }: BmcDeps): void => {
   const {
     attempt,
     workflowExecution,

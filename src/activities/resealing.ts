@@ -6,8 +6,8 @@ import { type Binding, boundOf, type Opener, type Sealer } from '../inventory/se
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { isTemperError } from '../model/errors';
 
-export type ResealHands = { readonly inventory: Inventory; readonly opener: Opener; readonly sealer: Sealer };
-type ResealDeps = Omit<ResealHands, 'inventory'> & { readonly inventory: Pick<Queries, 'resealing'> };
+export type ResealingDeps = { readonly inventory: Inventory; readonly opener: Opener; readonly sealer: Sealer };
+type ResealDeps = Omit<ResealingDeps, 'inventory'> & { readonly inventory: Pick<Queries, 'resealing'> };
 
 /** What became of a secret: `foreign` is sealed to keys that this process does not hold, `unused` has no holder any more. */
 export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
@@ -53,17 +53,17 @@ export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }
 
 /** Seals all secrets again that this process can open and that need it. @returns how many of each, and which keys remain in use */
 export const resealAll = async (
-  hands: ResealHands,
+  deps: ResealingDeps,
 ): Promise<{ readonly counts: Readonly<Record<Resealed, number>>; readonly keys: readonly KeyUse[] }> => {
   const counts: Record<Resealed, number> = { kept: 0, sealed: 0, foreign: 0, unused: 0 };
   let after: string | null = null;
   for (;;) {
-    const rows: SecretToSeal[] = await hands.inventory.resealing.page(after, secretsAtOnce);
-    for (const row of rows) counts[await resealOne(row, hands)] += 1;
+    const rows: SecretToSeal[] = await deps.inventory.resealing.page(after, secretsAtOnce);
+    for (const row of rows) counts[await resealOne(row, deps)] += 1;
     if (rows.length < secretsAtOnce) break;
     after = rows.at(-1)!.id;
   }
-  return { counts, keys: await hands.inventory.resealing.keys() };
+  return { counts, keys: await deps.inventory.resealing.keys() };
 };
 
 /** A node's credentials that were given for another BMC than it has now. */
@@ -96,7 +96,7 @@ export const moveOf = async (
  * an API process that was taken over could ask as well. Throws SecretKeyMissing.
  * @param by who runs the command, as the operating system knows them
  */
-export const makeMove = async (move: Move, by: string, { inventory, opener, sealer }: ResealHands): Promise<void> =>
+export const makeMove = async (move: Move, by: string, { inventory, opener, sealer }: ResealingDeps): Promise<void> =>
   inventory.transaction(async (store) => {
     const bound = JSON.stringify(move.to);
     for (const row of move.rows) {

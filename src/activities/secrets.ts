@@ -8,7 +8,7 @@ import type { Document } from '../model/document';
 import { raise } from '../model/errors';
 import { driverRow, drivers, isDriver } from '../model/lifecycle/drivers';
 
-export type SecretHands = { readonly inventory: Pick<Inventory, 'secrets'>; readonly vault: Opener };
+export type SecretDeps = { readonly inventory: Pick<Inventory, 'secrets'>; readonly vault: Opener };
 
 /** A node whose documents hold references. */
 export type HoldingNode = {
@@ -88,7 +88,7 @@ const labelOf = (place: Place): string => {
 export const openSecrets = async (
   node: HoldingNode,
   args: unknown,
-  { inventory, vault }: SecretHands,
+  { inventory, vault }: SecretDeps,
 ): Promise<Map<string, unknown>> => {
   const within = (document: unknown, placeOf: (path: string) => Place) =>
     secretPlaces(document).map(({ id, path }) => ({ id, place: placeOf(path) }));

@@ -2,8 +2,8 @@
 import { describe } from './openapi';
 import { routes } from './routes';
 
-export { createTrail } from './audit/middleware';
-export type { ApiContext as Rooms, ContextSettings as Settings } from './context';
+export { createAuditTrail } from './audit/middleware';
+export type { ApiContext, ContextSettings as Settings } from './context';
 export { createStreams } from './http/event-streams';
 export { onlyRamdisks, withoutRamdisks } from './http/ramdisk-listener';
 export type { Route } from './http/route';

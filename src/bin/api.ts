@@ -1,6 +1,6 @@
 /** The API process: Ironic's wire and ours over one store; it never speaks to a BMC. */
 import type { AddressInfo } from 'node:net';
-import { createApi, createTrail, type Rooms, routes, withoutRamdisks } from '../api';
+import { type ApiContext, createApi, createAuditTrail, routes, withoutRamdisks } from '../api';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { cleaningFrom } from '../process/api/cleaning-runbooks';
@@ -8,15 +8,15 @@ import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/conte
 import { identityFrom } from '../process/api/identity';
 import { startRamdiskListener } from '../process/api/ramdisk-listener';
 import { watchSkew } from '../process/clock-skew';
+import { guardedServer } from '../process/guarded-server';
 import { collectAlone, keepHeapSmall } from '../process/heap';
 import { gentleEnd, listen } from '../process/listen';
 import { tracesFrom } from '../process/observing';
-import { patientServer } from '../process/patient-server';
 import { apiPolicyFrom } from '../process/policy/api-policy';
 import { createPolicyRecorder, type PolicyRecorder } from '../process/policy/policy-record';
 import { type Life, live } from '../process/process';
 import { schemaCheck } from '../process/schema';
-import { apiListening, patienceOf, ramdiskAddressOf, refuseOpeningKeys } from '../process/settings/api-settings';
+import { apiListening, ramdiskAddressOf, refuseOpeningKeys, serverTimeouts } from '../process/settings/api-settings';
 import { together } from '../process/settings/fault';
 import { readConfig } from '../process/settings/read';
 
@@ -52,19 +52,19 @@ const serve = async (life: Life): Promise<void> => {
   recorder.writeTo(inventory);
   const made = await roomsFrom(config, { identity, policy, inventory, traces, log, metrics }, life);
   const cleaningRunbooks = await cleaningFrom(inventory.runbooks.find, config.TEMPER_CLEANING_RUNBOOKS, log);
-  const rooms: Rooms = { ...made, settings: { ...made.settings, cleaningRunbooks } };
-  const trail = createTrail(rooms);
+  const context: ApiContext = { ...made, settings: { ...made.settings, cleaningRunbooks } };
+  const trail = createAuditTrail(context);
   life.onEnd(() => trail.close());
 
   const ends: (() => Promise<void>)[] = [];
   life.onEnd(async () => void (await Promise.all(ends.map((end) => end()))));
   ends.push(await serveRamdisks());
   const offered = config.TEMPER_RAMDISK_LISTEN === 'api' ? routes : withoutRamdisks(routes);
-  const api = createApi(rooms, offered, trail);
-  const server = patientServer(patienceOf(config), watched(api, metrics, traces), api);
+  const api = createApi(context, offered, trail);
+  const server = guardedServer(serverTimeouts(config), watched(api, metrics, traces), api);
   ends.push(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
   await listen(server, apiListening(config), (error) => log.warn('api socket', { error }));
-  life.onEnd(() => rooms.streams.close()); // first of all: what goes on would keep the server
+  life.onEnd(() => context.streams.close()); // first of all: what goes on would keep the server
   log.info('listening', {
     host: config.TEMPER_API_HOST,
     port: (server.address() as AddressInfo).port,

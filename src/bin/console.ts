@@ -4,8 +4,8 @@ import { consoleListener } from '../console';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { consoleSettings } from '../process/console';
+import { guardedServer, timeoutsWith } from '../process/guarded-server';
 import { counted, gentleEnd, listen } from '../process/listen';
-import { patienceWith, patientServer } from '../process/patient-server';
 import { live } from '../process/process';
 import { readConfig } from '../process/settings/read';
 
@@ -16,8 +16,8 @@ const metrics = createMetrics('console');
 live('console', config, { log, metrics }, async (life) => {
   const settings = consoleSettings(config);
   const listener = consoleListener(settings, (error) => log.error('page failed', { error }));
-  const patience = patienceWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
-  const server = patientServer(patience, counted(metrics, 'console', listener));
+  const timeouts = timeoutsWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
+  const server = guardedServer(timeouts, counted(metrics, 'console', listener));
   life.onEnd(gentleEnd(server, 1_000));
   const at = { host: config.TEMPER_CONSOLE_HOST, port: config.TEMPER_CONSOLE_PORT };
   const names = { hostSetting: 'TEMPER_CONSOLE_HOST', portSetting: 'TEMPER_CONSOLE_PORT' };

@@ -1,17 +1,17 @@
 /** The program of the thread that serves ramdisks at an address of their own: nothing that they send can hold the API. */
 import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { createApi, createTrail, onlyRamdisks, type Rooms, routes } from '../api';
+import { type ApiContext, createApi, createAuditTrail, onlyRamdisks, routes } from '../api';
 import { anonymous } from '../model/access/callers';
 import { createLog } from '../observe/log';
 import { type Counted, createMetrics } from '../observe/metrics';
 import { openInventory, poolsOf, roomsFrom, watched } from '../process/api/context';
 import type { FromThread, ThreadStart, ToThread } from '../process/api/ramdisk-messages';
+import { guardedServer } from '../process/guarded-server';
 import { gentleEnd, listen } from '../process/listen';
 import { tracesFrom } from '../process/observing';
-import { patientServer } from '../process/patient-server';
 import { apiPolicyFrom } from '../process/policy/api-policy';
-import { patienceOf, ramdiskAddressOf } from '../process/settings/api-settings';
+import { ramdiskAddressOf, serverTimeouts } from '../process/settings/api-settings';
 import { ConfigFault } from '../process/settings/fault';
 import { readConfig } from '../process/settings/read';
 
@@ -26,7 +26,7 @@ const life = { onEnd: (close: () => Promise<void> | void) => void closers.push(c
 const say = (message: FromThread): void => api.postMessage(message);
 
 /** Credentials are not looked at here: no route asks for them, and paths that are none are counted by address. */
-const identity: Rooms['identity'] = {
+const identity: ApiContext['identity'] = {
   identify: async ({ spend }) => {
     await spend?.();
     return anonymous;
@@ -51,10 +51,10 @@ const runThread = async (): Promise<void> => {
   life.onEnd(() => policy.close());
   const inventory = openInventory(config, 'temper-api-ramdisks', poolsOf(config).ramdisks, life);
   const rooms = await roomsFrom(config, { identity, policy, inventory, traces, log, metrics }, life);
-  const trail = createTrail(rooms);
+  const trail = createAuditTrail(rooms);
   life.onEnd(() => trail.close());
   const app = createApi(rooms, onlyRamdisks(routes), trail);
-  const server = patientServer(patienceOf(config), watched(app, metrics, traces), app);
+  const server = guardedServer(serverTimeouts(config), watched(app, metrics, traces), app);
   life.onEnd(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
   await listen(server, at, (error) => log.warn('ramdisk socket', { error }));
   say({ is: 'listening', port: (server.address() as AddressInfo).port });

@@ -88,7 +88,7 @@ const main = async (): Promise<number> => {
   process.once('SIGINT', () => ending.abort());
   process.once('SIGTERM', () => ending.abort());
   process.stdout.on('error', endOfOutput);
-  const hands: CliDeps = {
+  const deps: CliDeps = {
     env: process.env,
     fetchWith,
     readFile,
@@ -121,7 +121,7 @@ const main = async (): Promise<number> => {
         given,
       ),
   };
-  const status = await runCli(process.argv.slice(2), hands);
+  const status = await runCli(process.argv.slice(2), deps);
   return ending.signal.aborted ? interrupted : status;
 };
 

@@ -28,14 +28,14 @@ import { readConfig } from '../process/settings/read';
 import { workflowsFrom } from '../process/temporal/bundle';
 import { lazyClient } from '../process/temporal/client';
 import { checkAttributes, ensureMarkHolder, workerConnection, workerIdentity } from '../process/temporal/temporal';
-import { startTelling } from '../process/workers/event-delivery';
+import { startWebhookDelivery } from '../process/workers/event-delivery';
 import { startPowerSync } from '../process/workers/power-sync';
 import { rolloutsFrom } from '../process/workers/rollouts';
 import { startResealing, vaultsOf } from '../process/workers/sealing';
 import { listenForReaders } from '../process/workers/serial-console';
 import { runAllocating } from '../runs/allocating';
 import { createEngine } from '../runs/engine';
-import { lookAtMarks, type MarkHands } from '../runs/marks';
+import { detectRestore, type MarkDeps } from '../runs/marks';
 import { runRelay } from '../runs/relay';
 import { runUpkeep } from '../runs/upkeep';
 import { controlQueue, groupQueue } from '../workflows/contract';
@@ -90,13 +90,13 @@ const versionOf = ({
       };
 
 /** Resolves once store and engine were compared: before that no run is started, followed or ended here. */
-const compared = async (hands: MarkHands, { signal }: Life): Promise<void> => {
+const compared = async (deps: MarkDeps, { signal }: Life): Promise<void> => {
   while (!signal.aborted) {
     try {
-      await lookAtMarks(hands, false);
+      await detectRestore(deps, false);
       return;
     } catch (thrown) {
-      hands.log.warn('store and engine cannot be compared yet', { reason: String(thrown) });
+      deps.log.warn('store and engine cannot be compared yet', { reason: String(thrown) });
       await pause(1_000, signal);
     }
   }
@@ -115,7 +115,7 @@ const control = (): void => {
     );
     life.onEnd(() => inventory.close());
     watchSkew({ inventory, log, metrics }, life);
-    startTelling(config, { inventory, log, metrics }, life);
+    startWebhookDelivery(config, { inventory, log, metrics }, life);
     const allocating = runAllocating(
       { inventory, log, onSettled: allocationCounter(metrics) },
       { signal: life.signal },
@@ -126,18 +126,18 @@ const control = (): void => {
     const { client, close } = lazyClient(config, await clientInterceptors(traces));
     life.onEnd(close);
     await checkAttributes(connection, config.TEMPER_TEMPORAL_NAMESPACE);
-    const relayHands = { inventory, client, log, observe: relayCounter(metrics) };
+    const relayDeps = { inventory, client, log, observe: relayCounter(metrics) };
     const queuePrefix = config.TEMPER_QUEUE_PREFIX;
     const kept = {
       auditMonths: config.TEMPER_AUDIT_RETENTION_MONTHS,
       historyMonths: config.TEMPER_HISTORY_RETENTION_MONTHS,
     };
-    await compared({ ...relayHands, queuePrefix }, life);
-    void runRelay(relayHands, { signal: life.signal });
+    await compared({ ...relayDeps, queuePrefix }, life);
+    void runRelay(relayDeps, { signal: life.signal });
     const rollouts = rolloutsFrom(config, { inventory, client, log, metrics }, life);
     void runUpkeep(
       {
-        ...relayHands,
+        ...relayDeps,
         ...kept,
         queuePrefix,
         ensureMarkHolder: () => ensureMarkHolder(client, queuePrefix),
@@ -201,7 +201,7 @@ const bmc = (): void => {
     const connection = await workerConnection(config);
     life.onEnd(() => connection.close());
     await keepBeating(config, inventory, life);
-    const hands = {
+    const deps = {
       inventory,
       vault: vaults.opener,
       imageOrigins: config.TEMPER_IMAGE_ORIGINS,
@@ -212,16 +212,16 @@ const bmc = (): void => {
       reportAttempt: createEngine(new Client({ connection, namespace: config.TEMPER_TEMPORAL_NAMESPACE })).tried,
       log,
     };
-    startPowerSync(config, { ...hands, metrics }, vaults.sealer, life);
+    startPowerSync(config, { ...deps, metrics }, vaults.sealer, life);
     startResealing({ inventory, ...vaults, log }, life);
-    await listenForReaders(config, hands, life);
+    await listenForReaders(config, deps, life);
     await runWorker(
       {
         connection,
         namespace: config.TEMPER_TEMPORAL_NAMESPACE,
         taskQueue: groupQueue(config.TEMPER_CONDUCTOR_GROUP, config.TEMPER_QUEUE_PREFIX),
         identity: workerIdentity('bmc', config.TEMPER_CONDUCTOR_GROUP, config.TEMPER_WORKER_HOSTNAME),
-        activities: createBmcActivities(hands),
+        activities: createBmcActivities(deps),
         interceptors: { activity: await activityInterceptors(metrics, traces) },
         maxConcurrentActivityTaskExecutions: 500,
         activityTaskPollerBehavior: { type: 'autoscaling' },

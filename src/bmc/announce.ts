@@ -53,7 +53,7 @@ export const announcements = (
  * To be asked before a command that may harm when done twice is announced. Throws StepOutcomeUnknown where it may have left
  * before the database was set back to a backup.
  */
-export const refuseDoubted = ({
+export const refuseIfOutcomeUnknown = ({
   context: { doubted, step },
   facts,
 }: {

@@ -1,4 +1,4 @@
-/** What a driver is to the rest: acts on a node, a lane key, and the hands it is given. */
+/** The contract of a driver: acts on a node, a lane key, and the dependencies it is given. */
 
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ActName } from '../model/lifecycle/steps';
@@ -111,7 +111,7 @@ export type Driver = {
 };
 
 /** How gently a BMC has to be treated; durations in milliseconds. */
-export type Courtesy = {
+export type Pacing = {
   /** From the start of one request to the start of the next. */
   readonly spacingMs: number;
   /** From the answer to a write to the start of the next request. */
@@ -130,7 +130,7 @@ export type BmcObserver = {
   request(kind: BmcRequestKind, ms: number, status: number, bmc: string): void;
 };
 
-export type DriverHands = {
+export type DriverDeps = {
   readonly log: Log;
   /** Networks in which BMCs may live, CIDR notation; checked after name resolution, at every connection. Empty: any. */
   readonly networks: readonly string[];
@@ -147,7 +147,7 @@ export type DriverHands = {
     readonly connectMs?: number;
     readonly answerMs?: number;
     /** Instead of what the vendor's row says. */
-    readonly courtesy?: Partial<Courtesy>;
+    readonly courtesy?: Partial<Pacing>;
   };
   readonly observe?: BmcObserver;
   /** Path of the ipmitool program; looked for where systems keep programs when absent. */

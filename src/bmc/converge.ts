@@ -6,7 +6,7 @@
  * any two lines costs a few looks, never a second command for the same transition.
  */
 import { isTemperError, raise, type TemperError } from '../model/errors';
-import { type Announced, announcements, refuseDoubted } from './announce';
+import { type Announced, announcements, refuseIfOutcomeUnknown } from './announce';
 import type { ActContext, BmcNode } from './contract';
 import { backOff, pause } from './wait';
 
@@ -141,7 +141,7 @@ const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promis
   const { client, goal, intents } = attempt;
   const { signal, log } = client.context;
   signal.throwIfAborted();
-  if (goal.again === 'never') refuseDoubted(client);
+  if (goal.again === 'never') refuseIfOutcomeUnknown(client);
   attempt.announced = await intents.announce(goal.show(state));
   beatAs(attempt, 'sending');
   const outcome = await goal.act(state).catch(async (error: unknown) => {

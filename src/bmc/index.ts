@@ -3,7 +3,7 @@
 import { raise } from '../model/errors';
 import { type DriverName, driverNames, driverRow, isDriver } from '../model/lifecycle/drivers';
 import type { StepDriver } from '../model/lifecycle/step-types';
-import type { Driver, DriverHands } from './contract';
+import type { Driver, DriverDeps } from './contract';
 import { createFakeDriver } from './fake';
 import { createIpmiDriver } from './ipmi';
 import { createRedfishDriver } from './redfish';
@@ -19,11 +19,11 @@ export type Drivers = {
   close(): Promise<void>;
 };
 
-export const createDrivers = (hands: DriverHands): Drivers => {
+export const createDrivers = (deps: DriverDeps): Drivers => {
   const speaking: Record<StepDriver, Driver> = {
-    redfish: createRedfishDriver(hands),
-    ipmi: createIpmiDriver(hands),
-    'fake-hardware': createFakeDriver({ delayMs: hands.fakeDelayMs }),
+    redfish: createRedfishDriver(deps),
+    ipmi: createIpmiDriver(deps),
+    'fake-hardware': createFakeDriver({ delayMs: deps.fakeDelayMs }),
   };
   // A vendor's hardware type shares sessions and lanes with the driver that it speaks: they may meet at one BMC.
   const drivers = Object.fromEntries(driverNames.map((name) => [name, speaking[driverRow(name).speaks]])) as Record<

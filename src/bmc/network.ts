@@ -4,31 +4,31 @@ import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
 import { requireAllowed } from '../model/access/bmc-addresses';
 import { guardedLookup } from '../model/access/guarded-lookup';
-import type { DriverHands } from './contract';
+import type { DriverDeps } from './contract';
 
-type NetworkDeps = Pick<DriverHands, 'networks' | 'lookup'>;
+type NetworkDeps = Pick<DriverDeps, 'networks' | 'lookup'>;
 
 /** How a BMC's certificate is judged. */
 export type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: readonly string[] };
 
-const resolve = async (hands: NetworkDeps, host: string): Promise<readonly string[]> =>
-  hands.lookup ? hands.lookup(host) : (await systemLookup(host, { all: true })).map((found) => found.address);
+const resolve = async (deps: NetworkDeps, host: string): Promise<readonly string[]> =>
+  deps.lookup ? deps.lookup(host) : (await systemLookup(host, { all: true })).map((found) => found.address);
 
 /** A connector for undici. Literal addresses never reach a lookup, so they are checked here. */
-export const guardedConnector = (hands: NetworkDeps, tls: Tls, connectTimeoutMs: number): buildConnector.connector => {
+export const guardedConnector = (deps: NetworkDeps, tls: Tls, connectTimeoutMs: number): buildConnector.connector => {
   const connect = buildConnector({
     ...tls,
     ca: tls.ca && [...tls.ca],
     timeout: connectTimeoutMs,
     lookup: guardedLookup(
-      (host) => resolve(hands, host),
-      (host, addresses) => requireAllowed(hands.networks, host, addresses),
+      (host) => resolve(deps, host),
+      (host, addresses) => requireAllowed(deps.networks, host, addresses),
     ),
   } as buildConnector.BuildOptions);
   return (options, callback) => {
     const host = options.hostname.replace(/^\[|\]$/g, '');
     try {
-      if (isIP(host)) requireAllowed(hands.networks, host, [host]);
+      if (isIP(host)) requireAllowed(deps.networks, host, [host]);
     } catch (error) {
       return callback(error as Error, null);
     }

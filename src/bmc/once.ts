@@ -1,6 +1,6 @@
 /** Commands that must not happen twice: announced before they leave, and sent at most once over all attempts. */
 import { raise } from '../model/errors';
-import { type Announced, type Announcements, announcements, refuseDoubted } from './announce';
+import { type Announced, type Announcements, announcements, refuseIfOutcomeUnknown } from './announce';
 import type { Converging, Sent } from './converge';
 
 /** `text`: what the BMC said, where it says anything. */
@@ -20,7 +20,7 @@ export const announceAndSend = async (
 ): Promise<Left> => {
   const { signal } = client.context;
   signal.throwIfAborted();
-  refuseDoubted(client);
+  refuseIfOutcomeUnknown(client);
   const announced = await intents.announce(before);
   const sent = await command().catch(async (error: unknown) => {
     // Stopped in the middle, it may have left: then the intent must stand.

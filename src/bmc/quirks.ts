@@ -2,7 +2,7 @@
  * What differs between vendors, as rows. Acts consult them, the emulated rack acts them out, and nothing else in either
  * knows a vendor's habit: a new quirk is one row here.
  */
-import type { Courtesy } from './contract';
+import type { Pacing } from './contract';
 
 /** Whose BMCs a row holds for. */
 type Holder = {
@@ -249,10 +249,10 @@ export const diskSelectors = [
   },
 ] as const;
 
-export type CourtesyRow = Courtesy & { readonly vendor: RegExp; readonly source: string };
+export type CourtesyRow = Pacing & { readonly vendor: RegExp; readonly source: string };
 
 /** A BMC of no vendor below: reads as they come, two at a time. */
-const ordinary: Courtesy = { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0, reads: 2 };
+const ordinary: Pacing = { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0, reads: 2 };
 
 /** How gently each vendor's BMCs have to be treated. Waiting costs a run little; a BMC that hangs costs a walk. */
 export const courtesies: readonly CourtesyRow[] = [
@@ -283,5 +283,5 @@ export const courtesies: readonly CourtesyRow[] = [
 ];
 
 /** How gently a BMC has to be treated, as far as its vendor is known. */
-export const courtesyFor = (vendor: string | undefined): Courtesy =>
+export const courtesyFor = (vendor: string | undefined): Pacing =>
   courtesies.find((row) => vendor !== undefined && row.vendor.test(vendor)) ?? ordinary;

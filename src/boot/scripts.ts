@@ -18,7 +18,7 @@ export type Loaded = {
 const initrdsOf = ({ files }: Loaded): string[] => ['initrd', ...(files ? ['files.img'] : [])];
 
 /** How often a loader asks again before it gives up, and seconds between. */
-const patience = { tries: 60, seconds: 5 };
+const retries = { tries: 60, seconds: 5 };
 
 const ipxe = (lines: readonly string[]): string => `${['#!ipxe', ...lines].join('\n')}\n`;
 
@@ -29,9 +29,9 @@ const asking = [
   // biome-ignore lint/suspicious/noTemplateCurlyInString: iPXE's own settings
   'chain --replace --autofree /boot/network/${netX/mac:hexhyp}/boot.ipxe?arch=${buildarch} || goto wait',
   ':wait',
-  `sleep ${patience.seconds}`,
+  `sleep ${retries.seconds}`,
   'inc tries',
-  `iseq \${tries} ${patience.tries} || goto again`,
+  `iseq \${tries} ${retries.tries} || goto again`,
   'exit 1',
 ];
 
@@ -42,8 +42,8 @@ const asking = [
 export const firstScript = ipxe(asking);
 
 const waiting: Readonly<Record<Loader, string>> = {
-  'boot.ipxe': ipxe([`sleep ${patience.seconds}`, ...asking]),
-  'grub.cfg': `sleep ${patience.seconds}\nconfigfile $temper/boot/network/$net_default_mac/grub.cfg\n`,
+  'boot.ipxe': ipxe([`sleep ${retries.seconds}`, ...asking]),
+  'grub.cfg': `sleep ${retries.seconds}\nconfigfile $temper/boot/network/$net_default_mac/grub.cfg\n`,
 };
 
 /** Its run has not powered the node on yet, as far as is on record: the loader asks again. */
@@ -65,7 +65,7 @@ const loadByIpxe = (boot: Loaded): string => {
     ...names.map((name) => `${load('initrd', name)} || goto wait`),
     'boot || goto wait',
     ':wait',
-    `sleep ${patience.seconds}`,
+    `sleep ${retries.seconds}`,
     'inc tries',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: iPXE's own settings
     'iseq ${tries} 5 || goto again',

@@ -3,8 +3,8 @@ import { longestApiAnswer, textWithin } from '../model/bodies';
 import { errorSentence, fetchReason } from '../model/error-texts';
 import { cutOffBy, endingWithin } from '../model/signals';
 import { apiTarget, type Target } from './clouds';
+import type { CliDeps } from './deps';
 import { stop } from './faults';
-import type { CliDeps } from './hands';
 import { signIn } from './login';
 import { plainText } from './tables';
 
@@ -99,15 +99,15 @@ const parsedBody = async (reply: Response): Promise<unknown> => {
 };
 
 /** @param cloud name in clouds.yaml that was asked for, if any */
-export const createApiClient = (hands: CliDeps, cloud: string | undefined): Client => {
+export const createApiClient = (deps: CliDeps, cloud: string | undefined): Client => {
   const look = () => {
-    const found = apiTarget(hands, cloud);
+    const found = apiTarget(deps, cloud);
     if (found.url !== null && !(URL.canParse(found.url) && /^https?:/i.test(found.url)))
       stop(
         'usage',
         `${plainText(found.url)} is no address of an API: it must begin with http:// or https://, such as http://127.0.0.1:6385.`,
       );
-    return { target: found, fetcher: hands.fetchWith(found.trust) };
+    return { target: found, fetcher: deps.fetchWith(found.trust) };
   };
   let known: ReturnType<typeof look> | undefined;
   const target = () => {
@@ -116,7 +116,7 @@ export const createApiClient = (hands: CliDeps, cloud: string | undefined): Clie
   };
   let session: Promise<Session> | undefined;
   const signedIn = () => {
-    session ??= sessionOf(target().target, target().fetcher, hands.signal);
+    session ??= sessionOf(target().target, target().fetcher, deps.signal);
     return session;
   };
 
@@ -132,7 +132,7 @@ export const createApiClient = (hands: CliDeps, cloud: string | undefined): Clie
       });
       reply = cutOffBy(came, init.signal);
     } catch (thrown) {
-      hands.signal.throwIfAborted();
+      deps.signal.throwIfAborted();
       return stop('unreachable', `The API at ${url} did not answer: ${fetchReason(thrown)}.`);
     }
     // A token may have ended since; a second refusal is meant.
@@ -145,14 +145,14 @@ export const createApiClient = (hands: CliDeps, cloud: string | undefined): Clie
     async send(method, path, body, headers = {}) {
       const reply = await exchange(path, {
         method,
-        signal: endingWithin(hands.signal, requestLimitMs),
+        signal: endingWithin(deps.signal, requestLimitMs),
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       return reply.ok ? parsedBody(reply) : throwRefusal(reply);
     },
     open: (path, headers, until) =>
-      exchange(path, { headers, signal: until ? AbortSignal.any([hands.signal, until]) : hands.signal }),
+      exchange(path, { headers, signal: until ? AbortSignal.any([deps.signal, until]) : deps.signal }),
     refusal: throwRefusal,
     where: async () => (await signedIn()).url,
   };

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { asDocument, type Document, isDocument } from '../model/document';
+import type { CliDeps } from './deps';
 import { stop } from './faults';
-import type { CliDeps } from './hands';
 
 const places = (home: string, name: string): string[] => [
   name,
@@ -21,23 +21,23 @@ const secureFiles = ({ env, home }: CliDeps): string[] => [
   ...places(home, 'secure.yaml'),
 ];
 
-const firstOf = (hands: CliDeps, files: readonly string[]): string | undefined =>
-  files.find((path) => hands.readFile(path) !== undefined);
+const firstOf = (deps: CliDeps, files: readonly string[]): string | undefined =>
+  files.find((path) => deps.readFile(path) !== undefined);
 
 /** As openstacksdk: what only another user of the machine may read is passed over, but not what the caller named. */
-const firstSecure = (hands: CliDeps): string | undefined =>
-  secureFiles(hands).find((path) => {
+const firstSecure = (deps: CliDeps): string | undefined =>
+  secureFiles(deps).find((path) => {
     try {
-      return hands.readFile(path) !== undefined;
+      return deps.readFile(path) !== undefined;
     } catch (thrown) {
-      if (path === hands.env.OS_CLIENT_SECURE_FILE) throw thrown;
+      if (path === deps.env.OS_CLIENT_SECURE_FILE) throw thrown;
       return false;
     }
   });
 
-const cloudsIn = (hands: CliDeps, file: string): Document => {
+const cloudsIn = (deps: CliDeps, file: string): Document => {
   try {
-    return asDocument(asDocument(parse(hands.readFile(file)!)).clouds);
+    return asDocument(asDocument(parse(deps.readFile(file)!)).clouds);
   } catch {
     return stop('usage', `${file} is not valid YAML.`); // its own text would quote the file, which holds passwords
   }
@@ -54,11 +54,11 @@ const merged = (first: Document, second: Document): Document =>
   ]);
 
 /** Throws CliFault (usage) where there is no such cloud. */
-export const cloudOfFiles = (hands: CliDeps, name: string): Document => {
-  const files = cloudFiles(hands);
-  const file = firstOf(hands, files) ?? stop('usage', `Cloud ${name}: there is no ${files.join(' and no ')}.`);
-  const secure = firstSecure(hands);
-  const clouds = merged(cloudsIn(hands, file), secure === undefined ? {} : cloudsIn(hands, secure));
+export const cloudOfFiles = (deps: CliDeps, name: string): Document => {
+  const files = cloudFiles(deps);
+  const file = firstOf(deps, files) ?? stop('usage', `Cloud ${name}: there is no ${files.join(' and no ')}.`);
+  const secure = firstSecure(deps);
+  const clouds = merged(cloudsIn(deps, file), secure === undefined ? {} : cloudsIn(deps, secure));
   const cloud = Object.hasOwn(clouds, name) ? clouds[name] : undefined;
   if (isDocument(cloud)) return cloud;
   return stop('usage', `${file} has no cloud ${name}; it has ${Object.keys(clouds).join(', ') || 'none'}.`);

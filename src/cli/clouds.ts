@@ -1,8 +1,8 @@
 /** Where the API is and who is calling, from TEMPER_*, OS_* or clouds.yaml with secure.yaml, as the OpenStack clients read them. */
 import { asDocument } from '../model/document';
 import { cloudOfFiles } from './cloud-files';
+import type { CliDeps, Trust } from './deps';
 import { stop } from './faults';
-import type { CliDeps, Trust } from './hands';
 
 /** What to present to Keystone. */
 export type Login = { readonly authUrl: string; readonly identity: unknown; readonly scope?: unknown };
@@ -36,8 +36,8 @@ type Cloud = {
 const textOrNumber = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 
-const cloudNamed = (hands: CliDeps, name: string): Cloud => {
-  const cloud = cloudOfFiles(hands, name);
+const cloudNamed = (deps: CliDeps, name: string): Cloud => {
+  const cloud = cloudOfFiles(deps, name);
   return { ...cloud, auth: asDocument(cloud.auth) } as Cloud;
 };
 
@@ -145,11 +145,11 @@ const trustOf = (cloud: Cloud | undefined, { env }: CliDeps): Trust => ({
  * Where to go and as whom. TEMPER_URL and TEMPER_TOKEN come before everything; then a cloud by name, then OS_*.
  * Throws CliFault (usage) where something is missing.
  */
-export const apiTarget = (hands: CliDeps, cloudName: string | undefined): Target => {
-  const own = ownCredentials(hands);
-  const name = cloudName ?? (own ? undefined : hands.env.OS_CLOUD);
-  const cloud = name ? cloudNamed(hands, name) : own ? undefined : cloudOfEnvironment(hands);
-  const url = hands.env.TEMPER_URL ?? cloud?.baremetal_endpoint_override ?? textOrNumber(cloud?.auth.endpoint) ?? null;
+export const apiTarget = (deps: CliDeps, cloudName: string | undefined): Target => {
+  const own = ownCredentials(deps);
+  const name = cloudName ?? (own ? undefined : deps.env.OS_CLOUD);
+  const cloud = name ? cloudNamed(deps, name) : own ? undefined : cloudOfEnvironment(deps);
+  const url = deps.env.TEMPER_URL ?? cloud?.baremetal_endpoint_override ?? textOrNumber(cloud?.auth.endpoint) ?? null;
   const credentials = cloud ? credentialsOf(cloud) : (own ?? { is: 'none' });
   if (url === null && credentials.is !== 'keystone')
     return stop(
@@ -159,7 +159,7 @@ export const apiTarget = (hands: CliDeps, cloudName: string | undefined): Target
   return {
     url: url?.replace(/\/+$/, '').replace(/\/v1$/, '') ?? null,
     credentials,
-    trust: trustOf(cloud, hands),
+    trust: trustOf(cloud, deps),
     region: cloud?.region_name ?? null,
     interface: (cloud?.interface ?? 'public').replace(/URL$/, ''),
   };

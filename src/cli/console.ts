@@ -73,11 +73,11 @@ const connect = ({ url, ticket }: Ticket, signal: AbortSignal): Promise<{ socket
     asked.end();
   });
 
-const readConsole = async ({ api, hands }: Context, node: string): Promise<void> => {
-  const { keyboard, screen } = hands;
+const readConsole = async ({ api, deps }: Context, node: string): Promise<void> => {
+  const { keyboard, screen } = deps;
   if (!keyboard || !screen) return stop('usage', 'There is no input or output to connect the console with.');
   const ticket = (await api.send('POST', `/temper/v1/nodes/${encodeURIComponent(node)}/console`)) as Ticket;
-  const { socket, head } = await connect(ticket, hands.signal);
+  const { socket, head } = await connect(ticket, deps.signal);
   const filter = escapes();
   const raw = keyboard.isTTY === true;
   const type = (typed: Buffer) => {
@@ -87,9 +87,9 @@ const readConsole = async ({ api, hands }: Context, node: string): Promise<void>
     if (ends) socket.end();
   };
   const leave = () => socket.destroy();
-  hands.signal.addEventListener('abort', leave, { once: true });
+  deps.signal.addEventListener('abort', leave, { once: true });
   if (raw) {
-    hands.err('Connected; ~. at the start of a line ends it.\r\n');
+    deps.err('Connected; ~. at the start of a line ends it.\r\n');
     keyboard.setRawMode?.(true);
   }
   try {
@@ -104,7 +104,7 @@ const readConsole = async ({ api, hands }: Context, node: string): Promise<void>
   } finally {
     keyboard.off('data', type).pause();
     if (raw) keyboard.setRawMode?.(false);
-    hands.signal.removeEventListener('abort', leave);
+    deps.signal.removeEventListener('abort', leave);
   }
 };
 

@@ -1,17 +1,17 @@
 /** What every command has at hand: the API, its output in two forms, and the options that all commands share. */
 import type { Command } from 'commander';
 import { type Client, createApiClient } from './client';
-import type { CliDeps } from './hands';
+import type { CliDeps } from './deps';
 import { jsonText } from './tables';
 
 export type Context = {
-  readonly hands: CliDeps;
+  readonly deps: CliDeps;
   readonly api: Client;
   readonly json: boolean;
   /** Of the terminal in characters; undefined where the output goes to a file or a pipe. */
   readonly width: number | undefined;
   /** Prints the value as JSON where that was asked for, else the text that `tell` makes of it. */
-  print<T>(value: T, tell: (value: T) => string): void;
+  print<T>(value: T, toText: (value: T) => string): void;
   /** The exit status, where the command ends without a fault. */
   end(status: number): void;
 };
@@ -25,18 +25,18 @@ export type Acting = <Args extends unknown[]>(
 
 /** @param end takes the exit status of what was done */
 export const actingWith =
-  (hands: CliDeps, end: (status: number) => void): Acting =>
+  (deps: CliDeps, end: (status: number) => void): Acting =>
   (act) =>
   async (...given) => {
     // Commander passes arguments, then options, then the command.
     const command = given.at(-1) as Command;
     const { json = false, osCloud } = command.optsWithGlobals<Shared>();
-    const print: Context['print'] = (value, tell) => hands.out(json ? `${jsonText(value, 2)}\n` : tell(value));
+    const print: Context['print'] = (value, toText) => deps.out(json ? `${jsonText(value, 2)}\n` : toText(value));
     const context: Context = {
-      hands,
-      api: createApiClient(hands, osCloud),
+      deps,
+      api: createApiClient(deps, osCloud),
       json,
-      width: hands.terminal?.columns,
+      width: deps.terminal?.columns,
       print,
       end,
     };

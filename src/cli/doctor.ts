@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { ramdiskSourceOf } from '../model/lifecycle/plan-boot';
 import type { Acting, Context } from './context';
+import type { DoctorCheck, Finding } from './deps';
 import { CliFault, exits } from './faults';
-import type { DoctorCheck, Finding } from './hands';
 import { plainText } from './tables';
 
 const signs = { ok: 'ok      ', failed: 'FAILED  ', skipped: 'skipped ' } as const;
@@ -161,14 +161,14 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
     workers(context),
     recovery(context),
     ramdisks(context),
-    ...context.hands.checks(),
+    ...context.deps.checks(),
     bmc(context, node),
   ];
   const findings: ({ name: string } & Finding)[] = [];
   // All at once, because what is away takes seconds to be away; printed in their order.
   for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: findingOf(check) }))) {
     findings.push({ name, ...(await finding) });
-    if (!context.json) context.hands.out(printFinding(name, await finding));
+    if (!context.json) context.deps.out(printFinding(name, await finding));
   }
   const failed = findings.filter(({ is }) => is === 'failed').length;
   context.print({ findings }, () =>

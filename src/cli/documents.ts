@@ -1,7 +1,7 @@
 /** Documents that people write for a command: JSON or YAML in a file. */
 import { LineCounter, parseDocument, YAMLParseError } from 'yaml';
+import type { CliDeps } from './deps';
 import { stop } from './faults';
-import type { CliDeps } from './hands';
 import { plainText } from './tables';
 
 /** A file as it is read: what it means, and where in its text that stands. */
@@ -31,8 +31,8 @@ const sentenceOf = (file: string, thrown: Error): string => {
 };
 
 /** Reads a file. Throws CliFault (usage) where there is none, or it is neither JSON nor YAML; aliases are not read. */
-export const readDocument = (hands: Pick<CliDeps, 'readFile'>, file: string): ReadDocument => {
-  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+export const readDocument = (deps: Pick<CliDeps, 'readFile'>, file: string): ReadDocument => {
+  const text = deps.readFile(file) ?? stop('usage', `There is no file ${file}.`);
   const lines = new LineCounter();
   const parsed = parseDocument(text, { uniqueKeys: true, lineCounter: lines });
   const [fault] = parsed.errors;
@@ -47,7 +47,7 @@ export const readDocument = (hands: Pick<CliDeps, 'readFile'>, file: string): Re
 };
 
 /** The value in a file. Throws as readDocument does. */
-export const documentIn = (hands: Pick<CliDeps, 'readFile'>, file: string): unknown => readDocument(hands, file).value;
+export const documentIn = (deps: Pick<CliDeps, 'readFile'>, file: string): unknown => readDocument(deps, file).value;
 
 /** The list that a document is, or has under a key; undefined where it has none. */
 export const listIn = (document: unknown, key: string): unknown[] | undefined => {

@@ -27,9 +27,9 @@ const cutOf = (thrown: unknown, signal: AbortSignal): string => {
 };
 
 /** Throws CliFault where the server refuses, and the reason of the signal that ends it. */
-export const follow = async ({ api, hands }: Context, path: string, following: Following): Promise<void> => {
+export const follow = async ({ api, deps }: Context, path: string, following: Following): Promise<void> => {
   const { onEvent, onCut, until } = following;
-  const signal = until ? AbortSignal.any([hands.signal, until]) : hands.signal;
+  const signal = until ? AbortSignal.any([deps.signal, until]) : deps.signal;
   let place: string | undefined;
   const connect = async (): Promise<'over' | 'ended'> => {
     const headers = { accept: 'text/event-stream', ...(place !== undefined && { 'last-event-id': place }) };

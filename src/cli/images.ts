@@ -52,9 +52,9 @@ const formatIn = (text: string | undefined): DiskFormat | undefined =>
 type Seen = { readonly bytes?: number; readonly disk_format?: DiskFormat };
 
 /** Size and format as the place shows them by its first bytes. Throws CliFault. */
-const lookAt = async ({ hands }: Context, url: string): Promise<Seen> => {
+const lookAt = async ({ deps }: Context, url: string): Promise<Seen> => {
   const headers = { range: `bytes=0-${formatBytes - 1}`, 'accept-encoding': 'identity' };
-  const answer = await hands
+  const answer = await deps
     .fetchWith({})(url, { headers, redirect: 'manual' })
     .catch((thrown: Error) =>
       stop(
@@ -88,9 +88,9 @@ const fromUrl = async (context: Context, url: string, given: Added): Promise<Fou
   return { url, sha256, bytes: size, ...(seen.disk_format && { disk_format: seen.disk_format }) };
 };
 
-const fromFile = async ({ hands }: Context, file: string, { checksum, dir }: Added): Promise<Found> => {
+const fromFile = async ({ deps }: Context, file: string, { checksum, dir }: Added): Promise<Found> => {
   const expected = digestIn(checksum);
-  const stored = await hands.storeImage({ file, ...(dir !== undefined && { dir }) });
+  const stored = await deps.storeImage({ file, ...(dir !== undefined && { dir }) });
   if (expected !== undefined && expected !== stored.sha256)
     stop('refused', `${plainText(file)} has the SHA-256 digest ${stored.sha256}, not the one that was given.`);
   return { url: null, ...stored };

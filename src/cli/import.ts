@@ -1,8 +1,8 @@
 /** `temper import`: takes an Ironic database over, past the API, where an API process could run. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
+import type { ImportReport } from './deps';
 import { exits } from './faults';
-import type { ImportReport } from './hands';
 import { listing, plainText } from './tables';
 
 type Options = {
@@ -35,11 +35,11 @@ const endText = ({ dry_run, counts }: ImportReport): string => {
 };
 
 const run = async (
-  { hands, print, end }: Context,
+  { deps, print, end }: Context,
   { from, apply = false, node, ironicStopped }: Options,
 ): Promise<void> => {
-  const report = await hands.importIronic({
-    url: from ?? hands.env.TEMPER_IMPORT_URL,
+  const report = await deps.importIronic({
+    url: from ?? deps.env.TEMPER_IMPORT_URL,
     dryRun: !apply,
     ...(node && { only: new Set(node) }),
     ...(ironicStopped && { ironicStopped }),

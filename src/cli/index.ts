@@ -3,12 +3,12 @@ import { Command, CommanderError } from 'commander';
 import { addBoot } from './boot';
 import { addConsole } from './console';
 import { actingWith } from './context';
+import type { CliDeps } from './deps';
 import { addDiscovered } from './discovered';
 import { addDisruptionBudgets } from './disruption-budgets';
 import { addDoctor } from './doctor';
 import { CliFault, exits } from './faults';
 import { addFreezes } from './freezes';
-import type { CliDeps } from './hands';
 import { addImages } from './images';
 import { addImport } from './import';
 import { addPlan } from './plan';
@@ -22,8 +22,8 @@ import { addRuns } from './runs';
 import { addSecrets } from './secrets';
 import { addWindows } from './windows';
 
+export type * from './deps';
 export { CliFault, stop } from './faults';
-export type * from './hands';
 
 const environmentHelp = `
 The API is found by TEMPER_URL with TEMPER_TOKEN, or TEMPER_USERNAME and TEMPER_PASSWORD; else by --os-cloud, OS_CLOUD and
@@ -32,15 +32,15 @@ clouds.yaml, or OS_AUTH_URL and its companions, as for the OpenStack clients.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not reachable.
 `;
 
-const programOf = (hands: CliDeps, end: (status: number) => void): Command => {
+const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   const program = new Command('temper')
     .description('See and operate what Temper is doing.')
     .option('--json', 'print JSON')
     .option('--os-cloud <name>', 'a cloud of clouds.yaml')
     .addHelpText('after', environmentHelp)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => hands.out(text), writeErr: (text) => hands.err(text) });
-  const acting = actingWith(hands, end);
+    .configureOutput({ writeOut: (text) => deps.out(text), writeErr: (text) => deps.err(text) });
+  const acting = actingWith(deps, end);
   addRuns(program, acting);
   addRunbooks(program, acting);
   addPlan(program, acting);
@@ -69,9 +69,9 @@ const usageOf = (thrown: CommanderError): number => (thrown.exitCode === 0 ? exi
  * Runs one command.
  * @param args what follows the command's name @returns its exit status
  */
-export const runCli = async (args: readonly string[], hands: CliDeps): Promise<number> => {
+export const runCli = async (args: readonly string[], deps: CliDeps): Promise<number> => {
   let status: number = exits.ok;
-  const program = programOf(hands, (given) => {
+  const program = programOf(deps, (given) => {
     status = given;
   });
   try {
@@ -79,9 +79,9 @@ export const runCli = async (args: readonly string[], hands: CliDeps): Promise<n
     return status;
   } catch (thrown) {
     if (thrown instanceof CommanderError) return usageOf(thrown);
-    if (hands.signal.aborted) return exits.refused;
+    if (deps.signal.aborted) return exits.refused;
     if (!(thrown instanceof CliFault)) throw thrown;
-    hands.err(`temper: ${thrown.message}\n`);
+    deps.err(`temper: ${thrown.message}\n`);
     return exits[thrown.exit];
   }
 };

@@ -73,7 +73,7 @@ export const printPage = async <Row>(
   context.print(answer, () => textOf(rows, context.width));
   const marker = await nextOf(context, list, query, rows);
   if (marker !== undefined)
-    context.hands.err(
+    context.deps.err(
       `temper: These are ${rows.length} and not all: more follow, with --marker ${plainText(marker)}.\n`,
     );
 };

@@ -46,8 +46,8 @@ const offsetOf = (root: unknown, names: readonly string[]): number | undefined =
 };
 
 /** Throws CliFault (usage) where it is no plan. */
-export const readPlanFile = ({ hands }: Context, file: string): PlanFile => {
-  const { value: document, root, lineAt } = readDocument(hands, file);
+export const readPlanFile = ({ deps }: Context, file: string): PlanFile => {
+  const { value: document, root, lineAt } = readDocument(deps, file);
   if (!isDocument(document)) return stop('usage', `${file} does not hold the keys and values of a plan.`);
   const placed = (thrown: unknown): unknown => {
     if (!(thrown instanceof CliFault) || thrown.status !== 400) return thrown;

@@ -116,8 +116,8 @@ const planText = (plan: PlannedRequest, width: number | undefined): string =>
   ].join('');
 
 /** The body of a provision request in a file, JSON or YAML. Throws CliFault (usage). */
-const bodyIn = ({ hands }: Context, path: string): Document => {
-  const body = documentIn(hands, path);
+const bodyIn = ({ deps }: Context, path: string): Document => {
+  const body = documentIn(deps, path);
   return isDocument(body) ? body : stop('usage', `${path} holds no provision request: an object with a target.`);
 };
 

@@ -69,7 +69,7 @@ type Changes = ReturnType<typeof createChanges>;
 export const watchRollout = async (context: Context, uuid: string, untilPaused = false): Promise<void> => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(uuid)}`;
   const ending = new AbortController();
-  const changes = createChanges(AbortSignal.any([context.hands.signal, ending.signal]));
+  const changes = createChanges(AbortSignal.any([context.deps.signal, ending.signal]));
   const { changed } = changes;
   follow(context, `${path}/events`, { onEvent: changed, onCut: changed, until: ending.signal }).then(
     changed,
@@ -83,8 +83,8 @@ export const watchRollout = async (context: Context, uuid: string, untilPaused =
 };
 
 const showToEnd = async (context: Context, path: string, changes: Changes, last: readonly string[]): Promise<void> => {
-  const { hands, json, width } = context;
-  const paint = hands.terminal && !json ? painter(hands.terminal) : undefined;
+  const { deps, json, width } = context;
+  const paint = deps.terminal && !json ? painter(deps.terminal) : undefined;
   for (let known = ''; ; ) {
     const seen = await readRollout(context, path).catch((thrown) => {
       // A server that is away for a moment is asked again.
@@ -95,7 +95,7 @@ const showToEnd = async (context: Context, path: string, changes: Changes, last:
       const [rollout, targets] = seen;
       const line = json ? jsonText(rollout) : changeLine(rollout);
       if (paint) paint(progressLines(rollout, targets, width));
-      else if (line !== known) hands.out(`${line}\n`);
+      else if (line !== known) deps.out(`${line}\n`);
       known = line;
       if (last.includes(rollout.state)) return context.end(rollout.state === 'succeeded' ? exits.ok : exits.refused);
     }

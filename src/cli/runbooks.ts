@@ -32,8 +32,8 @@ const findingsText = ({ errors, warnings, findings }: Checked, width: number | u
       )}${errors} errors, ${warnings} warnings.\n`;
 
 /** Steps and parameters of a runbook's file, JSON or YAML: the body of a creation, or the steps alone. Throws CliFault (usage). */
-const runbookIn = ({ hands }: Context, path: string): { readonly steps: unknown[]; readonly declared?: unknown[] } => {
-  const document = documentIn(hands, path);
+const runbookIn = ({ deps }: Context, path: string): { readonly steps: unknown[]; readonly declared?: unknown[] } => {
+  const document = documentIn(deps, path);
   const steps =
     listIn(document, 'steps') ?? stop('usage', `${path} holds no list of steps: a key steps, or the list alone.`);
   const declared = Array.isArray(document) ? undefined : listIn(document, 'parameters');
@@ -157,8 +157,8 @@ const parametersText = ({ parameters }: { parameters: readonly Parameter[] }, wi
       );
 
 /** The parameters in a file, JSON or YAML: the list, or an object with it. Throws CliFault (usage). */
-const parametersIn = ({ hands }: Context, path: string): unknown[] =>
-  listIn(documentIn(hands, path), 'parameters') ?? stop('usage', `${path} holds no list of parameters.`);
+const parametersIn = ({ deps }: Context, path: string): unknown[] =>
+  listIn(documentIn(deps, path), 'parameters') ?? stop('usage', `${path} holds no list of parameters.`);
 
 const parameters = async (context: Context, runbook: string, { file }: { readonly file?: string }): Promise<void> => {
   const path = `/temper/v1/runbooks/${encodeURIComponent(runbook)}/parameters`;

@@ -63,11 +63,11 @@ const listRuns = async (context: Context, node: string | undefined, given: RunLi
   await printPage(context, runList, query, runTable);
 };
 
-const confirmed = async ({ hands }: Context, run: Run): Promise<void> => {
+const confirmed = async ({ deps }: Context, run: Run): Promise<void> => {
   const will = abortWill(run);
-  if (!hands.confirm) stop('usage', `${will} There is no terminal to confirm that: give --yes.`);
+  if (!deps.confirm) stop('usage', `${will} There is no terminal to confirm that: give --yes.`);
   if (
-    !(await hands.confirm!(
+    !(await deps.confirm!(
       `${plainText(run.verb)} of node ${plainText(run.node_name ?? run.node_uuid)}: ${will} Go on?`,
     ))
   )

@@ -1,8 +1,8 @@
 /** `temper secrets`: keys of sealed secrets, sealing again, and moving credentials; at a BMC worker, past the API. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
+import type { KeyUse, SecretsTool } from './deps';
 import { exits, stop } from './faults';
-import type { KeyUse, SecretsTool } from './hands';
 import { listing, plainText } from './tables';
 
 const keysTable = listing<KeyUse>('secrets', ['SEALED TO', 'SECRETS', 'KIND'], ({ key_id, count, shared }) => [
@@ -12,7 +12,7 @@ const keysTable = listing<KeyUse>('secrets', ['SEALED TO', 'SECRETS', 'KIND'], (
 ]);
 
 const withTool = async (context: Context, work: (tool: SecretsTool) => Promise<void>): Promise<void> => {
-  const tool = context.hands.secrets();
+  const tool = context.deps.secrets();
   try {
     await work(tool);
   } finally {
@@ -22,10 +22,10 @@ const withTool = async (context: Context, work: (tool: SecretsTool) => Promise<v
 
 type Made = { readonly id: string; readonly group?: string };
 
-const makeKeys = async ({ hands, print }: Context, { id, group }: Made): Promise<void> => {
+const makeKeys = async ({ deps, print }: Context, { id, group }: Made): Promise<void> => {
   if (!/^[^:@,\s]+$/.test(id)) stop('usage', '--id must be a word without : @ and commas.');
   if (group !== undefined && /[:,]/.test(group)) stop('usage', '--group must be without : and commas.');
-  const made = hands.newKeys();
+  const made = deps.newKeys();
   const pair = {
     TEMPER_SECRETS_PUBLIC_KEYS: `${id}${group === undefined ? '' : `@${group}`}:${made.public}`,
     TEMPER_SECRETS_PRIVATE_KEYS: `${id}:${made.private}`,
@@ -61,9 +61,9 @@ const move = (context: Context, node: string, { yes }: { readonly yes?: boolean 
     const { from, to, make } = found;
     const what = `Credentials of ${plainText(node)}:\n  given for ${plainText(from)}\n  to be sent to ${plainText(to)}\n`;
     if (!yes) {
-      context.hands.err(what);
-      if (!context.hands.confirm) stop('usage', 'There is no terminal to confirm; give --yes.');
-      if (!(await context.hands.confirm!('Move them?'))) return context.end(exits.refused);
+      context.deps.err(what);
+      if (!context.deps.confirm) stop('usage', 'There is no terminal to confirm; give --yes.');
+      if (!(await context.deps.confirm!('Move them?'))) return context.end(exits.refused);
     }
     await make();
     context.print({ moved: true, from, to }, () => `${yes ? what : ''}Moved.\n`);

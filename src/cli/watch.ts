@@ -17,10 +17,10 @@ const line = (at: string, what: string, data: Readonly<Record<string, unknown>>)
   return `${plainText(at)}  ${plainText(what).padEnd(14)} ${facts.map((key) => `${key}=${plainText(data[key])}`).join(' ')}`.trimEnd();
 };
 
-const printEvent = ({ hands, json }: Context, event: RunEvent, progress?: Progress): void => {
+const printEvent = ({ deps, json }: Context, event: RunEvent, progress?: Progress): void => {
   const text = json ? jsonText(event) : line(event.at, event.kind, event.data);
   if (progress) progress.say(text);
-  else hands.out(`${text}\n`);
+  else deps.out(`${text}\n`);
 };
 
 const parsedEvent = (text: string): RunEvent | undefined => {
@@ -46,7 +46,7 @@ const followRun = (context: Context, run: string, progress: Progress | undefined
       printEvent(context, event, progress);
       if (progress) await readRun(context, run, progress);
     },
-    onCut: (says) => (progress ? progress.say(says) : context.hands.err(`${says}\n`)),
+    onCut: (says) => (progress ? progress.say(says) : context.deps.err(`${says}\n`)),
   });
 
 /**
@@ -54,7 +54,7 @@ const followRun = (context: Context, run: string, progress: Progress | undefined
  * @param ident UUID of the run
  */
 export const watchRun = async (context: Context, ident: string): Promise<void> => {
-  const { terminal } = context.hands;
+  const { terminal } = context.deps;
   const { uuid } = await readRun(context, encodeURIComponent(ident));
   const progress = terminal && !context.json ? startProgress(terminal) : undefined;
   const read = () => readRun(context, uuid, progress);
@@ -63,7 +63,7 @@ export const watchRun = async (context: Context, ident: string): Promise<void> =
     .then(read)
     .finally(() => progress?.close());
   if (!context.json)
-    context.hands.out(
+    context.deps.out(
       `The run ended: ${plainText(run.state)}${run.last_error ? `: ${plainText(run.last_error)}` : ''}\n`,
     );
   context.end(run.state === 'succeeded' ? exits.ok : exits.refused);

@@ -60,7 +60,7 @@ export const createMemory = (client: KeystoneClient, options: MemoryOptions): Me
     if (!known) await spend?.();
     const said = (stale && outage.lasts()) ?? (await once(key, () => ask(key, token, allowExpired)));
     if (said.is !== 'down' || !stale) return said;
-    outage.tell();
+    outage.report();
     return stale;
   };
 };
@@ -81,10 +81,10 @@ type Down = Extract<Validation, { is: 'down' }>;
 
 /** An identity service that does not answer, noticed at one request and remembered for the next ones. */
 const createOutage = (onOutage: MemoryOptions['onOutage'], now: () => number) => {
-  let current: { readonly down: Down; readonly pauseUntil: number; readonly told: boolean } | undefined;
+  let current: { readonly down: Down; readonly pauseUntil: number; readonly isReported: boolean } | undefined;
   return {
     begin: (down: Down): Down => {
-      current = { down, pauseUntil: now() + outagePauseMs, told: current?.told ?? false };
+      current = { down, pauseUntil: now() + outagePauseMs, isReported: current?.isReported ?? false };
       return down;
     },
     end: (): void => {
@@ -92,9 +92,9 @@ const createOutage = (onOutage: MemoryOptions['onOutage'], now: () => number) =>
     },
     /** What it said when it was last asked, for as long as it is not asked again. */
     lasts: (): Down | undefined => (current && now() < current.pauseUntil ? current.down : undefined),
-    tell: (): void => {
-      if (!current || current.told) return;
-      current = { ...current, told: true };
+    report: (): void => {
+      if (!current || current.isReported) return;
+      current = { ...current, isReported: true };
       onOutage?.(current.down.reason);
     },
   };

@@ -1,7 +1,7 @@
 /** An Ironic database as groups of objects: each node with what belongs to it, by UUIDs instead of Ironic's own numbers. */
 
 import { asUuid } from '../model/ids';
-import { documentOf, judgeNode, listOf, mended, RowFault, refuseReserved } from './nodes';
+import { documentOf, fixHint, judgeNode, listOf, RowFault, refuseReserved } from './nodes';
 import type { Group, Kind, Remark, Taken } from './objects';
 import { type Source, SourceFault, type SourceRow } from './source';
 import { judgeRunbook, judgeTemplate } from './step-lists';
@@ -53,7 +53,7 @@ const portgroupOf = (row: SourceRow, node_uuid: string): Taken =>
 /** Throws RowFault. */
 const addressOf = (row: SourceRow): string => {
   const address = text(row.address);
-  if (address === null) throw new RowFault(`it has no address: ${mended}`);
+  if (address === null) throw new RowFault(`it has no address: ${fixHint}`);
   return address.toLowerCase();
 };
 
@@ -134,7 +134,7 @@ const nodeTables = [
 type Tables = Readonly<Record<(typeof tables)[number], readonly SourceRow[]>>;
 
 /** Ironic keeps a UUID as it was given, in any case and without dashes too; here each has one spelling. */
-const spelled = (row: SourceRow): SourceRow => {
+const canonicalUuid = (row: SourceRow): SourceRow => {
   const uuid = typeof row.uuid === 'string' ? asUuid(row.uuid) : undefined;
   return uuid === undefined ? row : { ...row, uuid };
 };
@@ -151,7 +151,7 @@ const timed = (row: SourceRow): SourceRow =>
 const readTables = async (source: Source): Promise<Tables> => {
   const found: Partial<Record<(typeof tables)[number], readonly SourceRow[]>> = {};
   // One connection, one snapshot: one after the other.
-  for (const table of tables) found[table] = (await source.rows(table)).map(timed).map(spelled);
+  for (const table of tables) found[table] = (await source.rows(table)).map(timed).map(canonicalUuid);
   return found as Tables;
 };
 

@@ -18,7 +18,7 @@ export type NodeVerdict =
 export class RowFault extends Error {}
 
 /** What to do about a row that is refused. */
-export const mended = 'mend it in Ironic, then import again';
+export const fixHint = 'mend it in Ironic, then import again';
 
 /** Lists and objects within one another: what walks a document calls itself for each. Ironic's own writer ends before 1,000. */
 const deepest = 1_000;
@@ -27,9 +27,9 @@ const parsed = (row: SourceRow, column: string, what: string, is: (value: unknow
   const { [column]: text } = row;
   if (text === null || text === undefined) return null;
   if (typeof text !== 'string')
-    throw new RowFault(`its ${column} is not stored as text, as Ironic stores it: ${mended}`);
+    throw new RowFault(`its ${column} is not stored as text, as Ironic stores it: ${fixHint}`);
   if (structureOf(Buffer.from(text), { depth: deepest, values: Number.POSITIVE_INFINITY }).fault)
-    throw new RowFault(`its ${column} has lists and objects deeper than ${deepest} within one another: ${mended}`);
+    throw new RowFault(`its ${column} has lists and objects deeper than ${deepest} within one another: ${fixHint}`);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -42,7 +42,7 @@ const parsed = (row: SourceRow, column: string, what: string, is: (value: unknow
       `its ${column} has the number ${inexact.slice(0, 40)}, beyond 2^53, which would not be kept exactly: write it as a text in Ironic, then import again`,
     );
   if (value === null || is(value)) return value;
-  throw new RowFault(`its ${column} is no JSON ${what}: ${mended}`);
+  throw new RowFault(`its ${column} is no JSON ${what}: ${fixHint}`);
 };
 
 /** A document as Ironic stores it: text, and nothing for an empty one. Throws RowFault. */

@@ -71,7 +71,7 @@ export const allocations = (sql: Db) => ({
 });
 
 /** Notifies the passes that there is something to do. Listening needs a connection of its own, so it is no part of a transaction. */
-export const allocationBell = (sql: Sql) => ({
+export const allocationsChannel = (sql: Sql) => ({
   /**
    * Rings after the commit and in a statement of its own: a commit that announces holds a lock that all commits of the
    * server share until it is on disk. A ring that is lost costs a pass's interval.

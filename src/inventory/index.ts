@@ -2,7 +2,7 @@
 
 import { allEvents } from './all-events';
 import { allocationPasses } from './allocation-passes';
-import { allocationBell, allocations } from './allocations';
+import { allocations, allocationsChannel } from './allocations';
 import { audit } from './audit';
 import { auditList } from './audit-list';
 import { alone, clockOf, type Db, type Sql, transacted } from './database';
@@ -31,7 +31,7 @@ import { imageCapabilities } from './nodes/image-capabilities';
 import { leaseWrites } from './nodes/lease-writes';
 import { networkBoots } from './nodes/network-boots';
 import { nodes } from './nodes/nodes';
-import { sightings } from './nodes/observed-facts';
+import { observedFacts } from './nodes/observed-facts';
 import { portgroups } from './nodes/portgroups';
 import { ports } from './nodes/ports';
 import { powerSync } from './nodes/power-sync';
@@ -63,7 +63,7 @@ import { recovery } from './runs/recovery';
 import { resumes } from './runs/resumes';
 import { runSteps } from './runs/run-steps';
 import { runs } from './runs/runs';
-import { expectations } from './runs/step-durations';
+import { stepDurations } from './runs/step-durations';
 import { turns } from './runs/turns';
 import { watches } from './runs/watches';
 import { resealing } from './secrets/resealing';
@@ -90,7 +90,7 @@ const parts = {
   allEvents,
   history,
   idempotency,
-  expectations,
+  expectations: stepDurations,
   webhooks,
   audit,
   auditList,
@@ -100,7 +100,7 @@ const parts = {
   bmcLeases,
   leaseWrites,
   contacts,
-  sightings,
+  sightings: observedFacts,
   turns,
   quotas,
   agents,
@@ -173,7 +173,7 @@ export type Inventory = Queries & {
   /** Runs that are watched; listening needs a connection of its own, so it is no part of a transaction. */
   readonly watches: ReturnType<typeof watches>;
   /** Likewise, of the passes that give nodes to allocations. */
-  readonly allocationBell: ReturnType<typeof allocationBell>;
+  readonly allocationsChannel: ReturnType<typeof allocationsChannel>;
   /**
    * Runs `work` in one transaction; its queries see and commit together. Never hold one open across a BMC call. Where Postgres ends it
    * by a deadlock or a serialization failure, `work` runs anew, thrice in all: it does nothing but what the transaction undoes.
@@ -225,7 +225,7 @@ const stepwise = async <T>(sql: Sql, work: (attempt: Attempt) => Promise<T>, kee
 export const createInventory = (sql: Sql): Inventory => ({
   ...allQueries(sql),
   watches: watches(sql),
-  allocationBell: allocationBell(sql),
+  allocationsChannel: allocationsChannel(sql),
   transaction: (work) => transacted(sql, (tx) => work(queries(tx))),
   stepwise: (work, keep) => stepwise(sql, work, keep),
   alone: (what, work) => alone(sql, what, work),

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { fileFault } from '../model/file-faults';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
+import { guardedServer } from './guarded-server';
 import { listen } from './listen';
-import { patientServer } from './patient-server';
-import { ConfigFault, configStatus, tellFaults } from './settings/fault';
+import { ConfigFault, configStatus, printFaults } from './settings/fault';
 import { together } from './together';
 
 export type Life = {
@@ -79,7 +79,7 @@ export const live = (
     const refused = fileFault(error);
     const fault = refused === undefined ? error : new ConfigFault([refused]);
     if (fault instanceof ConfigFault) {
-      tellFaults(process_name, fault);
+      printFaults(process_name, fault);
       return end('settings', configStatus);
     }
     log.error('failed', { error });
@@ -88,7 +88,7 @@ export const live = (
 };
 
 /** What asks for health: probes, and some that collect metrics. */
-const healthPatience = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000, ofSender: 100 };
+const healthTimeouts = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000, ofSender: 100 };
 
 /** A collector asks every few seconds; one that asks without a pause would have the process do nothing else than count. */
 const metricsKeptMs = 250;
@@ -96,7 +96,7 @@ const metricsKeptMs = 250;
 const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {
   const metricsText = together(() => metrics.text(), metricsKeptMs);
   const checked = together(async () => check()?.(), 0);
-  return patientServer(healthPatience, async (request, response) => {
+  return guardedServer(healthTimeouts, async (request, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
     switch (request.url) {

@@ -6,7 +6,7 @@ import { AnswerTooLong, textWithin } from '../model/bodies';
 import { isTemperError } from '../model/errors';
 import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
 import { cutOffBy } from '../model/signals';
-import { askWebhook, type SenderHands } from '../runs/webhook-sender';
+import { askWebhook, type SenderDeps } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
 /** What is sent to a gate of the rollout and its wave. */
@@ -19,7 +19,7 @@ export type Gates = {
   readonly guard: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
 };
 
-export type GateDeps = SenderHands & {
+export type GateDeps = SenderDeps & {
   readonly inventory: Pick<Inventory, 'webhooks'>;
   readonly vault?: Vault;
   /** Base of an API as Prometheus has it. */

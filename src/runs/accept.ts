@@ -27,9 +27,9 @@ type AcceptDeps = {
 };
 
 /** Takes the node for a run, in one try: the caller decides whether to wait. Throws NodeLocked, NodeNotFound, InvalidState. */
-export const accept = async (order: RunOrder, hands: AcceptDeps): Promise<Accepted> => {
+export const accept = async (order: RunOrder, deps: AcceptDeps): Promise<Accepted> => {
   const to = workingState(order);
-  return hands.inventory.transaction((inventory) => acceptOnce(inventory, order, to, hands));
+  return deps.inventory.transaction((inventory) => acceptOnce(inventory, order, to, deps));
 };
 
 /** The conductor groups whose workers act in the run: the node's, and those of the other nodes of its steps. */
@@ -118,12 +118,12 @@ const acceptOnce = async (
     instance_info: instance?.document ?? null,
   });
   if (!taken) return explainRefusal(inventory, order); // what was written before it is not kept
-  const also = await takeAlso(inventory, run, order, sealed.steps);
+  const also = await lockOtherNodes(inventory, run, order, sealed.steps);
   if (instance) {
     await inventory.secrets.insert(instance.secrets);
     await inventory.secrets.dropUnused(order.node.uuid); // what the last one brought
   }
-  if (displaced) await tellDisplaced(inventory, displaced, order);
+  if (displaced) await notifyDisplaced(inventory, displaced, order);
   // Sent at once: the transaction's connection carries them out in this order, and only the last answer is waited for.
   await Promise.all([
     inventory.runSteps.insert(run, sealed.steps),
@@ -201,7 +201,7 @@ const inputOf = (
 });
 
 /** The other nodes that the steps run on are held as well, all or none. Throws NodeLocked naming the first of them. */
-const takeAlso = async (
+const lockOtherNodes = async (
   inventory: Queries,
   run: RunUuid,
   order: RunOrder,
@@ -221,7 +221,7 @@ const takeAlso = async (
 };
 
 /** The run before ends in the store at once; its fence is old, and the new run sees to its workflow. */
-const tellDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): Promise<void> => {
+const notifyDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): Promise<void> => {
   const error = `By request, ${order.verb} took the node over.`;
   await inventory.runSteps.failAt(run.id, run.cursor, error);
   await inventory.runs.displaced(run.id, error);

@@ -10,7 +10,7 @@ import { failureText, reservePauseMs, reserveTries } from '../model/resources/al
 
 /** How an allocation ended, and how many seconds after it was asked for. */
 export type Settled = { readonly outcome: 'active' | 'error'; readonly seconds: number };
-export type AllocatingHands = {
+export type AllocatingDeps = {
   readonly inventory: Inventory;
   readonly log: Log;
   /** Called for each allocation that a pass has ended, once that is committed. */
@@ -34,7 +34,7 @@ const settle = async (store: Queries, waiting: WaitingAllocation): Promise<Settl
 
 /** Queries of one transaction go out without waiting for each other's answers. */
 const passOver = async (
-  { inventory, onSettled }: AllocatingHands,
+  { inventory, onSettled }: AllocatingDeps,
   among?: readonly AllocationUuid[],
 ): Promise<number> => {
   const all = await inventory.transaction(async (store) => {
@@ -49,10 +49,10 @@ const taken = 'its UUID is the instance of another node';
 const refusedText = 'the store refused it; the log of the control worker has the reason';
 
 /** One allocation alone, after it or another has spoilt a pass. What may have been chance is tried again. */
-const passAlone = async (uuid: AllocationUuid, hands: AllocatingHands): Promise<void> => {
-  const { inventory, log } = hands;
+const passAlone = async (uuid: AllocationUuid, deps: AllocatingDeps): Promise<void> => {
+  const { inventory, log } = deps;
   try {
-    await passOver(hands, [uuid]);
+    await passOver(deps, [uuid]);
   } catch (thrown) {
     if (isStoreAway(thrown)) throw thrown;
     log.warn('an allocation cannot be processed', { allocation_uuid: uuid, reason: String(thrown) });
@@ -64,21 +64,21 @@ const passAlone = async (uuid: AllocationUuid, hands: AllocatingHands): Promise<
 };
 
 /** One pass. An allocation that fails never keeps the others waiting. @returns how many were looked at */
-export const allocateOnce = async (hands: AllocatingHands): Promise<number> => {
+export const allocateOnce = async (deps: AllocatingDeps): Promise<number> => {
   try {
-    return await passOver(hands);
+    return await passOver(deps);
   } catch (thrown) {
     if (isStoreAway(thrown)) throw thrown;
-    const waiting = await hands.inventory.allocationPasses.waiting(allocationsAtOnce);
-    for (const uuid of waiting) await passAlone(uuid, hands);
+    const waiting = await deps.inventory.allocationPasses.waiting(allocationsAtOnce);
+    for (const uuid of waiting) await passAlone(uuid, deps);
     return waiting.length;
   }
 };
 
 /** Passes until nothing is left that is due. @returns how many were looked at */
-export const allocateAll = async (hands: AllocatingHands, signal?: AbortSignal): Promise<number> => {
+export const allocateAll = async (deps: AllocatingDeps, signal?: AbortSignal): Promise<number> => {
   let all = 0;
-  for (let seen = -1; seen !== 0 && !signal?.aborted; all += seen) seen = await allocateOnce(hands);
+  for (let seen = -1; seen !== 0 && !signal?.aborted; all += seen) seen = await allocateOnce(deps);
   return all;
 };
 
@@ -109,16 +109,16 @@ const createAlarm = (signal: AbortSignal) => {
 
 /** Passes until the signal: at every ring, and at an interval for what was not rung for. */
 export const runAllocating = async (
-  hands: AllocatingHands,
+  deps: AllocatingDeps,
   { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },
 ): Promise<void> => {
-  const { inventory, log } = hands;
+  const { inventory, log } = deps;
   const alarm = createAlarm(signal);
   const quietly = (thrown: unknown) => void log.warn('allocations are not announced now', { reason: String(thrown) });
-  const listening = inventory.allocationBell.listen(alarm.ring).catch(quietly);
+  const listening = inventory.allocationsChannel.listen(alarm.ring).catch(quietly);
   const wait = () => alarm.sleep(everyMs);
   await passUntil({ signal, log, failing: 'allocations cannot be processed now', wait }, () =>
-    allocateAll(hands, signal),
+    allocateAll(deps, signal),
   );
   await (await listening)?.close().catch(() => {});
 };

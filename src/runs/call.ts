@@ -13,7 +13,7 @@ import { callId, controlQueue } from '../workflows/contract';
 import type { CallOrder, RunOrder } from './contract';
 import { lookPriority } from './priorities';
 
-export type CallHands = {
+export type CallDeps = {
   readonly client: Client;
   readonly inventory: Inventory;
   readonly timing: Timing;
@@ -27,25 +27,25 @@ const startWithin = 2_000;
 const aMinute = 60_000;
 
 /** What the caller waits for and what the act may take: the act ends first, so that its own error can be returned. */
-const limitsOf = ({ callTimeoutMs = aMinute }: CallHands) => ({
+const limitsOf = ({ callTimeoutMs = aMinute }: CallDeps) => ({
   answerMs: callTimeoutMs,
   actMs: Math.ceil((callTimeoutMs * 5) / 6),
   attemptMs: Math.ceil(callTimeoutMs / 2),
 });
 
 /** @returns what a look saw, or what another act has to say of what it made. See the contract for what it throws */
-export const call = (order: CallOrder, hands: CallHands): Promise<unknown> =>
-  actRow(order.act).effect === 'read' ? look(order, hands) : act(order, hands);
+export const call = (order: CallOrder, deps: CallDeps): Promise<unknown> =>
+  actRow(order.act).effect === 'read' ? look(order, deps) : act(order, deps);
 
-const look = async (order: CallOrder, hands: CallHands): Promise<unknown> => {
-  const { client } = hands;
-  const { answerMs } = limitsOf(hands);
+const look = async (order: CallOrder, deps: CallDeps): Promise<unknown> => {
+  const { client } = deps;
+  const { answerMs } = limitsOf(deps);
   const handle = await client
     .withDeadline(Date.now() + startWithin, () =>
       client.workflow.start('bmcCall', {
         workflowId: callId(order.node.uuid, order.asked.requester.request_id),
-        taskQueue: controlQueue(hands.queuePrefix),
-        args: [inputOf(order, hands)],
+        taskQueue: controlQueue(deps.queuePrefix),
+        args: [inputOf(order, deps)],
         workflowExecutionTimeout: answerMs,
         priority: lookPriority(order.asked.requester.project_id),
         staticSummary: `${actRow(order.act).says} of ${order.node.name ?? order.node.uuid}`.slice(0, 200),
@@ -59,17 +59,17 @@ const look = async (order: CallOrder, hands: CallHands): Promise<unknown> => {
   }
 };
 
-const inputOf = ({ node, act, args }: CallOrder, hands: CallHands): CallInput => {
-  const { actMs, attemptMs } = limitsOf(hands);
+const inputOf = ({ node, act, args }: CallOrder, deps: CallDeps): CallInput => {
+  const { actMs, attemptMs } = limitsOf(deps);
   return {
     node_uuid: node.uuid,
     act,
     args,
-    timing: hands.timing,
+    timing: deps.timing,
     withinMs: attemptMs,
     timeoutMs: actMs,
     conductor_group: node.conductor_group,
-    ...(hands.queuePrefix && { queue_prefix: hands.queuePrefix }),
+    ...(deps.queuePrefix && { queue_prefix: deps.queuePrefix }),
   };
 };
 
@@ -127,26 +127,26 @@ const orderOf = ({ node, act: name, args, asked, background }: CallOrder, actMs:
   ],
 });
 
-const act = async (order: CallOrder, hands: CallHands): Promise<unknown> => {
-  const { answerMs, actMs } = limitsOf(hands);
+const act = async (order: CallOrder, deps: CallDeps): Promise<unknown> => {
+  const { answerMs, actMs } = limitsOf(deps);
   const deadline = performance.now() + answerMs;
-  const { run } = await hands.start(orderOf(order, actMs));
+  const { run } = await deps.start(orderOf(order, actMs));
   if (order.background) return undefined;
-  const ended = await endOf(run, deadline, hands);
+  const ended = await endOf(run, deadline, deps);
   const { uuid, name } = order.node;
   const outcome = `run ${run} goes on and may still take effect`;
   if (!ended) return raise('CallTimeout', { node: name ?? uuid, seconds: seconds(answerMs), outcome });
-  if (ended.state === 'succeeded') return hands.inventory.calls.answerOf(run);
+  if (ended.state === 'succeeded') return deps.inventory.calls.answerOf(run);
   const text = ended.last_error ?? `Run ${run} ended: ${ended.state}.`;
   if (ended.state === 'aborted') return raise('Conflict', { reason: text });
-  throw rebuilt(await hands.inventory.calls.failureOf(run), {}, text);
+  throw rebuilt(await deps.inventory.calls.failureOf(run), {}, text);
 };
 
 const firstLookMs = 50;
 const longestPauseMs = 500;
 
 /** The run once it has ended, from the store: it knows the end even while the engine is away. */
-const endOf = async (run: RunUuid, deadline: number, { inventory }: CallHands): Promise<RunRow | undefined> => {
+const endOf = async (run: RunUuid, deadline: number, { inventory }: CallDeps): Promise<RunRow | undefined> => {
   for (let pause = firstLookMs; ; pause = Math.min(pause * 1.5, longestPauseMs)) {
     const row = await inventory.runs.find(run);
     if (row?.finished_at) return row;

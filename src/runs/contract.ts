@@ -7,7 +7,7 @@ import type { Plan } from '../model/lifecycle/plan-parts';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../model/lifecycle/states';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { ActName } from '../model/lifecycle/steps';
-import type { Story, Verb } from '../model/lifecycle/verbs';
+import type { RunKind, Verb } from '../model/lifecycle/verbs';
 import type { Origin } from '../model/resources/audit';
 import type { RunAct } from '../model/runs/run-acts';
 import type { Requester, RunInput } from '../model/runs/runs';
@@ -38,7 +38,7 @@ export type RunAudit = {
 export type RunOrder = {
   readonly node: OrderedNode;
   readonly verb: Verb | 'power' | 'call';
-  readonly story: Story;
+  readonly story: RunKind;
   /** Event that takes the node into its working state; null for power, which leaves the provision state alone. */
   readonly event: Event | null;
   readonly ends: Event | null;

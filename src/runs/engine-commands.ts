@@ -27,7 +27,7 @@ import {
   unholdSignal,
   wakeSignal,
 } from '../workflows/contract';
-import { found, type Reach, startWithin } from './engine-reach';
+import { found, startWithin, type TemporalAccess } from './engine-reach';
 import { priorityOf, urgent } from './priorities';
 
 /** Who a run is for, as search attributes and summary show it. */
@@ -72,7 +72,7 @@ const attributesOf = (run: RunInput, facts: RunFacts): TypedSearchAttributes =>
     ...(run.runbook ? [{ key: attributes.runbook, value: run.runbook }] : []),
   ]);
 
-const startRun = async ({ client, within }: Reach, workflowId: string, run: RunInput, facts: RunFacts) => {
+const startRun = async ({ client, within }: TemporalAccess, workflowId: string, run: RunInput, facts: RunFacts) => {
   try {
     await within(startWithin, () =>
       client.workflow.start(run.story, {
@@ -123,7 +123,12 @@ const executeUpdate = (
   }
 };
 
-const updateRun = async ({ client, within }: Reach, workflowId: string, act: UpdateAct, order: UpdateOrder) => {
+const updateRun = async (
+  { client, within }: TemporalAccess,
+  workflowId: string,
+  act: UpdateAct,
+  order: UpdateOrder,
+) => {
   try {
     const handle = client.workflow.getHandle(workflowId);
     return await found(() => within(updateWithin, () => executeUpdate(handle, act, order)));
@@ -138,7 +143,7 @@ const updateRun = async ({ client, within }: Reach, workflowId: string, act: Upd
  * Lets a run's work go first from here on. A server that cannot is no reason to keep an abort back: it takes its turn then.
  * Leaves an event in the history, which a workflow does not see.
  */
-const hurry = async ({ client, within }: Reach, workflowId: string): Promise<void> => {
+const raisePriority = async ({ client, within }: TemporalAccess, workflowId: string): Promise<void> => {
   try {
     await within(startWithin, () =>
       client.workflowService.updateWorkflowExecutionOptions({
@@ -154,7 +159,7 @@ const hurry = async ({ client, within }: Reach, workflowId: string): Promise<voi
 };
 
 /** What changes a workflow. */
-export const commandsOf = (reach: Reach) => {
+export const commandsOf = (reach: TemporalAccess) => {
   const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
   const sent = (work: () => Promise<unknown>) => found(() => within(startWithin, work));
@@ -165,7 +170,7 @@ export const commandsOf = (reach: Reach) => {
 
     /** Delivers a message; false when the engine has no open workflow of this id. */
     async send(workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> {
-      if (kind === 'abort') await hurry(reach, workflowId);
+      if (kind === 'abort') await raisePriority(reach, workflowId);
       return sent(() => handleOf(workflowId).signal(kind === 'abort' ? abortSignal : unholdSignal, message));
     },
 

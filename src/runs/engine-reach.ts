@@ -6,7 +6,7 @@ export const startWithin = 2_000;
 export const answerWithin = 1_000;
 
 /** The client, and a way to call it that gives up after so many milliseconds. */
-export type Reach = { readonly client: Client; within<T>(ms: number, work: () => Promise<T>): Promise<T> };
+export type TemporalAccess = { readonly client: Client; within<T>(ms: number, work: () => Promise<T>): Promise<T> };
 
 /** @returns whether the engine has an open workflow for the work */
 export const found = async (work: () => Promise<unknown>): Promise<boolean> => {

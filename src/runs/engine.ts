@@ -10,7 +10,7 @@ import { controlQueue, type Projected, progressQuery, projectedQuery } from '../
 import type { LiveRun } from './contract';
 import { commandsOf } from './engine-commands';
 import { pendingOf } from './engine-pending';
-import { answerWithin, found, type Reach, startWithin } from './engine-reach';
+import { answerWithin, found, startWithin, type TemporalAccess } from './engine-reach';
 
 /** How a run ended by the word of its workflow; `says` is null where it went well. */
 type SaidEnding = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
@@ -24,7 +24,7 @@ const endingWithin = 20_000;
 const queryWithin = 10_000;
 const queryTries = 4;
 
-const readRun = async ({ client, within }: Reach, workflowId: string): Promise<LiveRun> => {
+const readRun = async ({ client, within }: TemporalAccess, workflowId: string): Promise<LiveRun> => {
   const handle = client.workflow.getHandle(workflowId);
   const [described, progress] = await Promise.allSettled([
     within(answerWithin, () => handle.describe()),
@@ -47,7 +47,7 @@ const readRun = async ({ client, within }: Reach, workflowId: string): Promise<L
  * How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. Throws where the
  * engine does not answer: a run that went well must not be ended as one that failed.
  */
-const endingOf = async ({ client, within }: Reach, workflowId: string): Promise<SaidEnding | undefined> => {
+const endingOf = async ({ client, within }: TemporalAccess, workflowId: string): Promise<SaidEnding | undefined> => {
   try {
     const result: unknown = await within(endingWithin, () => client.workflow.getHandle(workflowId).result());
     const { outcome } = result as { outcome?: unknown };
@@ -62,7 +62,7 @@ const endingOf = async ({ client, within }: Reach, workflowId: string): Promise<
 };
 
 /** What lists workflows, as the engine's visibility store has them: late, perhaps. */
-const listsOf = ({ client }: Reach) => ({
+const listsOf = ({ client }: TemporalAccess) => ({
   /** Ids of open workflows on an installation's control queue. */
   async *open(queuePrefix?: string): AsyncGenerator<string> {
     const query = `ExecutionStatus = 'Running' and TaskQueue = '${controlQueue(queuePrefix)}'`;
@@ -78,7 +78,7 @@ const listsOf = ({ client }: Reach) => ({
 });
 
 /** What asks the engine about one workflow. */
-const readsOf = (reach: Reach) => {
+const readsOf = (reach: TemporalAccess) => {
   const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
   return {
@@ -128,7 +128,7 @@ const readsOf = (reach: Reach) => {
 
 /** @param client may be lazy: the API boots without Temporal */
 export const createEngine = (client: Client) => {
-  const reach: Reach = { client, within: (ms, work) => client.withDeadline(Date.now() + ms, work) };
+  const reach: TemporalAccess = { client, within: (ms, work) => client.withDeadline(Date.now() + ms, work) };
   return { ...commandsOf(reach), ...listsOf(reach), ...readsOf(reach) };
 };
 

@@ -28,24 +28,23 @@ const lost = 'The workflow engine has lost this run.';
  * cannot be put right never keeps the others waiting.
  * @returns what was done; undefined during a recovery, for a run whose workflow is open, or that another pass has put right
  */
-export const putRight = async (
+export const reconcileRun = async (
   run: RunRow,
   engine: Engine,
-  hands: GoneDeps,
+  deps: GoneDeps,
 ): Promise<'ended' | 'restarted' | undefined> => {
-  if (await hands.inventory.recovery.current()) return undefined;
+  if (await deps.inventory.recovery.current()) return undefined;
   const status = await engine.status(run.workflow_id);
   try {
     const gone = status === 'UNKNOWN' || Object.hasOwn(verdicts, status);
     // A message to a run that waits for its new workflow finds none, or the one that was terminated before.
-    if (gone && (await hands.inventory.runs.isRestarting(run.id)))
-      return status === 'UNKNOWN' ? 'restarted' : undefined;
-    if (status === 'UNKNOWN') return (await resumeRun(run, lost, hands)) ? 'restarted' : undefined;
+    if (gone && (await deps.inventory.runs.isRestarting(run.id))) return status === 'UNKNOWN' ? 'restarted' : undefined;
+    if (status === 'UNKNOWN') return (await resumeRun(run, lost, deps)) ? 'restarted' : undefined;
     const verdict = verdicts[status];
-    return verdict && (await endAs(run, verdict, hands)) ? 'ended' : undefined;
+    return verdict && (await endAs(run, verdict, deps)) ? 'ended' : undefined;
   } catch (thrown) {
     const { id, node_uuid } = run;
-    hands.log.warn('a run without a workflow cannot be put right now', { run: id, node_uuid, reason: String(thrown) });
+    deps.log.warn('a run without a workflow cannot be put right now', { run: id, node_uuid, reason: String(thrown) });
     return undefined;
   }
 };

@@ -18,13 +18,13 @@ import { call } from './call';
 import type { ActOrder, BeforeAcceptance, Delivered, MessageOrder, RunAudit, RunOrder, Runs } from './contract';
 import { recovered } from './ending';
 import { createEngine, type Engine } from './engine';
-import { putRight } from './gone';
+import { reconcileRun } from './gone';
 import { recover } from './recovering';
 import { endUnstarted } from './relay';
 
 export type { RunOrder, Runs } from './contract';
 
-export type RunsHands = {
+export type RunsDeps = {
   readonly inventory: Inventory;
   readonly vault: Sealer;
   readonly client: Client;
@@ -40,12 +40,12 @@ export type RunsHands = {
 
 const startRun = async (
   order: RunOrder,
-  hands: RunsHands,
+  deps: RunsDeps,
   engine: Engine,
   before?: BeforeAcceptance,
 ): Promise<{ run: RunUuid }> => {
-  const { inventory, vault, timing, log, queuePrefix } = hands;
-  await inventory.quotas.require('runs', quotaProject(order.asked.requester), hands.quota ?? 0);
+  const { inventory, vault, timing, log, queuePrefix } = deps;
+  await inventory.quotas.require('runs', quotaProject(order.asked.requester), deps.quota ?? 0);
   const accepted = await accept(order, { inventory, vault, timing, queuePrefix, ...(before && { before }) });
   const { run } = accepted.input.lock;
   try {
@@ -84,18 +84,18 @@ const moveAtOnce = async ({ node, event, asked }: Parameters<Runs['move']>[0], i
 };
 
 /** @returns what the API asks of runs; see the contract for what each throws */
-export const createRuns = (hands: RunsHands): Runs => {
-  const engine = createEngine(hands.client);
-  const { inventory, log } = hands;
-  const start: Runs['start'] = (order, before) => startRun(order, hands, engine, before);
+export const createRuns = (deps: RunsDeps): Runs => {
+  const engine = createEngine(deps.client);
+  const { inventory, log } = deps;
+  const start: Runs['start'] = (order, before) => startRun(order, deps, engine, before);
   return {
     start,
     move: (order) => moveAtOnce(order, inventory),
-    recover: (yes) => recover(hands, yes),
+    recover: (yes) => recover(deps, yes),
     send: (order) => sendMessage(order, inventory, engine, log),
-    operate: (order) => operate(order, hands, engine),
-    agentContact: (contact) => tellContact(contact, hands, engine),
-    call: (order) => call(order, { ...hands, start }),
+    operate: (order) => operate(order, deps, engine),
+    agentContact: (contact) => notifyContact(contact, deps, engine),
+    call: (order) => call(order, { ...deps, start }),
     async look(run) {
       const row = await inventory.runs.find(run);
       return row ? engine.read(row.workflow_id) : { sources: [] };
@@ -126,7 +126,7 @@ const deliver = async (
   });
   try {
     if (!(await engine.send(run.workflow_id, kind, payload))) {
-      const done = await putRightNow(run, engine, { inventory, log });
+      const done = await reconcileNow(run, engine, { inventory, log });
       if (done !== 'open') return done;
     }
     await inventory.runs.messageSent(id);
@@ -138,13 +138,13 @@ const deliver = async (
 };
 
 /** A run of which the engine has no open workflow, as the store has it now; `open` where it has ended by itself meanwhile. */
-const putRightNow = async (
+const reconcileNow = async (
   run: RunRow,
   engine: Engine,
-  hands: { inventory: Inventory; log: Log },
+  deps: { inventory: Inventory; log: Log },
 ): Promise<'ended' | 'restarted' | 'open'> => {
-  const now = await hands.inventory.runs.find(run.id);
-  return (now && !now.finished_at && (await putRight(now, engine, hands))) || 'open';
+  const now = await deps.inventory.runs.find(run.id);
+  return (now && !now.finished_at && (await reconcileRun(now, engine, deps))) || 'open';
 };
 
 const record = async (
@@ -190,9 +190,9 @@ const awaited: Readonly<Record<ContactKind, readonly (string | null)[]>> = {
   lost: ['heartbeat', 'inspection'],
 };
 
-const tellContact = async (
+const notifyContact = async (
   { node, kind }: { node: NodeUuid; kind: ContactKind },
-  { inventory, log }: RunsHands,
+  { inventory, log }: RunsDeps,
   engine: Engine,
 ): Promise<void> => {
   const waiting = await inventory.contacts.waiting(node);
@@ -203,7 +203,7 @@ const tellContact = async (
   try {
     if (!(await engine.contact(workflow_id, payload))) {
       const row = await inventory.runs.find(run);
-      if (row) await putRightNow(row, engine, { inventory, log });
+      if (row) await reconcileNow(row, engine, { inventory, log });
     }
     await inventory.runs.messageSent(id);
   } catch (thrown) {
@@ -221,7 +221,7 @@ const holdingOfArgs = async (run: RunRow, cursor: number, inventory: Inventory):
 
 const operate = async (
   { run: id, act, cursor, reason, args, asked }: ActOrder,
-  { inventory, vault, log }: RunsHands,
+  { inventory, vault, log }: RunsDeps,
   engine: Engine,
 ): Promise<Delivered> => {
   const run = (await inventory.runs.find(id)) ?? raise('RunNotFound', { run: id });
@@ -247,7 +247,7 @@ const operate = async (
   };
   try {
     if (await engine.update(run.workflow_id, act, order)) return 'taken';
-    const done = await putRightNow(run, engine, { inventory, log });
+    const done = await reconcileNow(run, engine, { inventory, log });
     const why = {
       open: 'The run has ended.',
       ended: 'The run had ended in the workflow engine.',

@@ -7,7 +7,7 @@ import type { Log } from '../model/log';
 import { type EngineMark, markIn, noteOf, suspicionOf } from '../model/runs/recovery';
 import { reconcileId } from '../workflows/contract';
 
-export type MarkHands = {
+export type MarkDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
@@ -21,7 +21,7 @@ const answerWithin = 5_000;
  * The engine keeps it as the note of a schedule, which is lost and restored with everything else it knows. One that a release
  * before this made starts a workflow every minute: it stays, for its mark, and is stopped.
  */
-const engineMarks = ({ client, queuePrefix }: MarkHands) => {
+const engineMarks = ({ client, queuePrefix }: MarkDeps) => {
   const schedule = client.schedule.getHandle(reconcileId(queuePrefix));
   const within = <T>(work: () => Promise<T>): Promise<T> => client.withDeadline(Date.now() + answerWithin, work);
   return {
@@ -45,17 +45,14 @@ const engineMarks = ({ client, queuePrefix }: MarkHands) => {
  * @param advance whether the mark is moved on where they belong together; its schedule must be there
  * @returns whether work may go on
  */
-export const lookAtMarks = async (hands: MarkHands, advance: boolean): Promise<boolean> => {
-  const { recovery } = hands.inventory;
-  const engine = engineMarks(hands);
+export const detectRestore = async (deps: MarkDeps, advance: boolean): Promise<boolean> => {
+  const { recovery } = deps.inventory;
+  const engine = engineMarks(deps);
   const standing = await recovery.current();
   const [store, cluster, theirs] = [await recovery.mark(), await recovery.cluster(), await engine.read()];
   const suspicion = suspicionOf(store, cluster, theirs);
   if (suspicion && (await recovery.enter(suspicion)))
-    hands.log.warn(
-      'store and engine do not belong together: nothing is written to BMCs; see temper recover',
-      suspicion,
-    );
+    deps.log.warn('store and engine do not belong together: nothing is written to BMCs; see temper recover', suspicion);
   if (suspicion || standing) return false;
   if (!advance) return true;
   const next = { count: Math.max(store.count, theirs?.count ?? 0) + 1, mark: randomUUID() };

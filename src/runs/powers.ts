@@ -4,9 +4,9 @@ import pLimit from 'p-limit';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import { messageOf, raise } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
-import { type CallHands, call } from './call';
+import { type CallDeps, call } from './call';
 
-export type PowerHands = Omit<CallHands, 'start' | 'callTimeoutMs'>;
+export type PowerDeps = Omit<CallDeps, 'start' | 'callTimeoutMs'>;
 
 const nodesAtOnce = 20;
 // A BMC that is silent for longer is named as such: a person waits for the whole list.
@@ -22,23 +22,23 @@ const requester = {
 } as const;
 
 /** The power of a node as its BMC says it now, asked through a worker of its group. Throws what a call throws. */
-const powerOf = (node: NodeRow, hands: PowerHands): Promise<unknown> => {
+const powerOf = (node: NodeRow, deps: PowerDeps): Promise<unknown> => {
   // No id of a run: the workflow of a look is none that a restore could have lost.
   const asked = { requester: { ...requester, request_id: `recovery-${randomUUID()}` }, rule: '', rule_set: '' };
   const start = () => raise('Unexpected', { request_id: 'a look starts no run' });
-  return call({ node, act: 'verify', args: {}, asked }, { ...hands, start, callTimeoutMs: withinMs });
+  return call({ node, act: 'verify', args: {}, asked }, { ...deps, start, callTimeoutMs: withinMs });
 };
 
-const lineOf = async (uuid: NodeUuid, hands: PowerHands): Promise<string | undefined> => {
-  const node = await hands.inventory.nodes.find({ uuid });
+const lineOf = async (uuid: NodeUuid, deps: PowerDeps): Promise<string | undefined> => {
+  const node = await deps.inventory.nodes.find({ uuid });
   if (!node) return undefined;
   const [what, recorded] = [`node ${node.name ?? uuid}`, node.power_state ?? 'nothing of it'];
   const unread = (why: string) =>
     `${what}: its power could not be read from its BMC (the record says ${recorded}): ${why}`;
-  if (!(await hands.inventory.workers.find(node.conductor_group, node.driver)))
+  if (!(await deps.inventory.workers.find(node.conductor_group, node.driver)))
     return unread('no worker of its group is there');
   try {
-    const seen = await powerOf(node, hands);
+    const seen = await powerOf(node, deps);
     if (seen === node.power_state) return undefined;
     return typeof seen === 'string'
       ? `${what}: its BMC says ${seen}, the record says ${recorded}`
@@ -49,11 +49,11 @@ const lineOf = async (uuid: NodeUuid, hands: PowerHands): Promise<string | undef
 };
 
 /** Reads the power of each node anew. @returns a line for each whose BMC says something else than the record, or says nothing */
-export const powerLines = async (nodes: readonly NodeUuid[], hands: PowerHands): Promise<string[]> => {
+export const powerLines = async (nodes: readonly NodeUuid[], deps: PowerDeps): Promise<string[]> => {
   const limit = pLimit(nodesAtOnce);
   const deadline = performance.now() + allWithinMs;
   const unasked = (uuid: NodeUuid) => `node ${uuid}: its BMC was not asked, for many others did not answer in time`;
-  const ask = (uuid: NodeUuid) => (performance.now() < deadline ? lineOf(uuid, hands) : Promise.resolve(unasked(uuid)));
+  const ask = (uuid: NodeUuid) => (performance.now() < deadline ? lineOf(uuid, deps) : Promise.resolve(unasked(uuid)));
   const lines = await Promise.all([...new Set(nodes)].map((uuid) => limit(ask, uuid)));
   return lines.filter((line) => line !== undefined);
 };

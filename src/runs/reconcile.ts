@@ -2,8 +2,8 @@
 import pLimit from 'p-limit';
 import { allocateAll } from './allocating';
 import { createEngine } from './engine';
-import { putRight } from './gone';
-import { type RelayHands, relayOnce } from './relay';
+import { reconcileRun } from './gone';
+import { type RunRelayDeps, relayOnce } from './relay';
 import { forgetHistory } from './retention';
 
 // A row younger than this is left alone: its workflow may be about to write it.
@@ -13,7 +13,7 @@ const quietForMs = 30_000;
 const looksAtOnce = 20;
 
 /** Months ahead are made long before they are needed, so what does not succeed now is left to a later pass. */
-const keepAudit = async ({ inventory, log, auditMonths = 0 }: RelayHands): Promise<void> => {
+const keepAudit = async ({ inventory, log, auditMonths = 0 }: RunRelayDeps): Promise<void> => {
   try {
     const dropped = await inventory.audit.keep(auditMonths);
     if (dropped > 0) log.info('months of the audit trail dropped', { dropped, kept: auditMonths });
@@ -27,19 +27,19 @@ const keepAudit = async ({ inventory, log, auditMonths = 0 }: RelayHands): Promi
  * @returns how many were ended or go on from their record
  */
 export const lookAtQuiet = async (
-  hands: RelayHands,
+  deps: RunRelayDeps,
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
 ): Promise<number> => {
-  const engine = createEngine(hands.client);
-  const quiet = await hands.inventory.runs.quiet(olderThanMs);
+  const engine = createEngine(deps.client);
+  const quiet = await deps.inventory.runs.quiet(olderThanMs);
   let done = 0;
   const limit = pLimit(looksAtOnce);
   const lookAt = async (run: (typeof quiet)[number]): Promise<void> => {
     beat();
-    if (await putRight(run, engine, hands)) done++;
+    if (await reconcileRun(run, engine, deps)) done++;
   };
   await Promise.all(quiet.map((run) => limit(lookAt, run)));
-  await hands.inventory.runs.touch(quiet.map((run) => run.id));
+  await deps.inventory.runs.touch(quiet.map((run) => run.id));
   return done;
 };
 
@@ -48,23 +48,23 @@ export const lookAtQuiet = async (
  * @returns counts, for the workflow's result
  */
 export const reconcileOnce = async (
-  hands: RelayHands,
+  deps: RunRelayDeps,
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
 ): Promise<{ started: number; ended: number }> => {
-  if (await hands.inventory.recovery.current()) return { started: 0, ended: 0 };
+  if (await deps.inventory.recovery.current()) return { started: 0, ended: 0 };
   // What is gone is ended whether or not something can be started.
-  const started = await relayOnce(hands).then(
+  const started = await relayOnce(deps).then(
     (relayed) => relayed.started,
     (thrown) => {
-      hands.log.warn('nothing can be started now', { reason: String(thrown) });
+      deps.log.warn('nothing can be started now', { reason: String(thrown) });
       return 0;
     },
   );
-  const ended = await lookAtQuiet(hands, { olderThanMs, beat });
-  await hands.inventory.secrets.sweep();
-  await hands.inventory.idempotency.sweep();
-  await keepAudit(hands);
-  await forgetHistory(hands, beat);
-  await allocateAll(hands);
+  const ended = await lookAtQuiet(deps, { olderThanMs, beat });
+  await deps.inventory.secrets.sweep();
+  await deps.inventory.idempotency.sweep();
+  await keepAudit(deps);
+  await forgetHistory(deps, beat);
+  await allocateAll(deps);
   return { started, ended };
 };

@@ -16,7 +16,7 @@ import { endAs, type GoneVerdict } from './gone';
 import { powerLines } from './powers';
 import { resumeRun } from './resuming';
 
-export type RecoveryHands = {
+export type RecoveryDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
@@ -49,15 +49,10 @@ const resultsLost =
 const outcomes = { succeeded: 'succeeds', failed: 'fails', aborted: 'is aborted' } as const;
 
 /** A run that its workflow has ended, for the database that does not know of it; undefined where the workflow says nothing. */
-const asItEnded = async (
-  what: string,
-  run: RunRow,
-  engine: Engine,
-  hands: RecoveryHands,
-): Promise<Line | undefined> => {
+const asItEnded = async (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Promise<Line | undefined> => {
   const ending = await engine.ending(run.workflow_id);
   if (!ending) return undefined;
-  const end = (verdict: GoneVerdict) => () => endAs(run, verdict, hands);
+  const end = (verdict: GoneVerdict) => () => endAs(run, verdict, deps);
   if (run.verb === 'inspect' && ending.outcome === 'succeeded')
     return {
       node: run.node_uuid,
@@ -72,18 +67,18 @@ const asItEnded = async (
 };
 
 /** All that an inspection does is harmless to repeat, and what it has found since the backup is lost. */
-const inspectedAnew = (what: string, run: RunRow, engine: Engine, hands: RecoveryHands): Line => ({
+const inspectedAnew = (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Line => ({
   node: run.node_uuid,
   says: `${what}: what it has found may not be in the database; it is terminated, and goes on from its record`,
   async act() {
     await engine.terminate(run.workflow_id, 'What it has found is not in the restored database.');
-    await resumeRun(run, 'The database was set back to a backup.', hands);
+    await resumeRun(run, 'The database was set back to a backup.', deps);
   },
 });
 
 /** A run whose workflow knows more than its record. */
-const goesOn = async (what: string, run: RunRow, engine: Engine, hands: RecoveryHands): Promise<Line> => {
-  const { inventory } = hands;
+const goesOn = async (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Promise<Line> => {
+  const { inventory } = deps;
   const acts = await engine.begunActs(run.workflow_id);
   const now = await engine.projected(run.workflow_id);
   const ramdisk = now && (await ramdiskOf(run, now, inventory));
@@ -104,13 +99,13 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, hands: Recovery
   };
 };
 
-const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands: RecoveryHands): Promise<Line> => {
+const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, deps: RecoveryDeps): Promise<Line> => {
   const what = `run ${run.id} (${run.verb} of node ${run.node_name ?? run.node_uuid})`;
   const { node_uuid: node } = run;
   const status = await engine.status(run.workflow_id);
   if (status !== 'UNKNOWN' && status !== 'RUNNING')
     return (
-      (await asItEnded(what, run, engine, hands)) ?? {
+      (await asItEnded(what, run, engine, deps)) ?? {
         node,
         says: `${what}: its workflow was ended (${status}) and says nothing; the run fails or is aborted`,
       }
@@ -121,18 +116,18 @@ const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, hands:
       says: `${what}: record and workflow are both older than what was done; it is terminated, and the run fails`,
       async act() {
         await engine.terminate(run.workflow_id, unknowable);
-        await endAs(run, { outcome: 'failed', says: unknowable }, hands);
+        await endAs(run, { outcome: 'failed', says: unknowable }, deps);
       },
     };
   if (status === 'UNKNOWN') return { node, says: `${what}: the engine does not know it; it goes on from its record` };
   if (side === 'store')
-    return run.verb === 'inspect' ? inspectedAnew(what, run, engine, hands) : goesOn(what, run, engine, hands);
+    return run.verb === 'inspect' ? inspectedAnew(what, run, engine, deps) : goesOn(what, run, engine, deps);
   return {
     node,
     says: `${what}: its workflow may be older than the record; it is terminated, and the run goes on from its record`,
     async act() {
       await engine.terminate(run.workflow_id, 'An older state of this run, after a restore.');
-      await resumeRun(run, 'Its workflow was older than its record.', hands);
+      await resumeRun(run, 'Its workflow was older than its record.', deps);
     },
   };
 };
@@ -142,15 +137,15 @@ const ofAccepted = async (
   run: RunRow,
   side: Recovery['side'],
   engine: Engine,
-  hands: RecoveryHands,
+  deps: RecoveryDeps,
 ): Promise<Line | undefined> => {
   if ((await engine.status(run.workflow_id)) === 'UNKNOWN') return undefined;
-  const line = await ofRun(run, side, engine, hands);
+  const line = await ofRun(run, side, engine, deps);
   const { id, node_uuid, fence } = run;
   return {
     ...line,
     async act() {
-      await hands.inventory.runs.claim({ run: id, node_uuid, fence }, await engine.execution(run.workflow_id));
+      await deps.inventory.runs.claim({ run: id, node_uuid, fence }, await engine.execution(run.workflow_id));
       await line.act?.();
     },
   };
@@ -166,7 +161,7 @@ const itsNode = async (uuid: NodeUuid, inventory: Inventory): Promise<string> =>
 const ofWorkflow = async (
   workflowId: string,
   engine: Engine,
-  { inventory }: RecoveryHands,
+  { inventory }: RecoveryDeps,
 ): Promise<Line | undefined> => {
   const parts = partsOfId(workflowId);
   const run = parts && (await inventory.runs.find(parts.run));
@@ -186,7 +181,7 @@ const ofWorkflow = async (
 };
 
 /** A workflow that has ended since the backup and of whose run the database knows nothing. */
-const ofClosed = async (workflowId: string, { inventory }: RecoveryHands): Promise<Line | undefined> => {
+const ofClosed = async (workflowId: string, { inventory }: RecoveryDeps): Promise<Line | undefined> => {
   const parts = partsOfId(workflowId);
   if (!parts || (await inventory.runs.find(parts.run))) return undefined;
   return {
@@ -212,28 +207,28 @@ const setAside = ({ node, run }: { node: NodeUuid; run: RunUuid }, inventory: In
     });
   });
 
-const linesOf = async ({ side }: Recovery, engine: Engine, hands: RecoveryHands): Promise<Line[]> => {
+const linesOf = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): Promise<Line[]> => {
   const lines: Line[] = [];
-  for await (const workflowId of engine.open(hands.queuePrefix)) {
-    const line = await ofWorkflow(workflowId, engine, hands);
+  for await (const workflowId of engine.open(deps.queuePrefix)) {
+    const line = await ofWorkflow(workflowId, engine, deps);
     if (line) lines.push(line);
   }
-  const newest = await hands.inventory.recovery.newest();
+  const newest = await deps.inventory.recovery.newest();
   if (side !== 'engine' && newest) {
     const since = new Date(newest.getTime() - marginMs);
     // A run in several executions has as many workflows of one id.
     const ids = new Set<string>();
-    for await (const workflowId of engine.closed(hands.queuePrefix, since)) ids.add(workflowId);
+    for await (const workflowId of engine.closed(deps.queuePrefix, since)) ids.add(workflowId);
     for (const workflowId of ids) {
-      const line = await ofClosed(workflowId, hands);
+      const line = await ofClosed(workflowId, deps);
       if (line) lines.push(line);
     }
   }
   const limit = pLimit(looksAtOnce);
-  const { runs } = hands.inventory;
+  const { runs } = deps.inventory;
   const [open, accepted] = [await runs.quiet(0, all), await runs.accepted()];
-  const ofOpen = open.map((run) => limit(() => ofRun(run, side, engine, hands)));
-  const ofOthers = accepted.map((run) => limit(() => ofAccepted(run, side, engine, hands)));
+  const ofOpen = open.map((run) => limit(() => ofRun(run, side, engine, deps)));
+  const ofOthers = accepted.map((run) => limit(() => ofAccepted(run, side, engine, deps)));
   const found = await Promise.all([...ofOpen, ...ofOthers]);
   return [...lines, ...found.filter((line) => line !== undefined)];
 };
@@ -242,17 +237,17 @@ const linesOf = async ({ side }: Recovery, engine: Engine, hands: RecoveryHands)
  * Compares store, engine and BMCs after a restore.
  * @param yes does what the lines say and ends the recovery, where there is one; otherwise nothing is changed
  */
-export const recover = async (hands: RecoveryHands, yes: boolean): Promise<Recovered> => {
-  const recovery = await hands.inventory.recovery.current();
+export const recover = async (deps: RecoveryDeps, yes: boolean): Promise<Recovered> => {
+  const recovery = await deps.inventory.recovery.current();
   if (!recovery) return { recovery: null, lines: [] };
-  const lines = await linesOf(recovery, createEngine(hands.client), hands);
+  const lines = await linesOf(recovery, createEngine(deps.client), deps);
   const powers = await powerLines(
     lines.map(({ node }) => node),
-    hands,
+    deps,
   );
   if (yes) {
     for (const { act } of lines) await act?.();
-    await hands.inventory.recovery.leave();
+    await deps.inventory.recovery.leave();
     // A run that misses it looks for itself within a minute.
     for (const { after } of lines) await after?.().catch(() => {});
   }

@@ -11,10 +11,10 @@ import type { Contact, Message } from '../workflows/contract';
 import { endRun } from './ending';
 import { createEngine, type Engine } from './engine';
 import { isRefusal, isTooLarge, refusalOf } from './engine-refusals';
-import { putRight } from './gone';
+import { reconcileRun } from './gone';
 import type { HistoryPlaces } from './retention';
 
-export type RelayHands = {
+export type RunRelayDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
@@ -34,17 +34,20 @@ const maxStarts = 5;
  * One pass. A run or message that the engine refuses never keeps the others waiting; an engine that is away ends the pass.
  * @returns how many runs were started and messages delivered
  */
-export const relayOnce = async (hands: RelayHands, olderThanMs = 2_500): Promise<{ started: number; sent: number }> => {
+export const relayOnce = async (
+  deps: RunRelayDeps,
+  olderThanMs = 2_500,
+): Promise<{ started: number; sent: number }> => {
   // A start or message of an older store may be one that the engine had already.
-  if (await hands.inventory.recovery.current()) return { started: 0, sent: 0 };
-  const engine = createEngine(hands.client);
+  if (await deps.inventory.recovery.current()) return { started: 0, sent: 0 };
+  const engine = createEngine(deps.client);
   let started = 0;
-  for (const { id } of await hands.inventory.runs.unstarted(olderThanMs))
-    if (await startOne(id, engine, hands)) started++;
-  return { started, sent: await deliver(hands, engine) };
+  for (const { id } of await deps.inventory.runs.unstarted(olderThanMs))
+    if (await startOne(id, engine, deps)) started++;
+  return { started, sent: await deliver(deps, engine) };
 };
 
-const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RelayHands): Promise<boolean> => {
+const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RunRelayDeps): Promise<boolean> => {
   const [run, input] = await Promise.all([inventory.runs.find(id), inventory.runs.input(id)]);
   if (!run || !input) return false;
   const { user_name, user_id } = run.requester;
@@ -96,7 +99,7 @@ export const endUnstarted = (
     return true;
   });
 
-const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<number> => {
+const deliver = async ({ inventory, log }: RunRelayDeps, engine: Engine): Promise<number> => {
   let sent = 0;
   for (const { id, run_id, workflow_id, kind, payload, run_state } of await inventory.runs.unsentMessages()) {
     if (run_state === 'accepted') continue; // there is no workflow to receive it yet
@@ -110,7 +113,7 @@ const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<
             : await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
         const run = taken ? undefined : await inventory.runs.find(run_id);
         // The execution that goes on from the record takes it, or looks by itself where the ramdisk has called back.
-        if (run && (await putRight(run, engine, { inventory, log })) === 'restarted') continue;
+        if (run && (await reconcileRun(run, engine, { inventory, log })) === 'restarted') continue;
       }
       await inventory.runs.messageSent(id);
       sent++;
@@ -124,13 +127,13 @@ const deliver = async ({ inventory, log }: RelayHands, engine: Engine): Promise<
 
 /** Passes until the signal, a second apart. */
 export const runRelay = (
-  hands: RelayHands,
+  deps: RunRelayDeps,
   { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },
 ): Promise<void> =>
   passUntil(
-    { signal, log: hands.log, failing: 'relay cannot work now', wait: () => pause(everyMs, signal) },
+    { signal, log: deps.log, failing: 'relay cannot work now', wait: () => pause(everyMs, signal) },
     async () => {
-      const pass = await relayOnce(hands);
-      hands.observe?.(pass);
+      const pass = await relayOnce(deps);
+      deps.observe?.(pass);
     },
   );

@@ -5,11 +5,11 @@
 import { passUntil, pause } from '../model/passes';
 import { partsOfId } from '../workflows/contract';
 import { createEngine } from './engine';
-import { lookAtMarks } from './marks';
+import { detectRestore } from './marks';
 import { lookAtQuiet, reconcileOnce } from './reconcile';
-import type { RelayHands } from './relay';
+import type { RunRelayDeps } from './relay';
 
-export type UpkeepHands = RelayHands & {
+export type UpkeepDeps = RunRelayDeps & {
   /** Makes what carries the engine's mark where there is none. */
   readonly ensureMarkHolder: () => Promise<void>;
   /** Called after each whole pass with how many runs were started, and ended or restarted. */
@@ -30,7 +30,7 @@ const closesWithinMs = 10 * 60_000;
  * Terminates open workflows of which the store has no run, or one that ended long ago: a start after a run was given up, an
  * engine that came back with what it had lost. @returns how many
  */
-export const endOrphans = async ({ client, inventory, log, queuePrefix }: UpkeepHands): Promise<number> => {
+export const endOrphans = async ({ client, inventory, log, queuePrefix }: UpkeepDeps): Promise<number> => {
   const engine = createEngine(client);
   let ended = 0;
   for await (const workflowId of engine.open(queuePrefix)) {
@@ -44,23 +44,23 @@ export const endOrphans = async ({ client, inventory, log, queuePrefix }: Upkeep
 };
 
 /** One pass, unless another worker is at it; each third one is a whole one. @returns whether this one did it */
-export const upkeepOnce = async (hands: UpkeepHands, pass = 0): Promise<boolean> =>
-  (await hands.inventory.alone('upkeep', async () => {
+export const upkeepOnce = async (deps: UpkeepDeps, pass = 0): Promise<boolean> =>
+  (await deps.inventory.alone('upkeep', async () => {
     const whole = pass % wholeEachPass === 0;
-    await hands.ensureMarkHolder();
-    if (!(await lookAtMarks(hands, whole))) return true;
-    if (whole) hands.onReconciled?.(await reconcileOnce(hands));
-    else await lookAtQuiet(hands);
-    if (pass % orphansEachPass === 0) await endOrphans(hands);
+    await deps.ensureMarkHolder();
+    if (!(await detectRestore(deps, whole))) return true;
+    if (whole) deps.onReconciled?.(await reconcileOnce(deps));
+    else await lookAtQuiet(deps);
+    if (pass % orphansEachPass === 0) await endOrphans(deps);
     return true;
   })) ?? false;
 
 /** Passes until the signal. */
-export const runUpkeep = async (given: UpkeepHands, signal: AbortSignal): Promise<void> => {
-  const hands = { historyPlaces: {}, ...given };
+export const runUpkeep = async (given: UpkeepDeps, signal: AbortSignal): Promise<void> => {
+  const deps = { historyPlaces: {}, ...given };
   const wait = () => pause(everyMs, signal);
   let pass = 0;
-  await passUntil({ signal, log: hands.log, failing: 'engine and store are not compared now', wait }, () =>
-    upkeepOnce(hands, pass++),
+  await passUntil({ signal, log: deps.log, failing: 'engine and store are not compared now', wait }, () =>
+    upkeepOnce(deps, pass++),
   );
 };

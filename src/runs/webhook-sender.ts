@@ -8,7 +8,7 @@ import { bytesWithin } from '../model/bodies';
 import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
 import { endingWithin } from '../model/signals';
 
-export type SenderHands = {
+export type SenderDeps = {
   readonly origins: readonly string[];
   /** For tests: replaces the system's name resolution. */
   readonly lookup?: Resolve;
@@ -74,25 +74,25 @@ const responseTo = (asked: ClientRequest, body: string): Promise<{ status: numbe
  * One attempt. @returns the status that came, a redirect included
  * @throws WebhookTargetRefused, or what the connection failed with
  */
-export const sendWebhook = async (message: Message, hands: SenderHands, signal: AbortSignal): Promise<number> =>
-  statusOf(requestOf(message, hands, signal), message.body);
+export const sendWebhook = async (message: Message, deps: SenderDeps, signal: AbortSignal): Promise<number> =>
+  statusOf(requestOf(message, deps, signal), message.body);
 
 /** Asks a question once. Throws as above, and for an answer that is too long. */
 export const askWebhook = async (
   message: Message,
-  hands: SenderHands,
+  deps: SenderDeps,
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> =>
-  responseTo(requestOf(message, hands, signal), message.body);
+  responseTo(requestOf(message, deps, signal), message.body);
 
-const requestOf = (message: Message, hands: SenderHands, signal: AbortSignal): ClientRequest => {
-  const url = allowedTarget(hands.origins, message.url);
+const requestOf = (message: Message, deps: SenderDeps, signal: AbortSignal): ClientRequest => {
+  const url = allowedTarget(deps.origins, message.url);
   const options: RequestOptions = {
     method: 'POST',
     headers: headersOf(message),
-    lookup: guardedLookup(hands.lookup ?? resolve, requireFarAway),
+    lookup: guardedLookup(deps.lookup ?? resolve, requireFarAway),
     agent: false,
-    signal: endingWithin(signal, hands.timeoutMs ?? defaultTimeoutMs),
+    signal: endingWithin(signal, deps.timeoutMs ?? defaultTimeoutMs),
   };
   return (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options);
 };

@@ -9,9 +9,9 @@ import { isTemperError } from '../model/errors';
 import type { Log } from '../model/log';
 import { passUntil, pause } from '../model/passes';
 import { deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
-import { type SenderHands, sendWebhook } from './webhook-sender';
+import { type SenderDeps, sendWebhook } from './webhook-sender';
 
-export type TellHands = SenderHands & {
+export type NotifyDeps = SenderDeps & {
   readonly inventory: Inventory;
   /** What opens the secrets; absent where the installation has no webhooks. */
   readonly vault?: Vault;
@@ -37,7 +37,7 @@ const sweepEveryMs = 3_600_000;
 
 /** Reads what has come, page by page, until there is nothing more or another process is reading. @returns how many events */
 export const readEvents = async (
-  { inventory, onEvent }: Pick<TellHands, 'inventory' | 'onEvent'>,
+  { inventory, onEvent }: Pick<NotifyDeps, 'inventory' | 'onEvent'>,
   signal?: AbortSignal,
 ): Promise<number> => {
   let read = 0;
@@ -74,21 +74,21 @@ const reasonOf = (thrown: unknown): string => {
 
 const outcomes = { delivered: 'delivered', pending: 'again', failed: 'failed' } as const;
 
-const deliverOne = async (due: DueDelivery, vault: Vault, hands: TellHands, signal: AbortSignal): Promise<void> => {
+const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, signal: AbortSignal): Promise<void> => {
   const began = performance.now();
   let attempted: Attempted;
   try {
     const secret = String(vault.open(due.secret));
     const body = JSON.stringify({ delivery: due.uuid, ...(maskSecrets(due.event) as object) });
     const message = { url: due.url, delivery: due.uuid, kind: due.event.kind, body, secret };
-    attempted = judged(due.attempts, await sendWebhook(message, hands, signal), null);
+    attempted = judged(due.attempts, await sendWebhook(message, deps, signal), null);
   } catch (thrown) {
     // A process that ends has not learnt anything about the receiver; the lease runs out and another tries.
     if (signal.aborted) return;
     attempted = judged(due.attempts, null, reasonOf(thrown));
   }
-  await hands.inventory.webhooks.attempted(due.id, attempted);
-  hands.onDelivery?.(outcomes[attempted.state], performance.now() - began);
+  await deps.inventory.webhooks.attempted(due.id, attempted);
+  deps.onDelivery?.(outcomes[attempted.state], performance.now() - began);
 };
 
 /** Attempts that a pass did not wait for, and the webhook of each. */
@@ -106,16 +106,16 @@ const within = (work: Promise<unknown>, ms: number): Promise<void> =>
  * does not answer keeps no other waiting. @returns how many were tried
  */
 const deliverDue = async (
-  hands: TellHands,
+  deps: NotifyDeps,
   signal: AbortSignal,
   underWay: UnderWay,
   waitMs: number,
 ): Promise<number> => {
-  const { vault } = hands;
+  const { vault } = deps;
   if (!vault) return 0;
-  const due = await hands.inventory.webhooks.takeDue({ ...width, leaseMs, except: new Set(underWay.values()) });
+  const due = await deps.inventory.webhooks.takeDue({ ...width, leaseMs, except: new Set(underWay.values()) });
   const begun = due.map((one) => {
-    const attempt = deliverOne(one, vault, hands, signal).finally(() => underWay.delete(attempt));
+    const attempt = deliverOne(one, vault, deps, signal).finally(() => underWay.delete(attempt));
     underWay.set(attempt, one.webhook);
     return attempt;
   });
@@ -129,18 +129,18 @@ const deliverDue = async (
  * One pass over both. @returns whether there was anything to do
  * @param waitMs for attempts at most; those that take longer stay in `underWay`
  */
-export const tellOnce = async (
-  hands: TellHands,
+export const deliverOnce = async (
+  deps: NotifyDeps,
   signal: AbortSignal,
   { underWay = new Map(), waitMs = leaseMs }: { underWay?: UnderWay; waitMs?: number } = {},
 ): Promise<boolean> => {
-  const read = await readEvents(hands, signal);
-  return (await deliverDue(hands, signal, underWay, waitMs)) + read > 0;
+  const read = await readEvents(deps, signal);
+  return (await deliverDue(deps, signal, underWay, waitMs)) + read > 0;
 };
 
 /** Deletes deliveries that are older than the log is kept, batch by batch until none is left. @returns how many */
 export const forgetDeliveries = async (
-  { inventory, logDays: days = logDays }: Pick<TellHands, 'inventory' | 'logDays'>,
+  { inventory, logDays: days = logDays }: Pick<NotifyDeps, 'inventory' | 'logDays'>,
   signal?: AbortSignal,
 ): Promise<number> => {
   let all = 0;
@@ -153,14 +153,14 @@ export const forgetDeliveries = async (
 };
 
 /** Passes until the signal, a second apart while there is nothing to do. */
-export const runTelling = async (hands: TellHands, { signal }: { signal: AbortSignal }): Promise<void> => {
+export const runWebhookDelivery = async (deps: NotifyDeps, { signal }: { signal: AbortSignal }): Promise<void> => {
   const underWay: UnderWay = new Map();
   let sweepAt = Number.NEGATIVE_INFINITY;
   const wait = (busy = false) => pause(busy ? everyMs / 10 : everyMs, signal);
-  await passUntil({ signal, log: hands.log, failing: 'events cannot be delivered now', wait }, async () => {
-    const busy = await tellOnce(hands, signal, { underWay, waitMs: everyMs });
+  await passUntil({ signal, log: deps.log, failing: 'events cannot be delivered now', wait }, async () => {
+    const busy = await deliverOnce(deps, signal, { underWay, waitMs: everyMs });
     if (performance.now() >= sweepAt) {
-      await forgetDeliveries(hands, signal);
+      await forgetDeliveries(deps, signal);
       sweepAt = performance.now() + sweepEveryMs;
     }
     return busy;

@@ -9,15 +9,15 @@ import {
   isCancellation,
 } from '@temporalio/workflow';
 import type { PlannedStep } from '../model/lifecycle/step-types';
-import type { Story } from '../model/lifecycle/verbs';
+import type { RunKind } from '../model/lifecycle/verbs';
 import type { RunEnding, RunInput } from '../model/runs/runs';
+import { abortTimeoutMs } from './abort-timeout';
 import { createEffects } from './effects';
 import { Aborted, type Effects, FailedByPerson } from './effects-contract';
 import { codeOf } from './failures';
 import { runSteps, tidy } from './interpreter';
 import { createJournal, type Journal } from './journal';
 import { registerHandlers } from './messages';
-import { patienceOf } from './patience';
 import { type ExecutionState, initialState } from './state';
 import { waitForTurn } from './turns';
 
@@ -33,7 +33,7 @@ type Execution = {
 
 /** Makes a workflow type: claims the run, registers its handlers, runs its plan, and ends it well or badly. */
 export const runWorkflow =
-  (name: Story) =>
+  (name: RunKind) =>
   async (run: RunInput): Promise<RunResult> => {
     if (run.story !== name)
       throw ApplicationFailure.nonRetryable(`This input is for ${run.story}, not ${name}`, 'StaleOperation');
@@ -122,7 +122,7 @@ const withFault = (says: string, fault: string | undefined): string =>
 const tidyUp = async (ending: RunEnding, { run, state, journal, effects }: Execution): Promise<string | undefined> => {
   const steps: readonly PlannedStep[] | undefined = state.booted ? run.tidy?.[ending.outcome] : run.tidy?.unbooted;
   if (!steps || steps.length === 0) return undefined;
-  if (ending.outcome === 'aborted') state.tidyBy = Date.now() + patienceOf(run);
+  if (ending.outcome === 'aborted') state.tidyBy = Date.now() + abortTimeoutMs(run);
   const first = state.steps.length;
   const added = steps.map((step, position) => ({ ...step, index: first + position }));
   state.steps = [...state.steps, ...added];

@@ -6,7 +6,7 @@ import { proxyActivities } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import { onStore } from './profiles';
 
-const { reconcile: putRight } = proxyActivities<ControlActivities>({
+const control = proxyActivities<ControlActivities>({
   ...onStore,
   startToCloseTimeout: '50s',
   heartbeatTimeout: '20s',
@@ -14,7 +14,7 @@ const { reconcile: putRight } = proxyActivities<ControlActivities>({
 
 /** Answers how many runs were started, ended and freed. */
 export const reconcile = async (): Promise<{ started: number; ended: number }> =>
-  putRight.executeWithOptions(
+  control.reconcile.executeWithOptions(
     { ...onStore, startToCloseTimeout: '50s', heartbeatTimeout: '20s', summary: 'start accepted runs, end lost ones' },
     [],
   );

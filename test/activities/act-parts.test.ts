@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Attempted } from '../../src/activities/act-context';
 import { createBmcActivities, type RunActInput } from '../../src/activities/bmc';
-import type { BmcHands } from '../../src/activities/bmc-deps';
+import type { BmcDeps } from '../../src/activities/bmc-deps';
 import { toFailure } from '../../src/activities/failures';
 import { applyInspectionRules, matching } from '../../src/activities/inspection-rules';
 import { withRamdisk } from '../../src/activities/ramdisk-image';
@@ -487,7 +487,7 @@ test.each([
 describe('an act that boots from no ramdisk record', () => {
   const node = { uuid: 'u1', name: 'n1', driver_info: {} } as unknown as Parameters<typeof withRamdisk>[2];
   const composed = (act: string, args: Record<string, unknown>) =>
-    withRamdisk({ ...input(), act } as Attempted, {} as Parameters<typeof withRamdisk>[1], node, args, {} as BmcHands);
+    withRamdisk({ ...input(), act } as Attempted, {} as Parameters<typeof withRamdisk>[1], node, args, {} as BmcDeps);
 
   test('keeps its arguments, and has nothing to hide', async () => {
     const args = { image_url: 'https://images.example.org/a.iso' };

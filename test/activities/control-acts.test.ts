@@ -20,8 +20,8 @@ type Acts = ReturnType<typeof createControlActivities>;
 /** Runs one activity. @returns its answer or failure, and the store with what it was asked */
 const acted = async (name: keyof Acts, input: object, answers: Answers = held, client: object = {}) => {
   const store = storeOf(answers);
-  const hands = { inventory: store.inventory, client, log: logOf().log };
-  const activities = createControlActivities(hands as unknown as Parameters<typeof createControlActivities>[0]);
+  const deps = { inventory: store.inventory, client, log: logOf().log };
+  const activities = createControlActivities(deps as unknown as Parameters<typeof createControlActivities>[0]);
   const environment = new MockActivityEnvironment({ workflowExecution: { workflowId: 'w', runId: 'e1' } });
   const act = activities[name] as unknown as (given: object) => Promise<unknown>;
   const result = await environment.run(act, { lock, seq: 4, ...input }).then(

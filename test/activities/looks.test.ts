@@ -11,7 +11,7 @@ import { quickTiming } from '../support/engine';
 import { recordingDriver } from '../support/recording-driver';
 import { logOf, storeOf } from '../support/run-doubles';
 
-type Hands = Parameters<typeof lookActivities>[0];
+type Deps = Parameters<typeof lookActivities>[0];
 
 const node = { uuid: 'u1', name: 'n1', driver: 'redfish', driver_info: {}, properties: {} };
 
@@ -32,15 +32,15 @@ const looked = (driver: Driver | undefined, act: ActName, { withinMs = 60_000, l
     'calls.keep': undefined,
     'secrets.read': password === undefined ? [] : [kept],
   });
-  const hands = {
+  const deps = {
     inventory,
     vault: { open: () => password },
     driverOf: () => driver,
     lanes: lanes ?? { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
     log: logOf().log,
-  } as unknown as Hands;
+  } as unknown as Deps;
   const input = { node_uuid: 'u1' as NodeUuid, act, args: {}, withinMs, timing: quickTiming };
-  return new MockActivityEnvironment().run(lookActivities(hands).look, input);
+  return new MockActivityEnvironment().run(lookActivities(deps).look, input);
 };
 
 const withActs = (acts: Driver['acts']): Driver => {

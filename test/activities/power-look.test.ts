@@ -6,7 +6,7 @@ import { raise } from '../../src/model/errors';
 import { recordingDriver } from '../support/recording-driver';
 import { type Answers, logOf, storeOf } from '../support/run-doubles';
 
-type Hands = Parameters<typeof lookAtPower>[1];
+type Deps = Parameters<typeof lookAtPower>[1];
 type Verify = NonNullable<NonNullable<Parameters<typeof recordingDriver>[0]>['verify']>;
 
 const reason = 'Power sync failed 3 times in a row: silent';
@@ -32,7 +32,7 @@ const looked = async (verify: Verify, { node: over = {}, now = {}, answers = {},
   const { driver } = recordingDriver({ verify });
   const impose = jest.fn(async () => {});
   const { log, warned } = logOf();
-  const hands = {
+  const deps = {
     inventory: store.inventory,
     vault: {},
     driverOf: () => ({ ...driver, laneKey: () => null }),
@@ -41,9 +41,9 @@ const looked = async (verify: Verify, { node: over = {}, now = {}, answers = {},
     holder: 'h',
     maxFailures: 3,
     ...(more.imposes && { impose }),
-  } as unknown as Hands;
+  } as unknown as Deps;
   const due = { ...node, ...over } as unknown as Parameters<typeof lookAtPower>[0];
-  const how = await lookAtPower(due, hands, more.signal ?? new AbortController().signal);
+  const how = await lookAtPower(due, deps, more.signal ?? new AbortController().signal);
   const of = (name: string) => store.of(`powerSync.${name}`);
   return {
     how,
@@ -230,12 +230,12 @@ describe('a round of power sync', () => {
     signal: stop.signal,
     ...more,
   });
-  type Hands = Parameters<typeof runPowerSync>[0];
+  type Deps = Parameters<typeof runPowerSync>[0];
 
   test('claims what is due of a whole interval, as many as there are places', async () => {
     const store = storeOf({ 'powerSync.claim': [], 'powerSync.slotNow': 5_000 });
-    const hands = { inventory: store.inventory } as unknown as Parameters<typeof syncPowerOnce>[0]['hands'];
-    await syncPowerOnce({ ...options(new AbortController(), { everyMs: 60_000 }), hands });
+    const deps = { inventory: store.inventory } as unknown as Parameters<typeof syncPowerOnce>[0]['deps'];
+    await syncPowerOnce({ ...options(new AbortController(), { everyMs: 60_000 }), deps });
     const claim = { everyMs: 60_000, from: 5_000 - 1_023, to: 5_000, limit: 2 };
     expect(store.of('powerSync.claim')).toEqual([[expect.objectContaining(claim)]]);
   });
@@ -253,13 +253,13 @@ describe('a round of power sync', () => {
     const bmcLeases = { enterAll: entered, leaveAll: async () => {}, sweep: async () => {}, health };
     const store = storeOf({ 'powerSync.claim': [node], 'powerSync.slotNow': 5_000, 'secrets.read': [] });
     const { driver } = recordingDriver({ verify: silent });
-    const hands = {
+    const deps = {
       inventory: Object.assign(Object.create(store.inventory), { bmcLeases }),
       driverOf: () => ({ ...driver, laneKey: () => 'lane' }),
       lanes: { run: (_lane: string, _signal: AbortSignal, work: () => unknown) => work() },
       log: logOf().log,
-    } as unknown as Hands;
-    await runPowerSync(hands, options(stop, { everyMs: 60_000 }));
+    } as unknown as Deps;
+    await runPowerSync(deps, options(stop, { everyMs: 60_000 }));
     expect(rests).toEqual([30_000]);
   });
 
@@ -275,7 +275,7 @@ describe('a round of power sync', () => {
       },
     });
     const { log, warned, facts } = logOf();
-    await runPowerSync({ inventory: store.inventory, log } as unknown as Hands, options(stop));
+    await runPowerSync({ inventory: store.inventory, log } as unknown as Deps, options(stop));
     expect([rounds, warned, facts]).toEqual([2, ['power sync: round failed'], [{ reason: String(away) }]]);
   });
 
@@ -302,13 +302,13 @@ describe('a round of power sync', () => {
       setImmediate(() => answer());
       if (turn === 4) stop.abort();
     };
-    const hands = {
+    const deps = {
       inventory: store.inventory,
       driverOf: () => ({ ...driver, laneKey: () => null }),
       lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
       log: logOf().log,
-    } as unknown as Hands;
-    await runPowerSync(hands, options(stop, { everyMs, workers: 1, walked }));
+    } as unknown as Deps;
+    await runPowerSync(deps, options(stop, { everyMs, workers: 1, walked }));
     const [one, slot] = [behind.map(Math.round), everyMs / 1_024];
     expect(one).toHaveLength(4);
     expect(one[0]).toBeGreaterThanOrEqual(Math.floor(slot));
@@ -328,13 +328,13 @@ describe('a round of power sync', () => {
     });
     const { driver } = recordingDriver({ verify: seen('power off') });
     const { log, warned } = logOf();
-    const hands = {
+    const deps = {
       inventory: store.inventory,
       driverOf: () => ({ ...driver, laneKey: () => null }),
       lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
       log,
-    } as unknown as Parameters<typeof syncPowerOnce>[0]['hands'];
-    await syncPowerOnce({ ...options(new AbortController()), hands });
+    } as unknown as Parameters<typeof syncPowerOnce>[0]['deps'];
+    await syncPowerOnce({ ...options(new AbortController()), deps });
     expect([store.of('powerSync.hold').length, warned]).toEqual([1, []]);
   });
 
@@ -359,13 +359,13 @@ describe('a round of power sync', () => {
         'secrets.read': [],
       });
       const { driver } = recordingDriver({ verify: seen('power on') });
-      const hands = {
+      const deps = {
         inventory: store.inventory,
         driverOf: () => ({ ...driver, laneKey: () => null, looksAtOnce: 1 }),
         lanes: { run: (_lane: null, _signal: AbortSignal, work: () => unknown) => work() },
         log: logOf().log,
-      } as unknown as Hands;
-      await runPowerSync(hands, options(stop));
+      } as unknown as Deps;
+      await runPowerSync(deps, options(stop));
       return store.of('powerSync.claim').map(([claim]) => {
         const { from, to } = claim as { from: number; to: number };
         return [from, to];
@@ -403,7 +403,7 @@ test('looks that begin together ask the store together, for leases and for secre
     'secrets.read': rows,
     'bmcLeases.enterAll': (lanes: unknown) => (lanes as string[]).map((lane) => ({ is: 'taken', lane })),
   });
-  const inventory = inBatches(store.inventory as Hands['inventory']);
+  const inventory = inBatches(store.inventory as Deps['inventory']);
   expect(await Promise.all([inventory.secrets.read(['s2', 's9']), inventory.secrets.read(['s1', 's2'])])).toEqual([
     [rows[1]],
     [rows[0], rows[1]],

@@ -66,7 +66,7 @@ const optionsOf = (conductor_group: string) => ({
 const lookOnce = (conductor_group: string, verify: Act = off) =>
   syncPowerOnce({
     ...optionsOf(conductor_group),
-    hands: { ...handsWith(verify), holder: randomUUID(), maxFailures: 3 },
+    deps: { ...handsWith(verify), holder: randomUUID(), maxFailures: 3 },
   });
 
 /** A promise that is resolved from outside. */

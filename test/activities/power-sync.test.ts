@@ -74,13 +74,13 @@ const handsWith = (driver: Driver, over: Partial<Parameters<typeof lookAtPower>[
 });
 
 /** One round for a group, everything being due; answers how the looks ended. */
-const round = async (conductor_group: string, hands: ReturnType<typeof handsWith>): Promise<Looked[]> => {
+const round = async (conductor_group: string, deps: ReturnType<typeof handsWith>): Promise<Looked[]> => {
   const ended: Looked[] = [];
   await bmc.powerSync.enlist(conductor_group);
   await owner`update power_looks set looked_at = null from nodes where nodes.uuid = node_uuid and conductor_group = ${conductor_group}`;
   const options = { conductor_group, drivers: ['fake-hardware'], everyMs: 60_000, workers: 8, maxFailures: 3 };
   const signal = new AbortController().signal;
-  await syncPowerOnce({ ...options, hands, signal, looked: (_node, how) => void ended.push(how) });
+  await syncPowerOnce({ ...options, deps, signal, looked: (_node, how) => void ended.push(how) });
   return ended;
 };
 
@@ -206,11 +206,11 @@ describe('no worker looks', () => {
 describe('a BMC that does not answer', () => {
   test('takes its node out of use at the third failure in a row, and the reason says why', async () => {
     const { uuid, conductor_group } = await newNode();
-    const hands = handsWith(driverThat(silent).driver);
-    expect(await round(conductor_group, hands)).toEqual(['failed']);
-    expect(await round(conductor_group, hands)).toEqual(['failed']);
+    const deps = handsWith(driverThat(silent).driver);
+    expect(await round(conductor_group, deps)).toEqual(['failed']);
+    expect(await round(conductor_group, deps)).toEqual(['failed']);
     expect(await stateOf(uuid)).toMatchObject({ maintenance: false, fault: null });
-    expect(await round(conductor_group, hands)).toEqual(['faulted']);
+    expect(await round(conductor_group, deps)).toEqual(['faulted']);
     const reason = expect.stringMatching(/^Power sync failed 3 times in a row: .*no route/);
     expect(await stateOf(uuid)).toEqual({
       power_state: 'error',
@@ -238,16 +238,16 @@ describe('a BMC that does not answer', () => {
   test('but says that it is busy is there', async () => {
     const { uuid, conductor_group } = await newNode();
     const busy: Act = async () => raise('BmcBusy', { node: 'n', bmc: 'b', status: 503, reason: 'booting' });
-    const hands = handsWith(driverThat(busy).driver);
-    for (let turn = 0; turn < 4; turn++) expect(await round(conductor_group, hands)).toEqual(['skipped']);
+    const deps = handsWith(driverThat(busy).driver);
+    for (let turn = 0; turn < 4; turn++) expect(await round(conductor_group, deps)).toEqual(['skipped']);
     expect(await stateOf(uuid)).toMatchObject({ maintenance: false });
   });
 
   test('never shows a secret in the reason', async () => {
     const { uuid, conductor_group } = await newNode({ driver_info: { redfish_password: 'Geheim99' } });
     const verify: Act = async () => Promise.reject(new Error('login root Geheim99 refused'));
-    const hands = handsWith(driverThat(verify).driver);
-    for (let turn = 0; turn < 3; turn++) await round(conductor_group, hands);
+    const deps = handsWith(driverThat(verify).driver);
+    for (let turn = 0; turn < 3; turn++) await round(conductor_group, deps);
     const { maintenance_reason } = await stateOf(uuid);
     expect(maintenance_reason).toContain('refused');
     expect(maintenance_reason).not.toContain('Geheim99');
@@ -255,8 +255,8 @@ describe('a BMC that does not answer', () => {
 
   const broken = async () => {
     const node = await newNode();
-    const hands = handsWith(driverThat(silent).driver);
-    for (let turn = 0; turn < 3; turn++) await round(node.conductor_group, hands);
+    const deps = handsWith(driverThat(silent).driver);
+    for (let turn = 0; turn < 3; turn++) await round(node.conductor_group, deps);
     return node;
   };
 
@@ -364,10 +364,10 @@ describe('where the recorded state is re-imposed', () => {
 describe('what is re-imposed', () => {
   const imposed = async (node: Parameters<typeof newNode>[0], seen: PowerState) => {
     const { uuid, conductor_group } = await newNode(node);
-    const hands = handsWith(driverThat(look(seen)).driver, {
+    const deps = handsWith(driverThat(look(seen)).driver, {
       impose: createImpose({ inventory: bmc, vault, timing: quickTiming }),
     });
-    await round(conductor_group, hands);
+    await round(conductor_group, deps);
     const rows =
       await owner`select n.target_power_state as target from runs r join nodes n on n.uuid = r.node_uuid where n.uuid = ${uuid}`;
     return rows.map(({ target }) => target);
@@ -394,7 +394,7 @@ describe('the workers of a group', () => {
     await bmc.powerSync.enlist(conductor_group);
     const seen: DueNode[] = [];
     const sync = async () => {
-      const hands = handsWith(driverThat(look('power off')).driver);
+      const deps = handsWith(driverThat(look('power off')).driver);
       const looked = (node: DueNode) => void seen.push(node);
       const options = {
         conductor_group,
@@ -404,7 +404,7 @@ describe('the workers of a group', () => {
         maxFailures: 3,
         looked,
       };
-      await syncPowerOnce({ ...options, hands, signal: new AbortController().signal });
+      await syncPowerOnce({ ...options, deps, signal: new AbortController().signal });
     };
     await Promise.all([sync(), sync(), sync()]);
     const inSlots = seen.map(({ uuid, slot }) => `${uuid} ${slot}`);
@@ -425,23 +425,23 @@ describe('the workers of a group', () => {
     };
     await bmc.powerSync.enlist(conductor_group);
     const options = { conductor_group, drivers: ['fake-hardware'], everyMs: 60_000, workers: 3, maxFailures: 3 };
-    const hands = handsWith(driverThat(verify).driver);
-    await syncPowerOnce({ ...options, hands, signal: new AbortController().signal });
+    const deps = handsWith(driverThat(verify).driver);
+    await syncPowerOnce({ ...options, deps, signal: new AbortController().signal });
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(3);
   });
 
   test('go on until they are asked to end, and not at all where the interval is 0', async () => {
     const { conductor_group } = await newNode();
-    const hands = handsWith(driverThat(look('power on')).driver);
+    const deps = handsWith(driverThat(look('power on')).driver);
     const options = { conductor_group, drivers: ['fake-hardware'], workers: 1, maxFailures: 3 };
-    await runPowerSync(hands, { ...options, everyMs: 0, signal: new AbortController().signal });
+    await runPowerSync(deps, { ...options, everyMs: 0, signal: new AbortController().signal });
     const ending = new AbortController();
     const looked = (_node: DueNode, how: Looked) => {
       expect(how).toBe('changed');
       ending.abort();
     };
-    await runPowerSync(hands, { ...options, everyMs: 20, signal: ending.signal, looked });
+    await runPowerSync(deps, { ...options, everyMs: 20, signal: ending.signal, looked });
     expect(ending.signal.aborted).toBe(true);
   });
 });

@@ -146,35 +146,35 @@ describe('credentials', () => {
     const deploy_iso = 'https://images:hunter2@images.example.org/ramdisk.iso';
     const node = await nodeOf(await enrolled({ ...credentials, deploy_iso }));
     const reference = node.driver_info.deploy_iso as { $secret: string };
-    const hands = { inventory: bmc, vault: testVault };
-    const values = await openSecrets(node, { image_url: reference }, hands);
+    const deps = { inventory: bmc, vault: testVault };
+    const values = await openSecrets(node, { image_url: reference }, deps);
     expect(values.get(reference.$secret)).toBe(deploy_iso);
     const elsewhere = { ...node, instance_info: { a: reference } };
-    await expect(openSecrets(elsewhere, {}, hands)).rejects.toMatchObject({ code: 'SecretMisplaced' });
+    await expect(openSecrets(elsewhere, {}, deps)).rejects.toMatchObject({ code: 'SecretMisplaced' });
   });
 
   test('are no argument of a step, and no other field', async () => {
     const node = await nodeOf(await enrolled());
     const reference = node.driver_info.redfish_password;
-    const hands = { inventory: bmc, vault: testVault };
+    const deps = { inventory: bmc, vault: testVault };
     const misplaced = { code: 'SecretMisplaced' };
-    await expect(openSecrets(node, { image_url: reference }, hands)).rejects.toMatchObject({
+    await expect(openSecrets(node, { image_url: reference }, deps)).rejects.toMatchObject({
       ...misplaced,
       facts: { field: 'args.image_url', node: node.uuid },
     });
-    await expect(openSecrets({ ...node, instance_info: { a: reference } }, {}, hands)).rejects.toMatchObject(misplaced);
+    await expect(openSecrets({ ...node, instance_info: { a: reference } }, {}, deps)).rejects.toMatchObject(misplaced);
     const swapped = { ...node, driver_info: { ...node.driver_info, redfish_username: reference } };
-    await expect(openSecrets(swapped, {}, hands)).rejects.toMatchObject(misplaced);
+    await expect(openSecrets(swapped, {}, deps)).rejects.toMatchObject(misplaced);
     const run = testVault.seal({ args: { password: 'of a step' } }, ofRun(randomUUID()));
     await api.secrets.insert(run.secrets);
-    expect([...(await openSecrets(node, run.document.args, hands)).values()].sort()).toEqual(['calvin', 'of a step']);
+    expect([...(await openSecrets(node, run.document.args, deps)).values()].sort()).toEqual(['calvin', 'of a step']);
   });
 });
 
 describe('arguments of steps', () => {
-  const hands = { inventory: undefined as never as Inventory, vault: testVault };
+  const deps = { inventory: undefined as never as Inventory, vault: testVault };
   beforeAll(() => {
-    hands.inventory = bmc;
+    deps.inventory = bmc;
   });
   const given = { settings: [{ name: 'AdminPassword', value: 'hunter2' }] };
   const clean = planSteps([{ interface: 'bios', step: 'apply_configuration', args: given }], 'clean', {
@@ -201,7 +201,7 @@ describe('arguments of steps', () => {
     return input.steps[0]!.args;
   };
   const valuesOf = async (uuid: NodeUuid, args: unknown) => [
-    ...(await openSecrets(await nodeOf(uuid), args, hands)).values(),
+    ...(await openSecrets(await nodeOf(uuid), args, deps)).values(),
   ];
 
   test('open for the BMC that they were given for, where they were given', async () => {
@@ -220,9 +220,9 @@ describe('arguments of steps', () => {
     const moved = { code: 'CredentialsMoved' };
     await expect(valuesOf(other, args)).rejects.toMatchObject({ ...moved, facts: { node: other } });
     const named = { ...(await nodeOf(other)), name: 'n2' };
-    await expect(openSecrets(named, args, hands)).rejects.toMatchObject({ ...moved, facts: { node: 'n2' } });
+    await expect(openSecrets(named, args, deps)).rejects.toMatchObject({ ...moved, facts: { node: 'n2' } });
     const apart = { ...(await nodeOf(uuid)), driver_info: { redfish_address: 'https://203.0.113.9' } };
-    await expect(openSecrets(apart, args, hands)).rejects.toMatchObject(moved);
+    await expect(openSecrets(apart, args, deps)).rejects.toMatchObject(moved);
   });
 
   test('are no argument of another name, such as a URL that is fetched', async () => {
@@ -350,12 +350,12 @@ describe('sealing again', () => {
     await api.secrets.insert(run.secrets);
     const before = await resealAll({ inventory: bmc, opener: both, sealer });
     expect(before.counts).toEqual({ kept: 0, sealed: 0, foreign: 2, unused: 0 });
-    const hands = { inventory: bmc, opener: testVault, sealer };
-    expect(await resealAll(hands)).toEqual({
+    const deps = { inventory: bmc, opener: testVault, sealer };
+    expect(await resealAll(deps)).toEqual({
       counts: { kept: 0, sealed: 2, foreign: 0, unused: 0 },
       keys: [{ key_id: 'new', shared: false, count: 2 }],
     });
-    expect((await resealAll(hands)).counts).toMatchObject({ kept: 2, sealed: 0 });
+    expect((await resealAll(deps)).counts).toMatchObject({ kept: 2, sealed: 0 });
     expect((await lookedAt(uuid, both)).sent).toEqual(['calvin']);
     expect((await lookedAt(uuid)).sent).toEqual([]);
   });
@@ -387,21 +387,21 @@ describe('sealing again', () => {
 
   test('moves credentials to another BMC where an operator says so at a worker, with a row of the trail', async () => {
     const uuid = await enrolled();
-    const hands = { inventory: bmc, opener: testVault, sealer: testVault };
+    const deps = { inventory: bmc, opener: testVault, sealer: testVault };
     const missing = () => {
       throw new Error('missing');
     };
-    expect(await moveOf({ uuid }, hands, missing)).toBeUndefined();
+    expect(await moveOf({ uuid }, deps, missing)).toBeUndefined();
     await change(uuid, { redfish_address: 'https://192.0.2.8/bmc' });
-    const move = (await moveOf({ uuid }, hands, missing))!;
+    const move = (await moveOf({ uuid }, deps, missing))!;
     expect([move.from.destination, move.to.destination]).toEqual(['https://192.0.2.7/bmc', 'https://192.0.2.8/bmc']);
-    await makeMove(move, 'ada', hands);
+    await makeMove(move, 'ada', deps);
     expect((await lookedAt(uuid)).sent).toEqual(['calvin']);
     const [line] = await owner`select requester, data from audit where action = 'node.move_credentials'`;
     expect(line).toMatchObject({
       requester: { user_name: 'ada', strategy: 'command' },
       data: { secrets: ['/driver_info/redfish_password'] },
     });
-    await expect(moveOf({ uuid: randomUUID() }, hands, missing)).rejects.toThrow('missing');
+    await expect(moveOf({ uuid: randomUUID() }, deps, missing)).rejects.toThrow('missing');
   });
 });

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { routes } from '../../src/api';
-import { createTrail } from '../../src/api/audit/middleware';
+import { createAuditTrail } from '../../src/api/audit/middleware';
 import { createRepeats } from '../../src/api/audit/refusal-counter';
 import type { RequestRow } from '../../src/inventory/audit';
 import { anonymous } from '../../src/model/access/callers';
@@ -131,7 +131,7 @@ describe('a request for a change leaves one row also', () => {
 
   test('where its handler keeps none of its own', async () => {
     const node = await madeNode();
-    const trail = createTrail(api.rooms);
+    const trail = createAuditTrail(api.rooms);
     const route = routes.find(({ method, path }) => method === 'PUT' && path === '/v1/nodes/:node_ident/states/power')!;
     const requestId = `req-${randomUUID()}`;
     const who = { ...anonymous, project_id: owner as ProjectId, roles: ['member'] };

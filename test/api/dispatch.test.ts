@@ -8,7 +8,7 @@ import { routes } from '../../src/api';
 import { createDispatch, groupOf } from '../../src/api/http/dispatch';
 import { byPrecision } from '../../src/api/http/paths';
 import { createApi } from '../../src/api/http/server';
-import { patientServer } from '../../src/process/patient-server';
+import { guardedServer } from '../../src/process/guarded-server';
 import { startTestApi, type TestApi } from '../support/api';
 
 const paths = [...new Set(routes.map(({ path }) => path))].sort(byPrecision);
@@ -132,7 +132,7 @@ describe('a request over the wire', () => {
     async (path) => {
       const app = createApi(api.rooms);
       const patience = { headersMs: 10_000, requestMs: 10_000, keepAliveMs: 1_000, connections: 10, ofSender: 10 };
-      const server = patientServer(patience, app, app).listen(0, '127.0.0.1');
+      const server = guardedServer(patience, app, app).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       expect(await answerTo('GET', path, url)).toEqual(await answerTo('GET', path));

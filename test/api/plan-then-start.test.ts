@@ -152,9 +152,9 @@ type Planned = {
   readonly nodes: readonly NodeUuid[];
   readonly targets: ReadonlyMap<string, TargetRow>;
 };
-type TargetRow = Hands & { node_uuid: NodeUuid; power_cycles: number; erases: boolean; also_nodes: readonly string[] };
-type Hands = { owner: string | null; lessee: string | null; lease_id: string | null };
-const handsOf = ({ owner, lessee, lease_id }: Hands): Hands => ({ owner, lessee, lease_id });
+type TargetRow = Deps & { node_uuid: NodeUuid; power_cycles: number; erases: boolean; also_nodes: readonly string[] };
+type Deps = { owner: string | null; lessee: string | null; lease_id: string | null };
+const handsOf = ({ owner, lessee, lease_id }: Deps): Deps => ({ owner, lessee, lease_id });
 
 /** @returns undefined where the plan is refused */
 const planned = async (choose: Choose, automatedClean: boolean): Promise<Planned | undefined> => {
@@ -249,8 +249,8 @@ const playWorld = async (seed: number): Promise<string[]> => {
     const about = changed.filter((text) => text.startsWith(node_uuid) || text.startsWith('runbook'));
     const story = { seed, node_uuid, work: plan.work, person, rules, about };
     const { erases, cuts, others } = doing(input, node_uuid);
-    const hands = handsOf((await world.api.inventory.nodes.find({ uuid: node_uuid }))!);
-    expect({ ...story, refused: now ? (now.refusals[0]?.code ?? null) : 'gone', erases, cuts, others, hands }).toEqual({
+    const deps = handsOf((await world.api.inventory.nodes.find({ uuid: node_uuid }))!);
+    expect({ ...story, refused: now ? (now.refusals[0]?.code ?? null) : 'gone', erases, cuts, others, deps }).toEqual({
       ...story,
       refused: null,
       erases: erases && target.erases,

@@ -81,7 +81,7 @@ beforeEach(async () => {
     vault: testVault,
     driverOf: () => driver,
     conductor_group: '',
-    patience: { headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000, connections: 50, ofSender: 50 },
+    timeouts: { headersMs: 60_000, requestMs: 60_000, keepAliveMs: 60_000, connections: 50, ofSender: 50 },
     log: { info: () => undefined, warn: () => undefined },
     // A reader is taken for gone after twelve of these, which a busy machine may take.
     askEveryMs: 500,

@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setImmediate as round } from 'node:timers/promises';
 import { createTurns } from '../../src/model/turnstile';
+import { guardedServer } from '../../src/process/guarded-server';
 import { gentleEnd } from '../../src/process/listen';
-import { patientServer } from '../../src/process/patient-server';
 import { inTurn, roundsWhileAccepting, underWayAtMost } from '../../src/process/request-turns';
 
 const aMinute = 60_000;
@@ -28,7 +28,7 @@ afterEach(() => {
 type Begun = { readonly url: string; readonly response: ServerResponse };
 
 /** Listens, and keeps what has begun. @returns asks from an address, and waits until so many have begun */
-const hold = async (made: (answer: RequestListener) => Server = (answer) => patientServer(patience, answer)) => {
+const hold = async (made: (answer: RequestListener) => Server = (answer) => guardedServer(patience, answer)) => {
   const begun: Begun[] = [];
   let news = () => {};
   const server = made((request, response) => {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { get, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import express, { type Express } from 'express';
+import { guardedServer, type ServerTimeouts, unansweredAtMost } from '../../src/process/guarded-server';
 import { gentleEnd } from '../../src/process/listen';
-import { type Patience, patientServer, unansweredAtMost } from '../../src/process/patient-server';
 import { endAll, good, start } from './support/entries';
 
 const servers: Server[] = [];
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 const aMinute = 60_000;
-const patient: Patience = {
+const patient: ServerTimeouts = {
   headersMs: aMinute,
   requestMs: aMinute,
   keepAliveMs: aMinute,
@@ -31,8 +31,8 @@ const answering: RequestListener = (request, response) => {
   request.resume();
 };
 
-const serve = async (patience: Partial<Patience>, answer = answering): Promise<number> => {
-  const server = patientServer({ ...patient, ...patience }, answer);
+const serve = async (patience: Partial<ServerTimeouts>, answer = answering): Promise<number> => {
+  const server = guardedServer({ ...patient, ...patience }, answer);
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -157,7 +157,7 @@ test.each([
   'one sender (%s) does not take the connections of another, and a trusted proxy may have more',
   async (_, own, other) => {
     const trusts = (address: string) => address === '198.51.100.1';
-    const server = patientServer({ ...patient, ofSender: 2, trusts }, (_request, response) => response.end('done'));
+    const server = guardedServer({ ...patient, ofSender: 2, trusts }, (_request, response) => response.end('done'));
     servers.push(server);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -188,7 +188,7 @@ test('Express leaves the prototypes of requests and responses as they are', asyn
     note(request, response);
     app(request, response);
   };
-  const server = patientServer(patient, answer, app);
+  const server = guardedServer(patient, answer, app);
   servers.push(server.listen(0, '127.0.0.1'));
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/one?a=b`;
@@ -200,7 +200,7 @@ test('Express leaves the prototypes of requests and responses as they are', asyn
 
 describe('a server that is asked to end', () => {
   test('goes on answering while it drains, each connection to its end, and then closes', async () => {
-    const server = patientServer(patient, answering);
+    const server = guardedServer(patient, answering);
     const end = gentleEnd(server, aMinute, 3_000);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -25,10 +25,8 @@ describe('the certificate', () => {
     const { run, ramdisks, agent } = await bench();
     const { port } = new URL(ramdisks.agents.url);
     const url = agent.url.replace(/\/\/[^/]*/, `//ramdisk.example.org:${port}`);
-    const hands = { lookup: async () => ['127.0.0.1'] };
-    await expect(
-      run('agent_steps', {}, { ...clean, hands, node: { agent: { ...agent, url } } }),
-    ).resolves.toBeDefined();
+    const deps = { lookup: async () => ['127.0.0.1'] };
+    await expect(run('agent_steps', {}, { ...clean, deps, node: { agent: { ...agent, url } } })).resolves.toBeDefined();
   });
 
   test('is the only one: another one is refused before anything is sent', async () => {
@@ -117,8 +115,8 @@ describe('the token', () => {
 describe('the address', () => {
   test('outside the networks of ramdisks is never connected to', async () => {
     const { failure, journal } = await bench();
-    const hands = { agentNetworks: ['192.0.2.0/24'] };
-    const error = await failure('agent_steps', {}, { ...clean, hands });
+    const deps = { agentNetworks: ['192.0.2.0/24'] };
+    const error = await failure('agent_steps', {}, { ...clean, deps });
     expect(error).toMatchObject({ code: 'AgentAddressRefused', retry: false });
     expect(error.message).toContain('TEMPER_AGENT_NETWORKS');
     expect(journal()).toEqual([]);
@@ -126,8 +124,8 @@ describe('the address', () => {
 
   test('in the networks of ramdisks need not be in those of BMCs', async () => {
     const { run } = await bench();
-    const hands = { networks: ['192.0.2.0/24'], agentNetworks: ['127.0.0.0/8'] };
-    await expect(run('agent_steps', {}, { ...clean, hands })).resolves.toBeDefined();
+    const deps = { networks: ['192.0.2.0/24'], agentNetworks: ['127.0.0.0/8'] };
+    await expect(run('agent_steps', {}, { ...clean, deps })).resolves.toBeDefined();
   });
 
   test.each(['ftp://127.0.0.1/x', 'http://user:secret@127.0.0.1:1/', 'nonsense'])('%s is refused', async (url) => {
@@ -172,7 +170,7 @@ describe('an answer', () => {
   test('that never comes ends with the time an answer may take', async () => {
     const { failure, fault } = await bench();
     fault({ kind: 'silent' });
-    const error = await failure('agent_steps', {}, { ...clean, hands: { limits: { answerMs: 100 } } });
+    const error = await failure('agent_steps', {}, { ...clean, deps: { limits: { answerMs: 100 } } });
     expect(error).toMatchObject({ code: 'AgentUnreachable', retry: true });
     expect(error.message).toMatch(/too long/);
   });

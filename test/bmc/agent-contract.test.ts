@@ -102,8 +102,8 @@ describe('a ramdisk that is silent', () => {
   test.each(rows)('gives the worker of %s back, and a later attempt does it', async (act, row) => {
     const { failure, finish, fault, heal, journal, sent } = await trial(act, row);
     fault({ kind: 'silent', remaining: 1_000 });
-    const hands = { limits: { answerMs: 100 } };
-    expect(await failure({ hands })).toMatchObject({ code: 'AgentUnreachable', retry: true });
+    const deps = { limits: { answerMs: 100 } };
+    expect(await failure({ deps })).toMatchObject({ code: 'AgentUnreachable', retry: true });
     expect(journal()).toEqual([]);
     heal();
     expect(await finish()).toMatchObject({ is: 'done' });

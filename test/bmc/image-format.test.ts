@@ -99,7 +99,7 @@ describe('the ramdisk', () => {
     serve = answering(bootable);
     const info = { image_source: `${origin}/debian.img`, image_checksum: 'ab'.repeat(32), ...more };
     const { run, destructive } = await ramdisks.bench(info);
-    await run('agent_write_image', {}, { hands: { imageOrigins: [origin] } });
+    await run('agent_write_image', {}, { deps: { imageOrigins: [origin] } });
     expect(destructive()).toMatchObject([{ command: 'standby.prepare_image', format }]);
   });
 });

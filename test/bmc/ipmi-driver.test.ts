@@ -1,6 +1,6 @@
 /** What the ipmi driver hands to ipmitool, and what it makes of answers that no simulator gives. */
 import { createDrivers } from '../../src/bmc';
-import type { ActContext, DriverHands } from '../../src/bmc/contract';
+import type { ActContext, DriverDeps } from '../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../src/model/errors';
 import type { ActName } from '../../src/model/lifecycle/steps';
 import { type Line, startStandIn } from '../support/ipmi-stand-in';
@@ -21,11 +21,11 @@ type More = Partial<ActContext> & { intents?: Intents };
 const bench = async (
   lines: Readonly<Record<string, readonly Line[]>>,
   info: Record<string, unknown> = {},
-  hands: Partial<DriverHands> = {},
+  deps: Partial<DriverDeps> = {},
 ) => {
   const tool = await startStandIn(lines);
-  const limits = { ...hasty, answerMs: 20_000, ...hands.limits };
-  const drivers = createDrivers({ log: quiet, networks: [], ipmitool: tool.program, ...hands, limits });
+  const limits = { ...hasty, answerMs: 20_000, ...deps.limits };
+  const drivers = createDrivers({ log: quiet, networks: [], ipmitool: tool.program, ...deps, limits });
   open.push(tool, drivers);
   const driver = drivers.get('ipmi');
   const node = nodeWith('ipmi', {

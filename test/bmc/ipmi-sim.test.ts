@@ -1,7 +1,7 @@
 /** The ipmi driver on ipmi_sim beyond the contract: wrong accounts, silence, keys, and what other users of the worker can see. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createDrivers } from '../../src/bmc';
-import type { ActContext, DriverHands } from '../../src/bmc/contract';
+import type { ActContext, DriverDeps } from '../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../src/model/errors';
 import type { ActName } from '../../src/model/lifecycle/steps';
 import { account, ipmiMissing, ipmiPrograms, type Sim, type SimOptions, startSim } from '../support/ipmi';
@@ -15,7 +15,7 @@ afterEach(async () => {
 const bench = async (
   info: Record<string, unknown> = {},
   options: SimOptions = {},
-  hands: Partial<DriverHands> = {},
+  deps: Partial<DriverDeps> = {},
 ): Promise<{
   sim: Sim;
   run: (act: ActName, args?: object, more?: Partial<ActContext>) => Promise<unknown>;
@@ -27,7 +27,7 @@ const bench = async (
     networks: ['127.0.0.0/8'],
     limits: { ...hasty, answerMs: 12_000 },
     ipmitool: ipmiPrograms().ipmitool,
-    ...hands,
+    ...deps,
   });
   open.push(sim, drivers);
   const node = nodeWith('ipmi', { ...sim.driver_info, ...info });

@@ -1,6 +1,6 @@
 /** Who a BMC is and who we are to it: addresses, names, redirects, certificates, sessions and passwords. */
 import { createDrivers } from '../../src/bmc';
-import type { DriverHands } from '../../src/bmc/contract';
+import type { DriverDeps } from '../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../src/model/errors';
 import { contextWith, intentsOf, nodeWith, quiet } from './support/context';
 import { plainBmc, startDouble } from './support/double';
@@ -23,8 +23,8 @@ const doubled = async (...given: Parameters<typeof startDouble>) => {
 };
 
 /** Verifies a node at this address and answers with the error it ends with, or undefined. */
-const verifyAt = async (info: Record<string, unknown>, hands: Partial<DriverHands> = {}, times = 1) => {
-  const drivers = createDrivers({ log: quiet, networks: ['127.0.0.0/8'], ...hands });
+const verifyAt = async (info: Record<string, unknown>, deps: Partial<DriverDeps> = {}, times = 1) => {
+  const drivers = createDrivers({ log: quiet, networks: ['127.0.0.0/8'], ...deps });
   closing.push(drivers);
   const node = nodeWith('redfish', info);
   let failed: TemperError | undefined;
@@ -70,15 +70,15 @@ describe('networks', () => {
 
   test('a name that resolves outside the allowed networks is never connected to', async () => {
     const double = await doubled(plainBmc());
-    const hands = { networks: ['192.0.2.0/24'], lookup: async () => ['127.0.0.1'] };
-    const error = await verifyAt({ redfish_address: `http://bmc.example.org:${double.port}` }, hands);
+    const deps = { networks: ['192.0.2.0/24'], lookup: async () => ['127.0.0.1'] };
+    const error = await verifyAt({ redfish_address: `http://bmc.example.org:${double.port}` }, deps);
     expect(error).toMatchObject({ code: 'BmcAddressRefused', facts: { address: 'bmc.example.org' } });
     expect(double.requests).toHaveLength(0);
   });
 
   test('a name of which one address is outside is refused as a whole', async () => {
-    const hands = { networks: ['127.0.0.0/8'], lookup: async () => ['127.0.0.1', '203.0.113.9'] };
-    expect(await verifyAt({ redfish_address: 'http://bmc.example.org' }, hands)).toMatchObject({
+    const deps = { networks: ['127.0.0.0/8'], lookup: async () => ['127.0.0.1', '203.0.113.9'] };
+    expect(await verifyAt({ redfish_address: 'http://bmc.example.org' }, deps)).toMatchObject({
       code: 'BmcAddressRefused',
     });
   });
@@ -86,16 +86,16 @@ describe('networks', () => {
   test('a name that changes its address after the check is refused at the next connection', async () => {
     const double = await doubled(plainBmc());
     let asked = 0;
-    const hands = { lookup: async () => [asked++ < 2 ? '127.0.0.1' : '203.0.113.9'] };
-    const error = await verifyAt({ redfish_address: `http://bmc.example.org:${double.port}` }, hands);
+    const deps = { lookup: async () => [asked++ < 2 ? '127.0.0.1' : '203.0.113.9'] };
+    const error = await verifyAt({ redfish_address: `http://bmc.example.org:${double.port}` }, deps);
     expect(error?.code).toBe('BmcAddressRefused');
     expect(double.requests.length).toBe(2);
   });
 
   test('a name within the allowed networks is connected to at the address that was checked', async () => {
     const double = await doubled(plainBmc());
-    const hands = { lookup: async () => ['127.0.0.1'] };
-    expect(await verifyAt({ redfish_address: `http://bmc.example.org:${double.port}` }, hands)).toBeUndefined();
+    const deps = { lookup: async () => ['127.0.0.1'] };
+    expect(await verifyAt({ redfish_address: `http://bmc.example.org:${double.port}` }, deps)).toBeUndefined();
     expect(double.requests[0]!.headers.host).toBe(`bmc.example.org:${double.port}`);
   });
 
@@ -105,12 +105,12 @@ describe('networks', () => {
   });
 
   test('an address that does not resolve may be tried again', async () => {
-    const hands = {
+    const deps = {
       lookup: async () => {
         throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
       },
     };
-    expect(await verifyAt({ redfish_address: 'bmc.example.org' }, hands)).toMatchObject({
+    expect(await verifyAt({ redfish_address: 'bmc.example.org' }, deps)).toMatchObject({
       code: 'BmcUnreachable',
       retry: true,
     });

@@ -1,5 +1,5 @@
 /** Courtesy: pauses, few requests at once, few logins, rests that a BMC asks for; and every request counted. */
-import type { BmcRequestKind, Courtesy } from '../../src/bmc/contract';
+import type { BmcRequestKind, Pacing } from '../../src/bmc/contract';
 import { courtesies, courtesyFor } from '../../src/bmc/quirks';
 import { createPace } from '../../src/bmc/redfish/transport/pacing';
 import { root, startHost, system } from './support/host';
@@ -16,7 +16,7 @@ afterEach(async () => {
 afterAll(() => racks.close());
 
 const never = new AbortController().signal;
-const none: Courtesy = { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0, reads: 2 };
+const none: Pacing = { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0, reads: 2 };
 
 /** A request that ends when asked. */
 const request = () => {
@@ -108,7 +108,7 @@ describe('at the same time', () => {
 
 describe('one after the other', () => {
   /** When each request starts, in milliseconds from the first. */
-  const starts = async (courtesy: Partial<Courtesy>, kinds: readonly BmcRequestKind[]) => {
+  const starts = async (courtesy: Partial<Pacing>, kinds: readonly BmcRequestKind[]) => {
     const pace = createPace({ ...none, ...courtesy });
     const at: number[] = [];
     for (const kind of kinds) await pace.turn(kind, never, async () => at.push(performance.now()));

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { bootListener } from '../../src/boot';
 import { pieceBytes } from '../../src/boot/overlay';
 import { hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
-import { patientServer } from '../../src/process/patient-server';
+import { guardedServer } from '../../src/process/guarded-server';
 import { noImages } from './support/no-images';
 
 // Larger than all that the kernel keeps for a connection whose client does not read.
@@ -73,7 +73,7 @@ const start = async (limits: { readonly pieceMs: number; readonly headersMs: num
     connections: 100,
     ofSender: 100,
   };
-  server = patientServer(patience, listener);
+  server = guardedServer(patience, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 };

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createRelay, isRelayed } from '../../src/boot';
 import { linesAMinute } from '../../src/model/bounded-lines';
-import { patientServer } from '../../src/process/patient-server';
+import { guardedServer } from '../../src/process/guarded-server';
 import { listenOn } from '../support/listening';
 
 type Received = { method: string; url: string; headers: IncomingMessage['headers']; names: string[]; body: string };
@@ -18,7 +18,7 @@ const warned: unknown[] = [];
 const servers: Server[] = [];
 
 const patience = { headersMs: 60_000, requestMs: 300_000, keepAliveMs: 0, connections: 100, ofSender: 100 };
-const bootServer = (listener: RequestListener): Server => patientServer(patience, listener);
+const bootServer = (listener: RequestListener): Server => guardedServer(patience, listener);
 
 let apiPort: number;
 beforeEach(async () => {

@@ -12,7 +12,7 @@ import type { Images } from '../../src/boot/images';
 import { patchesOf } from '../../src/boot/patches';
 import type { Served } from '../../src/inventory/nodes/boot-capabilities';
 import { agentTokenOf, hashOf, inspectionTokenOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
-import { patientServer } from '../../src/process/patient-server';
+import { guardedServer } from '../../src/process/guarded-server';
 import { noImages } from './support/no-images';
 
 const size = 4 * 1024 * 1024;
@@ -76,7 +76,7 @@ const start = async (limits: { pieceMs?: number; headersMs?: number; perAddress?
   });
   const { headersMs = 30_000 } = limits;
   const patience = { headersMs, requestMs: headersMs, keepAliveMs: 5_000, connections: 100 };
-  server = patientServer({ ...patience, ofSender: limits.perAddress ?? 50 }, listener);
+  server = guardedServer({ ...patience, ofSender: limits.perAddress ?? 50 }, listener);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { z } from 'zod';
 import { processes } from '../../src/process/settings/config';
-import { admitting } from '../../src/process/settings/rollouts';
+import { admissionSettings } from '../../src/process/settings/rollouts';
 
 const root = join(__dirname, '../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -134,7 +134,7 @@ test('no value that may be left out is written by the compose file: it would be 
 test('what control workers admit runs of rollouts by is offered once, for them and the API: two files would come to differ', () => {
   const offered = ['api', 'control'].flatMap((name) => linesOf(`deploy/env/${name}.env.example`));
   expect(
-    offered.map(({ name }) => name).filter((setting) => setting in admitting && setting in processes.api.shape),
+    offered.map(({ name }) => name).filter((setting) => setting in admissionSettings && setting in processes.api.shape),
   ).toEqual([]);
   const shared = linesOf('deploy/env/shared.env.example').map(({ name }) => name);
   expect(shared).toEqual(expect.arrayContaining(['TEMPER_POLICY_FILE', 'TEMPER_USERS_FILE', 'TEMPER_DEFAULT_RAMDISK']));

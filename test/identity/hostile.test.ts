@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import bcrypt from 'bcryptjs';
 import fc from 'fast-check';
-import { createApi, type Rooms } from '../../src/api';
+import { type ApiContext, createApi } from '../../src/api';
 import type { Route } from '../../src/api/http/route';
 import {
   createHttpBasic,
@@ -133,7 +133,7 @@ describe('over HTTP', () => {
       inventory,
       settings: defaultSettings,
       log: { info: log, warn: log, error: log },
-    } as unknown as Rooms;
+    } as unknown as ApiContext;
     const server = createServer(createApi(rooms, [open])).listen(0, '127.0.0.1');
     await once(server, 'listening');
     port = (server.address() as AddressInfo).port;

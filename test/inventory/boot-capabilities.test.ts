@@ -131,8 +131,8 @@ it.each([
   await holder.begin(async (sql) => {
     // The end of the boot stops before its last statement, and a lookup comes.
     await sql`select 1 from boot_capabilities where node_uuid = ${lock.node_uuid} for update`;
-    const hands = { inventory: bmc } as Parameters<typeof keepOutcome>[3];
-    over = keepOutcome(lock, { is: 'done' }, { ends: true, boots: false, at: 'end' }, hands);
+    const deps = { inventory: bmc } as Parameters<typeof keepOutcome>[3];
+    over = keepOutcome(lock, { is: 'done' }, { ends: true, boots: false, at: 'end' }, deps);
     await waiting(1);
     asked = asks().finally(() => {
       answered = true;

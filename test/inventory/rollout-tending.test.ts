@@ -3,7 +3,7 @@ import type { Inventory } from '../../src/inventory';
 import type { Sql } from '../../src/inventory/database';
 import type { RolloutRow } from '../../src/inventory/rollouts/rollouts';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
-import { tend } from '../../src/rollouts/tend';
+import { advanceRollout } from '../../src/rollouts/advance';
 import { endOf, nodesIn, runningRollout, tendingDeps } from '../support/rollouts';
 import { openStores } from '../support/stores';
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => close());
 
-const look = (rollout: RolloutRow) => tend(tendingDeps(control), rollout.id);
+const look = (rollout: RolloutRow) => advanceRollout(tendingDeps(control), rollout.id);
 const openRuns = (rollout: RolloutRow) => owner<{ id: RunUuid; node_uuid: NodeUuid; fence: number }[]>`
   select id, node_uuid, fence from runs where batch = ${rollout.id} and finished_at is null order by created_at, id`;
 const endAll = async (rollout: RolloutRow, outcome: 'succeeded' | 'failed') => {

@@ -8,7 +8,7 @@ import type { Sql } from '../../src/inventory/database';
 import type { RolloutRow } from '../../src/inventory/rollouts/rollouts';
 import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import type { Limits } from '../../src/model/rollouts/layout';
-import { tend } from '../../src/rollouts/tend';
+import { advanceRollout } from '../../src/rollouts/advance';
 import { brokenCounters, endOf, nodesIn, runningRollout, tendingDeps } from '../support/rollouts';
 import { openStores } from '../support/stores';
 
@@ -81,7 +81,7 @@ const coordinator = async (rollout: RolloutRow, next: Dice): Promise<void> => {
   for (let life = 0; life < 10; life++) {
     let left = next() < 30 ? Number.POSITIVE_INFINITY : next();
     const inventory = mortal(control, () => left-- <= 0);
-    await tend(tendingDeps(inventory), rollout.id).catch((thrown) => {
+    await advanceRollout(tendingDeps(inventory), rollout.id).catch((thrown) => {
       if (!(thrown instanceof Killed)) throw thrown;
     });
   }
@@ -115,7 +115,7 @@ const comesToItsEnd = async (rollout: RolloutRow): Promise<void> => {
   for (let look = 0; look < 60; look++) {
     await mended();
     await owner`update runs set state = 'running' where batch = ${rollout.id} and state = 'parked' and finished_at is null`;
-    const { over } = await tend(tendingDeps(control), rollout.id);
+    const { over } = await advanceRollout(tendingDeps(control), rollout.id);
     const runs = await openRuns(rollout);
     if (runs.length === 0 && over) return;
     for (const run of runs) await endOf(control, run, 'succeeded');

@@ -7,7 +7,7 @@ const joined =
   /\b\w+\.(?:node_uuid|holder_id) = \w+\.(?:node_uuid|uuid)\b|\b\w+\.(?:node_uuid|uuid) = \w+\.(?:node_uuid|holder_id)\b/g;
 /** What compares the tenant of a row with that of its node as it is now, at most so many characters from the join. */
 const compares =
-  /lease_id\) is not distinct from|\.lease_id = \w+\.lease_id|n\.lessee is not distinct from|lateral \$\{handsOfTarget\(sql\)/;
+  /lease_id\) is not distinct from|\.lease_id = \w+\.lease_id|n\.lessee is not distinct from|lateral \$\{projectsOfTarget\(sql\)/;
 const near = 600;
 
 const facts = 'facts of the machine or of its rows, which no tenant keeps';

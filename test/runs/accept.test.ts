@@ -41,8 +41,8 @@ const accepted = (over: object = {}, answers: Answers = {}) => {
           ? (work: (given: object) => unknown) => work(inventory)
           : Reflect.get(of, name),
   });
-  const hands = { inventory: inventory as Inventory, vault: { seal: () => ({}) }, timing: {} };
-  const done = accept({ ...order, ...over } as unknown as RunOrder, hands as unknown as Parameters<typeof accept>[1]);
+  const deps = { inventory: inventory as Inventory, vault: { seal: () => ({}) }, timing: {} };
+  const done = accept({ ...order, ...over } as unknown as RunOrder, deps as unknown as Parameters<typeof accept>[1]);
   return { store, done };
 };
 

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await owner`delete from allocations`;
 });
 
-const hands = () => ({ inventory: control, log });
+const deps = () => ({ inventory: control, log });
 
 /** A node as a pass may give it. */
 const node = async (more: Record<string, unknown> = {}): Promise<string> => {
@@ -79,7 +79,7 @@ const ask = (more: Partial<NewAllocation> = {}): Promise<Allocation> =>
 const look = async ({ uuid }: { uuid: string }): Promise<Allocation> => (await api.allocations.find(uuid))!;
 const passed = async (more: Partial<NewAllocation> = {}): Promise<Allocation> => {
   const asked = await ask(more);
-  await allocateAll(hands());
+  await allocateAll(deps());
   return look(asked);
 };
 /** Lets what was postponed be due now. */
@@ -117,7 +117,7 @@ test('each that a pass ends is counted once: given a node or refused one, and ho
   await ask({ resource_class: 'gold' });
   await ask({ resource_class: 'silver' });
   const settled: Settled[] = [];
-  const counting = { ...hands(), onSettled: (one: Settled) => void settled.push(one) };
+  const counting = { ...deps(), onSettled: (one: Settled) => void settled.push(one) };
   await allocateAll(counting);
   await allocateAll(counting);
   expect(settled.map(({ outcome }) => outcome).sort()).toEqual(['active', 'error']);
@@ -193,12 +193,12 @@ test('a node that a run holds is waited for, a few times, and then given up', as
   const uuid = await node({ reservation: randomUUID() });
   const first = await ask();
   const second = await ask();
-  await allocateAll(hands());
+  await allocateAll(deps());
   expect(await look(first)).toMatchObject({ state: 'allocating' });
-  expect(await allocateOnce(hands())).toBe(0); // not due yet
+  expect(await allocateOnce(deps())).toBe(0); // not due yet
   await owner`update nodes set reservation = null`;
   await due();
-  await allocateAll(hands());
+  await allocateAll(deps());
   expect(await look(first)).toMatchObject({ state: 'active', node_uuid: uuid });
   expect(await look(second)).toMatchObject({ state: 'error' });
 
@@ -206,11 +206,11 @@ test('a node that a run holds is waited for, a few times, and then given up', as
   const third = await ask();
   for (let pass = 0; pass < 3; pass++) {
     await due();
-    await allocateAll(hands());
+    await allocateAll(deps());
     expect(await look(third)).toMatchObject({ state: 'allocating' });
   }
   await due();
-  await allocateAll(hands());
+  await allocateAll(deps());
   expect(await look(third)).toMatchObject({
     state: 'error',
     last_error: expect.stringContaining('could not reserve any of 1 suitable nodes'),
@@ -233,7 +233,7 @@ test('an allocation whose UUID is another node’s instance fails, and the other
   const [before, bad, after] = [await ask(), await ask({ uuid }), await ask()];
   await node();
   await node();
-  await allocateAll(hands());
+  await allocateAll(deps());
   expect((await look(bad)).last_error).toMatch(/its UUID is the instance of another node\.$/);
   expect([(await look(before)).state, (await look(bad)).state, (await look(after)).state]).toEqual([
     'active',
@@ -263,13 +263,13 @@ test('a pass that is killed changes nothing, and the next one finds everything a
   const [reserved] = await once(child.stdout, 'data');
   expect(String(reserved)).toBe(uuid);
   expect(await look(asked)).toMatchObject({ state: 'allocating', node_uuid: null });
-  expect(await allocateOnce(hands())).toBe(0); // the other pass has it
+  expect(await allocateOnce(deps())).toBe(0); // the other pass has it
   const gone = once(child, 'exit');
   child.kill('SIGKILL');
   await gone;
   const [untouched] = await owner`select instance_uuid, allocation_uuid from nodes`;
   expect(untouched).toEqual({ instance_uuid: null, allocation_uuid: null });
-  while ((await look(asked)).state === 'allocating') await allocateAll(hands()); // until the server has noticed
+  while ((await look(asked)).state === 'allocating') await allocateAll(deps()); // until the server has noticed
   expect(await look(asked)).toMatchObject({ state: 'active', node_uuid: uuid });
 });
 
@@ -294,11 +294,11 @@ test('a thousand at once over a thousand nodes, several passes at a time: every 
     insert into nodes (driver, provision_state, power_state, resource_class, traits, owner)
     select 'fake-hardware', 'available', 'power off', 'gold', '{CUSTOM_A}', case when n % 4 = 0 then 'p1' end from generate_series(1, ${count}) n`;
   const passing = new AbortController();
-  const passes = Array.from({ length: 4 }, () => runAllocating(hands(), { signal: passing.signal, everyMs: 20 }));
+  const passes = Array.from({ length: 4 }, () => runAllocating(deps(), { signal: passing.signal, everyMs: 20 }));
   const asked = await Promise.all(
     Array.from({ length: count }, (_, n) =>
       ask({ traits: n % 2 ? ['CUSTOM_A'] : [], owner: n % 8 === 0 ? 'p1' : null }).then((one) => {
-        if (n % 50 === 0) void api.allocationBell.ring();
+        if (n % 50 === 0) void api.allocationsChannel.ring();
         return one;
       }),
     ),
@@ -335,14 +335,14 @@ test('a ring wakes the passes, and what no ring announced is found at the interv
   const done = async (one: Allocation) => {
     while ((await look(one)).state === 'allocating') await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  const sleepers = runAllocating(hands(), { signal: passing.signal, everyMs: 3_600_000 });
+  const sleepers = runAllocating(deps(), { signal: passing.signal, everyMs: 3_600_000 });
   const rung = await ask();
-  await api.allocationBell.ring();
+  await api.allocationsChannel.ring();
   await done(rung);
   passing.abort();
   await sleepers;
   const again = new AbortController();
-  const walkers = runAllocating(hands(), { signal: again.signal, everyMs: 10 });
+  const walkers = runAllocating(deps(), { signal: again.signal, everyMs: 10 });
   await done(await ask());
   again.abort();
   await walkers;

@@ -70,11 +70,11 @@ const of = (name: string): string[] =>
 
 /** What a control worker does by itself, at shorter pauses; ends with the signal. */
 const lookAfter = async (signal: AbortSignal): Promise<void> => {
-  const hands = { inventory: createInventory(world.pools.control), client: world.client, log: quiet };
+  const deps = { inventory: createInventory(world.pools.control), client: world.client, log: quiet };
   while (!signal.aborted) {
     // An engine that is away is looked at again.
-    await lookAtQuiet(hands, { olderThanMs: 500 }).catch(() => {});
-    await relayOnce(hands, 0).catch(() => {});
+    await lookAtQuiet(deps, { olderThanMs: 500 }).catch(() => {});
+    await relayOnce(deps, 0).catch(() => {});
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 };

@@ -4,11 +4,11 @@ import type { RunUuid } from '../../src/model/ids';
 import { createRuns, type RunOrder } from '../../src/runs';
 import { call } from '../../src/runs/call';
 import { createEngine } from '../../src/runs/engine';
-import { putRight } from '../../src/runs/gone';
+import { reconcileRun } from '../../src/runs/gone';
 import { reconcileOnce } from '../../src/runs/reconcile';
-import { type RelayHands, relayOnce } from '../../src/runs/relay';
+import { type RunRelayDeps, relayOnce } from '../../src/runs/relay';
 import { resumeRun } from '../../src/runs/resuming';
-import { type UpkeepHands, upkeepOnce } from '../../src/runs/upkeep';
+import { type UpkeepDeps, upkeepOnce } from '../../src/runs/upkeep';
 import { type Answers, clientOf, failing, logOf, storeOf } from '../support/run-doubles';
 
 const [node, id] = ['11111111-2222-4333-8444-555555555555', '66666666-2222-4333-8444-555555555555'];
@@ -38,8 +38,8 @@ const runsOf = (
     return answer(name, ...args);
   });
   const [store, log] = [storeOf(answers), logOf()];
-  const hands = { inventory: store.inventory, client: engine.client, log: log.log, vault, timing: {} };
-  return { store, engine, ...log, runs: createRuns(hands as unknown as Parameters<typeof createRuns>[0]) };
+  const deps = { inventory: store.inventory, client: engine.client, log: log.log, vault, timing: {} };
+  return { store, engine, ...log, runs: createRuns(deps as unknown as Parameters<typeof createRuns>[0]) };
 };
 
 describe('a node that is moved at once', () => {
@@ -252,8 +252,8 @@ describe('the relay', () => {
   const others = { ...message, id: 8, run_state: 'succeeded' };
   const passOf = (answers: Answers, answer: (name: string, ...args: unknown[]) => unknown) => {
     const [store, engine, log] = [storeOf({ 'runs.unstarted': [], ...answers }), clientOf(answer), logOf()];
-    const hands = { inventory: store.inventory, client: engine.client, log: log.log } as unknown as RelayHands;
-    return { store, engine, ...log, pass: relayOnce(hands) };
+    const deps = { inventory: store.inventory, client: engine.client, log: log.log } as unknown as RunRelayDeps;
+    return { store, engine, ...log, pass: relayOnce(deps) };
   };
 
   test.each([
@@ -455,15 +455,15 @@ test('an unhold for a run that goes on from its record is kept for the execution
 test('a run whose workflow is closed and of which no input is left cannot be ended', async () => {
   const { client } = clientOf(() => ({ status: { name: 'TERMINATED' } }));
   const { inventory } = storeOf({});
-  const hands = { inventory, log: logOf().log } as Parameters<typeof putRight>[2];
+  const deps = { inventory, log: logOf().log } as Parameters<typeof reconcileRun>[2];
   const engine = createEngine(client as unknown as Parameters<typeof createEngine>[0]);
-  expect(await putRight(run as unknown as Parameters<typeof putRight>[0], engine, hands)).toBeUndefined();
+  expect(await reconcileRun(run as unknown as Parameters<typeof reconcileRun>[0], engine, deps)).toBeUndefined();
 });
 
 test('a pass of the reconciler during a recovery touches nothing', async () => {
   const store = storeOf({ 'recovery.current': { side: 'store' } });
-  const hands = { inventory: store.inventory, client: clientOf(() => undefined).client, log: logOf().log };
-  const pass = await reconcileOnce(hands as unknown as Parameters<typeof reconcileOnce>[0]);
+  const deps = { inventory: store.inventory, client: clientOf(() => undefined).client, log: logOf().log };
+  const pass = await reconcileOnce(deps as unknown as Parameters<typeof reconcileOnce>[0]);
   expect([pass, store.calls]).toEqual([{ started: 0, ended: 0 }, [['recovery.current']]]);
 });
 
@@ -489,8 +489,8 @@ test.each([
     return { result: () => Promise.reject(late) };
   });
   const order = { node: { uuid: node, name, conductor_group: '' }, act: 'verify', args: {}, asked };
-  const hands = { client, timing: {}, callTimeoutMs: 2_500 };
-  const asking = call(order as unknown as Parameters<typeof call>[0], hands as unknown as Parameters<typeof call>[1]);
+  const deps = { client, timing: {}, callTimeoutMs: 2_500 };
+  const asking = call(order as unknown as Parameters<typeof call>[0], deps as unknown as Parameters<typeof call>[1]);
   await expect(asking).rejects.toMatchObject({ code: 'CallTimeout', facts: { node: says, seconds: 3 } });
   expect(starts).toEqual([
     expect.objectContaining({ staticSummary: expect.stringMatching(new RegExp(` of ${says}$`)) }),
@@ -510,9 +510,9 @@ test.each([
     'runs.find': { ...run, ...ended, finished_at: new Date() },
     'calls.failureOf': failure,
   });
-  const hands = { inventory, timing: {}, callTimeoutMs: 2_500, start: async () => ({ run: id }) };
+  const deps = { inventory, timing: {}, callTimeoutMs: 2_500, start: async () => ({ run: id }) };
   const order = { node: { uuid: node, name: 'n1', conductor_group: '' }, act: 'set_boot_device', args: {}, asked };
-  const asking = call(order as unknown as Parameters<typeof call>[0], hands as unknown as Parameters<typeof call>[1]);
+  const asking = call(order as unknown as Parameters<typeof call>[0], deps as unknown as Parameters<typeof call>[1]);
   await expect(asking).rejects.toMatchObject({ code, message: expect.stringContaining(says) });
 });
 
@@ -539,7 +539,7 @@ describe('upkeep', () => {
       listed.push(query);
       return [];
     };
-    const hands = {
+    const deps = {
       inventory: store.inventory,
       client: { ...client, workflow: { list } },
       log: logOf().log,
@@ -547,7 +547,7 @@ describe('upkeep', () => {
       ensureMarkHolder: async () => {},
       onReconciled,
     };
-    expect(await upkeepOnce(hands as unknown as UpkeepHands, pass)).toBe(true);
+    expect(await upkeepOnce(deps as unknown as UpkeepDeps, pass)).toBe(true);
     return {
       whole: onReconciled.mock.calls.length,
       moved: store.of('recovery.advance').length,

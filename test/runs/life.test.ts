@@ -520,9 +520,9 @@ test('a run that the engine has lost in a hold is held again, and ends by reques
   await world.client.workflow.getHandle(workflow_id).terminate('gone');
   await world.sql`update runs set workflow_id = 'never-was' where id = ${inHold.run}`;
   const log = { info() {}, warn() {} };
-  const hands = { inventory: createInventory(world.pools.control), client: world.client, log };
-  await reconcileOnce(hands, { olderThanMs: 0 }); // what is lost is found,
-  await reconcileOnce(hands, { olderThanMs: 0 }); // and started anew
+  const deps = { inventory: createInventory(world.pools.control), client: world.client, log };
+  await reconcileOnce(deps, { olderThanMs: 0 }); // what is lost is found,
+  await reconcileOnce(deps, { olderThanMs: 0 }); // and started anew
   await world.until(async () => ((await nodeOf(lost)).fence > 1 ? true : undefined));
   const abort = await world.order(lost, 'abort');
   await world.runs.send({ node: abort.node, kind: 'abort', asked: abort.asked });

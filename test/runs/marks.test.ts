@@ -1,7 +1,7 @@
 /** The mark that store and engine carry: what is compared, what is written, and what is only believed once it was read again. */
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { noteOf } from '../../src/model/runs/recovery';
-import { lookAtMarks, type MarkHands } from '../../src/runs/marks';
+import { detectRestore, type MarkDeps } from '../../src/runs/marks';
 
 const [mine, theirs] = ['11111111-2222-4333-8444-555555555555', '66666666-2222-4333-8444-555555555555'];
 const cluster = { system_id: '7', timeline: 1 };
@@ -46,19 +46,19 @@ const marksOf = ({
     seen: noted('seen'),
   };
   const warn = jest.fn();
-  const hands = {
+  const deps = {
     inventory: { recovery },
     client: { schedule: { getHandle: () => schedule }, withDeadline: (_: number, work: () => unknown) => work() },
     log: { info() {}, warn },
     queuePrefix: 'test',
-  } as unknown as MarkHands;
+  } as unknown as MarkDeps;
   const names = () => written.map(([name]) => name);
-  return { hands, written, names, warn };
+  return { deps, written, names, warn };
 };
 
 test('a mark is moved on past both counts, noted as seen once the engine shows it, and starts nothing there', async () => {
-  const { hands, written } = marksOf({ note: noteOf({ count: 4, mark: mine }) });
-  expect(await lookAtMarks(hands, true)).toBe(true);
+  const { deps, written } = marksOf({ note: noteOf({ count: 4, mark: mine }) });
+  expect(await detectRestore(deps, true)).toBe(true);
   const [[, advanced]] = written as [[string, { mark: string }]];
   expect(written).toEqual([
     ['advance', { ...cluster, count: 5, mark: expect.stringMatching(/^[0-9a-f-]{36}$/), seen: mine }],
@@ -75,33 +75,33 @@ test.each([
   ['shows another one', () => noteOf({ count: 9, mark: theirs })],
   ['shows none', () => undefined],
 ])('a mark is not noted as seen where the engine %s after the write', async (_, keep) => {
-  const { hands, names } = marksOf({ note: noteOf({ count: 1, mark: mine }), keep });
-  expect(await lookAtMarks(hands, true)).toBe(true);
+  const { deps, names } = marksOf({ note: noteOf({ count: 1, mark: mine }), keep });
+  expect(await detectRestore(deps, true)).toBe(true);
   expect(names()).toEqual(['advance', 'engine']);
 });
 
 test('an engine without a mark, as one that has lost everything, is given one', async () => {
-  const { hands, written } = marksOf({});
-  expect(await lookAtMarks(hands, true)).toBe(true);
+  const { deps, written } = marksOf({});
+  expect(await detectRestore(deps, true)).toBe(true);
   expect(written[0]).toEqual(['advance', expect.objectContaining({ count: 2, seen: null })]);
 });
 
 test('a pass that is only to compare writes nothing', async () => {
-  const { hands, names } = marksOf({ note: noteOf({ count: 1, mark: mine }) });
-  expect(await lookAtMarks(hands, false)).toBe(true);
+  const { deps, names } = marksOf({ note: noteOf({ count: 1, mark: mine }) });
+  expect(await detectRestore(deps, false)).toBe(true);
   expect(names()).toEqual([]);
 });
 
 test('marks that do not belong together hold everything back, and neither is moved', async () => {
-  const { hands, written, warn } = marksOf({ note: noteOf({ count: 9, mark: theirs }) });
-  expect(await lookAtMarks(hands, true)).toBe(false);
+  const { deps, written, warn } = marksOf({ note: noteOf({ count: 9, mark: theirs }) });
+  expect(await detectRestore(deps, true)).toBe(false);
   expect(written).toEqual([['enter', expect.objectContaining({ side: 'store' })]]);
   expect(warn).toHaveBeenCalledTimes(1);
 });
 
 test('while a recovery stands no mark is moved, though they agree', async () => {
-  const { hands, names, warn } = marksOf({ note: noteOf({ count: 1, mark: mine }), held: true });
-  expect(await lookAtMarks(hands, true)).toBe(false);
+  const { deps, names, warn } = marksOf({ note: noteOf({ count: 1, mark: mine }), held: true });
+  expect(await detectRestore(deps, true)).toBe(false);
   expect([names(), warn.mock.calls]).toEqual([[], []]);
 });
 
@@ -112,8 +112,8 @@ test('an engine without the schedule has no mark, and one that does not answer i
         throw thrown;
       },
     });
-  expect(await lookAtMarks(failing(new ScheduleNotFoundError('gone', 's')).hands, false)).toBe(true);
+  expect(await detectRestore(failing(new ScheduleNotFoundError('gone', 's')).deps, false)).toBe(true);
   const away = failing(new Error('away'));
-  await expect(lookAtMarks(away.hands, true)).rejects.toThrow('away');
+  await expect(detectRestore(away.deps, true)).rejects.toThrow('away');
   expect(away.names()).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { reservePauseMs, reserveTries } from '../../src/model/resources/allocati
 import { allocateOnce, runAllocating } from '../../src/runs/allocating';
 import { runRelay } from '../../src/runs/relay';
 import { runUpkeep } from '../../src/runs/upkeep';
-import { readEvents, runTelling } from '../../src/runs/webhooks';
+import { readEvents, runWebhookDelivery } from '../../src/runs/webhooks';
 import { partsOfId, workflowId } from '../../src/workflows/contract';
 
 /** What each pass meets in turn: `true` fails it; the signal comes within the last of them. */
@@ -29,7 +29,7 @@ const loops: Readonly<Record<string, (passes: Passes) => Promise<void>>> = {
   },
   runTelling({ meet, signal, log }) {
     const inventory = { transaction: () => meet().then(() => []), webhooks: { forget: async () => {} } };
-    return runTelling({ inventory, log } as never, { signal });
+    return runWebhookDelivery({ inventory, log } as never, { signal });
   },
   runAllocating({ meet, signal, log }) {
     const away = async (): Promise<never[]> => {
@@ -117,7 +117,7 @@ describe('events are read page by page', () => {
     return {
       sizes,
       onEvent,
-      hands: { inventory: { transaction }, onEvent } as unknown as Parameters<typeof readEvents>[0],
+      deps: { inventory: { transaction }, onEvent } as unknown as Parameters<typeof readEvents>[0],
     };
   };
 
@@ -127,16 +127,16 @@ describe('events are read page by page', () => {
     [500, [500, 0]],
     [501, [500, 1]],
   ])('%i of them until a page is not full', async (count, pages) => {
-    const { sizes, onEvent, hands } = readingOf(count);
-    expect(await readEvents(hands)).toBe(count);
+    const { sizes, onEvent, deps } = readingOf(count);
+    expect(await readEvents(deps)).toBe(count);
     expect([sizes, onEvent.mock.calls.length]).toEqual([pages, count]);
   });
 
   test('and not beyond the signal', async () => {
-    const { sizes, onEvent, hands } = readingOf(1_500);
+    const { sizes, onEvent, deps } = readingOf(1_500);
     const ended = new AbortController();
     onEvent.mockImplementation(() => ended.abort());
-    expect(await readEvents(hands, ended.signal)).toBe(500);
+    expect(await readEvents(deps, ended.signal)).toBe(500);
     expect(sizes).toEqual([500]);
   });
 
@@ -165,10 +165,8 @@ test('an allocation that is left to a later pass is not counted as settled', asy
   };
   const onSettled = jest.fn();
   const inventory = { transaction: (work: (given: object) => unknown) => work({ allocationPasses: store }) };
-  const hands = { inventory, onSettled, log: { info() {}, warn() {} } } as unknown as Parameters<
-    typeof allocateOnce
-  >[0];
-  expect(await allocateOnce(hands)).toBe(3);
+  const deps = { inventory, onSettled, log: { info() {}, warn() {} } } as unknown as Parameters<typeof allocateOnce>[0];
+  expect(await allocateOnce(deps)).toBe(3);
   expect(onSettled.mock.calls).toEqual([[{ outcome: 'active', seconds: 1 }], [{ outcome: 'error', seconds: 3 }]]);
 });
 
@@ -184,8 +182,8 @@ describe('an allocation that spoils its pass is tried alone', () => {
       transaction: () => Promise.reject(failures.shift() ?? alone),
       allocationPasses: { waiting: async () => ['a1'], fail, postpone },
     };
-    const hands = { inventory, log: { info() {}, warn } } as unknown as Parameters<typeof allocateOnce>[0];
-    return { fail, postpone, warn, pass: allocateOnce(hands) };
+    const deps = { inventory, log: { info() {}, warn } } as unknown as Parameters<typeof allocateOnce>[0];
+    return { fail, postpone, warn, pass: allocateOnce(deps) };
   };
 
   test.each(['CONNECTION_CLOSED', '53300'])('a store that goes away then ends the pass: %s', async (code) => {

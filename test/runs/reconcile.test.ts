@@ -7,7 +7,7 @@ import type { NodeUuid, RunUuid } from '../../src/model/ids';
 import { markIn, noteOf } from '../../src/model/runs/recovery';
 import { ensureMarkHolder } from '../../src/process/temporal/temporal';
 import { createEngine } from '../../src/runs/engine';
-import { putRight } from '../../src/runs/gone';
+import { reconcileRun } from '../../src/runs/gone';
 import { lookAtQuiet } from '../../src/runs/reconcile';
 import { recover } from '../../src/runs/recovering';
 import { resumeRun } from '../../src/runs/resuming';
@@ -44,27 +44,27 @@ const engineSaying = (status: string) => {
     return { describe: async () => ({ status: { name: status } }) };
   };
   const client = { workflow: { getHandle }, withDeadline: (_: number, work: () => Promise<unknown>) => work() };
-  return { asked, hands: { inventory: control, client: client as never, log: quiet } };
+  return { asked, deps: { inventory: control, client: client as never, log: quiet } };
 };
 const workflowOf = async (run: RunUuid) => (await control.runs.find(run))!.workflow_id;
 
 test('a run that wrote something within half a minute is left alone: it may be about to write more', async () => {
   const { run } = await claimed();
-  const { asked, hands } = engineSaying('RUNNING');
-  await lookAtQuiet(hands);
+  const { asked, deps } = engineSaying('RUNNING');
+  await lookAtQuiet(deps);
   await writtenAgo(run, 25);
-  await lookAtQuiet(hands);
+  await lookAtQuiet(deps);
   expect(asked).not.toContain(await workflowOf(run));
   await writtenAgo(run, 35);
-  await lookAtQuiet(hands);
+  await lookAtQuiet(deps);
   expect(asked).toContain(await workflowOf(run));
 });
 
 test('a run whose last record is ahead of the clock of the store is asked about: that clock was set back', async () => {
   const { run } = await claimed();
-  const { asked, hands } = engineSaying('RUNNING');
+  const { asked, deps } = engineSaying('RUNNING');
   await writtenAgo(run, -3_600);
-  await lookAtQuiet(hands);
+  await lookAtQuiet(deps);
   expect(asked).toContain(await workflowOf(run));
 });
 
@@ -86,9 +86,9 @@ test('a run that was looked at is not looked at again before the others', async 
   const { run } = await claimed();
   await writtenAgo(run, 3_600);
   const first = engineSaying('RUNNING');
-  await lookAtQuiet(first.hands);
+  await lookAtQuiet(first.deps);
   const second = engineSaying('RUNNING');
-  await lookAtQuiet(second.hands);
+  await lookAtQuiet(second.deps);
   expect([first.asked, second.asked].map((asked) => asked.length > 0)).toEqual([true, false]);
 });
 
@@ -100,7 +100,7 @@ test.each([
   ['COMPLETED', 'failed'],
 ])('a workflow that is %s leaves a run that %s, with its node free', async (status, state) => {
   const { node, run } = await claimed();
-  expect(await lookAtQuiet(engineSaying(status).hands, { olderThanMs: 0 })).toBeGreaterThan(0);
+  expect(await lookAtQuiet(engineSaying(status).deps, { olderThanMs: 0 })).toBeGreaterThan(0);
   expect(await control.runs.find(run)).toMatchObject({ state });
   expect(await control.runs.holding(node)).toBeUndefined();
 });
@@ -108,14 +108,14 @@ test.each([
 test('an engine that does not know a run has it started anew under a higher fence', async () => {
   const { node, run } = await claimed();
   const { fence } = (await control.runs.find(run))!;
-  await lookAtQuiet(engineSaying('UNKNOWN').hands, { olderThanMs: 0 });
+  await lookAtQuiet(engineSaying('UNKNOWN').deps, { olderThanMs: 0 });
   expect(await control.runs.find(run)).toMatchObject({ finished_at: null, fence: fence + 1 });
   expect(await control.runs.claim({ run, node_uuid: node, fence }, 'a late one')).toBe(false);
   expect((await control.runs.unstarted(60_000)).map(({ id }) => id)).toContain(run);
   await world.sql`update runs set finished_at = now(), state = 'failed' where id = ${run}`;
 });
 
-const hands = (ensureMarkHolder = async () => {}) => ({
+const deps = (ensureMarkHolder = async () => {}) => ({
   inventory: control,
   client: world.client,
   log: quiet,
@@ -131,17 +131,17 @@ test('what carries the mark is made again where it is gone, by one worker at a t
     release = resolve;
   });
   const first = upkeepOnce(
-    hands(async () => {
+    deps(async () => {
       await ensureMarkHolder(world.client, world.prefix);
       await held;
     }),
     1,
   );
   await world.until(() => schedule.describe().catch(() => undefined));
-  expect(await upkeepOnce(hands(), 1)).toBe(false);
+  expect(await upkeepOnce(deps(), 1)).toBe(false);
   release();
   expect(await first).toBe(true);
-  expect(await upkeepOnce(hands(), 1)).toBe(true);
+  expect(await upkeepOnce(deps(), 1)).toBe(true);
   await schedule.delete();
 });
 
@@ -165,7 +165,7 @@ test('what carries the mark starts no workflow, and a schedule that a release be
     state: { note: noteOf({ count: 7, mark: randomUUID() }) },
   });
   expect((await schedule.describe()).info.nextActionTimes).not.toEqual([]);
-  expect(await upkeepOnce(hands(ensure), 0)).toBe(true);
+  expect(await upkeepOnce(deps(ensure), 0)).toBe(true);
   const after = await schedule.describe();
   expect(after).toMatchObject(stopped);
   // In a roll-out workers of both releases compare the same mark.
@@ -184,7 +184,7 @@ test('each third pass starts what was accepted, ends what is gone, and sweeps wh
   };
   const inventory = { ...control, idempotency: { ...control.idempotency, sweep } };
   const ensure = () => ensureMarkHolder(world.client, world.prefix);
-  const counting = { ...hands(ensure), inventory, onReconciled: (pass: unknown) => void passes.push(pass) };
+  const counting = { ...deps(ensure), inventory, onReconciled: (pass: unknown) => void passes.push(pass) };
   await writtenAgo(run, 3_600);
   expect(await upkeepOnce(counting, 3)).toBe(true);
   expect(await control.runs.find(run)).toMatchObject({ state: 'aborted' });
@@ -203,7 +203,7 @@ test('a workflow of which the store has no run is terminated, and none that has 
   const statusOf = async (id: string) => (await world.client.workflow.getHandle(id).describe()).status.name;
   // The engine lists what is open a little later than it is.
   await world.until(async () => {
-    await endOrphans(hands());
+    await endOrphans(deps());
     return (await statusOf(other)) === 'TERMINATED' ? true : undefined;
   });
   expect(await statusOf(one)).toBe('RUNNING');
@@ -241,7 +241,7 @@ test('recovery says what it would do, and does it: forgotten runs set their node
   expect(would.find((line) => line.includes(kept))).toMatch(/terminated, and the run goes on from its record/);
   expect(would.find((line) => line.includes(other))).toMatch(/does not know its run.*maintenance/);
   expect([await statusOf(one), await statusOf(other)]).toEqual(['RUNNING', 'RUNNING']);
-  await upkeepOnce(hands());
+  await upkeepOnce(deps());
   expect(await statusOf(other)).toBe('RUNNING');
 
   expect((await world.runs.recover(true)).recovery).toMatchObject({ side: 'engine' });
@@ -325,9 +325,9 @@ test('where database and engine were both set back, no open run goes on: nothing
 
 test('a run that is about to go on from its record is not ended for the workflow that was terminated before', async () => {
   const { run } = await claimed();
-  await resumeRun((await control.runs.find(run))!, 'Its workflow was older than its record.', hands());
-  const { hands: terminated } = engineSaying('TERMINATED');
+  await resumeRun((await control.runs.find(run))!, 'Its workflow was older than its record.', deps());
+  const { deps: terminated } = engineSaying('TERMINATED');
   const again = (await control.runs.find(run))!;
-  expect(await putRight(again, createEngine(terminated.client), terminated)).toBeUndefined();
+  expect(await reconcileRun(again, createEngine(terminated.client), terminated)).toBeUndefined();
   expect(await control.runs.find(run)).toMatchObject({ finished_at: null });
 });

@@ -2,7 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { OlderSide } from '../../src/model/runs/recovery';
 import { powerLines } from '../../src/runs/powers';
-import { type RecoveryHands, recover } from '../../src/runs/recovering';
+import { type RecoveryDeps, recover } from '../../src/runs/recovering';
 
 // What BMCs say has tests of its own, with a worker that asks one.
 jest.mock('../../src/runs/powers', () => ({ powerLines: jest.fn() }));
@@ -115,8 +115,8 @@ const restoredOf = (given: Given) => {
     for (const workflowId of query.includes("!= 'Running'") ? closedIds : openIds) yield { workflowId };
   };
   const client = { workflow: { getHandle: handle, list }, withDeadline: (_: number, work: () => unknown) => work() };
-  const hands = { inventory, client, log: { info() {}, warn() {} }, queuePrefix: 'q' } as unknown as RecoveryHands;
-  return { hands, done, queries, lines: async (yes = false) => (await recover(hands, yes)).lines };
+  const deps = { inventory, client, log: { info() {}, warn() {} }, queuePrefix: 'q' } as unknown as RecoveryDeps;
+  return { deps, done, queries, lines: async (yes = false) => (await recover(deps, yes)).lines };
 };
 
 test('without a word that it may, nothing is done; with it the recovery ends after everything else', async () => {

@@ -6,7 +6,7 @@ import { createInventory, type Inventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { restored } from '../../src/model/runs/recovery';
 import { ensureMarkHolder as makeMarkHolder } from '../../src/process/temporal/temporal';
-import { lookAtMarks } from '../../src/runs/marks';
+import { detectRestore } from '../../src/runs/marks';
 import { upkeepOnce } from '../../src/runs/upkeep';
 import { type OwnTemporal, startOwnTemporal } from '../support/own-temporal';
 import { type TestDatabase, temporalAddress, temporalNamespace, testDatabase } from '../support/servers';
@@ -53,7 +53,7 @@ const copyOf = async (from: TestDatabase): Promise<TestDatabase> => {
 };
 
 /** As a control worker has it: store and engine, and a schedule that starts nothing meanwhile. */
-const within = async <T>(database: TestDatabase, prefix: string, work: (hands: Hands) => Promise<T>): Promise<T> => {
+const within = async <T>(database: TestDatabase, prefix: string, work: (deps: Deps) => Promise<T>): Promise<T> => {
   const connection = await Connection.connect({ address: temporalAddress() });
   const client = new Client({ connection, namespace: temporalNamespace });
   const inventory = createInventory(connect(database.controlUrl, { max: 2 }));
@@ -65,86 +65,86 @@ const within = async <T>(database: TestDatabase, prefix: string, work: (hands: H
     await connection.close();
   }
 };
-type Hands = Parameters<typeof upkeepOnce>[0];
+type Deps = Parameters<typeof upkeepOnce>[0];
 const held = async ({ inventory }: { inventory: Inventory }) => (await inventory.recovery.current())?.side;
 
 test('a database that is older than the engine is noticed; work goes on after the recovery was ended', async () => {
   const prefix = `test-${randomUUID().slice(0, 8)}`;
   const database = await made();
-  await within(database, prefix, async (hands) => {
-    await hands.ensureMarkHolder();
-    expect(await lookAtMarks(hands, true)).toBe(true);
-    expect(await lookAtMarks(hands, true)).toBe(true);
+  await within(database, prefix, async (deps) => {
+    await deps.ensureMarkHolder();
+    expect(await detectRestore(deps, true)).toBe(true);
+    expect(await detectRestore(deps, true)).toBe(true);
   });
   const backup = await copyOf(database);
-  await within(database, prefix, async (hands) => {
-    for (let pass = 0; pass < 3; pass++) expect(await lookAtMarks(hands, true)).toBe(true);
+  await within(database, prefix, async (deps) => {
+    for (let pass = 0; pass < 3; pass++) expect(await detectRestore(deps, true)).toBe(true);
   });
-  await within(backup, prefix, async (hands) => {
-    expect(await lookAtMarks(hands, true)).toBe(false);
-    expect(await held(hands)).toBe('store');
+  await within(backup, prefix, async (deps) => {
+    expect(await detectRestore(deps, true)).toBe(false);
+    expect(await held(deps)).toBe('store');
     // A pass of upkeep neither ends a workflow nor moves a mark.
-    const before = await hands.inventory.recovery.mark();
-    expect(await upkeepOnce(hands)).toBe(true);
-    expect(await hands.inventory.recovery.mark()).toEqual(before);
+    const before = await deps.inventory.recovery.mark();
+    expect(await upkeepOnce(deps)).toBe(true);
+    expect(await deps.inventory.recovery.mark()).toEqual(before);
     const api = createInventory(connect(backup.apiUrl, { max: 1 }));
     expect(await api.recovery.leave()).toBe(true);
     expect(await api.recovery.leave()).toBe(false);
     await api.close();
-    expect(await lookAtMarks(hands, true)).toBe(true);
-    expect(await lookAtMarks(hands, true)).toBe(true);
-    expect(await held(hands)).toBeUndefined();
+    expect(await detectRestore(deps, true)).toBe(true);
+    expect(await detectRestore(deps, true)).toBe(true);
+    expect(await held(deps)).toBeUndefined();
   });
 });
 
 test('a backup that is younger than the marks is held back where the operator says that it was restored', async () => {
   const prefix = `test-${randomUUID().slice(0, 8)}`;
   const database = await made();
-  await within(database, prefix, async (hands) => {
-    await hands.ensureMarkHolder();
-    expect(await lookAtMarks(hands, true)).toBe(true);
+  await within(database, prefix, async (deps) => {
+    await deps.ensureMarkHolder();
+    expect(await detectRestore(deps, true)).toBe(true);
   });
   const backup = await copyOf(database);
   // No mark has moved since, so nothing shows by itself.
-  await within(backup, prefix, async (hands) => {
-    expect(await lookAtMarks(hands, false)).toBe(true);
+  await within(backup, prefix, async (deps) => {
+    expect(await detectRestore(deps, false)).toBe(true);
     const owner = connect(backup.ownerUrl, { max: 1 });
     expect(await createInventory(owner).recovery.enter(restored('store'))).toBe(true);
     await owner.end();
-    expect(await lookAtMarks(hands, true)).toBe(false);
-    expect(await held(hands)).toBe('store');
+    expect(await detectRestore(deps, true)).toBe(false);
+    expect(await held(deps)).toBe('store');
   });
 });
 
 test('an engine that is older than the database is noticed, and one that has lost everything needs no operator', async () => {
   const prefix = `test-${randomUUID().slice(0, 8)}`;
   const database = await made();
-  const twice = (hands: Hands) => lookAtMarks(hands, true).then(() => lookAtMarks(hands, true));
-  await within(database, prefix, async (hands) => {
-    await hands.ensureMarkHolder();
-    expect(await twice(hands)).toBe(true);
+  const twice = (deps: Deps) => detectRestore(deps, true).then(() => detectRestore(deps, true));
+  await within(database, prefix, async (deps) => {
+    await deps.ensureMarkHolder();
+    expect(await twice(deps)).toBe(true);
   });
   await temporal.kill();
   const putBack = temporal.backUp();
   await temporal.start();
-  await within(database, prefix, async (hands) => expect(await twice(hands)).toBe(true));
+  await within(database, prefix, async (deps) => expect(await twice(deps)).toBe(true));
   await temporal.kill();
   putBack();
   await temporal.start();
-  await within(database, prefix, async (hands) => {
-    expect(await lookAtMarks(hands, false)).toBe(false);
-    expect(await held(hands)).toBe('engine');
+  await within(database, prefix, async (deps) => {
+    expect(await detectRestore(deps, false)).toBe(false);
+    expect(await held(deps)).toBe('engine');
     const api = createInventory(connect(database.apiUrl, { max: 1 }));
     await api.recovery.leave();
     await api.close();
-    expect(await twice(hands)).toBe(true);
+    expect(await twice(deps)).toBe(true);
   });
   await temporal.kill();
   temporal.lose();
   await temporal.start();
-  await within(database, prefix, async (hands) => {
-    await hands.ensureMarkHolder();
-    expect(await twice(hands)).toBe(true);
+  await within(database, prefix, async (deps) => {
+    await deps.ensureMarkHolder();
+    expect(await twice(deps)).toBe(true);
   });
 });
 

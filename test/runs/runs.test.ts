@@ -560,12 +560,12 @@ describe('a run that the engine will never take', () => {
       queuePrefix: `${world.prefix}-stuck`,
     });
     const { run } = await runs.start(await world.order(node, 'clean', [step('power.power_on')]));
-    return { node, run, runs, hands: { inventory: world.inventory, client, log: quiet } };
+    return { node, run, runs, deps: { inventory: world.inventory, client, log: quiet } };
   };
 
   test('is ended after some tries with the engine’s words, and keeps no other waiting', async () => {
-    const { node, run, hands } = await stuck(8);
-    for (let pass = 0; pass < 5; pass++) await relayOnce(hands, 0);
+    const { node, run, deps } = await stuck(8);
+    for (let pass = 0; pass < 5; pass++) await relayOnce(deps, 0);
     expect(await world.inventory.runs.find(run)).toMatchObject({
       state: 'failed',
       last_error: expect.stringContaining('message is too large'),
@@ -583,8 +583,8 @@ describe('a run that the engine will never take', () => {
     [9, 'Namespace temper is in the making'],
     [5, 'namespace temper is not there'],
   ])('is waited out where an operator or time can mend it, with the reason shown: code %i', async (code, details) => {
-    const { run, hands } = await stuck(code, details);
-    for (let pass = 0; pass < 7; pass++) await relayOnce(hands, 0);
+    const { run, deps } = await stuck(code, details);
+    for (let pass = 0; pass < 7; pass++) await relayOnce(deps, 0);
     expect(await world.inventory.runs.find(run)).toMatchObject({
       state: 'accepted',
       waiting_for: expect.stringContaining(details),
@@ -606,8 +606,8 @@ describe('a run that the engine will never take', () => {
   });
 
   test('waits while the engine is away, however often it is tried', async () => {
-    const { run, hands } = await stuck(14);
-    for (let pass = 0; pass < 7; pass++) await expect(relayOnce(hands, 0)).rejects.toThrow();
+    const { run, deps } = await stuck(14);
+    for (let pass = 0; pass < 7; pass++) await expect(relayOnce(deps, 0)).rejects.toThrow();
     expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'accepted' });
     await world.sql`update runs set state = 'failed', finished_at = now() where id = ${run}`;
   });

@@ -9,7 +9,13 @@ import type { CountedEvent } from '../../src/inventory/feed';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { deliveryAttempts, deliveryPauseMs } from '../../src/model/resources/webhooks';
 import { sendWebhook } from '../../src/runs/webhook-sender';
-import { forgetDeliveries, readEvents, runTelling, type TellHands, tellOnce } from '../../src/runs/webhooks';
+import {
+  deliverOnce,
+  forgetDeliveries,
+  type NotifyDeps,
+  readEvents,
+  runWebhookDelivery,
+} from '../../src/runs/webhooks';
 import { logOf, storeOf } from '../support/run-doubles';
 import { type TestDatabase, testDatabase } from '../support/servers';
 
@@ -59,7 +65,7 @@ beforeEach(async () => {
 });
 
 const logged: unknown[] = [];
-const hands = (more: Partial<TellHands> = {}): TellHands => ({
+const deps = (more: Partial<NotifyDeps> = {}): NotifyDeps => ({
   inventory: control,
   vault,
   origins: [origin],
@@ -115,7 +121,7 @@ test('an event goes, signed and without secrets, to those who want its kind and 
   const [runs, moves] = [await webhook(['run.*']), await webhook(['node.moved'], `${origin}/moves`)];
   const seq = await happened('run.failed', { error: 'It broke: password=geheim' });
   await happened('runbook.created');
-  expect(await tellOnce(hands(), never)).toBe(true);
+  expect(await deliverOnce(deps(), never)).toBe(true);
   expect(received).toHaveLength(1);
   const [{ headers, body, path }] = received as [Received];
   const sent = JSON.parse(body);
@@ -139,7 +145,7 @@ test('an event carries the name of its node and the verb of its run', async () =
     values (${run}, ${node!.uuid}, 1, 'service', 'service', '{}', '{}', 'x', 'w')`;
   await owner`insert into events (kind, node_uuid, run_id) values ('run.parked', ${node!.uuid}, ${run})`;
   await settled();
-  await tellOnce(hands(), never);
+  await deliverOnce(deps(), never);
   expect(JSON.parse(received[0]!.body)).toMatchObject({
     node_uuid: node!.uuid,
     node_name: 'hook-1',
@@ -153,8 +159,8 @@ test('a webhook gets nothing of what was before it, and each event once', async 
   const all = await webhook(['*']);
   await happened('step.done');
   await happened('node.moved');
-  await tellOnce(hands(), never);
-  await tellOnce(hands(), never);
+  await deliverOnce(deps(), never);
+  await deliverOnce(deps(), never);
   expect(received.map(({ headers }) => headers['x-temper-event']).sort()).toEqual(['node.moved', 'step.done']);
   expect(await log(all)).toHaveLength(2);
 });
@@ -164,14 +170,14 @@ test('what is refused is tried again, later every time, under the same id, until
   answers = { status: 500 };
   await happened('run.failed');
   const outcomes: string[] = [];
-  const telling = hands({ onDelivery: (outcome) => outcomes.push(outcome) });
+  const telling = deps({ onDelivery: (outcome) => outcomes.push(outcome) });
   for (let attempt = 1; attempt <= deliveryAttempts; attempt++) {
-    await tellOnce(telling, never);
+    await deliverOnce(telling, never);
     const [row] = await log(uuid);
     expect(row).toMatchObject({ attempts: attempt, status: 500, error: 'The receiver answered 500.' });
     expect(row!.state).toBe(attempt < deliveryAttempts ? 'pending' : 'failed');
     if (attempt < deliveryAttempts) expect(row!.waits).toBeGreaterThan(deliveryPauseMs(attempt) / 1_000 - 60);
-    await tellOnce(telling, never); // not due
+    await deliverOnce(telling, never); // not due
     await hurry();
   }
   expect(received).toHaveLength(deliveryAttempts);
@@ -188,7 +194,7 @@ test.each([
   const uuid = await webhook(['*']);
   answers = { status };
   await happened('run.failed');
-  await tellOnce(hands(), never);
+  await deliverOnce(deps(), never);
   expect(await log(uuid)).toMatchObject([{ state, status, attempts: 1 }]);
 });
 
@@ -196,7 +202,7 @@ test('a redirect is not followed', async () => {
   const uuid = await webhook(['*']);
   answers = { status: 302, headers: { location: `${origin}/elsewhere` } };
   await happened('run.failed');
-  await tellOnce(hands(), never);
+  await deliverOnce(deps(), never);
   expect(received.map(({ path }) => path)).toEqual(['/t']);
   expect(await log(uuid)).toMatchObject([{ state: 'pending', status: 302 }]);
 });
@@ -215,7 +221,7 @@ test.each([
 ])('nothing is sent to a target %s', async (_, url, addresses, says) => {
   const uuid = await webhook(['*'], url);
   await happened('run.failed');
-  await tellOnce(hands({ origins: ['http://hooks.example.org:1'], lookup: async () => addresses }), never);
+  await deliverOnce(deps({ origins: ['http://hooks.example.org:1'], lookup: async () => addresses }), never);
   expect(await log(uuid)).toMatchObject([{ state: 'pending', status: null, error: expect.stringContaining(says) }]);
   expect(received).toEqual([]);
 });
@@ -251,7 +257,7 @@ test('a receiver that never answers is given up on in time, and another one is n
   const [slow, quick] = [await webhook(['*'], `${deaf}/x`), await webhook(['*'])];
   for (let count = 0; count < 6; count++) await happened('run.failed');
   // The other receiver, in this process, is to answer within it.
-  await tellOnce(hands({ origins: [origin, deaf], timeoutMs: 5_000 }), never);
+  await deliverOnce(deps({ origins: [origin, deaf], timeoutMs: 5_000 }), never);
   silent.closeAllConnections();
   silent.close();
   const tried = (await log(slow)).filter(({ attempts }) => attempts > 0);
@@ -276,7 +282,7 @@ test('receivers that never answer keep no other waiting, however much is due to 
     delivered += 1;
     if (delivered === count) stop.abort();
   };
-  await runTelling(hands({ origins: [origin, deaf], timeoutMs: 600_000, onDelivery }), { signal: stop.signal });
+  await runWebhookDelivery(deps({ origins: [origin, deaf], timeoutMs: 600_000, onDelivery }), { signal: stop.signal });
   silent.closeAllConnections();
   silent.close();
   expect((await log(quick)).filter(({ state }) => state === 'delivered')).toHaveLength(count);
@@ -288,7 +294,7 @@ test('receivers that never answer keep no other waiting, however much is due to 
 test('what was to be delivered of an event that is deleted has failed, and is tried no more', async () => {
   const uuid = await webhook(['*']);
   await owner`insert into webhook_deliveries (webhook_uuid, event_seq, kind) values (${uuid}, 1000000000, 'run.failed')`;
-  await tellOnce(hands(), never);
+  await deliverOnce(deps(), never);
   expect(await log(uuid)).toMatchObject([{ state: 'failed', attempts: 0, error: 'The event was deleted by its age.' }]);
 });
 
@@ -296,7 +302,7 @@ test('a webhook that is switched off is sent nothing', async () => {
   const uuid = await webhook(['*']);
   await owner`update webhooks set enabled = false where uuid = ${uuid}`;
   await happened('run.failed');
-  await tellOnce(hands(), never);
+  await deliverOnce(deps(), never);
   expect([await log(uuid), received]).toEqual([[], []]);
 });
 
@@ -321,7 +327,7 @@ test('several readers read every event once between them, also one whose transac
 test('the log is forgotten after a while', async () => {
   const uuid = await webhook(['*']);
   await happened('run.failed');
-  await tellOnce(hands(), never);
+  await deliverOnce(deps(), never);
   expect(await control.webhooks.forget(7)).toBe(0);
   await owner`update webhook_deliveries set created_at = now() - interval '8 days', finished_at = now() - interval '8 days'`;
   expect(await control.webhooks.forget(7)).toBe(1);
@@ -359,9 +365,9 @@ test('records of deliveries are swept by the first pass, and not by those that f
       return [];
     },
   });
-  const hands = { inventory: store.inventory, vault: {}, log: logOf().log } as unknown as Parameters<
-    typeof runTelling
+  const deps = { inventory: store.inventory, vault: {}, log: logOf().log } as unknown as Parameters<
+    typeof runWebhookDelivery
   >[0];
-  await runTelling(hands, { signal: stop.signal });
+  await runWebhookDelivery(deps, { signal: stop.signal });
   expect([passes, store.of('webhooks.forget').length]).toEqual([3, 1]);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApi, createStreams, type Rooms, type Settings } from '../../src/api';
+import { type ApiContext, createApi, createStreams, type Settings } from '../../src/api';
 import type { Identity } from '../../src/identity';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
@@ -53,7 +53,7 @@ export type Request = {
 
 export type TestApi = {
   readonly url: string;
-  readonly rooms: Rooms;
+  readonly rooms: ApiContext;
   readonly inventory: Inventory;
   readonly runs: Recorded;
   /** As the owner of the database: for looking at what the API may not, and for setting states that runs would set. */
@@ -123,7 +123,7 @@ export const startTestApi = async (
     /** Another way of knowing callers than by the names of the personas. */
     identity?: Pick<Identity, 'identify'>;
     /** Whether users who approved rollouts still have their roles. */
-    voters?: Rooms['voters'];
+    voters?: ApiContext['voters'];
   } = {},
 ): Promise<TestApi> => {
   const database = options.database ?? (await testDatabase());
@@ -136,7 +136,7 @@ export const startTestApi = async (
   let policy = createPolicy(options.policy ?? { set: 'temper' });
   const lines = { info: line('info'), warn: line('warn'), error: line('error') };
   const streams = createStreams({ inventory, log: lines, ...options.streams });
-  const rooms: Rooms = {
+  const rooms: ApiContext = {
     policy: () => policy,
     identity: options.identity ?? fakeIdentity,
     inventory,

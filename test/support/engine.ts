@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createBmcActivities } from '../../src/activities/bmc';
-import { type ControlHands, createControlActivities } from '../../src/activities/control';
+import { type ControlDeps, createControlActivities } from '../../src/activities/control';
 import type { Driver } from '../../src/bmc/contract';
 import { createLanes } from '../../src/bmc/lane';
 import { createInventory, type Inventory } from '../../src/inventory';
@@ -55,7 +55,7 @@ export type World = {
   /** Each process's own role. */
   readonly pools: { readonly api: Sql; readonly control: Sql; readonly bmc: Sql };
   /** Starts a control worker; resolves a function that stops it. */
-  control(more?: Pick<ControlHands, 'displaceWithinMs' | 'rollouts'>): Promise<() => Promise<void>>;
+  control(more?: Pick<ControlDeps, 'displaceWithinMs' | 'rollouts'>): Promise<() => Promise<void>>;
   /** Starts a BMC worker with these drivers; resolves a function that stops it. */
   bmc(drivers: Readonly<Record<string, Driver>>): Promise<() => Promise<void>>;
   node(values?: Readonly<Record<string, unknown>>): Promise<NodeUuid>;

@@ -7,8 +7,8 @@ import { connect } from '../../src/inventory/database';
 import { isTemperError } from '../../src/model/errors';
 import type { NodeUuid, RolloutUuid } from '../../src/model/ids';
 import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
+import { advanceRollout } from '../../src/rollouts/advance';
 import type { RolloutDeps } from '../../src/rollouts/contract';
-import { tend } from '../../src/rollouts/tend';
 import { accept } from '../../src/runs/accept';
 import { startTestApi } from './api';
 import { quickTiming } from './engine';
@@ -117,7 +117,7 @@ export const startRolloutWorld = async (settings: Parameters<typeof startTestApi
       (await api.as(who, 'GET', `/temper/v1/rollouts/${rollout.uuid}/targets${query}`)).body.targets,
     /** One look of a coordinator. */
     tend: (rollout: { uuid: string }, over: Partial<RolloutDeps> = {}) =>
-      tend({ ...deps, ...over }, rollout.uuid as RolloutUuid),
+      advanceRollout({ ...deps, ...over }, rollout.uuid as RolloutUuid),
     /** Ends the runs of a rollout that are under way. */
     endRuns: async (rollout: { uuid: string }, outcome: 'succeeded' | 'failed' = 'succeeded') => {
       const runs = await api.sql<Parameters<typeof endOf>[1][]>`

@@ -46,22 +46,22 @@ const leavesRows = ({ method, rules, open, audited, changesNothing }: Route): bo
   (!changesNothing && !readingMethods.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
 
 /** What the policy answered last, and what it admitted last. */
-type Heard = { rule: string | null; allowed: boolean; admitted: string | null };
+type RuleAsked = { rule: string | null; allowed: boolean; admitted: string | null };
 
-const listening = (policy: Policy, heard: Heard): Policy => {
-  const hear = (rule: string, allowed: boolean) =>
-    void Object.assign(heard, { rule, allowed, ...(allowed && { admitted: rule }) });
+const recordingRules = (policy: Policy, asked: RuleAsked): Policy => {
+  const record = (rule: string, allowed: boolean) =>
+    void Object.assign(asked, { rule, allowed, ...(allowed && { admitted: rule }) });
   return {
     ...policy,
     allows: (rule, who, target) => {
       const allowed = policy.allows(rule, who, target);
-      hear(rule, allowed);
+      record(rule, allowed);
       return allowed;
     },
     require: (rule, who, target) => {
-      hear(rule, false);
+      record(rule, false);
       policy.require(rule, who, target);
-      hear(rule, true);
+      record(rule, true);
     },
   };
 };
@@ -88,18 +88,21 @@ const auditTarget = ({ path }: Route, params: FollowedRequest['params']) => {
 };
 
 /** A rule refused; where its refusal reads as "not found", the rule is known only from what was asked last. */
-const verdictOn = ({ status, facts }: TemperError, heard: Heard): { verdict: AuditOutcome; rule: string | null } => {
-  const hidden = status === 404 && heard.rule !== null && !heard.allowed;
+const verdictOn = (
+  { status, facts }: TemperError,
+  asked: RuleAsked,
+): { verdict: AuditOutcome; rule: string | null } => {
+  const hidden = status === 404 && asked.rule !== null && !asked.allowed;
   if (status === 403 || hidden)
-    return { verdict: 'refused', rule: typeof facts.rule === 'string' ? facts.rule : heard.rule };
-  return { verdict: 'failed', rule: heard.admitted };
+    return { verdict: 'refused', rule: typeof facts.rule === 'string' ? facts.rule : asked.rule };
+  return { verdict: 'failed', rule: asked.admitted };
 };
 
 /** How often counted refusals are looked through. */
 const flushEveryMs = 15_000;
 
 /** @param ctx the API's own; the trail writes as its role may */
-export const createTrail = (ctx: ApiContext): Trail => {
+export const createAuditTrail = (ctx: ApiContext): Trail => {
   const write = (row: RequestRow): Promise<void> =>
     ctx.inventory.audit.writeRequest(row).catch((thrown) => {
       const { action, verdict, requester } = row;
@@ -112,7 +115,7 @@ export const createTrail = (ctx: ApiContext): Trail => {
   return {
     follow({ route, params, who, requestId, origin }) {
       if (!leavesRows(route)) return undefined;
-      const heard: Heard = { rule: null, allowed: false, admitted: null };
+      const asked: RuleAsked = { rule: null, allowed: false, admitted: null };
       const rule_set = ctx.policy().hash;
       const row = (verdict: AuditOutcome, rule: string | null, code: string | null): RequestRow => ({
         requester: requesterOf({ who, requestId }),
@@ -130,12 +133,12 @@ export const createTrail = (ctx: ApiContext): Trail => {
         leavesRow: () => {
           left = true;
         },
-        ctx: { ...ctx, policy: () => listening(ctx.policy(), heard) },
+        ctx: { ...ctx, policy: () => recordingRules(ctx.policy(), asked) },
         granted: async (code) => {
-          if (!left) await write(row('granted', heard.admitted, code ?? null));
+          if (!left) await write(row('granted', asked.admitted, code ?? null));
         },
         ended: (error) => {
-          const { verdict, rule } = verdictOn(error, heard);
+          const { verdict, rule } = verdictOn(error, asked);
           return repeats.note(row(verdict, rule, error.code));
         },
       };

@@ -12,8 +12,8 @@ import type { ErrorLog } from '../../model/log';
 import { callerKey } from './caller-key';
 import { createEventTail, type EventTail } from './event-tail';
 
-/** One open stream's ear. */
-export type Ear = {
+/** One open stream of events. */
+export type Subscription = {
   /** Aborts when the API ends. */
   readonly closing: AbortSignal;
   /** Resolves when something may have come for its run, at the latest after this time, or when `signal` aborts. */
@@ -37,7 +37,7 @@ export const openerOf = (who: Caller): Opener => ({
 
 export type Streams = {
   /** Opens a stream of a run, or of all events (null). Throws TooManyStreams, QuotaExceeded. */
-  open(run: RunUuid | null, opener: Opener): Promise<Ear>;
+  open(run: RunUuid | null, opener: Opener): Promise<Subscription>;
   /** Where streams of all events get them. */
   readonly tail: EventTail;
   /** How many are open. */
@@ -62,10 +62,10 @@ export type StreamsOptions = {
 const watchMs = 90_000;
 const renewEveryMs = 30_000;
 
-type Hearer = {
+type Subscriber = {
   readonly run: RunUuid | null;
   readonly opener: Opener;
-  heard: boolean;
+  hasNews: boolean;
   wake: () => void;
 };
 
@@ -74,40 +74,40 @@ const ofSystemShare = 1 / 5;
 
 /** Raises where the bound of all streams, of one caller's or of one project's is reached. */
 const requireRoom = (
-  hearers: ReadonlySet<Hearer>,
+  subscribers: ReadonlySet<Subscriber>,
   { caller, project, ofSystem }: Opener,
   { limit = 200, limitOfOne = 20, quota = 0 }: StreamsOptions,
 ): void => {
-  if (hearers.size >= limit) raise('TooManyStreams', { limit, whose: 'open' });
-  const others = [...hearers].filter(({ opener }) => !opener.ofSystem).length;
+  if (subscribers.size >= limit) raise('TooManyStreams', { limit, whose: 'open' });
+  const others = [...subscribers].filter(({ opener }) => !opener.ofSystem).length;
   const ofOthers = limit - Math.floor(limit * ofSystemShare);
   if (!ofSystem && others >= ofOthers) raise('TooManyStreams', { limit: ofOthers, whose: 'of projects open' });
-  const own = [...hearers].filter(({ opener }) => opener.caller === caller).length;
+  const own = [...subscribers].filter(({ opener }) => opener.caller === caller).length;
   if (own >= limitOfOne) raise('TooManyStreams', { limit: limitOfOne, whose: 'of this caller open' });
-  const ofProject = [...hearers].filter(({ opener }) => opener.project === project).length;
+  const ofProject = [...subscribers].filter(({ opener }) => opener.project === project).length;
   if (project !== null && quota > 0 && ofProject >= quota)
     raise('QuotaExceeded', quotaFacts('streams', project, quota));
 };
 
-const runsOf = (hearers: ReadonlySet<Hearer>): RunUuid[] => [
-  ...new Set([...hearers].map(({ run }) => run).filter((run) => run !== null)),
+const runsOf = (subscribers: ReadonlySet<Subscriber>): RunUuid[] => [
+  ...new Set([...subscribers].map(({ run }) => run).filter((run) => run !== null)),
 ];
 
 /** The runs that this process watches, noted in the store again and again, and its listening connection. */
-const createWatch = ({ inventory, log }: StreamsOptions, hearers: ReadonlySet<Hearer>) => {
+const createWatch = ({ inventory, log }: StreamsOptions, subscribers: ReadonlySet<Subscriber>) => {
   const watcher = randomUUID();
   let listening: Promise<Listening | undefined> | undefined;
   const wake = (run?: RunUuid): void => {
-    for (const hearer of hearers) {
-      if (run !== undefined && hearer.run !== run) continue;
-      hearer.heard = true;
-      hearer.wake();
+    for (const subscriber of subscribers) {
+      if (run !== undefined && subscriber.run !== run) continue;
+      subscriber.hasNews = true;
+      subscriber.wake();
     }
   };
   const warn = (says: string) => (thrown: unknown) => void log.warn(says, { reason: String(thrown) });
   const keep = (runs: readonly RunUuid[]): Promise<void> =>
     inventory.watches.keep(watcher, runs, watchMs).catch(warn('runs could not be watched'));
-  const renewal = setInterval(() => void keep(runsOf(hearers)), renewEveryMs);
+  const renewal = setInterval(() => void keep(runsOf(subscribers)), renewEveryMs);
   renewal.unref();
   return {
     keep,
@@ -132,31 +132,31 @@ const createWatch = ({ inventory, log }: StreamsOptions, hearers: ReadonlySet<He
 /** @returns streams that are all closed; the listening connection is opened by the first one */
 export const createStreams = (options: StreamsOptions): Streams => {
   const { onCount } = options;
-  const hearers = new Set<Hearer>();
-  const watch = createWatch(options, hearers);
+  const subscribers = new Set<Subscriber>();
+  const watch = createWatch(options, subscribers);
   const ending = new AbortController();
   setMaxListeners(0, ending.signal); // one for each stream that waits
   const tail = createEventTail(options);
 
-  const leave = async (hearer: Hearer): Promise<void> => {
-    if (!hearers.delete(hearer)) return;
-    onCount?.(hearers.size);
-    if (hearer.run === null || [...hearers].some(({ run }) => run === hearer.run)) return;
-    await watch.drop(hearer.run);
+  const leave = async (subscriber: Subscriber): Promise<void> => {
+    if (!subscribers.delete(subscriber)) return;
+    onCount?.(subscribers.size);
+    if (subscriber.run === null || [...subscribers].some(({ run }) => run === subscriber.run)) return;
+    await watch.drop(subscriber.run);
   };
 
   /** Announcements come at once but may be lost; what the reader of all events finds is late by a part of a second. */
-  const watched = async (run: RunUuid, hearer: Hearer): Promise<() => void> => {
+  const watched = async (run: RunUuid, subscriber: Subscriber): Promise<() => void> => {
     await watch.listen();
     await watch.keep([run]);
     const news = (): void => {
-      hearer.heard = true;
-      hearer.wake();
+      subscriber.hasNews = true;
+      subscriber.wake();
     };
     return tail
       .watch(({ run_id }) => run_id === run, news)
       .catch(async (thrown) => {
-        await leave(hearer);
+        await leave(subscriber);
         throw thrown;
       });
   };
@@ -164,22 +164,22 @@ export const createStreams = (options: StreamsOptions): Streams => {
   return {
     tail,
     get open_count() {
-      return hearers.size;
+      return subscribers.size;
     },
     async open(run, opener) {
       const { limit = 200 } = options;
       if (ending.signal.aborted) raise('TooManyStreams', { limit, whose: 'open' });
-      requireRoom(hearers, opener, options);
-      const hearer: Hearer = { run, opener, heard: false, wake: () => {} };
-      hearers.add(hearer);
-      onCount?.(hearers.size);
-      const unwatch = run === null ? undefined : await watched(run, hearer);
+      requireRoom(subscribers, opener, options);
+      const subscriber: Subscriber = { run, opener, hasNews: false, wake: () => {} };
+      subscribers.add(subscriber);
+      onCount?.(subscribers.size);
+      const unwatch = run === null ? undefined : await watched(run, subscriber);
       return {
         closing: ending.signal,
-        news: (withinMs, signal) => heard(hearer, withinMs, [signal, ending.signal]),
+        news: (withinMs, signal) => waitForEvents(subscriber, withinMs, [signal, ending.signal]),
         close: () => {
           unwatch?.();
-          return leave(hearer);
+          return leave(subscriber);
         },
       };
     },
@@ -192,17 +192,17 @@ export const createStreams = (options: StreamsOptions): Streams => {
 };
 
 /** Waits for the first of: news (also news that came before), time, a signal. */
-const heard = (hearer: Hearer, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
+const waitForEvents = (subscriber: Subscriber, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
       for (const signal of signals) signal.removeEventListener('abort', done);
-      hearer.heard = false;
-      hearer.wake = () => {};
+      subscriber.hasNews = false;
+      subscriber.wake = () => {};
       resolve();
     };
     const timer = setTimeout(done, withinMs);
     for (const signal of signals) signal.addEventListener('abort', done, { once: true });
-    hearer.wake = done;
-    if (hearer.heard || signals.some(({ aborted }) => aborted)) done();
+    subscriber.wake = done;
+    if (subscriber.hasNews || signals.some(({ aborted }) => aborted)) done();
   });

@@ -65,7 +65,7 @@ const underWay = (): never => raise('IdempotencyUnderWay', { seconds: 1 });
  * Errors that say nothing of the work: a statement may even be on its way still, which must find that its request was given up, or
  * another one of the request stands. What became of it is looked up when it is asked for again.
  */
-const saysNothing = [
+const inconclusiveErrors = [
   'StoreUnavailable',
   'StoreContended',
   'Unexpected',
@@ -87,7 +87,7 @@ const keepAnswer = ({ ctx }: Keys, request_id: string, answer: Answer): Promise<
 const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promise<void> => {
   const { idempotency } = keys.ctx.inventory;
   const error = asTemperError(thrown, request_id);
-  if (saysNothing.includes(error.code as 'Unexpected')) return idempotency.abandon(request_id);
+  if (inconclusiveErrors.includes(error.code as 'Unexpected')) return idempotency.abandon(request_id);
   if (await idempotency.forget(request_id)) return;
   const { status, headers, text } = replyFor(error);
   await keepAnswer(keys, request_id, { status, headers, text });

@@ -12,7 +12,7 @@ const mostRaces = 2;
  * Refuses a write that found another row than the one that it was decided by: the request is decided again at once, on what
  * the other writer left. Throws NodeLocked.
  */
-export const raceLost = (node: string): never => raise('NodeLocked', { node, raced: true });
+export const lostLockRace = (node: string): never => raise('NodeLocked', { node, raced: true });
 
 const isRace = (thrown: unknown): boolean => isTemperError(thrown, 'NodeLocked') && thrown.facts.raced === true;
 

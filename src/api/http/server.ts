@@ -2,7 +2,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { trustIn } from '../../model/access/senders';
 import { raise, TemperError } from '../../model/errors';
-import { createTrail, type Trail } from '../audit/middleware';
+import { createAuditTrail, type Trail } from '../audit/middleware';
 import type { ApiContext } from '../context';
 import { routes as allRoutes } from '../routes';
 import { isOpen } from './admission';
@@ -26,7 +26,7 @@ import { write } from './writing';
 export const createApi = (
   ctx: ApiContext,
   routes: readonly Route[] = allRoutes,
-  trail: Trail = createTrail(ctx),
+  trail: Trail = createAuditTrail(ctx),
 ): Express => {
   const serve = serving(ctx, trail, routes);
   const app = express();

@@ -13,7 +13,7 @@ export type Sink = {
 export type Stream = (sink: Sink) => Promise<void>;
 
 // A client that reads nothing for so long has gone, whatever its connection says.
-const patienceMs = 60_000;
+const drainWithinMs = 60_000;
 
 /** Proxies must neither keep nor collect what is meant for now. */
 export const streamHeaders = {
@@ -43,7 +43,7 @@ const sinkOf = (response: ServerResponse): Sink => {
         const lost = settle(() => reject(gone.signal.reason));
         const timer = setTimeout(
           settle(() => reject(new Error('the client does not read'))),
-          patienceMs,
+          drainWithinMs,
         );
         response.once('drain', drained);
         gone.signal.addEventListener('abort', lost, { once: true });

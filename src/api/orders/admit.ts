@@ -15,7 +15,7 @@ import { type Checks, firstRefusal } from './checks';
 import type { OrderContext } from './context';
 import { checkConfigdrive, deploymentFacts } from './deploy';
 import { requireOwnRun } from './leases';
-import { wayOutOfMaintenance } from './maintenance-remedy';
+import { maintenanceHint } from './maintenance-remedy';
 import { askedBy, orderedNode } from './orders';
 import { requireKnown } from './origins';
 import { orderRun } from './plan-run';
@@ -134,7 +134,7 @@ export const admitProvision = async (
   const want = wantedVerb(given.body);
   const request = await withBaseline({ ctx, request: given, node, ident, checks }, want);
   const { who, version, body, reason } = request;
-  const way = () => wayOutOfMaintenance(policy, who, node);
+  const way = () => maintenanceHint(policy, who, node);
   checks.rule(policy, want.rule, who, nodeTarget(node));
   checks.try(() => checkVersions(want, request));
   requireSteps(policy, request, node, checks);

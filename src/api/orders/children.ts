@@ -13,7 +13,7 @@ import { visibleNode } from '../resource/visibility';
 import type { Checks } from './checks';
 import type { OrderContext } from './context';
 import { checkWorkable } from './orders';
-import { once } from './prefetched';
+import { memoized } from './prefetched';
 import { requireStepRules, stepRules, type WireStep } from './steps';
 
 type Asking = { readonly who: Caller; readonly version: number; readonly checks: Checks };
@@ -60,8 +60,10 @@ const onChild = (step: WireStep, verb: StepVerb, child: NodeRow, checks: Checks)
 
 /** What is asked once for all steps of a request: which children there are, and whether the caller sees each. */
 const childrenOnce = ({ ctx, request, parent }: { ctx: OrderContext; request: Asking; parent: NodeRow }) => ({
-  all: once(async () => new Map((await ctx.inventory.nodes.children(parent.uuid)).map((child) => [child.uuid, child]))),
-  see: once((uuid: NodeUuid) => visibleNode(ctx, request, uuid)),
+  all: memoized(
+    async () => new Map((await ctx.inventory.nodes.children(parent.uuid)).map((child) => [child.uuid, child])),
+  ),
+  see: memoized((uuid: NodeUuid) => visibleNode(ctx, request, uuid)),
 });
 
 /** Throws InvalidSteps. */

@@ -27,7 +27,7 @@ const admitted = (policy: Policy): string[] =>
   });
 
 /** What the caller, or a caller with another role, does about a node in maintenance. */
-export const wayOutOfMaintenance = (policy: Policy, who: Caller, node: NodeRow): string => {
+export const maintenanceHint = (policy: Policy, who: Caller, node: NodeRow): string => {
   const command = `baremetal node maintenance unset ${node.name ?? node.uuid}`;
   if (policy.allows(maintenanceRemedyRule, who, nodeTarget(node)))
     return `Rule ${maintenanceRemedyRule} lets you end it: \`${command}\`.`;

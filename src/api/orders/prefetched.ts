@@ -5,7 +5,7 @@ import type { NodeUuid } from '../../model/ids';
 import type { OrderContext } from './context';
 
 /** One answer for each key, asked for once. A refusal is remembered as well. */
-export const once = <Args extends readonly unknown[], T>(ask: (...args: Args) => Promise<T>) => {
+export const memoized = <Args extends readonly unknown[], T>(ask: (...args: Args) => Promise<T>) => {
   const known = new Map<string, Promise<T>>();
   return (...args: Args): Promise<T> => {
     const key = JSON.stringify(args);
@@ -40,16 +40,16 @@ export const prefetched = async (
         reported: async (node) => (known.has(node) ? (reported.get(node) ?? []) : details.reported(node)),
       },
       freezes: { ...freezes, active: async (node) => (known.has(node) ? frozen.get(node) : freezes.active(node)) },
-      runbooks: { ...runbooks, find: once((ident, options) => runbooks.find(ident, options)) },
+      runbooks: { ...runbooks, find: memoized((ident, options) => runbooks.find(ident, options)) },
       runbookRevisions: {
         ...runbookRevisions,
-        find: once(runbookRevisions.find),
-        steps: once(runbookRevisions.steps),
+        find: memoized(runbookRevisions.find),
+        steps: memoized(runbookRevisions.steps),
       },
-      ramdisks: { ...ramdisks, find: once(ramdisks.find) },
-      images: { ...images, find: once(images.find) },
-      quotas: { ...quotas, require: once(quotas.require) },
-      expectations: { ...expectations, ofSteps: once(expectations.ofSteps) },
+      ramdisks: { ...ramdisks, find: memoized(ramdisks.find) },
+      images: { ...images, find: memoized(images.find) },
+      quotas: { ...quotas, require: memoized(quotas.require) },
+      expectations: { ...expectations, ofSteps: memoized(expectations.ofSteps) },
     },
   };
 };

@@ -24,7 +24,7 @@ import {
 import { asShown, shownTo } from './kit-lists';
 import { stampLessee } from './lease-writes';
 import { attributesOf, checkAttributes, type Operation, type Patcher, patchBody, patcherOf, rulesFor } from './patch';
-import { type Context, type FoundRow, findVisible, reachOf, requireOnHome, visibleHome } from './reach';
+import { type Context, type FoundRow, findVisible, requireOnHome, scopeOf, visibleHome } from './reach';
 import { createGate, createSchema } from './validation';
 import { dropSecrets, keepSecrets, type StoredValues, sealedValues, withDefaults, withId } from './values';
 
@@ -140,7 +140,7 @@ const createRoute = (resource: Resource): Route => {
             requireOnHome(ctx, who, rule, field('node_uuid') ?? field('node_ident')),
         }
       : { asks: rule }),
-    rules: [...(home ? reachOf(resource).seeing : []), rule, ...asks, ...redacting],
+    rules: [...(home ? scopeOf(resource).seeing : []), rule, ...asks, ...redacting],
     body: parse ? z.unknown() : createSchema(resource.table),
     ...(!parse && { gate: createGate(resource.table) }),
     handler: async (request, ctx) => {
@@ -205,7 +205,7 @@ const update = async (resource: Resource, patched: Patcher, context: Transaction
   const { who, version } = request;
   const patch = request.body as Operation[];
   const named = attributesOf(patch);
-  const reach = reachOf(resource);
+  const reach = scopeOf(resource);
   const options = { lock: true, version, act: 'update' } as const;
   const found = await findVisible(resource, context, who, identIn(resource, request.params), options);
   const { row, node } = found;
@@ -231,7 +231,7 @@ const update = async (resource: Resource, patched: Patcher, context: Transaction
 const patchRoute = (resource: Resource): Route => {
   const patched = patcherOf(resource.table);
   const rule = ruleOf(resource, 'update');
-  const { seeing, ruleFirst, target } = reachOf(resource);
+  const { seeing, ruleFirst, target } = scopeOf(resource);
   const { asks = [], redacting = [], table } = resource;
   const rules = new Set([
     rule,
@@ -267,7 +267,7 @@ const patchRoute = (resource: Resource): Route => {
 const removeRow = async (resource: Resource, context: Transaction): Promise<void> => {
   const { inventory, request } = context;
   const { who, version, params } = request;
-  const reach = reachOf(resource);
+  const reach = scopeOf(resource);
   const rule = ruleOf(resource, 'delete');
   const options = { lock: true, version, act: 'delete' } as const;
   const found = await findVisible(resource, context, who, identIn(resource, params), options);
@@ -281,7 +281,7 @@ const removeRow = async (resource: Resource, context: Transaction): Promise<void
 };
 
 const deleteRoute = (resource: Resource): Route => {
-  const { seeing, ruleFirst } = reachOf(resource);
+  const { seeing, ruleFirst } = scopeOf(resource);
   const rule = ruleOf(resource, 'delete');
   return route<PathParams>({
     method: 'DELETE',

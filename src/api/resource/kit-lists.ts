@@ -27,7 +27,7 @@ import {
   pageAsked,
   showQuery,
 } from './lists';
-import { type FoundRow, findVisible, reachOf, visibleHome } from './reach';
+import { type FoundRow, findVisible, scopeOf, visibleHome } from './reach';
 import type { Shown } from './representation';
 import type { StoredValues } from './values';
 
@@ -96,7 +96,7 @@ const answerList = async (
   { whole, path, parent }: Listing,
 ): Promise<Answer> => {
   const { who, query, version } = request;
-  const reach = reachOf(kind);
+  const reach = scopeOf(kind);
   if (reach.ruleFirst) for (const rule of listRulesOf(kind)) ctx.policy().require(rule, who);
   const table = kind.tableAt?.(version) ?? kind.table;
   const since = kind.detailSince === 'never' ? undefined : kind.detailSince;
@@ -116,7 +116,7 @@ const answerList = async (
 };
 
 const listRulesOf = (kind: Shows): readonly string[] => [
-  ...(kind.listRules ?? reachOf(kind).listRules),
+  ...(kind.listRules ?? scopeOf(kind).listRules),
   ...(kind.redacting ?? []),
 ];
 
@@ -145,7 +145,7 @@ const showOne = async (
   ctx: ApiContext,
 ): Promise<Answer> => {
   const { who, params, query, version } = request;
-  const reach = reachOf(kind);
+  const reach = scopeOf(kind);
   const rule = ruleOf(kind, 'get');
   if (reach.ruleFirst) ctx.policy().require(rule, who);
   const fields = chosenFields(kind.tableAt?.(version) ?? kind.table, query.fields, version);
@@ -159,7 +159,7 @@ const showRoute = (kind: Shows): Route =>
     method: 'GET',
     path: onePath(kind),
     since: kind.since,
-    rules: [...new Set([...reachOf(kind).seeing, ruleOf(kind, 'get'), ...(kind.redacting ?? [])])],
+    rules: [...new Set([...scopeOf(kind).seeing, ruleOf(kind, 'get'), ...(kind.redacting ?? [])])],
     params: paramsOf(kind.param),
     query: showQuery,
     handler: (request, ctx) => showOne(kind, request, ctx),

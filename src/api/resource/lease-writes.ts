@@ -2,7 +2,7 @@
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import type { NodeUuid, ProjectId } from '../../model/ids';
-import { raceLost } from '../http/lock-wait';
+import { lostLockRace } from '../http/lock-wait';
 
 type Leased = { readonly uuid: NodeUuid; readonly owner: ProjectId | null; readonly lessee: ProjectId | null };
 
@@ -22,5 +22,5 @@ export const stampLessee = async (
   options: { readonly lock?: boolean } = {},
 ): Promise<void> => {
   if (isLessee(who, node) && !(await inventory.leaseWrites.begin(node.uuid, node.lessee!, options)))
-    raceLost(node.uuid);
+    lostLockRace(node.uuid);
 };

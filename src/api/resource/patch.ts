@@ -10,7 +10,7 @@ import { came, fieldSchema, refuseNewer } from './validation';
 
 // openstack/ironic:ironic/common/args.py; the last segment of a list may be "-".
 const pathForm = /^(\/[\w-]+)+$/;
-const poison = ['__proto__', 'constructor', 'prototype'];
+const prototypeKeys = ['__proto__', 'constructor', 'prototype'];
 
 const pathRefusal = (path: unknown): string =>
   'must be a path such as /driver_info/redfish_address: "/" before every key, and keys of letters, digits, "_" and "-" ' +
@@ -24,7 +24,7 @@ const operation = z.strictObject({
   path: z
     .string()
     .regex(pathForm, { error: ({ input }) => pathRefusal(input) })
-    .refine((path) => !path.split('/').some((part) => poison.includes(part)), { error: 'names no attribute' }),
+    .refine((path) => !path.split('/').some((part) => prototypeKeys.includes(part)), { error: 'names no attribute' }),
   value: z.unknown().optional(),
 });
 

@@ -19,7 +19,7 @@ export type Context = { policy(): Policy; readonly inventory: Queries };
 /** A row, with its node where it belongs to one. */
 export type FoundRow<Row = AnyRow> = { readonly row: Row; readonly node?: HomeNode };
 
-type Reach = {
+type AccessScope = {
   /** Whether rules are about no object, and so asked before it is looked for. */
   readonly ruleFirst: boolean;
   /** The rules of a list in the order they are asked. */
@@ -35,7 +35,7 @@ type Reach = {
 
 const listsOf = (kind: ResourceKind) => ({ all: ruleOf(kind, 'list_all'), own: ruleOf(kind, 'list') });
 
-const byNode = (kind: ResourceKind): Reach => ({
+const byNode = (kind: ResourceKind): AccessScope => ({
   ruleFirst: false,
   listRules: [...Object.values(listsOf(kind)), ruleOf(kind, 'get'), seesNode],
   seeing: [seesNode],
@@ -52,7 +52,7 @@ const byNode = (kind: ResourceKind): Reach => ({
     ),
 });
 
-const byOwner = (kind: ResourceKind, { target, columns, filter }: NonNullable<ResourceKind['owned']>): Reach => {
+const byOwner = (kind: ResourceKind, { target, columns, filter }: NonNullable<ResourceKind['owned']>): AccessScope => {
   const see = ruleOf(kind, 'get');
   return {
     ruleFirst: false,
@@ -76,7 +76,7 @@ const byOwner = (kind: ResourceKind, { target, columns, filter }: NonNullable<Re
   };
 };
 
-const byInstallation = (kind: ResourceKind): Reach => ({
+const byInstallation = (kind: ResourceKind): AccessScope => ({
   ruleFirst: true,
   listRules: [ruleOf(kind, 'get')],
   seeing: [],
@@ -85,7 +85,7 @@ const byInstallation = (kind: ResourceKind): Reach => ({
   visible: () => always,
 });
 
-export const reachOf = (kind: ResourceKind): Reach => {
+export const scopeOf = (kind: ResourceKind): AccessScope => {
   if (kind.home) return byNode(kind);
   return kind.owned ? byOwner(kind, kind.owned) : byInstallation(kind);
 };
@@ -120,7 +120,7 @@ export const findVisible = async <Row extends AnyRow>(
   const kind = given as unknown as ResourceKind;
   checkIdent(kind, ident, version, act);
   const found = await kind.store(inventory).find(ident, options);
-  const shown = found === undefined ? undefined : reachOf(kind).shown(policy(), who, found);
+  const shown = found === undefined ? undefined : scopeOf(kind).shown(policy(), who, found);
   return (shown ?? raise(kind.missing, { [kind.what]: ident })) as FoundRow<Row>;
 };
 

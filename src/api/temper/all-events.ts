@@ -147,12 +147,12 @@ const placeAfter = async (ctx: ApiContext, who: Caller, last: string | undefined
 const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
   const wanted = await wantedEvents(ctx, request);
   const after = await placeAfter(ctx, request.who, request.header('last-event-id'));
-  const ear = await ctx.streams.open(null, openerOf(request.who));
+  const subscription = await ctx.streams.open(null, openerOf(request.who));
   const texts = createEventTexts(ctx.policy, request.who, visibleView);
   // The caller's rights are decided anew before each writing; until then what it may not see neither wakes the stream nor is kept.
   const concerns = (event: SeenEvent): boolean => isWanted(wanted, event) && texts.of(event) !== undefined;
   const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
-    await ear.close();
+    await subscription.close();
     throw thrown;
   });
   let caller = request.who;
@@ -171,14 +171,14 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
       return rows.flatMap((row) => texts.of(row) ?? []);
     },
     tailing,
-    closing: ear.closing,
+    closing: subscription.closing,
   };
   return {
     status: 200,
     stream: (sink) =>
       followEvents(following, after, sink).finally(async () => {
         tailing.close();
-        await ear.close();
+        await subscription.close();
       }),
   };
 };

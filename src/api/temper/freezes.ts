@@ -132,7 +132,7 @@ const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ct
 };
 
 /** Notifies the run that waits for it. The request does not wait for that: a run that misses it reads for itself. */
-const thawed = (ctx: ApiContext, node: NodeUuid): void => {
+const notifyUnfrozen = (ctx: ApiContext, node: NodeUuid): void => {
   ctx.runs
     .agentContact({ node, kind: 'thaw' })
     .catch((thrown) => ctx.log.warn('freeze ended, run not notified', { node_uuid: node, reason: String(thrown) }));
@@ -155,7 +155,7 @@ const endFreeze = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: A
       data: { node_uuid: freeze.node_uuid, reason: freeze.reason },
     });
   });
-  thawed(ctx, freeze.node_uuid);
+  notifyUnfrozen(ctx, freeze.node_uuid);
   return noContent();
 };
 

@@ -35,7 +35,7 @@ const startBody = hashedBody.extend({
     .transform((text) => new Date(text))
     .optional(),
 });
-const abortion = actBody.extend({ running: z.enum(['finish', 'abort']).default('finish') });
+const abortBody = actBody.extend({ running: z.enum(['finish', 'abort']).default('finish') });
 type ActBody = z.output<typeof actBody> & { readonly running?: 'finish' | 'abort'; readonly start_at?: Date };
 type ActRequest = ApiRequest<OfRollout, unknown, ActBody>;
 
@@ -51,7 +51,7 @@ type ActRow = {
 };
 
 /** A person who acts on a rollout that runs by its own rights has shown them again; another person's act changes nothing of that. */
-const regrant = ({ granted }: RolloutRow, { who }: ActRequest): RolloutChange =>
+const refreshGrant = ({ granted }: RolloutRow, { who }: ActRequest): RolloutChange =>
   granted && granted.user_id === who.user_id && granted.strategy === who.strategy ? { granted: who } : {};
 
 const clear = { code: null, reason: null } as const;
@@ -83,7 +83,7 @@ const acts: Readonly<Record<Act, ActRow>> = {
     to: () => 'running',
     change: (row, request) => {
       refuseGate(row);
-      return { ...clear, refused_in_row: 0, ...regrant(row, request) };
+      return { ...clear, refused_in_row: 0, ...refreshGrant(row, request) };
     },
     done: 'rollout.resumed',
   },
@@ -92,7 +92,7 @@ const acts: Readonly<Record<Act, ActRow>> = {
     change: (row, request) => ({
       ...clear,
       ...(hasNextWave(row) && { wave: row.wave + 1 }),
-      ...regrant(row, request),
+      ...refreshGrant(row, request),
     }),
     more: (store, row, { who, body: { reason } }) => openNext(store, row, { who, reason }),
     done: 'rollout.advanced',
@@ -179,7 +179,7 @@ const handlerOf =
   async (request: ActRequest, ctx: ApiContext): Promise<Answer> =>
     ok(await wholeView(ctx, await perform(ctx, request, act), request.base));
 
-const wills = {
+const abortConsequences = {
   finish: 'goes on to its end',
   abort: 'is asked to end; a step that must not be cut short is done first',
 } as const;
@@ -193,7 +193,7 @@ const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
       ctx.inventory.rolloutTargets.list(row.id, { ...visible, state }),
     ),
   );
-  const will = wills[row.ending ?? 'finish'];
+  const will = abortConsequences[row.ending ?? 'finish'];
   return ok({
     rollout: await wholeView(ctx, row, request.base),
     running: running.flat().map(({ node_uuid, node_name, run_id }) => ({ node_uuid, node_name, run: run_id, will })),
@@ -237,7 +237,7 @@ export const rolloutActRoutes: Route[] = [
   actRoute('pause'),
   actRoute('resume'),
   actRoute('advance'),
-  actRoute('abort', abortion, abort, shapes.rolloutAborted),
+  actRoute('abort', abortBody, abort, shapes.rolloutAborted),
   actRoute('adopt'),
   route<OfRollout, unknown, RollbackBody>({
     method: 'POST',

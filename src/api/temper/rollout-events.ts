@@ -92,10 +92,10 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
   const after = await placeAfter(ctx, who, seen, request.header('last-event-id'));
   // To a client that reconnects by itself, 204 means that nothing will come any more.
   if (await isOver(ctx, who, seen, after)) return noContent();
-  const ear = await ctx.streams.open(null, openerOf(who));
+  const subscription = await ctx.streams.open(null, openerOf(who));
   const concerns = ({ rollout_id }: SeenEvent): boolean => rollout_id === id;
   const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
-    await ear.close();
+    await subscription.close();
     throw thrown;
   });
   const following: EventFollowing = {
@@ -104,12 +104,12 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
     again: request.again,
     texts: textsOf(ctx, id),
     tailing,
-    closing: ear.closing,
+    closing: subscription.closing,
     isOver: (place) => isOver(ctx, who, seen, place),
   };
   const stop = async (): Promise<void> => {
     tailing.close();
-    await ear.close();
+    await subscription.close();
   };
   return { status: 200, stream: (sink) => followEvents(following, after, sink).finally(stop) };
 };

@@ -32,7 +32,7 @@ type ActRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runActBod
 const rulesOfArgs = Object.values(stepRules);
 
 /** What will happen where the run itself did not take the act at once. */
-const tellsOf: Readonly<Partial<Record<Delivered, string>>> = {
+const deliveryNotices: Readonly<Partial<Record<Delivered, string>>> = {
   kept: 'The workflow engine does not answer now; this is on record and takes effect as soon as it does.',
   restarted: 'The workflow engine had lost this run. It goes on from its record, and this takes effect there.',
   ended: 'The run had ended in the workflow engine already; its node is free.',
@@ -88,7 +88,7 @@ const actOnRun = (act: RunAct) => async (request: ActRequest, ctx: ApiContext) =
     ...(args && { args }),
     asked: askedBy(ctx.policy(), request, rule),
   });
-  return { status: 202, body: { will: tellsOf[delivered] ?? will } };
+  return { status: 202, body: { will: deliveryNotices[delivered] ?? will } };
 };
 
 export const runActRoutes: Route[] = runActs.map((act) =>

@@ -7,7 +7,7 @@ import { isTemperError, raise } from '../../model/errors';
 import type { RunUuid } from '../../model/ids';
 import { kindsWith } from '../../model/resources/event-kinds';
 import type { ApiContext } from '../context';
-import { type Ear, openerOf } from '../http/event-streams';
+import { openerOf, type Subscription } from '../http/event-streams';
 import { type Answer, type ApiRequest, noContent, route } from '../http/route';
 import type { Sink } from '../http/sse';
 import { type BmcText, bmcTextFor, bmcTextsIn, seesBmcRule } from '../resource/bmc-texts';
@@ -62,16 +62,20 @@ type Following = {
   readonly run: RunUuid;
   readonly after: FeedPlace;
   readonly again: () => Promise<Caller>;
-  readonly ear: Ear;
+  readonly subscription: Subscription;
 };
 
 /** Writes events until the run has ended, the caller may no longer see it, the client leaves or the API ends. */
-const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following, sink: Sink): Promise<void> => {
+const streamRun = async (
+  ctx: ApiContext,
+  { run, after, again, subscription }: Following,
+  sink: Sink,
+): Promise<void> => {
   let place = after;
   let spoke = performance.now();
   let waitMs = unsettledMs;
   await sink.write('retry: 2000\n\n');
-  while (!sink.signal.aborted && !ear.closing.aborted) {
+  while (!sink.signal.aborted && !subscription.closing.aborted) {
     const { rows, unsettled } = await ctx.inventory.feed.ofRun(run, place, eventsAtOnce);
     const silent = performance.now() - spoke >= keepAliveMs;
     if (rows.length > 0 || silent) {
@@ -82,7 +86,7 @@ const streamRun = async (ctx: ApiContext, { run, after, again, ear }: Following,
       place = rows.at(-1) ?? place;
       if (rows.some(({ kind }) => endKinds.includes(kind)) || (silent && !unsettled && over(seen.run, rows))) return;
     }
-    if (rows.length < eventsAtOnce) await ear.news(unsettled ? waitMs : untilKeepAlive(spoke), sink.signal);
+    if (rows.length < eventsAtOnce) await subscription.news(unsettled ? waitMs : untilKeepAlive(spoke), sink.signal);
     waitMs = unsettled && rows.length === 0 ? Math.min(waitMs * 2, unsettledMostMs) : unsettledMs;
   }
 };
@@ -106,9 +110,9 @@ const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, c
   const waiting = await ctx.inventory.feed.ofRun(run.id, after, 1);
   // To a client that reconnects by itself, 204 means that nothing will come any more.
   if (run.finished_at && waiting.rows.length === 0 && !waiting.unsettled) return noContent();
-  const ear = await ctx.streams.open(run.id, openerOf(request.who));
-  const following = { run: run.id, after, again: request.again, ear };
-  return { status: 200, stream: (sink) => streamRun(ctx, following, sink).finally(() => ear.close()) };
+  const subscription = await ctx.streams.open(run.id, openerOf(request.who));
+  const following = { run: run.id, after, again: request.again, subscription };
+  return { status: 200, stream: (sink) => streamRun(ctx, following, sink).finally(() => subscription.close()) };
 };
 
 export const runEventRoutes = [

@@ -12,7 +12,7 @@ import type { RunInput } from '../../model/runs/runs';
 import { nodeTarget, stepTarget } from '../../policy';
 import type { ApiContext } from '../context';
 import { type ApiRequest, type Route, route } from '../http/route';
-import { wayOutOfMaintenance } from '../orders/maintenance-remedy';
+import { maintenanceHint } from '../orders/maintenance-remedy';
 import { askedBy } from '../orders/orders';
 import { planRun } from '../orders/plan-run';
 import { runRunbook, usableRunbook, useRules } from '../orders/runbook';
@@ -96,7 +96,7 @@ const stepSettings = (input: RunInput | undefined, index: number): Pick<GivenSte
 };
 
 /** Who may run these steps is asked anew: an approved runbook that has changed since is not what failed. */
-const requireAgain = async (
+const requireRerunAllowed = async (
   ctx: ApiContext,
   request: RerunRequest,
   run: RunRow,
@@ -128,7 +128,7 @@ const requirePossible = (
   node: NodeRow,
 ): ProvisionState => {
   const [ident, state] = [node.name ?? node.uuid, node.provision_state];
-  const way = node.maintenance ? wayOutOfMaintenance(ctx.policy(), who, node) : undefined;
+  const way = node.maintenance ? maintenanceHint(ctx.policy(), who, node) : undefined;
   const instead = [insteadOf(verb, state), way].filter(Boolean).join(' ') || undefined;
   const to = next(state, row.event) ?? raise('InvalidState', { verb, node: ident, state, instead });
   if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way });
@@ -143,7 +143,7 @@ const rerun = async (request: RerunRequest, ctx: ApiContext) => {
   const ident = node.name ?? node.uuid;
   const from = request.body.from ?? run.cursor;
   const steps = await stepsLeft(ctx, run, from);
-  const { rule: asked, runbook, crossing } = await requireAgain(ctx, request, run, node, row, steps);
+  const { rule: asked, runbook, crossing } = await requireRerunAllowed(ctx, request, run, node, row, steps);
   if (node.reservation !== null) raise('NodeLocked', { node: ident });
   const to = requirePossible(ctx, request, { verb, row }, node);
   refuseDisallowed(ctx, steps);

@@ -19,7 +19,7 @@ import { nodeRoute } from './nodes/node-route';
 import * as shapes from './shapes';
 
 const volumeRule = 'baremetal:volume:get';
-const nobodys = nodeTarget({ owner: null, lessee: null });
+const unownedTarget = nodeTarget({ owner: null, lessee: null });
 
 /** @param what as refusals call it */
 const volumeKind = (what: string) =>
@@ -75,7 +75,7 @@ const rootRoute = route({
   since: volumesSince,
   rules: [volumeRule],
   handler: async ({ who, base }, ctx) => {
-    ctx.policy().require(volumeRule, who, nobodys);
+    ctx.policy().require(volumeRule, who, unownedTarget);
     return ok(below(base, 'volume'));
   },
 });

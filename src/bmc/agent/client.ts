@@ -6,7 +6,7 @@ import { bytesWithin } from '../../model/bodies';
 import { isTemperError, TemperError } from '../../model/errors';
 import { structureFault } from '../../model/json-structure';
 import { storable } from '../../model/texts';
-import type { ActContext, BmcNode, DriverHands } from '../contract';
+import type { ActContext, BmcNode, DriverDeps } from '../contract';
 import { guardedConnector } from '../network';
 import { lateError, whileOpen } from '../send-window';
 import { type Contact, contactOf } from './contact';
@@ -71,15 +71,15 @@ class Silence extends Error {
 
 /** Runs `work` with a client of the node's ramdisk and closes its sockets. Throws what contactOf throws. */
 export const withAgent = async <T>(
-  hands: DriverHands,
+  deps: DriverDeps,
   node: BmcNode,
   context: ActContext,
   work: (client: AgentClient) => Promise<T>,
 ): Promise<T> => {
   const contact = contactOf(node);
-  const limitMs = hands.limits?.answerMs ?? answerMs;
-  const networks = hands.agentNetworks ?? hands.networks;
-  const connect = guardedConnector({ ...hands, networks }, contact.tls, hands.limits?.connectMs ?? connectMs);
+  const limitMs = deps.limits?.answerMs ?? answerMs;
+  const networks = deps.agentNetworks ?? deps.networks;
+  const connect = guardedConnector({ ...deps, networks }, contact.tls, deps.limits?.connectMs ?? connectMs);
   const open: Sockets = (guard = (connector) => connector) =>
     new Agent({
       connect: guard(connect),

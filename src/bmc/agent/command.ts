@@ -5,7 +5,7 @@
  * they are.
  */
 import { isTemperError, raise, unreachable } from '../../model/errors';
-import { refuseDoubted } from '../announce';
+import { refuseIfOutcomeUnknown } from '../announce';
 import { backOff, pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
 import { isRunning, judged, type Order, orderDigest, refusal, unknown } from './order';
@@ -67,7 +67,7 @@ const announceAndPost = async (client: AgentClient, order: Order, after: string 
   const standing: CommandStanding = { command: order.name, digest, started_at: await client.startedAt(), after };
   const params = await order.params();
   signal.throwIfAborted();
-  if (order.effect === 'once') refuseDoubted(client);
+  if (order.effect === 'once') refuseIfOutcomeUnknown(client);
   await intents.record(standing);
   const sentAt = performance.now();
   const posted = await client.post(order.name, params).catch(async (error: unknown) => {

@@ -1,16 +1,12 @@
 /** The acts that the ramdisk performs, whatever the hardware type: each with a client of its own for the node's ramdisk. */
 import type { ActName, acts as known } from '../../model/lifecycle/acts';
 import type { ActOutcome } from '../../model/runs/runs';
-import type { Act, DriverHands } from '../contract';
+import type { Act, DriverDeps } from '../contract';
 import { type AgentClient, withAgent } from './client';
 import { finalizeRescue, installBootloader, powerOffByAgent, writeImage } from './standby';
 import { agentStep, agentSteps } from './steps';
 
-type AgentAct = (
-  client: AgentClient,
-  args: Readonly<Record<string, unknown>>,
-  hands: DriverHands,
-) => Promise<ActOutcome>;
+type AgentAct = (client: AgentClient, args: Readonly<Record<string, unknown>>, deps: DriverDeps) => Promise<ActOutcome>;
 type ByAgent = { [name in ActName]: (typeof known)[name] extends { by: 'agent' } ? name : never }[ActName];
 
 const agentActs: Record<ByAgent, AgentAct> = {
@@ -26,10 +22,10 @@ const agentActs: Record<ByAgent, AgentAct> = {
  * Each act needs `node.agent`; without it AgentUnreachable, which is retried. Throws the Agent errors of the list,
  * StepRejected, StepOutcomeUnknown and ConfigDriveFailed.
  */
-export const createAgentActs = (hands: DriverHands): Readonly<Partial<Record<ActName, Act>>> => {
+export const createAgentActs = (deps: DriverDeps): Readonly<Partial<Record<ActName, Act>>> => {
   const bound =
     (act: AgentAct): Act =>
     (node, args, context) =>
-      withAgent(hands, node, context, (client) => act(client, args, hands));
+      withAgent(deps, node, context, (client) => act(client, args, deps));
   return Object.fromEntries(Object.entries(agentActs).map(([name, act]) => [name, bound(act)]));
 };

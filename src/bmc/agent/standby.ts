@@ -1,7 +1,7 @@
 /** What the ramdisk does for deploying and rescuing: write the image, make it boot, set the password, go down. */
 import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
-import type { DriverHands } from '../contract';
+import type { DriverDeps } from '../contract';
 import { pause } from '../wait';
 import { type AgentClient, isClosed } from './client';
 import { askAgent, runCommand } from './command';
@@ -20,7 +20,7 @@ const resultTextOf = ({ command_result }: Command): string =>
 export const writeImage = async (
   client: AgentClient,
   _: AgentStandbyArgs,
-  { imageOrigins: origins = [] }: Pick<DriverHands, 'imageOrigins'>,
+  { imageOrigins: origins = [] }: Pick<DriverDeps, 'imageOrigins'>,
 ): Promise<ActOutcome> => {
   const { node } = client;
   const { signal, log } = client.context;

@@ -1,20 +1,20 @@
 /** Where a BMC is now: its name resolved once, checked against the operator's networks, and passed on as a literal address. */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIpAddress, requireAllowed } from '../../model/access/bmc-addresses';
-import type { DriverHands } from '../contract';
+import type { DriverDeps } from '../contract';
 
-type AddressDeps = Pick<DriverHands, 'networks' | 'lookup'>;
+type AddressDeps = Pick<DriverDeps, 'networks' | 'lookup'>;
 
-const addressesOf = async (hands: AddressDeps, host: string): Promise<readonly string[]> => {
+const addressesOf = async (deps: AddressDeps, host: string): Promise<readonly string[]> => {
   if (isIpAddress(host)) return [host];
-  if (hands.lookup) return hands.lookup(host);
+  if (deps.lookup) return deps.lookup(host);
   return (await systemLookup(host, { all: true })).map((found) => found.address);
 };
 
 /** Undefined when the name does not resolve. Throws BmcAddressRefused when any address lies outside the networks. */
-export const findAddress = async (hands: AddressDeps, host: string): Promise<string | undefined> => {
-  const found = await addressesOf(hands, host).catch(() => []);
+export const findAddress = async (deps: AddressDeps, host: string): Promise<string | undefined> => {
+  const found = await addressesOf(deps, host).catch(() => []);
   if (found.length === 0) return undefined;
-  requireAllowed(hands.networks, host, found);
+  requireAllowed(deps.networks, host, found);
   return found[0];
 };

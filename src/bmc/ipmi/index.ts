@@ -2,7 +2,7 @@
 
 import type { ActName } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';
-import type { Act, Driver, DriverHands } from '../contract';
+import type { Act, Driver, DriverDeps } from '../contract';
 import { resetBmc } from './bmc-reset';
 import { listBootDevices, readBootDevice, setBootDevice } from './boot';
 import { type Client, createIpmiClient } from './client';
@@ -33,8 +33,8 @@ const ipmiActs: Partial<Record<ActName, IpmiAct>> = {
 // Each is a process of several MiB.
 const looksAtOnce = 64;
 
-export const createIpmiDriver = (hands: DriverHands): Driver => {
-  const tool = createTool(hands);
+export const createIpmiDriver = (deps: DriverDeps): Driver => {
+  const tool = createTool(deps);
   const bound =
     (act: IpmiAct): Act =>
     async (node, args, context) =>
@@ -44,7 +44,7 @@ export const createIpmiDriver = (hands: DriverHands): Driver => {
     laneKey: (node) => `ipmi:${ipmiSettings(node).address.label}`,
     acts: Object.fromEntries(Object.entries(ipmiActs).map(([name, act]) => [name, bound(act)])),
     looksAtOnce,
-    openSerialLine: (node) => openSerialLine(node, hands),
+    openSerialLine: (node) => openSerialLine(node, deps),
     // Every call opens a session of its own and ends it.
     close: async () => undefined,
   };

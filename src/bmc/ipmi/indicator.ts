@@ -5,14 +5,14 @@ import { converge } from '../converge';
 import { type Client, nonsense } from './client';
 
 /** `told`: whether the BMC says how the light is, which is its choice. IPMI 2.0, Get Chassis Status, third byte. */
-type Light = { readonly told: boolean; readonly lit: boolean };
+type Light = { readonly reported: boolean; readonly lit: boolean };
 
 const question = ['raw', '0x00', '0x01'];
 
 const readLight = async (client: Client): Promise<Light> => {
   const [, , misc] = await client.readBytes(question);
   if (misc === undefined) return nonsense(client.facts, question);
-  return { told: (misc & 0x40) !== 0, lit: (misc & 0x30) !== 0 };
+  return { reported: (misc & 0x40) !== 0, lit: (misc & 0x30) !== 0 };
 };
 
 /** What the one light stands for; IPMI knows no other and has no names for it. */
@@ -28,9 +28,9 @@ export const setIndicator = async (client: Client, args: Readonly<Record<string,
     desired: { lit },
     timeoutMs: client.context.timing.powerTimeoutMs,
     look: () => readLight(client),
-    reached: (now) => now.told && now.lit === lit,
+    reached: (now) => now.reported && now.lit === lit,
     act: () => client.write(['chassis', 'identify', lit ? 'force' : '0'], what),
-    show: (now) => (now.told ? (now.lit ? 'lit' : 'dark') : 'not told'),
+    show: (now) => (now.reported ? (now.lit ? 'lit' : 'dark') : 'not told'),
     again: 'now',
     trusts: true,
   });

@@ -96,6 +96,6 @@ export const verdictOf = (said: Said): ReplyVerdict => {
   const lines = linesOf(said.err);
   const text = lines.join('\n');
   const { why, code, says } = replyRows.find((row) => row.says.test(text))!;
-  const telling = lines.find((line) => says.test(line)) ?? lines.at(-1);
-  return { is: 'failed', why, code, reason: asciiLine(telling ?? '') || `ipmitool ended with ${said.status}` };
+  const reason = lines.find((line) => says.test(line)) ?? lines.at(-1);
+  return { is: 'failed', why, code, reason: asciiLine(reason ?? '') || `ipmitool ended with ${said.status}` };
 };

@@ -1,7 +1,7 @@
 /** A node's serial line, by ipmitool's serial over LAN. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { raise } from '../../model/errors';
-import type { BmcNode, DriverHands, SerialLine } from '../contract';
+import type { BmcNode, DriverDeps, SerialLine } from '../contract';
 import { findAddress } from './address';
 import { commandLine } from './command';
 import { env, killGroup, programMissing, runProgram } from './program';
@@ -50,12 +50,12 @@ const raised = (cause: Error): unknown => {
  * Opens the line; one that a worker left open before is closed at the BMC first, for a BMC has only one.
  * Throws DriverInfoInvalid, BmcAddressRefused, BmcUnreachable, ProgramMissing.
  */
-export const openSerialLine = async (node: BmcNode, hands: DriverHands): Promise<SerialLine> => {
+export const openSerialLine = async (node: BmcNode, deps: DriverDeps): Promise<SerialLine> => {
   const settings = settingsFor(node);
   const facts = { node: node.name ?? node.uuid, bmc: settings.address.label };
-  const address = await findAddress(hands, settings.address.host);
+  const address = await findAddress(deps, settings.address.host);
   if (address === undefined) return raise('BmcUnreachable', { ...facts, reason: 'its name does not resolve' });
-  const program = hands.ipmitool ?? 'ipmitool';
+  const program = deps.ipmitool ?? 'ipmitool';
   const argsOf = (words: readonly string[]) =>
     commandLine(settings, { address, suite: settings.cipherSuite, tries: 3, everySeconds: 2, words });
   const deactivate = () =>

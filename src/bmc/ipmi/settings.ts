@@ -39,7 +39,7 @@ const oneOf = <T extends string>(info: DriverInfo, field: string, known: readonl
   return known.find((one) => one === value) ?? refuse(field, `is not one of ${known.join(', ')}`);
 };
 
-const truth = (info: DriverInfo, field: string, otherwise: boolean, refuse: Refuse): boolean => {
+const parseBoolean = (info: DriverInfo, field: string, otherwise: boolean, refuse: Refuse): boolean => {
   if (!isGiven(info[field])) return otherwise;
   const value = String(info[field]).toLowerCase();
   return value === 'true' || (value === 'false' ? false : refuse(field, 'is not true or false'));
@@ -112,7 +112,7 @@ export const ipmiSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_info'
     cipherSuite: suiteOf(info, transport, refuse),
     kgKey,
     bridge: bridgeOf(info, refuse),
-    disableBootTimeout: truth(info, 'ipmi_disable_boot_timeout', true, refuse),
-    forceBootDevice: truth(info, 'ipmi_force_boot_device', false, refuse),
+    disableBootTimeout: parseBoolean(info, 'ipmi_disable_boot_timeout', true, refuse),
+    forceBootDevice: parseBoolean(info, 'ipmi_force_boot_device', false, refuse),
   };
 };

@@ -1,5 +1,5 @@
 /** ipmitool as the acts use it: one call at a time per BMC and not too often, and cipher suites tried in turn. */
-import type { BmcRequestKind, DriverHands } from '../contract';
+import type { BmcRequestKind, DriverDeps } from '../contract';
 import { createLanes } from '../lane';
 import { lateError } from '../send-window';
 import { pause } from '../wait';
@@ -63,20 +63,20 @@ const unresolved: ReplyVerdict = {
   reason: 'its name does not resolve',
 };
 
-export const createTool = (hands: DriverHands): Tool => {
-  const limitMs = hands.limits?.answerMs ?? answerMs;
+export const createTool = (deps: DriverDeps): Tool => {
+  const limitMs = deps.limits?.answerMs ?? answerMs;
   const everySeconds = Math.min(5, Math.max(1, Math.round(limitMs / 12_000)));
-  const turn = createTurns(hands.limits?.courtesy?.spacingMs ?? spacingMs);
+  const turn = createTurns(deps.limits?.courtesy?.spacingMs ?? spacingMs);
   /** Suites that worked where ipmitool's own choice did not, or took long to be found; by BMC. */
   const working = new Map<string, number>();
 
   const call = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
     const { settings, kind, words, signal } = ask;
-    const address = await findAddress(hands, settings.address.host);
+    const address = await findAddress(deps, settings.address.host);
     if (address === undefined) return unresolved;
     const args = commandLine(settings, { address, suite, tries: tries[kind], everySeconds, words });
     const input = settings.kgKey && Buffer.concat([settings.kgKey, Buffer.from('\n')]);
-    const program = hands.ipmitool ?? 'ipmitool';
+    const program = deps.ipmitool ?? 'ipmitool';
     return withSecretFile(settings.password, async (descriptor) => {
       if (kind === 'write' && !ask.mayStillSend())
         throw lateError({ node: ask.node, bmc: settings.address.label, what: words.join(' ') });
@@ -89,7 +89,7 @@ export const createTool = (hands: DriverHands): Tool => {
     const verdict = await call(ask, suite);
     // There are no HTTP statuses here; 0 says that no answer came, as it does elsewhere.
     const status = verdict.is === 'answered' ? 200 : verdict.code === 'BmcUnreachable' ? 0 : 400;
-    hands.observe?.request(ask.kind, performance.now() - began, status, ask.settings.address.label);
+    deps.observe?.request(ask.kind, performance.now() - began, status, ask.settings.address.label);
     return verdict;
   };
 

@@ -2,7 +2,7 @@
 
 import type { ActName } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';
-import type { Act, Driver, DriverHands } from '../contract';
+import type { Act, Driver, DriverDeps } from '../contract';
 import { confirmBios, confirmBiosReset, stageBios, stageBiosReset } from './acts/bios';
 import { readBios } from './acts/bios-read';
 import { resetBmc } from './acts/bmc-reset';
@@ -67,8 +67,8 @@ const redfishActs: Partial<Record<ActName, RedfishAct>> = {
   },
 };
 
-export const createRedfishDriver = (hands: DriverHands): Driver => {
-  const connections = createConnections(hands);
+export const createRedfishDriver = (deps: DriverDeps): Driver => {
+  const connections = createConnections(deps);
   const bound =
     (act: RedfishAct): Act =>
     async (node, args, context) =>

@@ -106,8 +106,8 @@ const fromApi = async (context: Context, rule: string, asked: ExplainOptions): P
   return { ...answer, answer: answer.answer ?? answer.verdict, name };
 };
 
-const fromFiles = ({ hands }: Context, rule: string, asked: ExplainOptions): Answered & { name: string } => {
-  const { policy } = policyOf(hands, asked.file, asked);
+const fromFiles = ({ deps }: Context, rule: string, asked: ExplainOptions): Answered & { name: string } => {
+  const { policy } = policyOf(deps, asked.file, asked);
   const { who, name } = callerOf(asked);
   return { ...explainAnswer(policy, rule, who, exampleTarget(asked)), name };
 };

@@ -27,8 +27,8 @@ const referenceText = ({ to }: Part): string =>
   to === undefined ? '' : to === null ? '  (nothing defines it)' : `  (${to.rule}: ${originText(to)})`;
 
 const lines = (part: Part, depth: number): string[] => {
-  const told = `${labels[part.is] ?? part.text}${referenceText(part)}${comparedText(part)}`;
-  const own = `  ${part.verdict.padEnd(9)}  ${'  '.repeat(depth)}${plainText(told)}`;
+  const text = `${labels[part.is] ?? part.text}${referenceText(part)}${comparedText(part)}`;
+  const own = `  ${part.verdict.padEnd(9)}  ${'  '.repeat(depth)}${plainText(text)}`;
   return [own, ...(part.parts ?? []).flatMap((one) => lines(one, depth + 1))];
 };
 
@@ -48,8 +48,8 @@ const whyText = ({ why, scope, rule }: Explanation): string | undefined => {
 const nearestText = ({ tree, why }: Explanation): string | undefined => {
   const missing = tree && why === 'check' ? nearestTo(tree) : [];
   if (missing.length === 0) return undefined;
-  const told = missing.map((part) => `${part.text}${comparedText(part)}`).join(' and ');
-  return `Nearest to passing: what failed is ${told}`;
+  const text = missing.map((part) => `${part.text}${comparedText(part)}`).join(' and ');
+  return `Nearest to passing: what failed is ${text}`;
 };
 
 /** What the other rule that decides has refused. */

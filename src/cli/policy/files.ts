@@ -13,15 +13,15 @@ import {
   supportersFor,
 } from '../../policy';
 import type { Context } from '../context';
+import type { CliDeps } from '../deps';
 import { exits, stop } from '../faults';
-import type { CliDeps } from '../hands';
 import { plainText } from '../tables';
 import { writeMissing } from './fix';
 import { type Chosen, filesOf, modeOf, type NamedPolicy, policyOf, setOf } from './source';
 
 /** The table of who may do what; as JSON, every cell. */
 export const matrix = async (context: Context, given: string | undefined, chosen: Chosen): Promise<void> => {
-  const { policy, overrides } = policyOf(context.hands, given, chosen);
+  const { policy, overrides } = policyOf(context.deps, given, chosen);
   context.print(
     { hash: policy.hash, text: renderMatrix(policy), custom_roles: customRoles(overrides) },
     ({ text }) => text,
@@ -30,7 +30,7 @@ export const matrix = async (context: Context, given: string | undefined, chosen
 
 /** What changes for whom from one policy to another. Exit status 0: nothing, 1: something. */
 export const diff = async (context: Context, before: string, after: string, chosen: Chosen): Promise<void> => {
-  const [old, now] = [before, after].map((one) => policyOf(context.hands, one, chosen)) as [NamedPolicy, NamedPolicy];
+  const [old, now] = [before, after].map((one) => policyOf(context.deps, one, chosen)) as [NamedPolicy, NamedPolicy];
   const roles = [...new Set([...customRoles(old.overrides), ...customRoles(now.overrides)])];
   const [one, other] = [supportersFor(old.overrides), supportersFor(now.overrides)];
   const members = [...membersWith(roles), ...(one.length > 0 ? one : other)];
@@ -62,9 +62,9 @@ const callersOf = (overrides: NamedPolicy['overrides']) => [
 
 /** Exit status 0: it can be used, 1: it cannot, or has warnings that count as faults. */
 export const lint = async (context: Context, file: string, chosen: Linting): Promise<void> => {
-  const { hands } = context;
-  const written = chosen.fix ? writeMissing(hands, file, chosen) : [];
-  const { policy, name, passed, overrides } = policyOf(hands, file, chosen);
+  const { deps } = context;
+  const written = chosen.fix ? writeMissing(deps, file, chosen) : [];
+  const { policy, name, passed, overrides } = policyOf(deps, file, chosen);
   const { hash } = policy;
   const warnings = [
     ...policy.warnings,
@@ -77,11 +77,11 @@ export const lint = async (context: Context, file: string, chosen: Linting): Pro
 
 /** A commented file of every rule. */
 export const sample = async (context: Context, chosen: Chosen): Promise<void> => {
-  context.print({ text: renderSample(setOf(context.hands, chosen)) }, ({ text }) => text);
+  context.print({ text: renderSample(setOf(context.deps, chosen)) }, ({ text }) => text);
 };
 
-const conformanceOf = (hands: CliDeps, file: string): ConformanceFile => {
-  const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+const conformanceOf = (deps: CliDeps, file: string): ConformanceFile => {
+  const text = deps.readFile(file) ?? stop('usage', `There is no file ${file}.`);
   try {
     const read = JSON.parse(text) as ConformanceFile;
     if (Array.isArray(read?.cases) && read.cases.length > 0) return read;
@@ -113,9 +113,9 @@ const checkText = ({ mode, passed, failed, stricter, results }: Checked): string
 
 /** Runs a conformance file, or those of a folder. Exit status 0: all passed, 1: some failed. */
 export const check = async (context: Context, file: string, chosen: Chosen): Promise<void> => {
-  const mode = modeOf(context.hands, chosen);
-  const { files } = filesOf(context.hands, file);
-  const cases = files.flatMap((one) => conformanceOf(context.hands, one).cases);
+  const mode = modeOf(context.deps, chosen);
+  const { files } = filesOf(context.deps, file);
+  const cases = files.flatMap((one) => conformanceOf(context.deps, one).cases);
   const results = cases.map((row) => judgeCase(row, mode));
   const passed = results.filter((one) => one.passed).length;
   const stricter = results.filter((one) => one.stricter).length;

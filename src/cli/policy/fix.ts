@@ -1,7 +1,7 @@
 /** `temper policy lint --fix`: writes the lines by which callers see what a file admits them to. */
 import { customRoles, type Gap, gapsOf, lineOf, membersWith, supportersFor } from '../../policy';
+import type { CliDeps } from '../deps';
 import { stop } from '../faults';
-import type { CliDeps } from '../hands';
 import { type Chosen, policyOf } from './source';
 
 const note = '# Who may do something to an object may see it.';
@@ -24,13 +24,13 @@ const withLine = (text: string, gap: Gap, file: string): string => {
  * Writes what is missing into the file whose line is the first to admit in vain. Answers with the lines written. Throws
  * CliFault where the file cannot be changed by line.
  */
-export const writeMissing = (hands: CliDeps, given: string, chosen: Chosen): string[] => {
-  const { policy, overrides } = policyOf(hands, given, chosen);
+export const writeMissing = (deps: CliDeps, given: string, chosen: Chosen): string[] => {
+  const { policy, overrides } = policyOf(deps, given, chosen);
   const gaps = gapsOf(policy, [...membersWith(customRoles(overrides)), ...supportersFor(overrides)]);
   for (const gap of gaps) {
     const file = gap.origin?.file ?? stop('usage', `Write this into a policy file: ${lineOf(gap)}`);
-    const text = hands.readFile(file) ?? stop('usage', `There is no file ${file}.`);
-    hands.writeFile(file, withLine(text, gap, file));
+    const text = deps.readFile(file) ?? stop('usage', `There is no file ${file}.`);
+    deps.writeFile(file, withLine(text, gap, file));
   }
   return gaps.map(lineOf);
 };

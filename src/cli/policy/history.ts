@@ -43,10 +43,10 @@ export const history = async (
   const query = queryText({ hash, limit });
   const found = (await context.api.send('GET', `/temper/v1/policy/history?${query}`)) as { history: Past[] };
   if (hash !== undefined && found.history.length === 0) stop('refused', `No policy of hash ${hash} was in force here.`);
-  const tell = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
-  context.print(found.history, tell);
+  const toText = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
+  context.print(found.history, toText);
   if (isFull(found.history, { limit }))
-    context.hands.err(
+    context.deps.err(
       `temper: These are the newest ${found.history.length}; there may be older ones, with a larger --limit.\n`,
     );
 };

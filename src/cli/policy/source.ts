@@ -12,8 +12,8 @@ import {
   type RuleSetName,
   readPolicy,
 } from '../../policy';
+import type { CliDeps } from '../deps';
 import { stop } from '../faults';
-import type { CliDeps } from '../hands';
 
 const sets: readonly string[] = ['temper', 'ironic', 'closed'] satisfies RuleSetName[];
 const modes: readonly string[] = ['strict', 'compat'] satisfies Mode[];
@@ -44,7 +44,7 @@ const readText = ({ readFile }: CliDeps, file: string): string =>
   readFile(file) ?? stop('usage', `There is no file ${file}.`);
 
 /** Runs `work`; a policy that cannot be used is reported with its faults, as a refusal. */
-const orTell = <T>(work: () => T): T => {
+const orStop = <T>(work: () => T): T => {
   try {
     return work();
   } catch (thrown) {
@@ -55,8 +55,8 @@ const orTell = <T>(work: () => T): T => {
 };
 
 /** Files that a name stands for: itself, or those of a folder that the API would read. Throws CliFault for an empty folder. */
-export const filesOf = (hands: CliDeps, name: string): { files: string[]; passed: string[] } => {
-  const names = hands.filesIn(name);
+export const filesOf = (deps: CliDeps, name: string): { files: string[]; passed: string[] } => {
+  const names = deps.filesIn(name);
   if (names === undefined) return { files: [name], passed: [] };
   const { taken, passed } = policyFilesAmong(names);
   if (taken.length === 0) return stop('usage', `Folder ${name} holds no *.yaml, *.yml or *.json.`);
@@ -65,11 +65,11 @@ export const filesOf = (hands: CliDeps, name: string): { files: string[]; passed
 };
 
 /** Files and folders of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for what is not there. */
-const readFiles = (hands: CliDeps, list: string): PolicySource & { readonly passed: readonly string[] } => {
-  const found = namesInList(list).map((name) => filesOf(hands, name));
+const readFiles = (deps: CliDeps, list: string): PolicySource & { readonly passed: readonly string[] } => {
+  const found = namesInList(list).map((name) => filesOf(deps, name));
   const files = found.flatMap((one) => one.files);
   return {
-    ...joinSources(files.map((file) => readPolicy(readText(hands, file), file))),
+    ...joinSources(files.map((file) => readPolicy(readText(deps, file), file))),
     passed: found.flatMap(({ passed }) => passed),
   };
 };
@@ -79,23 +79,23 @@ const configured = ({ env }: CliDeps): string | undefined =>
   [env.TEMPER_POLICY_FILE, env.TEMPER_POLICY_DIRS].filter(Boolean).join(',') || undefined;
 
 /** The set and the files that a text names: `SET`, `FILES` or `SET:FILES`. */
-const setAndFiles = (hands: CliDeps, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
+const setAndFiles = (deps: CliDeps, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
   if (sets.includes(given)) return { set: given as RuleSetName, files: '' };
   const [before = '', ...rest] = given.split(':');
   if (rest.length > 0 && sets.includes(before)) return { set: before as RuleSetName, files: rest.join(':') };
-  return { set: setOf(hands, chosen), files: given };
+  return { set: setOf(deps, chosen), files: given };
 };
 
 /**
  * The policy that a text names; without one, that of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS.
  * Throws CliFault: no such file (usage), a file that cannot be used (refused).
  */
-export const policyOf = (hands: CliDeps, given: string | undefined, chosen: Chosen): NamedPolicy => {
-  const named = given ?? (chosen.set === undefined ? configured(hands) : undefined) ?? setOf(hands, chosen);
-  const { set, files } = setAndFiles(hands, named, chosen);
-  const mode = modeOf(hands, chosen);
-  return orTell(() => {
-    const source = readFiles(hands, files);
+export const policyOf = (deps: CliDeps, given: string | undefined, chosen: Chosen): NamedPolicy => {
+  const named = given ?? (chosen.set === undefined ? configured(deps) : undefined) ?? setOf(deps, chosen);
+  const { set, files } = setAndFiles(deps, named, chosen);
+  const mode = modeOf(deps, chosen);
+  return orStop(() => {
+    const source = readFiles(deps, files);
     return { ...source, name: named, set, mode, policy: createPolicy({ set, mode, ...source }) };
   });
 };

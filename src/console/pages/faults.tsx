@@ -29,7 +29,7 @@ export const refusalPage = (status: number, says: string, back?: string): VNode 
         <p>
           The rule <code>{rule}</code> does not admit you as you are signed in.{' '}
           <a href={`/policy?rule=${encodeURIComponent(rule)}`}>Why?</a> The managers of the project that owns the object
-          can tell who may; the system’s administrators can change the rule.
+          know who may; the system’s administrators can change the rule.
         </p>
       )}
       {status === 404 && <p>It does not exist, or you may not see it: the API answers alike.</p>}

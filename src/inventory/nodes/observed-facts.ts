@@ -6,7 +6,7 @@ import { details } from './details';
 
 type Sighting = Pick<RunObserved, 'properties' | 'macs' | 'bios' | 'firmware' | 'raid_config' | 'inventory'>;
 
-export const sightings = (sql: Db) => ({
+export const observedFacts = (sql: Db) => ({
   /** Writes what is present, in a transaction; nothing where the lock no longer holds the node. */
   async write(lock: Fenced, { properties, macs, bios, firmware, raid_config, inventory }: Sighting): Promise<void> {
     const [held] = await heldBy(sql, lock);

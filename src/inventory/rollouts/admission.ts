@@ -54,7 +54,10 @@ export const rolloutAdmission = (sql: Db) => {
   };
 
   /** The counter whose nodes were begun as often in the last minute as their power supply bears. The counters are locked by now. */
-  const hurried = async ({ rollout, position }: AdmissionOrder, keys: number[]): Promise<Admission | undefined> => {
+  const countersAtStartLimit = async (
+    { rollout, position }: AdmissionOrder,
+    keys: number[],
+  ): Promise<Admission | undefined> => {
     const [first] = await sql<{ scope: string; value: string }[]>`
       select c.scope, c.value from rollout_counters c
       where c.rollout = ${rollout} and c.number = any (${keys}) and c.per_minute is not null
@@ -90,7 +93,7 @@ export const rolloutAdmission = (sql: Db) => {
         returning number`;
       const spent = keys.filter((key) => !taken.some(({ number }) => number === key));
       if (spent.length > 0) return full(order, spent);
-      const pace = await hurried(order, keys);
+      const pace = await countersAtStartLimit(order, keys);
       if (pace) return pace;
       await sql`
         update rollout_targets set state = 'admitted', run_id = ${run}, code = null, rule = null, reason = null, begun_before = admitted_at, admitted_at = now(),

@@ -8,7 +8,7 @@ export const powerStarts = (sql: Db) =>
   sql`coalesce(sum(1 + coalesce((t.begun_before > now() - interval '1 minute')::int, 0)), 0)`;
 
 /** Counters whose nodes were begun as often in the last minute as their power supply bears. */
-const hurried = (sql: Db, rollout: RolloutUuid) => sql`
+const countersAtStartLimit = (sql: Db, rollout: RolloutUuid) => sql`
   select c.number from (
     select number, ${powerStarts(sql)} as starts
     from rollout_targets t, unnest(t.counters) as number
@@ -61,7 +61,7 @@ export const rolloutDue = (sql: Db) => ({
       with spent as materialized (
         select number, scope, value from rollout_counters
         where rollout = ${rollout} and (${atMost(sql)} or failed + parked + in_flight >= budget)),
-      hurried as materialized (${hurried(sql, rollout)}),
+      hurried as materialized (${countersAtStartLimit(sql, rollout)}),
       free as materialized (
         select ${allOf(sql)} from rollout_targets t
         where ${pendingDue(sql, rollout, wave)} and ${isHeld(sql)} is false order by t.position limit ${upTo}),

@@ -9,7 +9,7 @@ import type { WaveSpec } from '../../model/rollouts/waves';
 import type { Requester } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { conditionOf } from '../predicates';
-import { handsOfTarget } from './targets';
+import { projectsOfTarget } from './targets';
 
 export type RolloutRow = {
   readonly id: RolloutUuid;
@@ -170,7 +170,7 @@ export const rollouts = (sql: Db) => ({
     // By way of the caller's nodes, so that neither every rollout is read nor, where the store asks it of each, the targets of all.
     const seen = sql`
       select w.id from rollouts w where ${conditionOf(sql, of.visible, 'w')}
-      union select t.rollout from nodes n join rollout_targets t on t.node_uuid = n.uuid cross join lateral ${handsOfTarget(sql)} planned
+      union select t.rollout from nodes n join rollout_targets t on t.node_uuid = n.uuid cross join lateral ${projectsOfTarget(sql)} planned
       where ${conditionOf(sql, of.nodes, 'n')} and ${conditionOf(sql, of.own, 'planned')}`;
     return sql<RolloutRow[]>`
       select ${sql(rolloutRowColumns.map((name) => `r.${name}`))} from rollouts r

@@ -93,7 +93,7 @@ const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSel
  * Whose `t`, a target of the node `n`, is: a lessee counts while the lease of the plan lasts, for what came after that is of others, also where the
  * project leases the node again.
  */
-export const handsOfTarget = (sql: Db) =>
+export const projectsOfTarget = (sql: Db) =>
   sql`(select t.owner, case when t.lease_id = n.lease_id then t.lessee end as lessee)`;
 
 export const rolloutTargets = (sql: Db) => ({
@@ -140,7 +140,7 @@ export const rolloutTargets = (sql: Db) => ({
     return sql<TargetRow[]>`
       select ${sql(targetColumns.map((name) => `t.${name}`))} from (
         select ${sql(targetColumns.filter((name) => name !== 'position').map((name) => `t.${name}`))}, ${position} as position
-        from rollout_targets t left join nodes n on n.uuid = t.node_uuid cross join lateral ${handsOfTarget(sql)} planned
+        from rollout_targets t left join nodes n on n.uuid = t.node_uuid cross join lateral ${projectsOfTarget(sql)} planned
         where t.rollout = ${rollout} and ${conditionOf(sql, visible, 'n')} and ${conditionOf(sql, own, 'planned')}) t
       where true ${state === undefined ? sql`` : sql`and t.state = ${state}`} ${wave === undefined ? sql`` : sql`and t.wave = ${wave}`}
         ${code === undefined ? sql`` : sql`and t.code = ${code}`} ${node === undefined ? sql`` : sql`and t.node_uuid = ${node}`}

@@ -5,7 +5,7 @@ import { type Db, passedSince } from '../database';
 export type Wake = { readonly rollout: RolloutUuid; readonly wanted: number };
 
 // In these there is still something to see to: ends of runs, soaks, or admissions.
-const tendedStates = ['running', 'paused', 'aborted', 'stopped'];
+const advancedStates = ['running', 'paused', 'aborted', 'stopped'];
 const dueAgainMs = 30_000;
 
 export const rolloutWakes = (sql: Db) => ({
@@ -49,7 +49,7 @@ export const rolloutWakes = (sql: Db) => ({
   /** Begun rollouts that were not looked at for so long: their workflow may be gone. Those that begin nothing only while targets are under way. */
   silent: (olderThanMs: number, limit = 200): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
-      select id from rollouts r where state in ${sql(tendedStates)} and started_at is not null
+      select id from rollouts r where state in ${sql(advancedStates)} and started_at is not null
         and (tended_at is null or ${passedSince(sql, 'tended_at', olderThanMs)})
         and (state = 'running' or exists (
           select from rollout_targets t where t.rollout = r.id and t.state in ('admitted', 'soaking', 'parked')))

@@ -24,7 +24,7 @@ export const withoutInstance = (sql: Db) => sql`
   driver_internal_info = driver_internal_info - '{automatic_lessee,instance,root_uuid_or_disk_id,is_whole_disk_image,is_source_a_path,deploy_boot_mode}'::text[]`;
 
 /** Whether a run that comes to this state leaves an event; others have events of what brings them about. */
-const isTold = (state: RunState): state is 'waiting' | 'parked' | 'paused' =>
+const isAnnounced = (state: RunState): state is 'waiting' | 'parked' | 'paused' =>
   ['waiting', 'parked', 'paused'].includes(state);
 
 export const heldRuns = (sql: Db) => ({
@@ -67,7 +67,7 @@ export const heldRuns = (sql: Db) => ({
     waits_on: WaitsOn | null = null,
   ): Promise<boolean> {
     const held = ['uuid', 'owner', 'lessee'];
-    const told: EventKind | null = isTold(state) ? `run.${state}` : null;
+    const kind: EventKind | null = isAnnounced(state) ? `run.${state}` : null;
     const advanced = await sql`
       with held as (${heldBy(sql, lock, held)}
       ), before as (
@@ -77,9 +77,9 @@ export const heldRuns = (sql: Db) => ({
         where id = ${lock.run} and seq < ${seq} and exists (select 1 from held) returning cursor
       ), said as (
         insert into events (kind, node_uuid, run_id, project, lessee, data)
-        select ${told}, held.uuid, ${lock.run}, held.owner, held.lessee,
+        select ${kind}, held.uuid, ${lock.run}, held.owner, held.lessee,
           jsonb_build_object('from', before.state, 'index', advanced.cursor, 'waiting_for', ${waiting_for}::text)
-        from held, before, advanced where before.state <> ${state} and ${told}::text is not null
+        from held, before, advanced where before.state <> ${state} and ${kind}::text is not null
       )
       select 1 from advanced`;
     return advanced.length === 1;

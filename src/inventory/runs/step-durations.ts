@@ -17,7 +17,7 @@ export type NodeKind = { readonly vendor: string | null; readonly model: string 
 const lookedThrough = 2_000;
 const runsCounted = 20;
 
-export const expectations = (sql: Db) => {
+export const stepDurations = (sql: Db) => {
   // The newest of `s` (interface, step) that are done, on nodes of this vendor and model.
   const past = (vendor: ReturnType<typeof sql>, model: ReturnType<typeof sql>) => sql`(
     select percentile_cont(0.5) within group (order by took.ms)::float8 as ms,

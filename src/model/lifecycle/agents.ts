@@ -3,7 +3,7 @@ import { asDocument, type Document } from '../document';
 import type { ProvisionState } from './states';
 
 // openstack/ironic:ironic/drivers/modules/agent_base.py, HeartbeatMixin
-const heard: readonly ProvisionState[] = [
+const statesAcceptingHeartbeats: readonly ProvisionState[] = [
   'wait call-back',
   'clean wait',
   'rescue wait',
@@ -23,7 +23,7 @@ const heard: readonly ProvisionState[] = [
 ];
 
 /** Whether a heartbeat counts in a state; elsewhere it is ignored. What comes of it is the run's to say, if one waits. */
-export const isHeardIn = (state: ProvisionState): boolean => heard.includes(state);
+export const acceptsHeartbeat = (state: ProvisionState): boolean => statesAcceptingHeartbeats.includes(state);
 
 /** States in which a ramdisk may send what it found on its node. */
 export const inspectionStates: readonly ProvisionState[] = ['inspecting', 'inspect wait'];

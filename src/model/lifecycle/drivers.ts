@@ -313,7 +313,7 @@ export const interfaceOf = (node: Equipment, name: InterfaceName): string =>
   `no-${name}`;
 
 /** Values of driver_info under the keys of the driver that a hardware type speaks; only those that it calls otherwise. */
-export const spoken = (driver: DriverName, info: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+export const withDriverKeys = (driver: DriverName, info: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(driverRow(driver).keys ?? {}).map(([own, key]) => [key, info[own]]));
 
 /** Implementations that a vendor's hardware type has by a name of its own, and the one that each is. */

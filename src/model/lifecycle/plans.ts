@@ -6,7 +6,7 @@ import { needsRamdisk, type Plan, type PlannedNode, type PlanWanted, plan, plann
 import { planSteps } from './plan-steps';
 import type { GivenStep, PlannedStep } from './step-types';
 import { automaticSteps, lookStep } from './steps';
-import type { Story } from './verbs';
+import type { RunKind } from './verbs';
 
 const cleaning = ({ node, steps, automatic }: PlanWanted): Plan => {
   const ramdisk = automatic ? bootsRamdisk(node) : needsRamdisk(steps);
@@ -83,7 +83,7 @@ const unrescuing = ({ node }: PlanWanted): Plan => plan([backToInstance(node)]);
 const looking = (): Plan => plan([lookStep]);
 const given = ({ steps }: PlanWanted): Plan => plan(steps);
 
-const plans: Readonly<Record<Story, (wanted: PlanWanted) => Plan>> = {
+const plans: Readonly<Record<RunKind, (wanted: PlanWanted) => Plan>> = {
   verify: looking,
   adopt: looking,
   inspect: inspecting,
@@ -98,7 +98,7 @@ const plans: Readonly<Record<Story, (wanted: PlanWanted) => Plan>> = {
 };
 
 /** The whole plan of a run. Throws DriverInfoInvalid, InvalidSteps. */
-export const planFor = (story: Story, wanted: PlanWanted): Plan => plans[story](wanted);
+export const planFor = (story: RunKind, wanted: PlanWanted): Plan => plans[story](wanted);
 
 /** The automatic list of a node: nothing where cleaning is switched off for it. */
 export const automaticPlan = (node: PlannedNode): readonly PlannedStep[] => {

@@ -2,7 +2,7 @@
 import { type Event, type Fault, next, type ProvisionState, states } from './states';
 
 /** The kinds of run, by workflow type. `power` and `call` run beside the provision state and never change it. */
-export type Story =
+export type RunKind =
   | 'verify'
   | 'inspect'
   | 'clean'
@@ -23,7 +23,7 @@ export type VerbRow = {
   /** How it is done: a run of its own, a message to the run that waits, or at once where the table leads to a stable state. */
   readonly does: 'run' | 'message';
   /** The workflow type of its run. */
-  readonly story?: Story;
+  readonly story?: RunKind;
   /** The caller must give steps, may, or the node's automatic list is meant; none where the run has its own. */
   readonly steps?: 'given' | 'optional' | 'automatic' | 'none';
   /** Key of the request that carries the caller's steps. */

@@ -2,7 +2,7 @@
 import type { NodeUuid, ProjectId, RunUuid } from '../ids';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../lifecycle/states';
 import type { Joins, PlannedStep, ReportedStep, Tidying } from '../lifecycle/step-types';
-import type { Story, Verb } from '../lifecycle/verbs';
+import type { RunKind, Verb } from '../lifecycle/verbs';
 
 export type RunState = 'accepted' | 'running' | 'paused' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
 
@@ -52,7 +52,7 @@ export type Timing = {
 /** The input of every run's workflow. Only grows, by optional fields. */
 export type RunInput = {
   readonly lock: Lock;
-  readonly story: Story;
+  readonly story: RunKind;
   readonly verb: Verb | 'power' | 'call';
   readonly node_name: string | null;
   readonly driver: string;

@@ -18,12 +18,14 @@ import { targetKeys } from './targets';
 const noTarget: Target = {};
 
 /** Keys that the reference leaves out when they are null. */
-const vanishing = Object.keys(targetKeys).filter((key) => targetKeys[key]?.absentWhenNull);
+const keysAbsentWhenNull = Object.keys(targetKeys).filter((key) => targetKeys[key]?.absentWhenNull);
 
 /** In `compat`, the target as the reference would have built it. */
 const asReference = (target: Target): Target =>
-  vanishing.some((key) => target[key] === null)
-    ? Object.fromEntries(Object.entries(target).filter(([key, value]) => value !== null || !vanishing.includes(key)))
+  keysAbsentWhenNull.some((key) => target[key] === null)
+    ? Object.fromEntries(
+        Object.entries(target).filter(([key, value]) => value !== null || !keysAbsentWhenNull.includes(key)),
+      )
     : target;
 
 /** Everything that can change a verdict, in a fixed order. */

@@ -21,7 +21,7 @@ type FilterContext = {
 /** Where the sign of an unsayable part points: under an even number of "not" it must admit nothing, else everything. */
 type Side = 'lower' | 'upper';
 
-const unsayable = (side: Side): Predicate => (side === 'lower' ? never : always);
+const inexpressible = (side: Side): Predicate => (side === 'lower' ? never : always);
 const flip = (side: Side): Side => (side === 'lower' ? 'upper' : 'lower');
 const constant = (verdict: boolean): Predicate => (verdict ? always : never);
 
@@ -136,7 +136,7 @@ const compare = (known: FilterContext, kind: CheckKind, match: Template, side: S
   const filled = fillKnown(known, match.parts);
   if (filled === undefined) return never;
   const texts = kindTexts(known, kind, strict && match.keys.length > 0);
-  if (filled === 'many') return unsayable(side);
+  if (filled === 'many') return inexpressible(side);
   return anyOf(texts.map((text) => becomes(filled, text, known.mode)));
 };
 
@@ -145,7 +145,7 @@ const role = (known: FilterContext, match: Template, side: Side): Predicate => {
   const filled = fillKnown(known, match.parts);
   if (filled === undefined) return never;
   // A role is compared without regard to case, which no predicate says.
-  if (filled === 'many' || filled.column) return unsayable(side);
+  if (filled === 'many' || filled.column) return inexpressible(side);
   const wanted = (filled.before + filled.after).toLowerCase();
   return constant((known.credentials.roles as readonly string[]).some((name) => name.toLowerCase() === wanted));
 };
@@ -171,7 +171,7 @@ const reduce = (known: FilterContext, check: Check, side: Side): Predicate => {
     case 'compare':
       return compare(known, check.kind, check.match, side);
     case 'http':
-      return unsayable(side);
+      return inexpressible(side);
   }
 };
 

@@ -57,8 +57,8 @@ const parsedYaml = (text: string, file: string, lines: LineCounter) => {
   if (nestsDeep(text)) refuseFile(file, `: it nests deeper than ${deepest} levels`);
   const document = parseDocument(text, { version: '1.1', uniqueKeys: false, lineCounter: lines, prettyErrors: false });
   const faults = [...document.errors, ...document.warnings];
-  const tell = ({ pos, message }: YAMLError) => `:${lines.linePos(pos[0]).line}: ${message.slice(0, 200)}`;
-  if (faults.length > 0) refuseFile(file, ...faults.slice(0, 20).map(tell));
+  const faultText = ({ pos, message }: YAMLError) => `:${lines.linePos(pos[0]).line}: ${message.slice(0, 200)}`;
+  if (faults.length > 0) refuseFile(file, ...faults.slice(0, 20).map(faultText));
   return document;
 };
 

@@ -3,7 +3,7 @@
 import { isTemperError, messageOf, raise } from '../../model/errors';
 import { compileCheck, type Decide, type Slot } from '../language/compile';
 import { EvaluationFault } from '../language/paths';
-import { dangersOf, refusalsOf, tellFault } from '../reports/lint';
+import { dangersOf, faultText, refusalsOf } from '../reports/lint';
 import { warningsOf } from '../reports/warnings';
 import type { Vocabulary } from '../rules/vocabulary';
 import type { ActiveRule, Explain, Mode, Origin, Question, RegisteredRule, RemoteQuestion } from '../types';
@@ -67,11 +67,11 @@ const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Slots =
 };
 
 /** Problems that a message lists; of more, the first are enough. */
-const toldAtMost = 50;
+const faultsAtMost = 50;
 
 const refuseRules = (problems: readonly string[]): never => {
-  const more = problems.length > toldAtMost ? [`and ${problems.length - toldAtMost} more`] : [];
-  return raise('PolicyInvalid', { reason: [...problems.slice(0, toldAtMost), ...more].join('\n') });
+  const more = problems.length > faultsAtMost ? [`and ${problems.length - faultsAtMost} more`] : [];
+  return raise('PolicyInvalid', { reason: [...problems.slice(0, faultsAtMost), ...more].join('\n') });
 };
 
 /** The rules of a set, checked. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
@@ -82,7 +82,7 @@ const checkedRules = (options: RuleSetOptions): ReadonlyMap<string, ActiveRule> 
   const dangers = mode === 'strict' ? dangersOf(rules, options.vocabulary) : [];
   const problems = [
     ...(mode === 'strict' ? traps : []),
-    ...new Set([...refusals, ...dangers].map((row) => tellFault(rules, row))),
+    ...new Set([...refusals, ...dangers].map((row) => faultText(rules, row))),
   ];
   return problems.length > 0 ? refuseRules(problems) : rules;
 };

@@ -104,8 +104,8 @@ const rolesText = (roles: readonly string[]): string => {
   const others = roles.filter((role) => !(ladder as readonly string[]).includes(role));
   const from = ladder.length - standard.length;
   const upward = standard.length > 1 && standard.every((role, at) => role === ladder[from + at]);
-  const told: readonly string[] = [...personaRoles, ...Object.keys(supporters)];
-  const custom = (role: string) => (told.includes(role) ? role : `role ${role}`);
+  const known: readonly string[] = [...personaRoles, ...Object.keys(supporters)];
+  const custom = (role: string) => (known.includes(role) ? role : `role ${role}`);
   return [...(upward ? [`${standard[0]} and above`] : standard), ...others.map(custom)].join(', ');
 };
 

@@ -26,7 +26,7 @@ const cut = (text: string): string =>
   text.length > quotedAtMost ? `${text.slice(0, quotedAtMost)}... (${text.length} characters)` : text;
 
 /** One fault as a line that starts with its place, where that is known. */
-export const tellFault = (rules: Rules, { rule, text, fix }: RuleFault): string => {
+export const faultText = (rules: Rules, { rule, text, fix }: RuleFault): string => {
   const origin = rules.get(rule)?.origin;
   const place = origin ? `${origin.file}:${origin.line}: ` : '';
   return `${place}rule "${cut(rule)}": ${cut(text)}; ${fix}`;

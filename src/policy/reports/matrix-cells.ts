@@ -59,8 +59,8 @@ export const membersWith = (roles: readonly string[]): readonly PersonaMember[] 
 /** Admins of several projects, where an operator's texts distinguish them from others. */
 export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly PersonaMember[] => {
   const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
-  const told = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');
-  return told ? Object.entries(supporters).map(([role, who]) => ({ group: 'stranger', role, who })) : [];
+  const compares = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');
+  return compares ? Object.entries(supporters).map(([role, who]) => ({ group: 'stranger', role, who })) : [];
 };
 
 const withoutObject: Scene = { kind: 'nothing', title: 'Without an object', target: {} };

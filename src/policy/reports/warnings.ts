@@ -6,7 +6,7 @@ import { type Check, printCheck, walk } from '../language/check';
 import { systemAdmin } from '../rules/bases';
 import type { Vocabulary } from '../rules/vocabulary';
 import type { ActiveRule } from '../types';
-import { dangersOf, type Rules, secretRules, tellFault } from './lint';
+import { dangersOf, faultText, type Rules, secretRules } from './lint';
 
 /** Whether a list's filter can say this check for every column the product offers. */
 const isPushable = (check: Check): boolean => {
@@ -73,6 +73,6 @@ export const warningsOf = (
     ...written.flatMap((rule) =>
       warningKinds.flatMap((find) => find(rule)).map((note) => warningText(rules, rule, note)),
     ),
-    ...(strict ? [] : dangersOf(rules, words).map((one) => tellFault(rules, one))),
+    ...(strict ? [] : dangersOf(rules, words).map((one) => faultText(rules, one))),
   ];
 };

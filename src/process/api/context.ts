@@ -1,6 +1,6 @@
 /** What each listener of the API process is made of: policy, store, engine and sealing, with connections of its own. */
 import type { RequestListener } from 'node:http';
-import { type createApi, createStreams, type Rooms } from '../../api';
+import { type ApiContext, type createApi, createStreams } from '../../api';
 import { createInventory, type Inventory } from '../../inventory';
 import { connect } from '../../inventory/database';
 import { createDigests, createSealer } from '../../inventory/secrets/sealing';
@@ -20,7 +20,7 @@ import { webhookVaultFrom } from '../workers/event-delivery';
 import { roleLookupFrom, votersFrom } from '../workers/grants';
 
 type Dependencies = {
-  readonly identity: Rooms['identity'];
+  readonly identity: ApiContext['identity'];
   readonly policy: ApiPolicy;
   readonly inventory: Inventory;
   readonly traces: Traces | undefined;
@@ -47,7 +47,7 @@ export const roomsFrom = async (
   config: ApiConfig,
   { identity, policy, inventory, traces, log, metrics }: Dependencies,
   life: Pick<Life, 'onEnd'>,
-): Promise<Rooms> => {
+): Promise<ApiContext> => {
   const webhookVault = webhookVaultFrom(config);
   const { client, close } = lazyClient(config, await clientInterceptors(traces));
   life.onEnd(close);

@@ -51,23 +51,23 @@ const secretsSettings = (env: NodeJS.ProcessEnv) => {
 export const secretsOf = (env: NodeJS.ProcessEnv): SecretsTool => {
   const { settings, vaults } = secretsSettings(env);
   const sql = connect(settings.TEMPER_DATABASE_URL, { max: 2, name: 'temper-secrets' });
-  const hands = { inventory: createInventory(sql), opener: vaults.opener, sealer: vaults.sealer };
+  const deps = { inventory: createInventory(sql), opener: vaults.opener, sealer: vaults.sealer };
   return {
-    keys: () => hands.inventory.resealing.keys(),
-    reseal: () => resealAll(hands),
+    keys: () => deps.inventory.resealing.keys(),
+    reseal: () => resealAll(deps),
     async findMove(node) {
       const uuid = asUuid(node);
-      const found: Move | undefined = await moveOf(uuid ? { uuid } : { name: node }, hands, () =>
+      const found: Move | undefined = await moveOf(uuid ? { uuid } : { name: node }, deps, () =>
         stop('refused', `There is no node ${node}.`),
       );
       return (
         found && {
           from: sideText(found.from),
           to: sideText(found.to),
-          make: () => makeMove(found, userInfo().username, hands),
+          make: () => makeMove(found, userInfo().username, deps),
         }
       );
     },
-    close: () => hands.inventory.close(),
+    close: () => deps.inventory.close(),
   };
 };

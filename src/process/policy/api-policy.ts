@@ -49,8 +49,8 @@ const holdShadow = (config: PolicyConfig, rest: PolicyRest, { log, metrics }: Po
  * @param record called for every load
  * @throws ConfigFault when a file cannot be used at start
  */
-export const apiPolicyFrom = (config: PolicyConfig, hands: PolicyDeps, record?: Watching['record']): ApiPolicy => {
-  const { log, metrics } = hands;
+export const apiPolicyFrom = (config: PolicyConfig, deps: PolicyDeps, record?: Watching['record']): ApiPolicy => {
+  const { log, metrics } = deps;
   const { TEMPER_POLICY_SET: set, TEMPER_POLICY_FILE: file, TEMPER_POLICY_DIRS: folders } = config;
   const { close: closeRemote, ...rest } = restOf(config);
   const watching: Watching = {
@@ -61,7 +61,7 @@ export const apiPolicyFrom = (config: PolicyConfig, hands: PolicyDeps, record?: 
     ...(record && { record }),
   };
   const held = holdPolicy(set, { file, folders }, watching, rest);
-  const second = holdShadow(config, rest, hands);
+  const second = holdShadow(config, rest, deps);
   return {
     now: second ? () => second.now().beside(held.now()) : held.now,
     fault: held.fault,

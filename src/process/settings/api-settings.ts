@@ -1,8 +1,8 @@
 /** The API's settings as its room knows them, and the addresses where it listens. */
 import { lookup } from 'node:dns/promises';
 import type { Settings } from '../../api';
+import { type ServerTimeouts, timeoutsWith } from '../guarded-server';
 import type { Listening } from '../listen';
-import { type Patience, patienceWith } from '../patient-server';
 import type { ApiConfig, ControlConfig } from './config';
 import { ConfigFault } from './fault';
 
@@ -83,7 +83,8 @@ export const ramdiskAddressOf = ({
   return host ? { host, port: Number(port), hostSetting: setting, portSetting: setting } : undefined;
 };
 
-export const patienceOf = (config: ApiConfig): Patience => patienceWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
+export const serverTimeouts = (config: ApiConfig): ServerTimeouts =>
+  timeoutsWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
 
 /** An API process that could open what it seals would give a thief every BMC. Throws ConfigFault. */
 export const refuseOpeningKeys = (env: NodeJS.ProcessEnv): void => {

@@ -1,7 +1,7 @@
 /** Settings of the boot service, and where its images are found from the outside. */
 import { count, milliseconds, nonEmptyText, port, webUrl } from './kinds';
 
-export const booting = {
+export const bootServiceSettings = {
   TEMPER_BOOT_HOST: nonEmptyText.default('127.0.0.1').describe('Address that the boot service listens on.'),
   TEMPER_BOOT_PORT: port.default(6386).describe('Its port.'),
   TEMPER_BOOT_DIR: nonEmptyText.describe(
@@ -38,7 +38,7 @@ export const booting = {
 };
 
 /** How a BMC worker composes a boot from a ramdisk that is served. */
-export const booted = {
+export const ramdiskBootSettings = {
   TEMPER_BOOT_URL: webUrl
     .optional()
     .describe(

@@ -1,11 +1,11 @@
 /** Which settings each process reads: one table, of which a process is a row. */
 import { z } from 'zod';
 import { api } from './api';
-import { booted, booting } from './boot';
-import { consoling } from './console';
-import { served } from './http';
+import { bootServiceSettings, ramdiskBootSettings } from './boot';
+import { consoleSettings } from './console';
+import { httpSettings } from './http';
 import { migrate } from './migrate';
-import { admitting, granting } from './rollouts';
+import { admissionSettings, roleLookupSettings } from './rollouts';
 import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
 import { audit, history, powerSync, serialConsole, worker } from './workers';
@@ -22,7 +22,7 @@ export const processes = {
     ...timing,
     ...tracing,
     ...webhooks,
-    ...served,
+    ...httpSettings,
     ...api,
   }),
   control: z.object({
@@ -36,8 +36,8 @@ export const processes = {
     ...worker,
     ...timing,
     ...images,
-    ...admitting,
-    ...granting,
+    ...admissionSettings,
+    ...roleLookupSettings,
   }),
   bmc: z.object({
     ...common,
@@ -48,7 +48,7 @@ export const processes = {
     ...images,
     ...timing,
     ...tracing,
-    ...booted,
+    ...ramdiskBootSettings,
     ...worker,
     ...powerSync,
     ...serialConsole,
@@ -56,27 +56,27 @@ export const processes = {
   boot: z.object({
     ...common,
     ...store,
-    ...booting,
+    ...bootServiceSettings,
     // What machines without a node are booted into.
     TEMPER_DISCOVERY: api.TEMPER_DISCOVERY,
     TEMPER_DEFAULT_RAMDISK: api.TEMPER_DEFAULT_RAMDISK,
-    TEMPER_RAMDISK_API_URL: booted.TEMPER_RAMDISK_API_URL,
+    TEMPER_RAMDISK_API_URL: ramdiskBootSettings.TEMPER_RAMDISK_API_URL,
     ...images,
-    TEMPER_TRUSTED_PROXIES: served.TEMPER_TRUSTED_PROXIES,
-    TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,
-    TEMPER_REQUEST_TIMEOUT_MS: served.TEMPER_REQUEST_TIMEOUT_MS,
-    TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
-    TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,
+    TEMPER_TRUSTED_PROXIES: httpSettings.TEMPER_TRUSTED_PROXIES,
+    TEMPER_HEADERS_TIMEOUT_MS: httpSettings.TEMPER_HEADERS_TIMEOUT_MS,
+    TEMPER_REQUEST_TIMEOUT_MS: httpSettings.TEMPER_REQUEST_TIMEOUT_MS,
+    TEMPER_KEEP_ALIVE_TIMEOUT_MS: httpSettings.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+    TEMPER_MAX_CONNECTIONS: httpSettings.TEMPER_MAX_CONNECTIONS,
   }),
   console: z.object({
     ...common,
-    ...consoling,
-    TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,
-    TEMPER_REQUEST_TIMEOUT_MS: served.TEMPER_REQUEST_TIMEOUT_MS,
-    TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
-    TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,
-    TEMPER_CONNECTIONS_PER_ADDRESS: served.TEMPER_CONNECTIONS_PER_ADDRESS,
-    TEMPER_TRUSTED_PROXIES: served.TEMPER_TRUSTED_PROXIES,
+    ...consoleSettings,
+    TEMPER_HEADERS_TIMEOUT_MS: httpSettings.TEMPER_HEADERS_TIMEOUT_MS,
+    TEMPER_REQUEST_TIMEOUT_MS: httpSettings.TEMPER_REQUEST_TIMEOUT_MS,
+    TEMPER_KEEP_ALIVE_TIMEOUT_MS: httpSettings.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+    TEMPER_MAX_CONNECTIONS: httpSettings.TEMPER_MAX_CONNECTIONS,
+    TEMPER_CONNECTIONS_PER_ADDRESS: httpSettings.TEMPER_CONNECTIONS_PER_ADDRESS,
+    TEMPER_TRUSTED_PROXIES: httpSettings.TEMPER_TRUSTED_PROXIES,
   }),
   migrate: z.object({ ...common, ...store, ...migrate }),
 } as const;

@@ -1,7 +1,7 @@
 /** Settings of the console, a client of the API. */
 import { count, keys, nonEmptyText, port, webUrl } from './kinds';
 
-export const consoling = {
+export const consoleSettings = {
   TEMPER_CONSOLE_HOST: nonEmptyText.default('127.0.0.1').describe('Address that the console listens on.'),
   TEMPER_CONSOLE_PORT: port.default(6380).describe('Its port.'),
   TEMPER_CONSOLE_URL: webUrl

@@ -13,7 +13,7 @@ export class ConfigFault extends Error {
 }
 
 /** Writes the faults where an operator looks for them. */
-export const tellFaults = (process_name: string, { faults }: ConfigFault): void => {
+export const printFaults = (process_name: string, { faults }: ConfigFault): void => {
   const lines = faults.map((fault) => `  ${fault.replaceAll('\n', '\n    ')}\n`);
   process.stderr.write(`temper ${process_name} cannot start; these settings need a look:\n${lines.join('')}`);
 };

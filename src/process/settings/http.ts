@@ -22,7 +22,7 @@ const quotaSettings = {
   TEMPER_QUOTA_ROLLOUT_PLANS: quota('rollout_plans', ' A plan ends after TEMPER_ROLLOUT_PLAN_HOURS.'),
 };
 
-export const served = {
+export const httpSettings = {
   TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
     'Where the requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served, by a thread of its own; api, beside everything else; or off.',
   ),

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { nearest } from '../../model/nearest';
 import { processes } from './config';
-import { ConfigFault, configStatus, tellFaults } from './fault';
+import { ConfigFault, configStatus, printFaults } from './fault';
 
 // The schema's own words for a value that is none of several.
 const sentence = (message: string): string =>
@@ -73,7 +73,7 @@ export const settingsOrEnd = <Schema extends z.ZodObject>(process_name: string, 
     return parseSettings(schema, process.env);
   } catch (thrown) {
     if (!(thrown instanceof ConfigFault)) throw thrown;
-    tellFaults(process_name, thrown);
+    printFaults(process_name, thrown);
     return process.exit(configStatus);
   }
 };

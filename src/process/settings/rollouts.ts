@@ -1,10 +1,10 @@
 /** Settings of control workers for rollouts: those by which the API admits single runs, for they admit by the same checks. */
 import { api } from './api';
-import { served } from './http';
+import { httpSettings } from './http';
 import { count, webUrl } from './kinds';
 import { sealing } from './shared';
 
-export const admitting = {
+export const admissionSettings = {
   TEMPER_SECRETS_PUBLIC_KEYS: sealing.TEMPER_SECRETS_PUBLIC_KEYS.optional().describe(
     'As for the API. A control worker without them begins no targets of rollouts.',
   ),
@@ -23,7 +23,7 @@ export const admitting = {
   TEMPER_CLEANING_RUNBOOKS: api.TEMPER_CLEANING_RUNBOOKS,
   TEMPER_AUTOMATIC_LESSEE: api.TEMPER_AUTOMATIC_LESSEE,
   TEMPER_DEFAULT_RAMDISK: api.TEMPER_DEFAULT_RAMDISK,
-  TEMPER_QUOTA_RUNS: served.TEMPER_QUOTA_RUNS,
+  TEMPER_QUOTA_RUNS: httpSettings.TEMPER_QUOTA_RUNS,
   TEMPER_GATE_METRICS_URL: webUrl
     .optional()
     .describe(
@@ -41,7 +41,7 @@ export const admitting = {
 };
 
 /** By which they ask Keystone for the roles of the person who started a rollout, as our own user there; the API's, in a file of their own. */
-export const granting = {
+export const roleLookupSettings = {
   TEMPER_IDENTITY_URL: api.TEMPER_IDENTITY_URL,
   TEMPER_IDENTITY_USERNAME: api.TEMPER_IDENTITY_USERNAME,
   TEMPER_IDENTITY_PASSWORD: api.TEMPER_IDENTITY_PASSWORD,

@@ -1,6 +1,6 @@
 /** Settings of the workers alone: power sync, how long records are kept, and what they are called. */
 import { z } from 'zod';
-import { served } from './http';
+import { httpSettings } from './http';
 import { count, flag, hostPort, nonEmptyText, port, webUrl } from './kinds';
 
 export const powerSync = {
@@ -76,9 +76,9 @@ export const serialConsole = {
     ),
   TEMPER_SERIAL_CONSOLE_HOST: nonEmptyText.default('127.0.0.1').describe('Address that its listener is at.'),
   TEMPER_SERIAL_CONSOLE_PORT: port.default(6389).describe('Its port.'),
-  TEMPER_HEADERS_TIMEOUT_MS: served.TEMPER_HEADERS_TIMEOUT_MS,
-  TEMPER_KEEP_ALIVE_TIMEOUT_MS: served.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
-  TEMPER_MAX_CONNECTIONS: served.TEMPER_MAX_CONNECTIONS,
-  TEMPER_CONNECTIONS_PER_ADDRESS: served.TEMPER_CONNECTIONS_PER_ADDRESS,
-  TEMPER_TRUSTED_PROXIES: served.TEMPER_TRUSTED_PROXIES,
+  TEMPER_HEADERS_TIMEOUT_MS: httpSettings.TEMPER_HEADERS_TIMEOUT_MS,
+  TEMPER_KEEP_ALIVE_TIMEOUT_MS: httpSettings.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
+  TEMPER_MAX_CONNECTIONS: httpSettings.TEMPER_MAX_CONNECTIONS,
+  TEMPER_CONNECTIONS_PER_ADDRESS: httpSettings.TEMPER_CONNECTIONS_PER_ADDRESS,
+  TEMPER_TRUSTED_PROXIES: httpSettings.TEMPER_TRUSTED_PROXIES,
 };

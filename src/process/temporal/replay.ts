@@ -27,7 +27,7 @@ const replaySettings = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => 
 };
 
 /** This build's workflows as a control worker has them: of the bundle that is named, or bundled now. Throws CliFault. */
-const storiesOf = ({ TEMPER_WORKFLOW_BUNDLE }: LookedAt): ReplayWorkerOptions => {
+const replayOptions = ({ TEMPER_WORKFLOW_BUNDLE }: LookedAt): ReplayWorkerOptions => {
   try {
     const { workflowModules, ...workflows } = workflowsFrom(TEMPER_WORKFLOW_BUNDLE);
     return { ...workflows, ...(workflowModules && { interceptors: { workflowModules } }) };
@@ -78,13 +78,13 @@ const idOf = (of: RunName | string): string =>
  */
 export const replayRun = async (of: RunName | string, env: NodeJS.ProcessEnv): Promise<Replayed> => {
   const settings = replaySettings(env);
-  const stories = storiesOf(settings);
+  const options = replayOptions(settings);
   const id = idOf(of);
   const history = await fetched(id, settings);
   Runtime.install({ logger: new DefaultLogger('ERROR', () => {}) });
   const events = history.events?.length ?? 0;
   try {
-    await Worker.runReplayHistory(stories, history, id);
+    await Worker.runReplayHistory(options, history, id);
     return { events, fault: null };
   } catch (thrown) {
     if (thrown instanceof DeterminismViolationError) return { events, fault: thrown.message };

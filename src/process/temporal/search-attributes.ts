@@ -18,7 +18,7 @@ const pauseMs = 500;
 const attempts = 20;
 
 /** Asks again for up to ten seconds where the namespace is not known yet: it may have been made a moment ago. */
-const patient = makeGrpcRetryInterceptor({
+const retrying = makeGrpcRetryInterceptor({
   ...defaultGrpcRetryOptions(),
   delayFunction: () => pauseMs,
   retryableDecider: (attempt, status) => attempt < attempts && (isRetryableError(status) || status.code === notFound),
@@ -39,7 +39,7 @@ const missingNamespace = (namespace: string, cause: unknown): Error =>
  */
 export const registerSearchAttributes = async (settings: TemporalSettings): Promise<string[]> => {
   const namespace = settings.TEMPER_TEMPORAL_NAMESPACE;
-  const connection = await Connection.connect({ ...connectionOptions(settings), interceptors: [patient] });
+  const connection = await Connection.connect({ ...connectionOptions(settings), interceptors: [retrying] });
   try {
     const known = await connection.operatorService.listSearchAttributes({ namespace });
     const missing = Object.values(attributes).filter(({ name }) => !known.customAttributes?.[name]);

@@ -5,7 +5,7 @@ import { runLevels } from '../../observe/levels';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
 import { eventCounter } from '../../observe/runs';
-import { runTelling } from '../../runs/webhooks';
+import { runWebhookDelivery } from '../../runs/webhooks';
 import type { Life } from '../process';
 import type { ControlConfig } from '../settings/config';
 import { ConfigFault } from '../settings/fault';
@@ -22,12 +22,12 @@ export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }
 };
 
 /** Goes on until the process ends. */
-export const startTelling = (
+export const startWebhookDelivery = (
   config: EventDeliverySettings & Pick<ControlConfig, 'TEMPER_WEBHOOK_LOG_DAYS'>,
   { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
   life: Life,
 ): void => {
-  const hands = {
+  const deps = {
     inventory,
     log,
     origins: config.TEMPER_WEBHOOK_ORIGINS,
@@ -36,7 +36,7 @@ export const startTelling = (
     onEvent: eventCounter(metrics),
     onDelivery: (outcome: string, ms: number) => metrics.deliveries.observe({ outcome }, ms / 1_000),
   };
-  const told = runTelling(hands, { signal: life.signal });
+  const delivery = runWebhookDelivery(deps, { signal: life.signal });
   const levels = runLevels(inventory.levels, metrics, { log, signal: life.signal });
-  life.onEnd(() => Promise.all([told, levels]).then(() => {}));
+  life.onEnd(() => Promise.all([delivery, levels]).then(() => {}));
 };

@@ -1,6 +1,6 @@
 /** Starts power sync beside a BMC worker, as the settings ask for it. */
 import { createImpose } from '../../activities/power-impose';
-import { type PowerSyncHands, runPowerSync } from '../../activities/power-sync';
+import { type PowerSyncDeps, runPowerSync } from '../../activities/power-sync';
 import type { Sealer } from '../../inventory/secrets/sealing';
 import { drivers } from '../../model/lifecycle/drivers';
 import type { Metrics } from '../../observe/metrics';
@@ -8,22 +8,22 @@ import type { Life } from '../process';
 import type { BmcConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
 
-type Hands = PowerSyncHands & { readonly metrics: Metrics };
+type Deps = PowerSyncDeps & { readonly metrics: Metrics };
 
 /** Returns at once; the looking ends with the process. */
 export const startPowerSync = (
   config: BmcConfig,
-  { metrics, ...hands }: Hands,
+  { metrics, ...deps }: Deps,
   vault: Sealer,
   life: Pick<Life, 'signal' | 'onEnd'>,
 ): void => {
-  const { inventory } = hands;
+  const { inventory } = deps;
   const behind = metrics.looksBehind.labels(config.TEMPER_CONDUCTOR_GROUP);
   const impose =
     config.TEMPER_FORCE_POWER_STATE &&
     createImpose({ inventory, vault, timing: timingOf(config), queuePrefix: config.TEMPER_QUEUE_PREFIX });
   const syncing = runPowerSync(
-    { ...hands, ...(impose && { impose }) },
+    { ...deps, ...(impose && { impose }) },
     {
       signal: life.signal,
       conductor_group: config.TEMPER_CONDUCTOR_GROUP,

@@ -1,7 +1,7 @@
 /** Where readers of serial lines reach a BMC worker: an HTTP upgrade with a ticket, then the line's bytes in both directions. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { openSecrets, type SecretHands } from '../../activities/secrets';
+import { openSecrets, type SecretDeps } from '../../activities/secrets';
 import type { BmcNode, Driver, SerialLine } from '../../bmc/contract';
 import type { Inventory } from '../../inventory';
 import type { Redeemed } from '../../inventory/nodes/console-tickets';
@@ -9,16 +9,16 @@ import { hashOf } from '../../inventory/secrets/boot-tokens';
 import { resolveSecrets } from '../../model/access/secrets';
 import { isTemperError, raise } from '../../model/errors';
 import type { Log } from '../../model/log';
+import { guardedServer, type ServerTimeouts, timeoutsWith } from '../guarded-server';
 import { listen } from '../listen';
-import { type Patience, patienceWith, patientServer } from '../patient-server';
 import type { Life } from '../process';
 import type { BmcConfig } from '../settings/config';
 
-export type SerialConsoleDeps = Pick<SecretHands, 'vault'> & {
+export type SerialConsoleDeps = Pick<SecretDeps, 'vault'> & {
   readonly inventory: Inventory;
   readonly driverOf: (name: string) => Driver | undefined;
   readonly conductor_group: string;
-  readonly patience: Patience;
+  readonly timeouts: ServerTimeouts;
   readonly log: Log;
   /** How often it is asked whether the line may still be read. */
   readonly askEveryMs?: number;
@@ -164,7 +164,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
     readings.delete(reading);
   };
 
-  const server = patientServer(deps.patience, (_, response) => {
+  const server = guardedServer(deps.timeouts, (_, response) => {
     response.writeHead(426, { upgrade: protocol, 'content-type': 'application/json' }).end('{"error":"upgrade"}\n');
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
@@ -191,12 +191,12 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
 /** Listens where the settings say so; ends with the process. Throws ConfigFault. */
 export const listenForReaders = async (
   config: BmcConfig,
-  deps: Omit<SerialConsoleDeps, 'conductor_group' | 'patience'>,
+  deps: Omit<SerialConsoleDeps, 'conductor_group' | 'timeouts'>,
   life: Life,
 ): Promise<void> => {
   if (config.TEMPER_SERIAL_CONSOLE_PUBLIC_URL === undefined) return;
-  const patience = patienceWith(config, config.TEMPER_HEADERS_TIMEOUT_MS);
-  const console = createSerialConsole({ ...deps, conductor_group: config.TEMPER_CONDUCTOR_GROUP, patience });
+  const timeouts = timeoutsWith(config, config.TEMPER_HEADERS_TIMEOUT_MS);
+  const console = createSerialConsole({ ...deps, conductor_group: config.TEMPER_CONDUCTOR_GROUP, timeouts });
   life.onEnd(console.close);
   const at = { host: config.TEMPER_SERIAL_CONSOLE_HOST, port: config.TEMPER_SERIAL_CONSOLE_PORT };
   const names = { hostSetting: 'TEMPER_SERIAL_CONSOLE_HOST', portSetting: 'TEMPER_SERIAL_CONSOLE_PORT' };

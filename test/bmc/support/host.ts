@@ -1,6 +1,6 @@
 /** A stand-in for a BMC with everything that inspection and the looks read, in the shapes that sushy-emulator gives it. */
 import { createDrivers } from '../../../src/bmc';
-import type { ActContext, BmcNode, DriverHands } from '../../../src/bmc/contract';
+import type { ActContext, BmcNode, DriverDeps } from '../../../src/bmc/contract';
 import { isTemperError } from '../../../src/model/errors';
 import type { ActName } from '../../../src/model/lifecycle/steps';
 import { contextWith, hasty, intentsOf, nodeWith, quiet } from './context';
@@ -77,7 +77,7 @@ export const changed = (path: string, more: Doc): Resources => ({ [path]: { ...(
 const isAnswer = (given: Doc | Answer): given is Answer => typeof given.status === 'number';
 
 /** A BMC of these resources on top of the emulated ones, and acts on it. */
-export const startHost = async (resources: Resources = {}, hands: Partial<DriverHands> = {}) => {
+export const startHost = async (resources: Resources = {}, deps: Partial<DriverDeps> = {}) => {
   const all: Resources = { ...emulated, ...resources };
   const double = await startDouble((req) => {
     const given = req.method === 'GET' ? all[req.url ?? ''] : undefined;
@@ -87,8 +87,8 @@ export const startHost = async (resources: Resources = {}, hands: Partial<Driver
   const drivers = createDrivers({
     log: quiet,
     networks: ['127.0.0.0/8'],
-    ...hands,
-    limits: { ...hasty, ...hands.limits },
+    ...deps,
+    limits: { ...hasty, ...deps.limits },
   });
   const run = (act: ActName, node: Partial<BmcNode> = {}, args = {}, more: Partial<ActContext> = {}) => {
     const { driver_info, ...rest } = node;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fault, type RackBmc, type RackOptions, startRack } from '../../../emulator/rack';
 import { createDrivers } from '../../../src/bmc';
-import type { ActContext, Driver, DriverHands } from '../../../src/bmc/contract';
+import type { ActContext, Driver, DriverDeps } from '../../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../../src/model/errors';
 import type { ActName } from '../../../src/model/lifecycle/steps';
 import { contextWith, hasty, type Intents, intentsOf, nodeWith, quiet } from './context';
@@ -16,12 +16,12 @@ export const startRackBench = async (options: Partial<RackOptions>) => {
   const used = new Set<number>();
   const drivers: { close(): Promise<void> }[] = [];
 
-  const driverFor = (hands: Partial<DriverHands> = {}): Driver => {
+  const driverFor = (deps: Partial<DriverDeps> = {}): Driver => {
     const created = createDrivers({
       log: quiet,
       networks: ['127.0.0.0/8'],
-      ...hands,
-      limits: { ...hasty, ...hands.limits },
+      ...deps,
+      limits: { ...hasty, ...deps.limits },
     });
     drivers.push(created);
     return created.get('redfish');
@@ -38,9 +38,9 @@ export const startRackBench = async (options: Partial<RackOptions>) => {
     driverFor,
     take,
     /** A BMC of this vendor that no other test has touched. */
-    bench(profile: string, info: Record<string, unknown> = {}, hands: Partial<DriverHands> = {}) {
+    bench(profile: string, info: Record<string, unknown> = {}, deps: Partial<DriverDeps> = {}) {
       const bmc = take(profile);
-      const driver = driverFor(hands);
+      const driver = driverFor(deps);
       const node = nodeWith('redfish', {
         redfish_address: bmc.address,
         redfish_username: bmc.username,

@@ -3,14 +3,14 @@
 import { type AgentFault, type AgentTiming, createAgents } from '../../../emulator/agent';
 import { createGate, type Gate } from '../../../emulator/agent/gate';
 import { createAgentActs } from '../../../src/bmc/agent';
-import type { ActContext, AgentContact, BmcNode, DriverHands } from '../../../src/bmc/contract';
+import type { ActContext, AgentContact, BmcNode, DriverDeps } from '../../../src/bmc/contract';
 import { isTemperError, type TemperError } from '../../../src/model/errors';
 import type { NodeUuid } from '../../../src/model/ids';
 import type { ActName } from '../../../src/model/lifecycle/steps';
 import { startRamdiskApi } from '../../support/ramdisk-api';
 import { contextWith, type Intents, intentsOf, nodeWith, quiet } from './context';
 
-type More = Partial<ActContext> & { intents?: Intents; hands?: Partial<DriverHands>; node?: Partial<BmcNode> };
+type More = Partial<ActContext> & { intents?: Intents; deps?: Partial<DriverDeps>; node?: Partial<BmcNode> };
 
 const quickAgents: AgentTiming = {
   bootMs: 0,
@@ -57,9 +57,9 @@ export const startRamdiskBench = async (tls = true, timing: Partial<AgentTiming>
     const run = (
       act: ActName,
       args: Record<string, unknown> = {},
-      { intents, hands, node: other, ...more }: More = {},
+      { intents, deps, node: other, ...more }: More = {},
     ) =>
-      createAgentActs({ log: quiet, networks: ['127.0.0.0/8'], ...hands })[act]!(
+      createAgentActs({ log: quiet, networks: ['127.0.0.0/8'], ...deps })[act]!(
         { ...node, ...other },
         args,
         contextWith(intents ?? intentsOf(act), more),

@@ -87,7 +87,7 @@ const storeAllocation = async (
   const allocation = await refusingDuplicates(allocationTable, asked, () =>
     insert(ctx.inventory, ctx, request, admitted.rule, asked),
   );
-  void ctx.inventory.allocationBell.ring(); // the caller need not wait for it
+  void ctx.inventory.allocationsChannel.ring(); // the caller need not wait for it
   return allocation;
 };
 

@@ -8,7 +8,7 @@ import { bootModes } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { raceLost } from '../../http/lock-wait';
+import { lostLockRace } from '../../http/lock-wait';
 import { type Answer, type ApiRequest, accepted, noContent, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { document, flag } from '../../resource/validation';
@@ -59,7 +59,7 @@ const setRaid = async (
   await ctx.inventory.transaction(async (inventory) => {
     await stampLessee(inventory, request.who, node, { lock: true });
     const written = await inventory.nodes.update(node, { target_raid_config: wanted });
-    if (!written) raceLost(ident);
+    if (!written) lostLockRace(ident);
     await auditAndEvent(inventory, policy, request, {
       action: 'node.raid',
       kind: 'node.updated',

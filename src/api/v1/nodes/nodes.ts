@@ -10,7 +10,7 @@ import { nodeTable } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { raceLost } from '../../http/lock-wait';
+import { lostLockRace } from '../../http/lock-wait';
 import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import {
   answerPage,
@@ -136,7 +136,7 @@ const removeNode = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx
       reason: `Node ${ident} cannot be deleted while it is in state "${node.provision_state}"; set it to maintenance first.`,
     });
   await ctx.inventory.transaction(async (inventory) => {
-    if (!(await inventory.nodes.remove(node))) raceLost(ident);
+    if (!(await inventory.nodes.remove(node))) lostLockRace(ident);
     await Promise.all([
       inventory.secrets.prune('node', node.uuid, []),
       auditAndEvent(inventory, policy, request, {

@@ -9,7 +9,7 @@ import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { changeRows } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { raceLost } from '../../http/lock-wait';
+import { lostLockRace } from '../../http/lock-wait';
 import { type Answer, type ApiRequest, ok, type Route, type Unread } from '../../http/route';
 import { requireMinor } from '../../http/versions';
 import { restoreSecrets, sealAll } from '../../resource/document-secrets';
@@ -183,7 +183,7 @@ const patchNode = async (request: PatchRequest, ctx: ApiContext): Promise<Answer
   const next = await nextValues(ctx, request, node);
   checkConflicts(node, next.values);
   const unchanged = Object.keys(next.values).length === 0;
-  const updated = unchanged ? node : ((await storePatched(ctx, policy, request, node, next)) ?? raceLost(ident));
+  const updated = unchanged ? node : ((await storePatched(ctx, policy, request, node, next)) ?? lostLockRace(ident));
   return ok(nodeProjections.full(request.version).represent(updated, shownTo(policy, request)));
 };
 

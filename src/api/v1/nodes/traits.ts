@@ -6,7 +6,7 @@ import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/trait
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { raceLost } from '../../http/lock-wait';
+import { lostLockRace } from '../../http/lock-wait';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
@@ -40,7 +40,7 @@ const changeTraits = async (
   requireOperatorTraits(ctx, request.who, of, { before: node.traits, after: traits });
   await ctx.inventory.transaction(async (inventory) => {
     await stampLessee(inventory, request.who, node, { lock: true });
-    if (!(await inventory.nodes.update(node, { traits }))) raceLost(ident);
+    if (!(await inventory.nodes.update(node, { traits }))) lostLockRace(ident);
     await auditAndEvent(inventory, policy, request, {
       action: 'node.traits',
       kind: 'node.traits.set',

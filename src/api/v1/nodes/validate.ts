@@ -6,7 +6,7 @@ import { asUuid } from '../../../model/ids';
 import { bootsRamdisk, interfaceOf, isDriver } from '../../../model/lifecycle/drivers';
 import { planFor } from '../../../model/lifecycle/plans';
 import { type InterfaceName, interfaceNames } from '../../../model/lifecycle/step-types';
-import type { Story } from '../../../model/lifecycle/verbs';
+import type { RunKind } from '../../../model/lifecycle/verbs';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../http/route';
@@ -15,7 +15,7 @@ import type { OrderContext } from '../../orders/context';
 import { checkInstance } from '../../orders/deploy';
 import { requireImage } from '../../orders/images';
 import { requireStepOrigins } from '../../orders/origins';
-import { once } from '../../orders/prefetched';
+import { memoized } from '../../orders/prefetched';
 import { requireRamdisks, withDefaultRamdisk } from '../../orders/ramdisks';
 import { visibleNode } from '../../resource/visibility';
 import * as shapes from '../shapes';
@@ -36,7 +36,7 @@ const byBmc: InterfaceCheck = (node) => {
 
 /** A verb can run: its ramdisk has an image to boot from, which may be fetched, or a record that its node boots from. */
 const canPlan =
-  (story: Story): InterfaceCheck =>
+  (story: RunKind): InterfaceCheck =>
   async (node, ctx) => {
     const plan = { node: withDefaultRamdisk(ctx, node), steps: [], automatic: true, args: {} };
     const { steps } = planFor(story, plan);
@@ -105,8 +105,8 @@ const readingOnce = (ctx: ApiContext): OrderContext => {
   const { inventory } = ctx;
   const { ramdisks, images } = inventory;
   const records = {
-    ramdisks: { ...ramdisks, find: once(ramdisks.find) },
-    images: { ...images, find: once(images.find) },
+    ramdisks: { ...ramdisks, find: memoized(ramdisks.find) },
+    images: { ...images, find: memoized(images.find) },
   };
   return { ...ctx, inventory: { ...inventory, ...records } };
 };

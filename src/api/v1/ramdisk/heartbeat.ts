@@ -7,7 +7,7 @@ import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { maskText } from '../../../model/access/secrets';
 import { invalidInput, raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
-import { heartbeatFields, isHeardIn } from '../../../model/lifecycle/agents';
+import { acceptsHeartbeat, heartbeatFields } from '../../../model/lifecycle/agents';
 import type { ApiContext, ContextSettings } from '../../context';
 import { type Answer, type ApiRequest, accepted, route } from '../../http/route';
 import { identOf } from '../../resource/visibility';
@@ -115,7 +115,7 @@ const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: Ap
   // A node that no ramdisk has looked up is as unknown to a ramdisk as one that does not exist.
   if (!node || !agent) return raise('NodeNotFound', { node: ident });
   if (!isToken(agent, request.body.agent_token)) invalidInput('agent_token', 'is not the one of the ramdisk on record');
-  if (!isHeardIn(node.provision_state)) {
+  if (!acceptsHeartbeat(node.provision_state)) {
     ctx.log.info('heartbeat ignored', { node_uuid: node.uuid, provision_state: node.provision_state });
     return accepted();
   }

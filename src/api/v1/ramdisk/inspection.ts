@@ -79,9 +79,9 @@ const nodeByAddresses = async (
 ): Promise<NodeUuid | undefined> => {
   const named = request.query.node_uuid as NodeUuid | undefined;
   const byPorts = await nodeAt(ctx, macs, named);
-  const nobodys =
+  const isUnowned =
     byPorts === undefined && named === undefined && (await ctx.inventory.agents.withPorts(macs)).length === 0;
-  return byPorts ?? (nobodys ? nodeByBmc(ctx, request.body) : undefined);
+  return byPorts ?? (isUnowned ? nodeByBmc(ctx, request.body) : undefined);
 };
 
 /**

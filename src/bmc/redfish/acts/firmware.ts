@@ -7,7 +7,7 @@ import { shortDigest } from '../../digest';
 import { pause } from '../../wait';
 import { allowableValues, findSystem, membersOf } from '../discovery/discovery';
 import { type FirmwarePart, readParts } from '../discovery/firmware-parts';
-import { glance, type Job } from '../jobs/job';
+import { type Job, tryRead } from '../jobs/job';
 import { openLedger } from '../jobs/job-ledger';
 import { JobRoot, UpdateService } from '../jobs/job-resources';
 import { performJobs } from '../jobs/jobs';
@@ -94,7 +94,7 @@ const settleAfterUpdate = async (client: Client, { wait }: FirmwareItem): Promis
   await pause((wait ?? 0) * 1_000, signal);
   let good = 0;
   for (let looks = 0; good < goodLooks; looks += 1) {
-    const seen = await glance(client, true, () => readParts(client));
+    const seen = await tryRead(client, true, () => readParts(client));
     if (isTemperError(seen) && looks >= mostLooks) throw seen;
     good = isTemperError(seen) ? 0 : good + 1;
     beat({ what: 'firmware', doing: 'waiting for the BMC to settle', good_looks: good });

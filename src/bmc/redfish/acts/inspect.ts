@@ -63,8 +63,8 @@ export const inspect = async (client: Client): Promise<ActOutcome> => {
   const system = (await client.get((await findChecked(client)).path, HostSystem)).value;
   const found = await readInventory(client, system);
   const { properties = {}, macs = [] } = factsOf(found.inventory);
-  const told: Properties = { ...diskless(found), ...properties };
-  requireEssential(client, told, found);
+  const reported: Properties = { ...diskless(found), ...properties };
+  requireEssential(client, reported, found);
   const boot_mode = bootModeOf(system) ?? null;
   const capabilities = withBootMode(client.node.properties.capabilities, boot_mode);
   const vendor = await vendorOf(client, system);
@@ -73,7 +73,7 @@ export const inspect = async (client: Client): Promise<ActOutcome> => {
     boot_mode,
     health: healthOf(system),
     ...(vendor === undefined ? {} : { vendor }),
-    properties: { ...told, ...(capabilities === undefined ? {} : { capabilities }) },
+    properties: { ...reported, ...(capabilities === undefined ? {} : { capabilities }) },
     macs,
     inventory: found.inventory,
   };

@@ -2,7 +2,7 @@
 
 import { respelled } from '../../quirks';
 import { type ControllerSeen, readVolumes, type VolumeSeen } from '../discovery/raid-storage';
-import type { Desk, Job } from '../jobs/job';
+import type { Job, JobContext } from '../jobs/job';
 import { performJobs } from '../jobs/jobs';
 import type { Client, Sent } from '../transport/client';
 import { isPlanned, type PlannedVolume } from './raid-levels';
@@ -113,15 +113,15 @@ const wavesOf = <T extends { readonly controller: string }>(items: readonly T[])
 };
 
 /** Deletes, then creates. Throws what perform throws. */
-export const carryOut = async (desk: Desk, { deletions, creations }: VolumePlan): Promise<void> => {
+export const carryOut = async (context: JobContext, { deletions, creations }: VolumePlan): Promise<void> => {
   for (const wave of wavesOf(deletions))
     await performJobs(
-      desk,
-      wave.map((each) => deletion(desk.client, each)),
+      context,
+      wave.map((each) => deletion(context.client, each)),
     );
   for (const wave of wavesOf(creations))
     await performJobs(
-      desk,
-      wave.map((each) => creationJob(desk.client, each)),
+      context,
+      wave.map((each) => creationJob(context.client, each)),
     );
 };

@@ -125,7 +125,7 @@ const plannedVolume = (
 };
 
 /** Sizes before MAX, and what names its drives before what takes any. */
-const eagerness = ({ size_gb, physical_disks, number_of_physical_disks }: LogicalDisk): number =>
+const constraintRank = ({ size_gb, physical_disks, number_of_physical_disks }: LogicalDisk): number =>
   (size_gb === 'MAX' ? 4 : 0) + (physical_disks ? 0 : 2) + (number_of_physical_disks === undefined ? 1 : 0);
 
 /** Plans all disks, in the order in which they are to be made; the first that has no place is the fault. */
@@ -136,7 +136,7 @@ export const planVolumes = (
 ): { readonly volumes: readonly PlannedVolume[] } | { readonly fault: string } => {
   const room = roomOf(controllers, keepVolumes);
   const volumes: PlannedVolume[] = [];
-  const queue = [...disks].sort((a, b) => eagerness(a.disk) - eagerness(b.disk) || a.index - b.index);
+  const queue = [...disks].sort((a, b) => constraintRank(a.disk) - constraintRank(b.disk) || a.index - b.index);
   for (const [place0, { disk, index }] of queue.entries()) {
     const placed = place(disk, index, controllers, room, place0 === queue.length - 1);
     if ('fault' in placed) return { fault: `logical disk ${index}: ${placed.fault}` };

@@ -75,13 +75,13 @@ export const readSubscriptions = async (client: Client, { id }: SubscriptionArgs
 };
 
 /** What the BMC is sent, from the arguments of the act. */
-const toldBy = ({ destination, context, protocol, event_types }: SubscriptionArgs) => ({
+const wantedBy = ({ destination, context, protocol, event_types }: SubscriptionArgs) => ({
   Destination: String(destination),
   Protocol: protocol ?? 'Redfish',
   Context: String(context ?? ''),
   EventTypes: event_types ?? ['Alert'],
 });
-type Told = ReturnType<typeof toldBy>;
+type Wanted = ReturnType<typeof wantedBy>;
 
 /** What the receiver knows the sender by. */
 const secretHeaders = ({ secret_headers: given }: SubscriptionArgs): SubscriptionArgs =>
@@ -118,7 +118,7 @@ const announcedPaths = async (
 const lookFor = async (
   client: Client,
   list: string,
-  wanted: Told,
+  wanted: Wanted,
   before?: readonly string[],
 ): Promise<SubscriptionObserved> => {
   const paths = await membersOf(client, list);
@@ -138,18 +138,18 @@ export const createSubscription = async (client: Client, args: SubscriptionArgs)
   const what = 'subscribe to events';
   const { list, types } = await find(client);
   requireTypes(client, args.event_types, types);
-  const told = toldBy(args);
-  const desired = { subscription: shortDigest(JSON.stringify(told)) };
+  const sent = wantedBy(args);
+  const desired = { subscription: shortDigest(JSON.stringify(sent)) };
   let before = await announcedPaths(client, desired);
   const { state } = await converge<SubscriptionObserved>(client, {
     what,
     desired,
     timeoutMs: client.context.timing.powerTimeoutMs,
-    look: () => lookFor(client, list, told, before),
+    look: () => lookFor(client, list, sent, before),
     reached: ({ made }, announced) => announced !== undefined && made !== undefined,
     act: ({ paths }) => {
       before = paths;
-      return client.post(list, { ...told, ...secretHeaders(args) }, what);
+      return client.post(list, { ...sent, ...secretHeaders(args) }, what);
     },
     show: ({ paths }) => JSON.stringify(paths),
     again: 'next attempt',

@@ -32,7 +32,7 @@ export const vendorOf = async (client: Client, system: System): Promise<string |
   tidyText((await serviceRoot(client)).Vendor ?? system.Manufacturer);
 
 /** A BMC that errs over secure boot alone is still a BMC that can be used. */
-const unlessTelling = (error: unknown): undefined => {
+const ignoreRefusal = (error: unknown): undefined => {
   if (!isTemperError(error, 'BmcServerError') && !isTemperError(error, 'BmcRejected')) throw error;
 };
 
@@ -60,7 +60,7 @@ const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firm
 export const verify = async (client: Client, { only }: Readonly<Record<string, unknown>> = {}): Promise<ActOutcome> => {
   if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(await lookAtPowerOf(client)) } };
   const { value: system } = await (await findSystem(client)).look();
-  const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot).catch(unlessTelling);
+  const secureBoot = await client.find(system.SecureBoot?.['@odata.id'], SecureBoot).catch(ignoreRefusal);
   const vendor = await vendorOf(client, system);
   return {
     is: 'done',

@@ -6,118 +6,130 @@ import { type ErrorCode, isTemperError, raise } from '../../../model/errors';
 import { backOff, pause } from '../../wait';
 import { restartHost, wasRestarted } from '../acts/restart';
 import { plainFacts } from '../transport/plain-urls';
-import { type Desk, glance, type Job } from './job';
+import { type Job, type JobContext, tryRead } from './job';
 import type { LedgerEntry } from './ledger-times';
 import { newTask, progressOf } from './tasks';
 import type { JobProgress } from './vendor-jobs';
 
 /** The engine cuts an attempt short after a while; a clear end comes before that. */
-const limitOf = ({ client }: Desk, job: Job): number =>
+const limitOf = ({ client }: JobContext, job: Job): number =>
   Math.min(job.limitMs, (client.context.timing.limits?.once?.startToCloseMs ?? Number.POSITIVE_INFINITY) * 0.9);
 
 /** For how long an effect may lag behind what the BMC says of its task, or stay away where it says nothing. */
-const graceMs = ({ client }: Desk): number => client.context.timing.softPowerTimeoutMs;
+const graceMs = ({ client }: JobContext): number => client.context.timing.softPowerTimeoutMs;
 
-const endJob = async (desk: Desk, job: Job, code: ErrorCode, more: Record<string, unknown>): Promise<never> => {
-  const { client, ledger } = desk;
+const endJob = async (
+  context: JobContext,
+  job: Job,
+  code: ErrorCode,
+  more: Record<string, unknown>,
+): Promise<never> => {
+  const { client, ledger } = context;
   const facts = client.facts({ what: job.key, step: job.key, ...plainFacts(more) });
   const entry = ledger.job(job.key)!;
   await ledger.putJob(job.key, { ...entry, is: 'ended', verdict: { code, facts, attempt: client.context.attempt } });
   return raise(code, facts);
 };
 
-export const update = async ({ ledger }: Desk, job: Job, change: Partial<LedgerEntry>): Promise<void> =>
+export const update = async ({ ledger }: JobContext, job: Job, change: Partial<LedgerEntry>): Promise<void> =>
   ledger.putJob(job.key, { ...ledger.job(job.key)!, ...change });
 
-type Watch = { readonly desk: Desk; readonly job: Job; readonly wave: string; waitingSince?: number; doubts: number };
+type Watch = {
+  readonly context: JobContext;
+  readonly job: Job;
+  readonly wave: string;
+  waitingSince?: number;
+  doubts: number;
+};
 
-const restart = async ({ desk, job, wave }: Watch): Promise<void> => {
-  const { client, ledger } = desk;
+const restart = async ({ context, job, wave }: Watch): Promise<void> => {
+  const { client, ledger } = context;
   client.context.log.info('restarting the host', { what: job.key });
   await restartHost(client, ledger, wave);
   // What it brings about shows only from now on.
-  if (ledger.job(job.key)?.over !== undefined) await update(desk, job, { over: performance.now() });
+  if (ledger.job(job.key)?.over !== undefined) await update(context, job, { over: performance.now() });
 };
 
 const wantsRestart = (watch: Watch, { waits, state }: Extract<JobProgress, { is: 'running' }>): boolean => {
-  const { desk, job, wave } = watch;
-  const { timing } = desk.client.context;
-  if (job.restart === 'never' || wasRestarted(desk.ledger, wave)) return false;
+  const { context, job, wave } = watch;
+  const { timing } = context.client.context;
+  if (job.restart === 'never' || wasRestarted(context.ledger, wave)) return false;
   watch.waitingSince = waits ? (watch.waitingSince ?? performance.now()) : undefined;
   if (waits) return performance.now() - watch.waitingSince! >= (job.waitMs ?? 0);
   // A job that is not scheduled yet would miss the start.
-  const young = state.startsWith('New') && performance.now() - desk.ledger.job(job.key)!.sent < timing.settleMs;
+  const young = state.startsWith('New') && performance.now() - context.ledger.job(job.key)!.sent < timing.settleMs;
   return job.restart === 'surely' && !young;
 };
 
 const whileRunning = async (watch: Watch, progress: Extract<JobProgress, { is: 'running' }>): Promise<void> => {
-  const { desk, job } = watch;
-  const { sent, over } = desk.ledger.job(job.key)!;
+  const { context, job } = watch;
+  const { sent, over } = context.ledger.job(job.key)!;
   // A task that was lost may be found again.
-  if (progress.learnt || over !== undefined) await update(desk, job, { ...progress.learnt, over: undefined });
+  if (progress.learnt || over !== undefined) await update(context, job, { ...progress.learnt, over: undefined });
   if (wantsRestart(watch, progress)) await restart(watch);
-  if (performance.now() - sent >= limitOf(desk, job))
+  if (performance.now() - sent >= limitOf(context, job))
     await whenEndless(watch, performance.now() - sent, progress.state);
 };
 
 /** A task that has forgotten to end may have done its work all the same. */
-const whenEndless = async ({ desk, job }: Watch, ageMs: number, seen: string): Promise<void> => {
-  const { shows } = await job.effect(desk.ledger.job(job.key)!.before, false);
-  if (!shows) return endJob(desk, job, 'BmcJobEndless', { minutes: Math.round(ageMs / 60_000), seen });
+const whenEndless = async ({ context, job }: Watch, ageMs: number, seen: string): Promise<void> => {
+  const { shows } = await job.effect(context.ledger.job(job.key)!.before, false);
+  if (!shows) return endJob(context, job, 'BmcJobEndless', { minutes: Math.round(ageMs / 60_000), seen });
   await job.after?.();
-  await update(desk, job, { is: 'done' });
+  await update(context, job, { is: 'done' });
 };
 
 /** A monitor's 500 may be the end of the work or of the BMC's patience; three in a row are taken for the former. */
 const whenFailed = async (watch: Watch, { reason, unsure }: Extract<JobProgress, { is: 'failed' }>): Promise<void> => {
   watch.doubts += 1;
-  if (!unsure || watch.doubts >= 3) await endJob(watch.desk, watch.job, 'BmcJobFailed', { reason });
+  if (!unsure || watch.doubts >= 3) await endJob(watch.context, watch.job, 'BmcJobFailed', { reason });
 };
 
 const endWithout = async (watch: Watch, endedWell: boolean, seen: string): Promise<never> =>
   endedWell
-    ? endJob(watch.desk, watch.job, 'BmcJobFailed', { reason: `its task ended well, but the BMC shows ${seen}` })
-    : endJob(watch.desk, watch.job, 'StepOutcomeUnknown', {
+    ? endJob(watch.context, watch.job, 'BmcJobFailed', { reason: `its task ended well, but the BMC shows ${seen}` })
+    : endJob(watch.context, watch.job, 'StepOutcomeUnknown', {
         reason: `no record of its task remains, and the BMC shows ${seen}`,
       });
 
-const restartHelps = ({ desk, job, wave }: Watch, endedWell: boolean, waits: boolean): boolean => {
-  const { is, over } = desk.ledger.job(job.key)!;
-  if (wasRestarted(desk.ledger, wave)) return false;
+const restartHelps = ({ context, job, wave }: Watch, endedWell: boolean, waits: boolean): boolean => {
+  const { is, over } = context.ledger.job(job.key)!;
+  if (wasRestarted(context.ledger, wave)) return false;
   if (job.restart === 'surely') return is === 'accepted';
   // An effect may lag a little without needing a restart.
-  const lags = over === undefined || performance.now() - over < desk.client.context.timing.settleMs;
+  const lags = over === undefined || performance.now() - over < context.client.context.timing.settleMs;
   return job.restart === 'if it waits' && endedWell && (waits || !lags);
 };
 
 /** Its task has ended, or no record of it is left: now only the effect counts. */
 const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<void> => {
-  const { desk, job } = watch;
-  const { client, ledger } = desk;
+  const { context, job } = watch;
+  const { client, ledger } = context;
   const entry = ledger.job(job.key)!;
   const endedWell = well || entry.well === true;
   // Some BMCs know a new task only after a moment.
   const early = !endedWell && performance.now() - entry.sent < client.context.timing.settleMs;
   if (entry.over === undefined && !early)
-    await update(desk, job, { over: performance.now(), ...(endedWell && { well: true }) });
-  const effect = await glance(client, job.away ?? false, () => job.effect(entry.before, endedWell));
+    await update(context, job, { over: performance.now(), ...(endedWell && { well: true }) });
+  const effect = await tryRead(client, job.away ?? false, () => job.effect(entry.before, endedWell));
   if (isTemperError(effect)) return overdue(watch, endedWell, `nothing (${effect.message})`);
   if (effect.shows) {
     await job.after?.();
-    return update(desk, job, { is: 'done' });
+    return update(context, job, { is: 'done' });
   }
   if (!early && restartHelps(watch, endedWell, waits)) return restart(watch);
   return overdue(watch, endedWell, effect.seen);
 };
 
 const overdue = async (watch: Watch, endedWell: boolean, seen: string): Promise<void> => {
-  const over = watch.desk.ledger.job(watch.job.key)!.over;
-  if (over !== undefined && performance.now() - over >= graceMs(watch.desk)) await endWithout(watch, endedWell, seen);
+  const over = watch.context.ledger.job(watch.job.key)!.over;
+  if (over !== undefined && performance.now() - over >= graceMs(watch.context))
+    await endWithout(watch, endedWell, seen);
 };
 
 /** Where no answer named the task, one that is new in the BMC's list is taken for it. */
-const readProgress = async ({ desk, job }: Watch): Promise<JobProgress> => {
-  const { client, ledger } = desk;
+const readProgress = async ({ context, job }: Watch): Promise<JobProgress> => {
+  const { client, ledger } = context;
   const entry = ledger.job(job.key)!;
   if (entry.final) return { is: 'done' };
   const named = entry.monitor ?? entry.task;
@@ -126,7 +138,7 @@ const readProgress = async ({ desk, job }: Watch): Promise<JobProgress> => {
   const enough = entry.task !== undefined || (named !== undefined && progress.is !== 'done');
   const task = enough || !ledger.isLatest(job.key) ? undefined : await newTask(client, entry);
   if (task === undefined) return progress;
-  await update(desk, job, { is: 'accepted', task });
+  await update(context, job, { is: 'accepted', task });
   return progressOf(client, ledger.job(job.key)!);
 };
 
@@ -142,9 +154,9 @@ const followJob = async (watch: Watch, progress: JobProgress): Promise<void> => 
     case 'lost':
       return whenOver(watch, false);
     case 'unreadable': {
-      const { desk, job } = watch;
-      if (performance.now() - desk.ledger.job(job.key)!.sent >= limitOf(desk, job))
-        await endJob(desk, job, 'StepOutcomeUnknown', { reason: progress.error.message });
+      const { context, job } = watch;
+      if (performance.now() - context.ledger.job(job.key)!.sent >= limitOf(context, job))
+        await endJob(context, job, 'StepOutcomeUnknown', { reason: progress.error.message });
     }
   }
 };
@@ -155,11 +167,11 @@ const pauseFor = (pollMs: number, askedMs: number | undefined, usual: number): n
 
 /** Follows one command until its effect shows. `wave` names the restart that it shares with others. */
 export const watchUntilDone = async (watch: Watch): Promise<void> => {
-  const { client, ledger } = watch.desk;
+  const { client, ledger } = watch.context;
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs * 2);
   while (ledger.job(watch.job.key)?.is !== 'done') {
-    const seen = await glance(client, watch.job.away ?? false, () => readProgress(watch));
+    const seen = await tryRead(client, watch.job.away ?? false, () => readProgress(watch));
     const progress: JobProgress = isTemperError(seen) ? { is: 'unreadable', error: seen } : seen;
     const { monitor, task } = ledger.job(watch.job.key)!;
     const state = progress.is === 'running' ? progress.state : progress.is;

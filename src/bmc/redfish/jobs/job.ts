@@ -27,13 +27,13 @@ export type Job = {
   readonly after?: () => Promise<void>;
 };
 
-export type Desk = { readonly client: Client; readonly ledger: Ledger };
+export type JobContext = { readonly client: Client; readonly ledger: Ledger };
 
 const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy'];
 const passingWhileAway: readonly string[] = [...passing, 'BmcAuthFailed', 'BmcRejected', 'BmcUnsupported'];
 
 /** One look while waiting; a failure that a later look may mend is a result like any other. */
-export const glance = async <T>(client: Client, away: boolean, look: () => Promise<T>): Promise<T | TemperError> => {
+export const tryRead = async <T>(client: Client, away: boolean, look: () => Promise<T>): Promise<T | TemperError> => {
   try {
     return await look();
   } catch (error) {

@@ -2,26 +2,26 @@
  * Long work at a BMC: each command is written down, sent once, followed, and believed only when its effect shows. An attempt
  * that finds a command written down never sends it; where its outcome is unknown, it says so.
  */
-import { refuseDoubted } from '../../announce';
+import { refuseIfOutcomeUnknown } from '../../announce';
 import type { Sent } from '../transport/client';
 import { plainUrls } from '../transport/plain-urls';
-import type { Desk, Job } from './job';
+import type { Job, JobContext } from './job';
 import { update, watchUntilDone } from './job-watch';
 import { listTasks, refsOf } from './tasks';
 
 /** A person asked for it again after it ended badly: what shows by now need not be sent. */
-const showsByNow = async (desk: Desk, job: Job): Promise<boolean> => {
-  const entry = desk.ledger.job(job.key);
+const showsByNow = async (context: JobContext, job: Job): Promise<boolean> => {
+  const entry = context.ledger.job(job.key);
   if (entry?.is === 'ended') return (await job.effect(entry.before, false)).shows;
   return (await job.unneeded?.()) ?? false;
 };
 
-const sendJob = async (desk: Desk, job: Job): Promise<Sent> => {
-  const { client, ledger } = desk;
+const sendJob = async (context: JobContext, job: Job): Promise<Sent> => {
+  const { client, ledger } = context;
   const before = await job.before();
   const tasks = (await listTasks(client)) ?? null;
   client.context.signal.throwIfAborted();
-  refuseDoubted(client);
+  refuseIfOutcomeUnknown(client);
   if (ledger.job(job.key)) await ledger.dropJob(job.key);
   await ledger.putJob(job.key, { is: 'sent', before, tasks, sent: performance.now() });
   client.context.beat({ what: job.key, doing: 'sending' });
@@ -34,15 +34,15 @@ const sendJob = async (desk: Desk, job: Job): Promise<Sent> => {
   });
 };
 
-const start = async (desk: Desk, job: Job): Promise<void> => {
-  const { client, ledger } = desk;
+const start = async (context: JobContext, job: Job): Promise<void> => {
+  const { client, ledger } = context;
   const known = ledger.job(job.key);
   if (known && known.is !== 'ended') return;
-  if (await showsByNow(desk, job)) {
+  if (await showsByNow(context, job)) {
     const nothing = { before: null, tasks: null, sent: performance.now() };
     return ledger.putJob(job.key, { ...(known ?? nothing), is: 'done' });
   }
-  const sent = await sendJob(desk, job);
+  const sent = await sendJob(context, job);
   switch (sent.is) {
     case 'refused':
       await ledger.dropJob(job.key);
@@ -52,7 +52,7 @@ const start = async (desk: Desk, job: Job): Promise<void> => {
     case 'accepted': {
       const refs = refsOf(client, sent.reply);
       const final = sent.reply.status !== 202 && refs.monitor === undefined && refs.task === undefined;
-      await update(desk, job, { is: 'accepted', ...refs, ...(final && { final }) });
+      await update(context, job, { is: 'accepted', ...refs, ...(final && { final }) });
       client.context.beat({ what: job.key, doing: 'accepted', ...refs });
     }
   }
@@ -62,7 +62,7 @@ const start = async (desk: Desk, job: Job): Promise<void> => {
  * Does jobs that may be under way together, with one restart of the host for all that need it.
  * Throws BmcJobFailed, BmcJobEndless, StepOutcomeUnknown, and what a refused command or a failed restart amounts to.
  */
-export const performJobs = async (desk: Desk, jobs: readonly Job[]): Promise<void> => {
-  for (const job of jobs) await start(desk, job);
-  for (const job of jobs) await watchUntilDone({ desk, job, wave: jobs[0]!.key, doubts: 0 });
+export const performJobs = async (context: JobContext, jobs: readonly Job[]): Promise<void> => {
+  for (const job of jobs) await start(context, job);
+  for (const job of jobs) await watchUntilDone({ context, job, wave: jobs[0]!.key, doubts: 0 });
 };

@@ -2,7 +2,7 @@
 
 import { hideSecrets } from '../../../model/access/secrets';
 import { isTemperError, TemperError } from '../../../model/errors';
-import type { DriverHands } from '../../contract';
+import type { DriverDeps } from '../../contract';
 import type { Tls } from '../../network';
 import { type Auth, createLogin } from './login';
 import { pacedWire } from './paced-wire';
@@ -152,9 +152,9 @@ const closeAll = async (account: Account): Promise<void> => {
 };
 
 /** Opens nothing yet: the first request logs in. `pace` is that of the BMC, for all accounts. */
-export const createConnection = (settings: RedfishSettings, tls: Tls, hands: DriverHands, pace: Pace): Connection => {
+export const createConnection = (settings: RedfishSettings, tls: Tls, deps: DriverDeps, pace: Pace): Connection => {
   const { address, username, password } = settings;
-  const wire = pacedWire(createWire(settings, tls, hands), pace, address.label, hands.observe);
+  const wire = pacedWire(createWire(settings, tls, deps), pace, address.label, deps.observe);
   const account: Account = {
     settings,
     wire,

@@ -1,7 +1,7 @@
 /** The connections of this worker: one per BMC and account, shared by all acts, logged out when idle or at the end. */
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import type { BmcNode, DriverHands } from '../../contract';
+import type { BmcNode, DriverDeps } from '../../contract';
 import { type Connection, createConnection } from './connection';
 import { createPace, type Pace } from './pacing';
 import { type RedfishSettings, redfishSettings, tlsOf } from './settings';
@@ -20,7 +20,7 @@ const logoutsAtOnce = 500;
 const leavingMs = 10_000;
 
 /** BMCs have few places for sessions, so an idle one is given back. */
-export const createConnections = (hands: DriverHands): Connections => {
+export const createConnections = (deps: DriverDeps): Connections => {
   let leaving = false;
   const cache = new LRUCache<string, Connection>({
     max: mostConnections,
@@ -34,7 +34,7 @@ export const createConnections = (hands: DriverHands): Connections => {
 
   /** One pace per BMC, whatever the account and however many systems there are. */
   const paceOf = ({ address }: RedfishSettings): Pace => {
-    const known = paces.get(address.label) ?? createPace(hands.limits?.courtesy);
+    const known = paces.get(address.label) ?? createPace(deps.limits?.courtesy);
     paces.set(address.label, known);
     return known;
   };
@@ -60,7 +60,7 @@ export const createConnections = (hands: DriverHands): Connections => {
       const tls = await tlsOf(settings, node.uuid);
       const meanwhile = cache.get(settings.key);
       if (meanwhile) return seenBy(settings, meanwhile);
-      const connection = createConnection(settings, tls, hands, paceOf(settings));
+      const connection = createConnection(settings, tls, deps, paceOf(settings));
       cache.set(settings.key, connection);
       return seenBy(settings, connection);
     },

@@ -1,6 +1,6 @@
 /** How fast one BMC is asked: a few reads at a time, writes alone, pauses between them, and silence when it asks for it. */
 import { TemperError } from '../../../model/errors';
-import type { BmcRequestKind, Courtesy } from '../../contract';
+import type { BmcRequestKind, Pacing } from '../../contract';
 import { courtesyFor } from '../../quirks';
 import { pause } from '../../wait';
 
@@ -60,9 +60,9 @@ const createGate = (reads: () => number) => {
 };
 
 /** @param given instead of what the vendor's row says */
-export const createPace = (given: Partial<Courtesy> = {}): Pace => {
+export const createPace = (given: Partial<Pacing> = {}): Pace => {
   let vendor: string | undefined;
-  let courtesy: Courtesy = { ...courtesyFor(vendor), ...given };
+  let courtesy: Pacing = { ...courtesyFor(vendor), ...given };
   let next = 0;
   let nextLogin = 0;
   let restUntil = 0;

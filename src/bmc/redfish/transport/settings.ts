@@ -5,7 +5,7 @@ import { type BmcAddress, parseBmcAddress } from '../../../model/access/bmc-addr
 import { systemIdFault, systemUuidFault, trustOf } from '../../../model/access/redfish-info';
 import { sha256Of } from '../../../model/digests';
 import { raise } from '../../../model/errors';
-import { isDriver, ownKey, spoken } from '../../../model/lifecycle/drivers';
+import { isDriver, ownKey, withDriverKeys } from '../../../model/lifecycle/drivers';
 import type { BmcNode } from '../../contract';
 import type { Tls } from '../../network';
 
@@ -37,7 +37,7 @@ const textOrNone = (value: unknown): string | undefined =>
 export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' | 'driver_info'>): RedfishSettings => {
   const called = node.name ?? node.uuid;
   const driver = isDriver(node.driver) ? node.driver : 'redfish';
-  const info = { ...node.driver_info, ...spoken(driver, node.driver_info) };
+  const info = { ...node.driver_info, ...withDriverKeys(driver, node.driver_info) };
   const refuse = (field: string, reason: string) =>
     raise('DriverInfoInvalid', { node: called, field: ownKey(driver, field), reason });
   const address = parseBmcAddress(node.driver_info, { driver, node: called })!;

@@ -3,7 +3,7 @@ import { Client, request } from 'undici';
 import { bytesWithin } from '../../../model/bodies';
 import { isTemperError, raise, type TemperError } from '../../../model/errors';
 import { type StructureLimits, structureFault } from '../../../model/json-structure';
-import type { BmcRequestKind, DriverHands } from '../../contract';
+import type { BmcRequestKind, DriverDeps } from '../../contract';
 import { guardedConnector, type Tls } from '../../network';
 import { lateError, whileOpen } from '../../send-window';
 import { errorOfFailure, type Reply } from './replies';
@@ -112,9 +112,9 @@ const exchange = async (
   return { reply: { status: answer.statusCode, headers: flat(answer.headers), ...parseReply(text) } };
 };
 
-export const createWire = ({ address }: RedfishSettings, tls: Tls, hands: DriverHands): Wire => {
-  const limitMs = hands.limits?.answerMs ?? answerMs;
-  const connect = guardedConnector(hands, tls, hands.limits?.connectMs ?? connectMs);
+export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverDeps): Wire => {
+  const limitMs = deps.limits?.answerMs ?? answerMs;
+  const connect = guardedConnector(deps, tls, deps.limits?.connectMs ?? connectMs);
   const open = new Set<Client>();
   let closed = false;
 

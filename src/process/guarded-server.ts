@@ -13,7 +13,7 @@ import { createTurnstile } from '../model/turnstile';
 import { inTurn } from './request-turns';
 
 /** What a server bears of its clients. */
-export type Patience = {
+export type ServerTimeouts = {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly keepAliveMs: number;
@@ -24,7 +24,7 @@ export type Patience = {
 };
 
 /** What the servers beside the API bear of their clients, by the settings of their process. */
-export const patienceWith = (
+export const timeoutsWith = (
   config: {
     readonly TEMPER_HEADERS_TIMEOUT_MS: number;
     readonly TEMPER_KEEP_ALIVE_TIMEOUT_MS: number;
@@ -33,7 +33,7 @@ export const patienceWith = (
     readonly TEMPER_TRUSTED_PROXIES?: readonly string[] | undefined;
   },
   requestMs: number,
-): Patience => ({
+): ServerTimeouts => ({
   headersMs: config.TEMPER_HEADERS_TIMEOUT_MS,
   requestMs,
   keepAliveMs: config.TEMPER_KEEP_ALIVE_TIMEOUT_MS,
@@ -43,7 +43,7 @@ export const patienceWith = (
 });
 
 /** Closes connections of a sender beyond its share at once, so that none takes those of all others. */
-const boundSenders = (server: HttpServer, { ofSender, trusts }: Patience): void => {
+const boundSenders = (server: HttpServer, { ofSender, trusts }: ServerTimeouts): void => {
   const senders = createTurnstile(ofSender);
   server.prependListener('connection', (socket) => {
     if (trusts?.(peerAddress(socket.remoteAddress))) return;
@@ -132,8 +132,8 @@ const acceptingMs = 5;
  * An HTTP server that cuts clients off who send slowly, or nothing, or more than they wait for.
  * @param app the Express application behind `answer`; it serves this server alone
  */
-export const patientServer = (patience: Patience, answer: RequestListener, app?: Prototypes): HttpServer => {
-  const { headersMs, requestMs, keepAliveMs, connections } = patience;
+export const guardedServer = (timeouts: ServerTimeouts, answer: RequestListener, app?: Prototypes): HttpServer => {
+  const { headersMs, requestMs, keepAliveMs, connections } = timeouts;
   let acceptedAt = Number.NEGATIVE_INFINITY;
   const server = createServer(
     {
@@ -144,13 +144,13 @@ export const patientServer = (patience: Patience, answer: RequestListener, app?:
       // Node looks only so often.
       connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
     },
-    answerable(inTurn(answer, { ...patience, isAccepting: () => performance.now() - acceptedAt < acceptingMs })),
+    answerable(inTurn(answer, { ...timeouts, isAccepting: () => performance.now() - acceptedAt < acceptingMs })),
   );
   server.maxConnections = connections;
   server.prependListener('connection', () => {
     acceptedAt = performance.now();
   });
-  boundSenders(server, patience);
+  boundSenders(server, timeouts);
   boundUnanswered(server);
   return server;
 };

@@ -18,7 +18,7 @@ import { targetsIn, underWay, unended, type View, viewOf } from './view';
 import { endWave, gateOpens } from './wave-end';
 
 /** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
-export type Tended = { readonly over: boolean; readonly nextMs: number | null };
+export type Progress = { readonly over: boolean; readonly nextMs: number | null };
 
 // What is asked again although nothing has happened: a freeze, a missing worker, a budget of a tenant.
 const againMs = 10_000;
@@ -101,7 +101,7 @@ const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows):
 };
 
 /** @returns when to look again. Throws where the store is away. */
-export const tend = async (deps: RolloutDeps, id: RolloutUuid): Promise<Tended> => {
+export const advanceRollout = async (deps: RolloutDeps, id: RolloutUuid): Promise<Progress> => {
   const { inventory } = deps;
   if (await inventory.recovery.current()) return { over: false, nextMs: againMs };
   for (let pass = 0; ; pass++) {

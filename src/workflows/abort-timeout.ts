@@ -11,14 +11,14 @@ import { type ExecutionState, endAsked } from './state';
 const twoMinutes = 120_000;
 
 /** How long an abort waits, in milliseconds. */
-export const patienceOf = ({ timing }: RunInput): number => timing.abortPatienceMs ?? twoMinutes;
+export const abortTimeoutMs = ({ timing }: RunInput): number => timing.abortPatienceMs ?? twoMinutes;
 
 /** Less than this is no time for an act that tidies up: it may be the only one that reaches the BMC. */
 const shortestTidyMs = 10_000;
 
 /** What is left for an act that tidies up after an abort, in milliseconds; undefined where nothing limits it. */
 export const tidyLimit = (run: RunInput, { tidyBy }: ExecutionState): number | undefined =>
-  tidyBy === null ? undefined : Math.max(tidyBy - Date.now(), Math.min(patienceOf(run), shortestTidyMs));
+  tidyBy === null ? undefined : Math.max(tidyBy - Date.now(), Math.min(abortTimeoutMs(run), shortestTidyMs));
 
 /** One execution: what it runs, what its messages write, where it records. */
 type Execution = { readonly run: RunInput; readonly state: ExecutionState; readonly journal: Journal };
@@ -80,7 +80,7 @@ export const guardedAct = async ({ run, state, journal }: Execution, act: Guarde
     await settled;
     throw new Aborted();
   }
-  await condition(() => ended, Math.max(1, (state.abortedAt ?? Date.now()) + patienceOf(run) - Date.now()));
+  await condition(() => ended, Math.max(1, (state.abortedAt ?? Date.now()) + abortTimeoutMs(run) - Date.now()));
   if (!ended) {
     const { sent } = await cut(true);
     await settled;

@@ -1,0 +1,85 @@
+/** Names in code use the words of the field. The words that hide the actor, or that stand for a term of another product, are listed here. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(__dirname, '../../src');
+
+/** A word, and the one that the field uses. */
+const avoided: Readonly<Record<string, string>> = {
+  ear: 'subscription',
+  hear: 'receive',
+  heard: 'received',
+  hearer: 'subscriber',
+  hands: 'deps',
+  nobody: 'unowned',
+  nobodys: 'unowned',
+  patience: 'timeout',
+  story: 'kind',
+  tell: 'notify',
+  tells: 'notifies',
+  telling: 'notifying',
+  tend: 'advance',
+  tended: 'advanced',
+  tending: 'advancing',
+  thaw: 'unfreeze',
+  thawed: 'unfrozen',
+  told: 'notified',
+};
+
+/** Names that stand in rows of the database or in the recorded histories of workflows. */
+const kept: Readonly<Record<string, string>> = {
+  story: 'a field of the input of a run',
+  changedHands: 'a node changes hands',
+  sameHands: 'a node changes hands',
+  Patience: 'the type of that column',
+  patience: 'a column of the table of acts, which plans carry',
+  abortPatienceMs: 'a field of the timing of a run',
+  heard: 'an activity of workflows',
+  thaw: 'a kind of the signal to a run',
+  thawed: 'an effect of workflows',
+  tendRollout: 'an activity of workflows',
+  tended_at: 'a column of rollouts',
+  tended: 'a query of rollouts',
+};
+
+/** Comments, texts and templates are prose or SQL. */
+const codeOf = (source: string): string =>
+  source.replaceAll(
+    /\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g,
+    ' ',
+  );
+
+const wordsIn = (name: string): string[] => name.split(/(?=[A-Z])|_|\d+/).map((word) => word.toLowerCase());
+
+const faultsIn = (source: string): string[] =>
+  [...new Set(codeOf(source).match(/[A-Za-z_$][\w$]*/g) ?? [])]
+    .filter((name) => !Object.hasOwn(kept, name))
+    .flatMap((name) =>
+      wordsIn(name)
+        .filter((word) => Object.hasOwn(avoided, word))
+        .map((word) => `${name}: say ${avoided[word]}`),
+    );
+
+const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
+
+test('names use the words of the field', () => {
+  expect(sources.length).toBeGreaterThan(500);
+  const faults = sources.flatMap((path) =>
+    faultsIn(readFileSync(join(root, path), 'utf8')).map((fault) => `${path}: ${fault}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+test('every exception is still needed', () => {
+  const all = sources.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
+  expect(Object.keys(kept).filter((name) => !new RegExp(`\\b${name}\\b`).test(all))).toEqual([]);
+});
+
+test.each([
+  ['const tellNode = 1', ['tellNode: say notify']],
+  ['type BmcHands = { told: 1 }', ['BmcHands: say deps', 'told: say notified']],
+  ["const a = 'tell'; // tell", []],
+  ['const telltale = story', []],
+])('%s', (source, faults) => {
+  expect(faultsIn(source)).toEqual(faults);
+});
