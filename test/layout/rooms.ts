@@ -40,5 +40,5 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   bin: [...rooms, 'process'],
 };
 
-/** ApiContext that see these rooms as types only: a value would drag a whole worker into the workflow bundle. */
+/** Rooms that see these rooms as types only: a value would drag a whole worker into the workflow bundle. */
 export const typesOnly: Readonly<Record<string, readonly string[]>> = { workflows: ['activities'] };
