@@ -38,7 +38,7 @@ export const keepOutcome = async (
   const contested = await inventory.transaction(async (store) => {
     // Under the fence: a worker that comes late must not forget the ramdisk of the run after it.
     if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-    if (seen) await store.sightings.write(lock, seen);
+    if (seen) await store.observedFacts.write(lock, seen);
     if (seen?.inventory) await applyInspectionRules(store, lock, log);
     if (reported) await store.details.report(lock.node_uuid, reported);
     if (boots) await store.ramdiskBoots.expect(lock);

@@ -24,7 +24,7 @@ const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void>
   const facts = factsOf(found?.inventory ?? {});
   const missing = missingFacts(facts);
   if (missing.length > 0) refuseInspection(`the ramdisk did not say ${missing.join(', ')}`);
-  await store.sightings.write(lock, facts);
+  await store.observedFacts.write(lock, facts);
   await applyInspectionRules(store, lock, log);
 };
 

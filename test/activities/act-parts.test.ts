@@ -161,7 +161,7 @@ describe('what is kept before an act counts as done', () => {
       power_off: async () => ({ is: 'done', ...outcome }),
     };
     const { store, calls: _performed, ...rest } = await attempted({ acts, ...over });
-    const rooms = ['sightings', 'details', 'ramdiskBoots', 'bootCapabilities', 'agents'];
+    const rooms = ['observedFacts', 'details', 'ramdiskBoots', 'bootCapabilities', 'agents'];
     const calls = store.calls.map(([name]) => name).filter((name) => rooms.includes(name.split('.')[0]!));
     return { ...rest, calls, store };
   };
@@ -169,7 +169,7 @@ describe('what is kept before an act counts as done', () => {
   test.each([
     ['nothing where nothing is worth it', {}, {}, []],
     ['nothing of a power state, which the end of the act writes', {}, { seen: { power_state: 'power on' } }, []],
-    ['what was seen in detail', {}, { seen: { macs: [] } }, ['sightings.write']],
+    ['what was seen in detail', {}, { seen: { macs: [] } }, ['observedFacts.write']],
     ['what the ramdisk reported', {}, { reported: [] }, ['details.report']],
     ['that a ramdisk is expected', { step: awaiting }, {}, ['ramdiskBoots.expect', 'bootCapabilities.meet']],
     [

@@ -256,7 +256,7 @@ describe('a wait for the ramdisk', () => {
     const answers = { ...waiting, 'contacts.awaited': 'inspection', 'details.inventory': found };
     const { store, ...result } = await acted('heard', { index: 2 }, answers);
     expect(result).toMatchObject({ failed: { type: 'StepRejected', message: expect.stringContaining(says) } });
-    expect(store.of('sightings.write')).toEqual([]);
+    expect(store.of('observedFacts.write')).toEqual([]);
   });
 });
 

@@ -256,7 +256,7 @@ const playWorld = async (seed: number): Promise<string[]> => {
       erases: erases && target.erases,
       cuts: cuts && target.power_cycles > 0,
       others: others.filter((uuid) => target.also_nodes.includes(uuid)),
-      hands: handsOf(target),
+      deps: handsOf(target),
     });
     // A later revision is not what was planned: the planned one runs.
     if (same) expect(namesOf(input.steps)).toEqual(namesOf(now!.prepared!.order.steps));

@@ -152,7 +152,7 @@ describe('a ramdisk whose host hangs after it took a command', () => {
     async (act, row) => {
       const { failure, fault, sent } = await trial(act, row);
       fault({ kind: 'gone', match: row.command });
-      const short = { hands: { limits: { answerMs: 100 } }, timing: { ...quickTiming, powerTimeoutMs: 500 } };
+      const short = { deps: { limits: { answerMs: 100 } }, timing: { ...quickTiming, powerTimeoutMs: 500 } };
       const thrown = await failure(short);
       expect(thrown).toMatchObject({ code: 'AgentUnreachable', retry: true });
       expect(await failure(short)).toMatchObject({ code: 'AgentUnreachable' });

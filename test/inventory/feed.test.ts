@@ -49,12 +49,12 @@ test('a step is expected to take the median of its like on nodes of the same mod
   const { node, run } = await runningRun(api);
   await api.sql`update nodes set properties = '{"vendor": "Acme", "model": "R1"}' where uuid = ${node}`;
   await api.sql`insert into run_steps (run_id, index, interface, step) values (${run}, 0, 'bios', 'factory_reset'), (${run}, 1, 'raid', 'delete')`;
-  expect(await api.inventory.expectations.ofRun(run)).toEqual({ waiting_since: null, expected_ms: { 0: 20_000 } });
+  expect(await api.inventory.stepDurations.ofRun(run)).toEqual({ waiting_since: null, expected_ms: { 0: 20_000 } });
 });
 
 test('a run says since when it waits for the same thing', async () => {
   const { run } = await runningRun(api);
-  const since = async () => (await api.inventory.expectations.ofRun(run)).waiting_since?.getTime();
+  const since = async () => (await api.inventory.stepDurations.ofRun(run)).waiting_since?.getTime();
   await api.sql`update runs set waiting_for = 'the ramdisk' where id = ${run}`;
   const first = await since();
   expect(first).toEqual(expect.any(Number));

@@ -83,8 +83,8 @@ const ofActs: Record<string, Statement> = {
   'runSteps.end, of an act': (store, lock) => store.runSteps.end(lock, keyOf(1), outcome, false),
   'runSteps.end, of a step': (store, lock) => store.runSteps.end(lock, keyOf(1), outcome, true),
   'runSteps.recordIntent': (store, lock) => store.runSteps.recordIntent(lock, 0, 'power_on', { desired: 'power on' }),
-  'sightings.write': (store, lock) =>
-    store.sightings.write(lock, {
+  'observedFacts.write': (store, lock) =>
+    store.observedFacts.write(lock, {
       properties: { cpus: 4 },
       raid_config: { logical_disks: [] },
       bios: [{ name: 'ProcTurbo', value: 'On' }],

@@ -38,7 +38,7 @@ const loops: Readonly<Record<string, (passes: Passes) => Promise<void>>> = {
       });
       return [];
     };
-    const inventory = { transaction: away, allocationBell: { listen: async () => ({ close: async () => {} }) } };
+    const inventory = { transaction: away, allocationsChannel: { listen: async () => ({ close: async () => {} }) } };
     return runAllocating({ inventory, log } as never, { everyMs: 1, signal });
   },
 };
@@ -61,7 +61,7 @@ test('passes over allocations end though the database never said that it rings f
   const passes = passesOf(false);
   const inventory = {
     transaction: () => passes.meet().then(() => []),
-    allocationBell: { listen: () => Promise.reject(new Error('away')) },
+    allocationsChannel: { listen: () => Promise.reject(new Error('away')) },
   };
   await runAllocating({ inventory, log: passes.log } as unknown as Parameters<typeof runAllocating>[0], passes);
   expect(passes.warnings).toEqual(['allocations are not announced now']);

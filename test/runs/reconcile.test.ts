@@ -263,7 +263,7 @@ const engineClosed = (ending: () => Promise<unknown>, closed: readonly string[] 
   }
   const client = { workflow: { getHandle, list }, withDeadline: (_: number, work: () => Promise<unknown>) => work() };
   const inventory = createInventory(world.pools.api);
-  return { queries, hands: { inventory, client: client as never, log: quiet, timing: quickTiming } };
+  return { queries, deps: { inventory, client: client as never, log: quiet, timing: quickTiming } };
 };
 const finishOthers = (run: RunUuid) =>
   world.sql`update runs set finished_at = now(), state = 'failed' where finished_at is null and id <> ${run}`;
@@ -287,7 +287,7 @@ test.each([
   const { node, run } = await claimed();
   await finishOthers(run);
   await control.recovery.enter({ side: 'store', reason: 'it is older' });
-  await recover(engineClosed(ending).hands, true);
+  await recover(engineClosed(ending).deps, true);
   expect(await control.runs.find(run)).toMatchObject(expected);
   const [row] = await world.sql`select provision_state, reservation from nodes where uuid = ${node}`;
   expect(row).toEqual({ provision_state: rests, reservation: null });
@@ -299,7 +299,7 @@ test('a run that was accepted after the backup and has ended sets its node aside
   await finishOthers(run as RunUuid);
   await control.recovery.enter({ side: 'store', reason: 'it is older' });
   const known = await claimed();
-  const { queries, hands: given } = engineClosed(
+  const { queries, deps: given } = engineClosed(
     async () => ({ outcome: 'succeeded' }),
     [`node-${node}.clean.${run}`, await workflowOf(known.run)],
   );

@@ -341,7 +341,7 @@ test('the time for a ramdisk to call back does not run out during a recovery, wh
       Object.values(marker?.details ?? {}).flatMap(({ payloads }) => payloads ?? []),
     );
     const texts = marked?.map(({ data }) => Buffer.from(data ?? []).toString('utf8'));
-    return texts?.some((text) => text.includes('2026-11-recoveries-stop-the-clock')) ? true : undefined;
+    return texts?.some((text) => text.includes('"activity_type":"frozen"')) ? true : undefined;
   });
   expect(await world.inventory.runs.find(run)).toMatchObject({ finished_at: null });
   await world.inventory.recovery.leave();

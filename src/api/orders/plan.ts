@@ -117,7 +117,7 @@ export const planProvision = async (
   const order = admitted.does === 'run' ? admitted.order : undefined;
   if (order) await checkAcceptance(ctx, order, checks);
   const steps = order?.steps ?? [];
-  const past = await ctx.inventory.expectations.ofSteps(kindOfNode(node), steps.map(kindOfStep));
+  const past = await ctx.inventory.stepDurations.ofSteps(kindOfNode(node), steps.map(kindOfStep));
   const outlook = planOutlook({ steps, ...order?.ramdisk });
   return {
     admitted,

@@ -30,7 +30,7 @@ export const prefetched = async (
   const uuids = nodes.map(({ uuid }) => uuid);
   const known = new Set(uuids);
   const [reported, frozen] = await Promise.all([inventory.details.reportedOf(uuids), frozenOf(inventory, uuids)]);
-  const { details, freezes, runbooks, runbookRevisions, ramdisks, images, quotas, expectations } = inventory;
+  const { details, freezes, runbooks, runbookRevisions, ramdisks, images, quotas, stepDurations } = inventory;
   return {
     ...ctx,
     inventory: {
@@ -49,7 +49,7 @@ export const prefetched = async (
       ramdisks: { ...ramdisks, find: memoized(ramdisks.find) },
       images: { ...images, find: memoized(images.find) },
       quotas: { ...quotas, require: memoized(quotas.require) },
-      expectations: { ...expectations, ofSteps: memoized(expectations.ofSteps) },
+      stepDurations: { ...stepDurations, ofSteps: memoized(stepDurations.ofSteps) },
     },
   };
 };

@@ -113,7 +113,7 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
   const contextOf = async (runbook: PinnedRunbook | null): Promise<OrderContext> =>
     runbook ? withRunbook(ctx, await pinned(ctx, runbook)) : ctx;
   // Asked by plans alone, each of which makes its own: nodes of one kind have one past.
-  const pastOf = memoized(ctx.inventory.expectations.ofSteps);
+  const pastOf = memoized(ctx.inventory.stepDurations.ofSteps);
   const durationOf = async (node: NodeRow, { steps }: RunOrder): Promise<StepDuration | null> => {
     const past = await pastOf(kindOfNode(node), steps.map(kindOfStep));
     return totalDuration(steps.map((step) => past.get(nameOf(step))));

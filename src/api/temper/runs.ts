@@ -123,7 +123,7 @@ const showRun = route<{ run: string }>({
     };
     const [steps, outlook] = await Promise.all([
       ctx.inventory.runSteps.ofRun(run.id),
-      ctx.inventory.expectations.ofRun(run.id),
+      ctx.inventory.stepDurations.ofRun(run.id),
     ]);
     // An ended run has nothing to add that the store does not know.
     const live = endedStates.includes(run.state) ? { sources: [] } : await ctx.runs.look(run.id);
