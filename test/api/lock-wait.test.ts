@@ -5,7 +5,7 @@ const holder = '3f1b7a52-8a4e-4c2a-9a56-0d6a6d0c1f11';
 
 describe.each([
   ['where requests wait', 20_000],
-  ['where they do not', undefined],
+  ['where they do not', 0],
 ] as const)('%s', (_, lockWaitMs) => {
   let api: TestApi;
   beforeAll(async () => {
