@@ -1,4 +1,4 @@
-/** Events of all nodes, runs and rollouts that a caller may see: as a list, newest first, and as they happen, for clients that ask for a stream. */
+/** Events of all nodes, runs and rollouts that a caller may see: a list, newest first, or an event stream. */
 import { z } from 'zod';
 import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
@@ -26,7 +26,7 @@ import * as shapes from './shapes';
 import { inTurn } from './turns';
 
 const seesNode = 'baremetal:node:get';
-/** Of a node's own events the lessee of an earlier lease is no lessee. */
+/** For a node's own events, the lessee of an earlier lease does not count as lessee. */
 const nodeTenantColumns = { 'node.owner': 'now_owner', 'node.lessee': 'tenant' } as const;
 
 const eventsQuery = z.strictObject({
@@ -49,7 +49,7 @@ const rolloutEventColumns = {
 const nowColumns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee' } as const;
 const plannedColumns = { 'node.owner': 'target_owner', 'node.lessee': 'target_lessee' } as const;
 
-/** What a project sees of a rollout on its node: both while the node is its own and where it was when that was planned. */
+/** A project sees the rollout events of a node that it has now and also had when the rollout was planned. */
 export const ofTargets = (policy: Policy, who: Caller): Predicate =>
   and(
     policy.filter(rolloutRules.own, who, plannedColumns),
@@ -80,7 +80,7 @@ const mayRead = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
 
 const plainKinds = kindsWith('plain');
 
-/** An event as this caller may read it, whom it may be shown to. */
+/** The event as this caller may read it. `mayRead` must have passed. */
 export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {
   const { seq, at, kind, node_uuid, run_id, rollout_id, now_owner: owner, now_lessee: lessee } = event;
   const whole = run_id !== null || rollout_id !== null || plainKinds.includes(kind) || readsEverything(policy, who);
@@ -99,7 +99,7 @@ type Wanted = {
   readonly kind?: string;
 };
 
-/** What the query names, as the caller may see it. Throws NodeNotFound, RunNotFound, RolloutNotFound. */
+/** Throws NodeNotFound, RunNotFound, RolloutNotFound. */
 const wantedEvents = async (ctx: ApiContext, { who, query }: EventsRequest): Promise<Wanted> => ({
   ...(query.node !== undefined && { node: (await visibleNode(ctx, { who, version: maxMinor }, query.node)).uuid }),
   ...(query.run !== undefined && { run: (await visibleRun(ctx, who, query.run)).run.id }),
@@ -113,7 +113,6 @@ const isWanted = ({ node, run, rollout, kind }: Wanted, event: SeenEvent): boole
   (rollout === undefined || event.rollout_id === rollout) &&
   (kind === undefined || event.kind === kind);
 
-/** The events that a caller may see. */
 const seenBy = (policy: Policy, who: Caller) => ({
   ofRuns: policy.filter(runListRule, who, runTenantColumns),
   ofNodes: policy.filter(seesNode, who, nodeTenantColumns),
@@ -134,8 +133,8 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
 };
 
 /**
- * Where the client left off. An event that the caller may not see is none: the numbers are given in turn to the events of all, so
- * that those which exist would say how much happens on nodes of others. Throws InvalidInput.
+ * The place of Last-Event-ID. An event that the caller may not see counts as missing. Sequence numbers are global, so existing numbers
+ * would reveal the activity on other nodes. Throws InvalidInput.
  */
 const placeAfter = async (ctx: ApiContext, who: Caller, last: string | undefined): Promise<FeedPlace | undefined> => {
   if (last === undefined || last === '') return undefined;
@@ -149,7 +148,8 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
   const after = await placeAfter(ctx, request.who, request.header('last-event-id'));
   const subscription = await ctx.streams.open(null, openerOf(request.who));
   const texts = createEventTexts(ctx.policy, request.who, visibleView);
-  // The caller's rights are decided anew before each writing; until then what it may not see neither wakes the stream nor is kept.
+  // The caller's rights are checked again before each write. In between, events that it may not see neither wake the stream nor stay in
+  // memory.
   const concerns = (event: SeenEvent): boolean => isWanted(wanted, event) && texts.of(event) !== undefined;
   const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
     await subscription.close();

@@ -1,4 +1,4 @@
-/** The audit trail on the wire: who asked for which change, by which rule, and what became of it; newest first. */
+/** Route of the audit trail, newest first. */
 import { z } from 'zod';
 import type { AuditEntry } from '../../inventory/audit-list';
 import { maskSecrets } from '../../model/access/secrets';
@@ -66,7 +66,7 @@ const nextLink = (base: string, asked: AuditQuery, marker: number): string => {
   return `${base}${auditPath}?${given}`;
 };
 
-/** The row of a reading comes after its page was read, and before it is answered: what cannot be recorded is not shown. */
+/** Written after the page is read and before the answer is sent: without a record, nothing is shown. */
 const recordReading = (request: ApiRequest<unknown, AuditQuery, unknown>, { policy, inventory }: ApiContext) =>
   inventory.audit.write(
     auditRow(policy(), request, {

@@ -1,4 +1,4 @@
-/** Records of what the boot service serves: system administrators name them, by the digests of files that are elsewhere. */
+/** Routes of boot service records: system administrators register files elsewhere by their digests. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { BootRecord } from '../../inventory/boot-records';
@@ -11,39 +11,38 @@ import { created, noContent, ok, type Route, route } from '../http/route';
 
 type NamedRecord = { readonly name: string };
 
-/** Its name, which stands in URLs and commands. */
+/** Part of URLs and commands. */
 export const recordName = z.string().regex(ramdiskNamePattern, {
   error: 'must begin with a letter or digit, and hold letters, digits, dots, dashes and underscores, 63 at most',
 });
 export const digest = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 digest, 64 hexadecimal digits' });
 
-/** What one kind of such records has of its own. */
 type RecordKind<Values extends NamedRecord> = {
-  /** In one word, as its rules, its path and its audit rows have it. */
+  /** One word, as in rules, paths and audit rows. */
   readonly resource: RecordSubject;
   readonly rules: Readonly<Record<'get' | 'create' | 'delete', string>>;
   readonly body: z.ZodType<Values>;
   readonly shapes: { readonly one: z.ZodType; readonly list: z.ZodType };
-  /** Throws where what is asked for may not be. */
+  /** Throws if the values are not allowed. */
   check?(ctx: ApiContext, values: Values): void;
   store(inventory: Queries): {
     list(): Promise<readonly BootRecord<Values>[]>;
     find(ident: string): Promise<BootRecord<Values> | undefined>;
-    /** Undefined where the name is taken. */
+    /** Undefined if the name is in use. */
     create(values: Values): Promise<BootRecord<Values> | undefined>;
-    /** A node whose run needs it. */
+    /** A node whose run needs the record. */
     user(uuid: string): Promise<string | undefined>;
     delete(uuid: string): Promise<boolean>;
   };
-  /** Throws that there is none. */
+  /** Throws the record's NotFound. */
   missing(ident: string): never;
-  /** Throws that a node's run needs it. */
+  /** Throws that a node's run needs the record. */
   inUse(ident: string, node: string): never;
-  /** What the audit trail says of one. */
+  /** The audit row's values. */
   values(row: BootRecord<Values>): Readonly<Record<string, unknown>>;
 };
 
-/** The one parameter of a path, under the name of the resource. */
+/** The path's only parameter, named after the resource. */
 type Params = Readonly<Record<string, string>>;
 
 const pathOf = ({ resource }: { readonly resource: string }): string => `/temper/v1/${resource}s`;
@@ -136,7 +135,6 @@ const deleteRoute = <Values extends NamedRecord>(kind: RecordKind<Values>): Rout
   });
 };
 
-/** How such records are listed, made, shown and removed. */
 export const bootRecordRoutes = <Values extends NamedRecord>(kind: RecordKind<Values>): Route[] => {
   const [list, show] = readRoutes(kind);
   return [list!, createRoute(kind), show!, deleteRoute(kind)];

@@ -1,4 +1,4 @@
-/** Several rules with objects at once, answered for the caller: for programs that offer only what is permitted. */
+/** Checks several rules on objects for the caller. Clients use it to offer only permitted operations. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
@@ -25,7 +25,7 @@ const ask = z
   );
 type Ask = z.output<typeof ask>;
 const mostAsks = 100;
-/** Of the store's connections one caller gets no more than a few. */
+/** Limits the database connections of one caller. */
 const foundAtOnce = 4;
 const canBody = z.strictObject({ asks: z.array(ask).min(1).max(mostAsks) });
 type CanRequest = ApiRequest<unknown, unknown, z.output<typeof canBody>>;
@@ -39,12 +39,12 @@ const findRollout = async (ctx: ApiContext, who: Caller, rollout: string, node?:
 
 const hiddenCodes = ['NodeNotFound', 'RunNotFound', 'RunbookNotFound', 'AllocationNotFound', 'RolloutNotFound', 'PolicyDenied', 'InvalidInput'] as const; // biome-ignore format: one row of names
 
-/** What an ask is about, in one word. */
+/** A key of the object. */
 const objectOf = ({ rule: _, ...named }: Ask): string => JSON.stringify(named);
 
 const targetOf = async (ctx: ApiContext, request: CanRequest, asked: Ask): Promise<Target | undefined> => {
   try {
-    // A node beside a rollout names one of its targets.
+    // With a rollout, the node names one of its targets.
     return asked.rollout === undefined
       ? await objectTarget(ctx, request.who, asked)
       : await findRollout(ctx, request.who, asked.rollout, asked.node);
@@ -54,7 +54,7 @@ const targetOf = async (ctx: ApiContext, request: CanRequest, asked: Ask): Promi
   }
 };
 
-/** The objects of all asks, each read once; undefined for what is hidden or missing. */
+/** The objects of all asks, each read once; undefined for hidden or missing objects. */
 const targetsOf = async (ctx: ApiContext, request: CanRequest): Promise<ReadonlyMap<string, Target | undefined>> => {
   const wanted = [...new Map(request.body.asks.map((asked) => [objectOf(asked), asked]))];
   const found = new Map<string, Target | undefined>();

@@ -1,11 +1,11 @@
-/** The page that shows the API's description: Swagger UI, with the addresses of its files and of the document. */
+/** HTML page of Swagger UI for the OpenAPI document. */
 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /**
  * @param files path of its scripts and styles
- * @param document path of the description
+ * @param document path of the OpenAPI document
  */
 export const descriptionPage = (files: string, document: string): string => `<!doctype html>
 <html lang="en">
@@ -24,7 +24,7 @@ export const descriptionPage = (files: string, document: string): string => `<!d
 </html>
 `;
 
-/** Begins the page. No validator: nothing is sent to another host. */
+/** Starts Swagger UI. It has no validator: the page sends nothing to another host. */
 export const start = `'use strict';
 window.SwaggerUIBundle({
   url: document.getElementById('description').dataset.document,

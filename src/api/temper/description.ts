@@ -1,4 +1,4 @@
-/** The API's description, as the document and as a page to browse it; neither needs a login. */
+/** Routes of the OpenAPI document and its Swagger UI page, both without authentication. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import assetsDir from 'swagger-ui-dist/absolute-path.js';
@@ -11,7 +11,7 @@ import { descriptionPage, start } from './description-page';
 const documentPath = '/temper/v1/openapi.json';
 const pagePath = '/temper/v1/docs';
 
-/** What the page loads, all of it from here. */
+/** Files of the page, all served by the API. */
 const assets = {
   'start.js': { type: 'text/javascript; charset=utf-8', text: async () => start },
   'swagger-ui.css': { type: 'text/css; charset=utf-8', text: () => bundled('swagger-ui.css') },
@@ -22,7 +22,7 @@ const bundled = (name: string): Promise<string> => readFile(join(assetsDir(), na
 
 const isAsset = (name: string): name is keyof typeof assets => Object.hasOwn(assets, name);
 
-/** Changes with the release only, so a browser need not ask for it again at once. */
+/** The files change only with a release, so browsers may cache them. */
 const keptHeaders = { 'Cache-Control': 'public, max-age=3600' };
 
 const asset = async (name: string): Promise<Answer> => {
@@ -31,7 +31,7 @@ const asset = async (name: string): Promise<Answer> => {
   return { status: 200, text: await text(), headers: { ...keptHeaders, 'Content-Type': type } };
 };
 
-// Swagger UI sets sizes by style attributes and has its icons as data; all else comes from here, and is sent nowhere else.
+// Swagger UI needs style attributes and icons as data URLs. All else comes from the API, and nothing goes to another host.
 const contentPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -49,10 +49,10 @@ const pageHeaders = {
   'Cache-Control': 'no-cache',
 };
 
-/** What paths begin with where the API is published below another path. */
+/** Path prefix of the API's public URL. */
 const below = (base: string): string => new URL(base).pathname.replace(/\/$/, '');
 
-/** @param routes all of the API; asked for when the document is, since they are not complete before */
+/** @param routes all routes; called late, because the list is incomplete at startup */
 export const descriptionRoutes = (routes: () => readonly Route[]): Route[] => {
   let known: Readonly<Record<string, unknown>> | undefined;
   const document = (base: string) => {

@@ -1,4 +1,4 @@
-/** Discovered machines: operators see what reported itself, and enrol, refuse or remove it. No tenant sees any of it. */
+/** Routes of discovered machines: operators list, enrol, refuse or remove machines that reported themselves. Tenants see none of them. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { DiscoveredMachine, DiscoveredWhole } from '../../inventory/discovered-machines';
@@ -32,11 +32,10 @@ type Params = z.output<typeof params>;
 const page = z.strictObject({ state: z.enum(discoveredStates).optional(), limit: pageLimit, marker: uuid.optional() });
 const refusal = z.strictObject({ reason: z.string().trim().min(1).max(1_000) });
 
-/** What the record does not say of its node. */
 const nodeSchema = createSchema(nodeTable);
 const enrolment = z
   .strictObject({
-    /** Of the record as the operator has seen it. */
+    /** The revision that the operator has read. */
     revision: z.string().max(64),
     name: z.string().optional(),
     driver: z.string(),
@@ -142,7 +141,7 @@ const deleteRoute = route<Params>({
   },
 });
 
-/** The record, if it may be enrolled as the operator has seen it. Throws Conflict. */
+/** The record, locked. Throws Conflict if it was refused, is contested or has changed since the operator read it. */
 const enrollable = async (store: Queries, { params: { machine }, body: { revision } }: EnrolRequest) => {
   const row = await found(store, machine, true);
   const reason =
@@ -156,7 +155,7 @@ const enrollable = async (store: Queries, { params: { machine }, body: { revisio
   return reason === undefined ? row : raise('Conflict', { reason });
 };
 
-/** One port for each card; the one that it booted from, where it says so, is the one that boots. */
+/** One port for each network card. Only the boot card gets pxe_enabled; if the machine reported none, all do. */
 const addPorts = async (
   store: Queries,
   ctx: ApiContext,
@@ -173,7 +172,7 @@ const addPorts = async (
   }
 };
 
-/** The body of the node: what the operator gave, and the architecture that the machine says it has. */
+/** The node's body: the operator's values, with the machine's reported architecture as default. */
 const nodeRequest = (request: EnrolRequest, { arch }: DiscoveredMachine): CreateRequest => {
   const { revision: _, properties, ...given } = request.body;
   const body = { ...given, properties: { ...(arch !== null && { cpu_arch: arch }), ...properties } };

@@ -1,4 +1,4 @@
-/** Events of all as they happen, for one client: what it has missed, then what comes, as much of it as the caller may see by then. */
+/** Event stream of one client: first the missed events, then new ones, filtered by the caller's present rights. */
 import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
 import type { Caller } from '../../model/access/callers';
@@ -8,23 +8,23 @@ import type { Sink } from '../http/sse';
 import { keepAliveMs, untilKeepAlive } from './run-events';
 
 export type EventFollowing = {
-  /** Whether an event is of what the client asked for, and of what the caller might see when it was last known. */
+  /** The event matches the client's query and was visible to the caller at the last check. */
   readonly concerns: (event: SeenEvent) => boolean;
-  /** The events after a place, in order, as far as they can be placed; none are read for a client that has left. */
+  /** Events after a place, in feed order; none once the client has left. */
   readonly missed: (after: FeedPlace, limit: number, leaving: AbortSignal) => Promise<readonly SeenEvent[]>;
   readonly again: () => Promise<Caller>;
-  /** Those of the events that the caller may see now, as they are written to it; undefined where it may see nothing of this stream any more. */
+  /** Texts of the events that the caller may see now; undefined once it may see nothing of this stream. */
   readonly texts: (who: Caller, rows: readonly SeenEvent[]) => Promise<readonly string[] | undefined>;
-  /** Opened for what concerns this stream alone. */
+  /** Opened with `concerns` of this stream. */
   readonly tailing: Tailing;
   readonly closing: AbortSignal;
-  /** Whether nothing can come after this place any more. */
+  /** No further event can come after this place. */
   readonly isOver?: (place: FeedPlace) => Promise<boolean>;
 };
 
 const missedPage = 200;
 
-/** Who the caller is now; undefined once it is not known any more. */
+/** The present caller; undefined once it is no longer authenticated. */
 const stillKnown = (again: () => Promise<Caller>): Promise<Caller | undefined> =>
   again().catch((thrown) => (isTemperError(thrown, 'Unauthenticated') ? undefined : Promise.reject(thrown)));
 
@@ -33,7 +33,7 @@ const isBefore = (one: FeedPlace, other: FeedPlace): boolean => {
   return tx < otherTx || (tx === otherTx && one.seq <= other.seq);
 };
 
-/** A comment, which no client takes for an event. */
+/** An SSE comment, which clients ignore. */
 const tooSlow = ': ended, for this client reads more slowly than events come; connect again with Last-Event-ID\n\n';
 
 const keepAlive = ': keep-alive\n\n';
@@ -49,8 +49,10 @@ const send = async ({ again, texts }: EventFollowing, rows: readonly SeenEvent[]
 };
 
 /**
- * What came after the place where the client left off, until where the stream begins. That may be very much of which the caller may
- * see nothing: a sign of life keeps proxies from closing a stream that would begin at the same place again. @returns the place; undefined for a caller who is gone */
+ * Sends the events between the client's place and the stream's start. The caller may see none of many events, and the client would resume
+ * at the same place. Keep-alives prevent proxies from closing the stream meanwhile.
+ * @returns the place; undefined for a caller who is gone
+ */
 const sendMissed = async (following: EventFollowing, after: FeedPlace, sink: Sink): Promise<FeedPlace | undefined> => {
   let spoke = performance.now();
   for (let place = after; !sink.signal.aborted; ) {
@@ -67,7 +69,7 @@ const sendMissed = async (following: EventFollowing, after: FeedPlace, sink: Sin
   return undefined;
 };
 
-/** Writes what comes, with a sign of life where nothing does. */
+/** Writes new events, with keep-alives in between. */
 const followTail = async (following: EventFollowing, after: FeedPlace | undefined, sink: Sink): Promise<void> => {
   const { tailing, closing, isOver } = following;
   let place = after;
@@ -79,7 +81,7 @@ const followTail = async (following: EventFollowing, after: FeedPlace | undefine
     const rows = await tailing.take(untilKeepAlive(spoke), sink.signal);
     if (rows === undefined) return sink.write(tooSlow);
     const silent = performance.now() - spoke >= keepAliveMs;
-    // The reader may be behind where this client left off.
+    // The reader may be behind the client's place.
     const since = place;
     const concerned = rows.filter((row) => !(since && isBefore(row, since)));
     if (concerned.length === 0 && !silent) continue;
@@ -93,8 +95,8 @@ const followTail = async (following: EventFollowing, after: FeedPlace | undefine
 };
 
 /**
- * Writes events until the client leaves or is too far behind, the API ends, the caller may see them no longer, or nothing more can come.
- * @param after where the client left off; undefined begins now
+ * Ends if the client leaves or is too slow, the API closes, the caller loses its permission, or no event can follow.
+ * @param after the client's last place; undefined starts at the present
  */
 export const followEvents = async (
   following: EventFollowing,

@@ -1,23 +1,21 @@
-/** Events as text of a stream: decided and written once for all streams of one caller, however many are open. */
+/** SSE texts of events. All streams of one caller share the decision and the text. */
 import type { SeenEvent } from '../../inventory/event-pages';
 import type { Caller } from '../../model/access/callers';
 import type { Policy } from '../../policy';
 
-/** An event as it is written. */
 export type EventView = { readonly seq: number; readonly kind: string };
 
-/** What one stream's caller reads. */
 export type EventTexts = {
   /** Undefined for an event that the caller may not see. */
   of(event: SeenEvent): string | undefined;
-  /** The caller as it was found to be since. */
+  /** Replaces the caller after a new authentication. */
   setCaller(who: Caller): void;
 };
 
-/** The event for a caller; undefined where it may not see it. */
+/** Undefined if the caller may not see the event. */
 export type ViewFor = (policy: Policy, who: Caller, event: SeenEvent) => EventView | undefined;
 
-// Of each event while a stream keeps it. A key names rules and caller, on which alone it depends who sees what.
+// Texts of each event while a stream holds it. The key has the policy's hash and the caller: visibility depends on these alone.
 const written = new WeakMap<SeenEvent, Map<string, string | null>>();
 
 export const sseText = (view: EventView): string =>
@@ -31,7 +29,7 @@ const textsOf = (event: SeenEvent): Map<string, string | null> => {
   return made;
 };
 
-/** @param view has to be the same function for all streams, and depend on what it is given alone */
+/** @param view one function for all streams; it may depend on its arguments only */
 export const createEventTexts = (policyNow: () => Policy, first: Caller, view: ViewFor): EventTexts => {
   let [who, said] = [first, JSON.stringify(first)];
   let [hash, key] = ['', ''];

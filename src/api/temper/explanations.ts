@@ -1,17 +1,16 @@
-/** What of an explanation a caller may read: ids of other projects, and the places of files, are for the system. */
+/** Explanations of rules. Only system callers see ids of other projects and file locations. */
 import type { Caller } from '../../model/access/callers';
 import type { Answered, Part, Target } from '../../policy';
 
 const otherProject = '(another project)';
 
-/** Constants that a text compares with an id, such as project_id:1a2b. */
+/** Ids that a rule's text compares with, such as project_id:1a2b. */
 const constantIds = (part: Part): string[] => {
   const [, written] = /^[\w.]*_id:(?!.*%\()(.+)$/.exec(part.text) ?? [];
   const own = part.parts === undefined && written !== undefined ? [written] : [];
   return [...own, ...(part.parts ?? []).flatMap(constantIds)];
 };
 
-/** Every text of a value, replaced. */
 const mapTexts = (value: unknown, change: (text: string) => string): unknown => {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -23,7 +22,6 @@ const mapTexts = (value: unknown, change: (text: string) => string): unknown => 
   );
 };
 
-/** The explanation as this caller may read it. */
 export const explanationFor = (who: Caller, explanation: Answered, target: Target): Answered => {
   if (who.system_scope || who.all_powerful) return explanation;
   const own = new Set(

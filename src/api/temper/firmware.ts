@@ -1,4 +1,4 @@
-/** Versions of firmware over the nodes that a caller may see, and whose firmware it may read. */
+/** Firmware versions of the nodes whose firmware a caller may read. */
 import { z } from 'zod';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';

@@ -1,4 +1,4 @@
-/** Images: system administrators say which ones the boot service fetches once and sends to ramdisks. */
+/** Routes of images, which the boot service fetches once and serves to ramdisks. */
 import { z } from 'zod';
 import { requireOrigin } from '../../model/access/origins';
 import { diskFormats, type ImageValues, imageKinds } from '../../model/boot/images';
@@ -16,7 +16,7 @@ const creation = z.strictObject({
   kind: z.enum(imageKinds).default('whole-disk'),
 });
 
-/** Every reader of the system sees the URL, and every log of the boot service may. Throws InvalidInput, OriginRefused. */
+/** System readers and logs of the boot service see the URL, so it must hold no credentials. Throws InvalidInput, OriginRefused. */
 const checkUrl = (ctx: ApiContext, { url }: ImageValues): void => {
   if (url === null) return;
   requireOrigin(ctx.settings.imageOrigins, url);

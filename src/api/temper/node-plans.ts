@@ -1,4 +1,4 @@
-/** The plan of a request on one node: what would run, and everything that refuses it. Nothing is touched. */
+/** Plan of a request on one node: the steps and all refusals, without any change. */
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
@@ -23,12 +23,12 @@ import * as shapes from './run-shapes';
 const seesSteps = 'temper:node:steps';
 const explains = 'temper:policy:explain';
 
-/** As a provision request; a runbook may come without a target. */
+/** A provision request, but a runbook needs no target. */
 const planBody = provisionBody.extend({ target: z.string().optional() });
 type PlanBody = z.output<typeof planBody>;
 type PlanRequest = ApiRequest<{ node: string }, unknown, PlanBody>;
 
-/** Why the rule refuses, for callers who may ask that. */
+/** Only for callers who may explain rules. */
 const explained = (ctx: ApiContext, who: Caller, { rule, target }: CollectedRefusal) => {
   const policy = ctx.policy();
   if (rule === undefined || !target || !policy.allows(explains, who, target)) return {};
@@ -69,8 +69,8 @@ const runOf = (admitted: Admitted) => {
 };
 
 /**
- * Whether the caller may read arguments: its own, those of a runbook that it sees, or of a run that it may start. Cleaning
- * runbooks and deploy templates are otherwise the operator's.
+ * The caller may read its own arguments, those of a runbook that it sees, or of a run that it may start. Other arguments, of cleaning
+ * runbooks and deploy templates, are the operator's.
  */
 const mayRead = ({ runbook }: PlanBody, { refusals }: NodePlan): boolean =>
   runbook !== undefined || !refusals.some(({ code }) => code === 'rule');

@@ -1,9 +1,9 @@
-/** Which nodes a request chooses: keys with one text, or a list of which any may match. */
+/** Schema of node queries: each key has one text or a list, of which any may match. */
 import { z } from 'zod';
 import { asUuid } from '../../model/ids';
 import { budgetUuids } from '../../model/rollouts/disruption';
 
-// Queries of budgets are read and asked by every admission of a node of their project.
+// Every admission of a node evaluates the budget queries of its project.
 const mostKeys = 20;
 const mostTexts = 1_000;
 
@@ -14,11 +14,10 @@ const values = z.union([
 
 type QueryKeys = {
   readonly isKey: (key: string) => boolean;
-  /** The fault of any other key. */
+  /** Error text for an unknown key. */
   readonly unknown: string;
 };
 
-/** A schema of queries over these keys. */
 export const nodeQuery = ({ isKey, unknown }: QueryKeys) =>
   z.record(z.string(), values.pipe(z.array(z.string().min(1).max(255)).min(1))).superRefine((keys, context) => {
     const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });

@@ -1,4 +1,4 @@
-/** The objects that a rule can be asked about, by what a caller calls them: node, run, runbook or allocation. */
+/** Policy targets of objects in a request: node, run, runbook or allocation. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import { maxMinor } from '../../model/resources/microversions';
@@ -9,14 +9,13 @@ import { findVisibleAllocation } from '../v1/allocations/visibility';
 import { findVisibleRunbook } from '../v1/runbooks/visibility';
 import { targetOfRun, visibleRun } from './runs';
 
-/** A rule, an identifier. */
 export const policyName = z.string().min(1).max(255);
 
 const objectKinds = ['node', 'run', 'runbook', 'allocation'] as const;
 type ObjectKind = (typeof objectKinds)[number];
 type NamedObjects = Partial<Record<ObjectKind, string>>;
 
-/** The rule, and the object by its kind; at most one is to be named. */
+/** Schema fields. At most one object may be named. */
 export const objectFields = {
   rule: policyName,
   node: policyName.optional(),
@@ -25,7 +24,7 @@ export const objectFields = {
   allocation: policyName.optional(),
 };
 
-/** Rules that are asked of the object itself, before the one that a request is about. */
+/** The object's own visibility rules. They come before the requested rule. */
 export const objectRules = [
   'baremetal:node:get',
   'temper:run:get',
@@ -33,7 +32,7 @@ export const objectRules = [
   'baremetal:allocation:get',
 ] as const;
 
-/** Throws its NotFound for a hidden object as for a missing one. */
+/** Each throws its NotFound alike for hidden and missing objects. */
 const finds: Readonly<Record<ObjectKind, (ctx: ApiContext, who: Caller, ident: string) => Promise<Target>>> = {
   node: async (ctx, who, ident) => nodeTarget(await visibleNode(ctx, { who, version: maxMinor }, ident)),
   run: async (ctx, who, ident) => {
@@ -44,11 +43,10 @@ const finds: Readonly<Record<ObjectKind, (ctx: ApiContext, who: Caller, ident: s
   allocation: async (ctx, who, ident) => allocationTarget(await findVisibleAllocation(ctx, who, ident)),
 };
 
-/** The kinds of which an object is named. */
 export const kindsNamed = (given: NamedObjects): ObjectKind[] =>
   objectKinds.filter((kind) => given[kind] !== undefined);
 
-/** The target of the object that is named; an empty one where none is. Throws the NotFound of its kind. */
+/** An empty target without a named object. Throws the NotFound of its kind. */
 export const objectTarget = async (ctx: ApiContext, who: Caller, given: NamedObjects): Promise<Target> => {
   const [kind] = kindsNamed(given);
   return kind === undefined ? {} : finds[kind](ctx, who, given[kind]!);

@@ -1,4 +1,4 @@
-/** Records that a project keeps about the nodes that it owns or leases: who sees them, how many there may be, how they end. */
+/** Records of a project about its owned or leased nodes: visibility, number and deletion. */
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
@@ -9,16 +9,16 @@ import type { Target } from '../../policy';
 import { type AuditContext, type AuditedAct, auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 
-/** Every admission reads the records of its node’s projects. */
+/** Every admission reads the records of its node's projects. */
 const mostOfOneProject = 50;
 
 type ProjectRecord = { readonly uuid: string; readonly project: ProjectId };
 type Page = { readonly limit: number; readonly after?: string };
 
 type Kind<Row> = {
-  /** In one word, as its rules, events and audit rows have it: `window`. */
+  /** One word, as in rules, events and audit rows: `window`. */
   readonly resource: RecordSubject;
-  /** In texts: `windows`. */
+  /** For error texts: `windows`. */
   readonly plural: string;
   readonly rules: Readonly<Partial<Record<AuditedAct, string>>> & Readonly<Record<'get' | 'create' | 'delete', string>>;
   target(row: { readonly project: ProjectId | null }): Target;
@@ -28,24 +28,23 @@ type Kind<Row> = {
     count(project: ProjectId): Promise<number>;
     delete(uuid: string): Promise<boolean>;
   };
-  /** Throws that there is none. */
+  /** Throws the record's NotFound. */
   missing(uuid: string): never;
-  /** What the audit trail says of one. */
+  /** The audit row's values. */
   values(row: Row): Readonly<Record<string, unknown>>;
 };
 
-/** How routes read such records. */
 const readsOf = <Row extends ProjectRecord>({ resource, rules, target, store, missing }: Kind<Row>) => {
   const find = async (ctx: ApiContext, who: Caller, uuid: string): Promise<Row | undefined> => {
     const row = await store(ctx.inventory).find(uuid);
     return row && ctx.policy().allows(rules.get, who, target(row)) ? row : undefined;
   };
   return {
-    /** Throws its NotFound alike for missing and hidden ones. */
+    /** Throws the record's NotFound alike for missing and hidden records. */
     visible: async (ctx: ApiContext, who: Caller, uuid: string): Promise<Row> =>
       (await find(ctx, who, uuid)) ?? missing(uuid),
 
-    /** A page of those that the caller sees. Throws PolicyDenied, MarkerNotFound. */
+    /** The records that the caller sees. Throws PolicyDenied, MarkerNotFound. */
     async page(ctx: ApiContext, who: Caller, { limit, after }: Page): Promise<readonly Row[]> {
       const visible = ctx.policy().filter(rules.get, who, { [`${resource}.project`]: 'project' });
       if (visible.is === 'false') ctx.policy().require(rules.get, who);
@@ -55,7 +54,7 @@ const readsOf = <Row extends ProjectRecord>({ resource, rules, target, store, mi
   };
 };
 
-/** Refuses one more record where the project has as many as it may have. Throws Conflict. */
+/** Throws Conflict if the project has the most records allowed. */
 const requireRoom = async <Row extends ProjectRecord>(
   { store, plural }: Kind<Row>,
   inventory: Queries,
@@ -65,7 +64,7 @@ const requireRoom = async <Row extends ProjectRecord>(
     raise('Conflict', { reason: `Project ${project} has ${mostOfOneProject} ${plural}; delete one first.` });
 };
 
-/** What routes of such records do alike. */
+/** Shared operations of the records' routes. */
 export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
   const { resource, rules, target, store, values, missing } = kind;
   const reads = readsOf(kind);
@@ -77,7 +76,7 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
     ...reads,
     changeOf,
 
-    /** The project whose record a caller makes: the one that it names, or its own. Throws PolicyDenied, InvalidInput. */
+    /** The project of a new record: the named one, or else the caller's. Throws PolicyDenied, InvalidInput. */
     projectOf(ctx: ApiContext, who: Caller, named: string | undefined): ProjectId {
       const project = (named as ProjectId | undefined) ?? who.project_id;
       ctx.policy().require(rules.create, who, target({ project }));
@@ -86,7 +85,7 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
       );
     },
 
-    /** Makes one, with its traces. Throws Conflict where the project has too many, and what `make` throws. */
+    /** Creates a record with audit row and event. Throws Conflict if the project has too many, and the errors of `make`. */
     create(ctx: ApiContext, request: AuditContext, project: ProjectId, make: (inventory: Queries) => Promise<Row>) {
       const write = async (inventory: Queries): Promise<Row> => {
         await requireRoom(kind, inventory, project);
@@ -95,7 +94,7 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
       return auditedWrite(ctx, request, write, changeOf('create'));
     },
 
-    /** Deletes one, with its traces. Throws its NotFound, PolicyDenied. */
+    /** Deletes a record with audit row and event. Throws its NotFound, PolicyDenied. */
     async delete(ctx: ApiContext, request: AuditContext, uuid: string): Promise<void> {
       const row = await reads.visible(ctx, request.who, uuid);
       ctx.policy().require(rules.delete, request.who, target(row));

@@ -1,4 +1,4 @@
-/** Windows on the wire: weekly hours in which a project lets rollouts of others work on the nodes that it owns or leases. */
+/** Routes of windows: weekly hours in which a project lets other rollouts work on nodes that it owns or leases. */
 import { z } from 'zod';
 import type { ProjectWindow } from '../../inventory/project-windows';
 import { raise } from '../../model/errors';
@@ -17,7 +17,6 @@ const windowRules = {
   delete: 'temper:window:delete',
 } as const;
 
-/** The parts of a weekly window, as requests give them. */
 const windowFields = {
   days: z
     .array(z.enum(windowDays))

@@ -1,4 +1,4 @@
-/** Ramdisks: system administrators say which images nodes are booted from. Their files are the boot service's; here are records. */
+/** Routes of ramdisk records, which system administrators keep. The files are in the boot service. */
 import { z } from 'zod';
 import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../../model/boot/ramdisks';
@@ -7,7 +7,7 @@ import { bootRecordRoutes, digest, recordName } from './boot-records';
 import * as shapes from './shapes';
 
 const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-/** Bytes; below, hardly anything fits, and above, it is laid over in memory for every boot. */
+/** Bytes. Less has room for hardly any argument; each boot copies more into memory. */
 const room = z
   .int()
   .min(512)

@@ -1,4 +1,4 @@
-/** Recovery on the wire: whether a restore holds everything back, what would be done about it, and doing it. */
+/** Recovery routes: the state after a restore, its remedy as a preview, and its execution. */
 import { z } from 'zod';
 import type { Recovered } from '../../runs/contract';
 import { auditRow } from '../audit/record';

@@ -1,4 +1,4 @@
-/** What persons do to rollouts: submit, start, pause, resume, advance, abort, adopt, and plan another one that reverts it. */
+/** Rollout acts of users: submit, start, pause, resume, advance, abort, adopt and rollback. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { RolloutChange, RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -19,17 +19,17 @@ import { type OfRollout, rolloutPath, rolloutsPath } from './rollouts';
 
 const actBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
-  /** The plan that the caller has seen; another one in its place is a 409. */
+  /** A different hash than the current plan's is a 409. */
   plan_hash: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  /** The wave in which the caller has seen the rollout, counted from 1; another one is a 409. */
+  /** Counted from 1. A different wave than the current one is a 409. */
   expected_wave: z.int().min(1).optional(),
 });
 const hashedBody = actBody.required({ plan_hash: true });
 const startBody = hashedBody.extend({
-  /** It begins by itself then; at once where absent. */
+  /** Absent: at once. */
   start_at: z.iso
     .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-30T18:00:00Z' })
     .transform((text) => new Date(text))
@@ -41,16 +41,16 @@ type ActRequest = ApiRequest<OfRollout, unknown, ActBody>;
 
 type Act = Exclude<keyof typeof rolloutActs, 'replan' | 'rollback'>;
 
-/** Where an act leads, and what it changes beside the state. Throws Conflict. */
+/** The new state of an act and its other changes. Throws Conflict. */
 type ActRow = {
   readonly to: (row: RolloutRow, request: ActRequest) => RolloutState;
   readonly change: (row: RolloutRow, request: ActRequest) => RolloutChange;
-  /** In the transaction of the act. @returns what the audit trail says of it beside the rest */
+  /** Runs in the act's transaction. @returns additional data for the audit row */
   readonly more?: (store: Queries, row: RolloutRow, request: ActRequest) => Promise<object | undefined>;
   readonly done: EventKind;
 };
 
-/** A person who acts on a rollout that runs by its own rights has shown them again; another person's act changes nothing of that. */
+/** A rollout runs with the rights of the user in its grant. An act of the same user renews the grant; an act of another user does not. */
 const refreshGrant = ({ granted }: RolloutRow, { who }: ActRequest): RolloutChange =>
   granted && granted.user_id === who.user_id && granted.strategy === who.strategy ? { granted: who } : {};
 
@@ -123,7 +123,7 @@ const requireState = (act: Act, { id, state }: RolloutRow): void => {
     raise('Conflict', { reason: `Rollout ${id} is ${state}; ${act} is possible while it is ${from.join(', ')}.` });
 };
 
-/** Throws InvalidInput for a time that is over, RolloutNotApproved where votes are missing or count no more by then. */
+/** Throws InvalidInput for a past time, RolloutNotApproved if votes are missing or expire before the start. */
 const requireStartable = async (ctx: ApiContext, { who, body: { start_at } }: ActRequest, row: RolloutRow) => {
   if (start_at && start_at.getTime() <= (await ctx.inventory.clock()))
     raise('InvalidInput', { field: 'start_at', reason: 'is over already; leave it out to start now' });
@@ -132,7 +132,7 @@ const requireStartable = async (ctx: ApiContext, { who, body: { start_at } }: Ac
     await ctx.inventory.quotas.require('rollouts', quotaOwner(who, row), quotasOf(ctx).rollouts);
 };
 
-/** Carries out an act on a rollout that the caller has seen in this state, with its audit row and event. */
+/** Carries out an act with its audit row and event. Throws Conflict if the rollout has changed since it was read. */
 const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<RolloutRow> => {
   const row = await wholeRollout(ctx, request.who, request.params.rollout);
   const policy = ctx.policy();
@@ -146,7 +146,7 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
   const to = acts[act].to(row, request);
   const changes = {
     ...change(row, request),
-    // What begins it later counts by this number, whatever that process has in its settings.
+    // A later start uses this number, whatever the settings of the process that starts it.
     ...(act === 'start' && { approvers: wantedOf(row, ctx.settings) }),
   };
   return ctx.inventory.transaction(async (store) => {
@@ -184,7 +184,7 @@ const abortConsequences = {
   abort: 'is asked to end; a step that must not be cut short is done first',
 } as const;
 
-/** The answer says what still runs: an abort never stops a command in the middle. */
+/** The answer lists the runs that are still under way: an abort never interrupts a command. */
 const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
   const row = await perform(ctx, request, 'abort');
   const visible = { visible: always, limit: 1_000 };
@@ -202,7 +202,7 @@ const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
 
 const rollbackRule = 'temper:rollout:rollback';
 
-/** Plans another rollout on the nodes of this one, with bounds and a start of its own; nothing is undone by itself. */
+/** Plans another rollout on the nodes of this one, with its own bounds and start. The plan alone reverts nothing. */
 const rollback = async (request: ApiRequest<OfRollout, unknown, RollbackBody>, ctx: ApiContext): Promise<Answer> => {
   const row = await wholeRollout(ctx, request.who, request.params.rollout);
   ctx.policy().require(rollbackRule, request.who, targetOf(row));

@@ -1,4 +1,4 @@
-/** What advancing a rollout does to its waves: the next one opens, and a gate that has not let it is passed by a person. */
+/** Advance of a rollout: opens the next wave, and records who passes a gate that keeps the rollout. */
 import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Caller } from '../../model/access/callers';
@@ -7,13 +7,12 @@ import { type GateRecord, isKeptByGate } from '../../model/rollouts/gates';
 
 type Passed = Pick<GateRecord, 'answer' | 'note'>;
 
-/** Whether there is a wave after the open one. */
 export const hasNextWave = ({ wave, summary }: RolloutRow): boolean => wave + 1 < (summary.waves as unknown[]).length;
 
 /**
- * Opens the next wave, and notes at the gate of this one, where its answer keeps the rollout, who passes it and why. After the last
- * wave the gate alone is passed: the rollout ends by itself. In the transaction of the act.
- * @returns the answer that is passed, for the audit trail. Throws Conflict where the rollout waits at the end of no wave.
+ * Opens the next wave in the act's transaction. If the gate of this wave keeps the rollout, it records who passes it and the reason. After
+ * the last wave, it passes the gate only, and the rollout ends automatically.
+ * @returns the gate's answer, for the audit row. Throws Conflict if the rollout does not wait at a wave's end.
  */
 export const openNext = async (
   store: Queries,

@@ -1,4 +1,4 @@
-/** Approvals of rollouts: votes of distinct users for one plan, whose rights are asked again when it starts. */
+/** Approvals of rollouts: votes of distinct users on one plan. The start checks the voters' rights again. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -23,15 +23,15 @@ type OfRollout = { rollout: string };
 
 const votable = ['planned', 'awaiting_approval', 'scheduled'];
 
-/** What approvals are counted with, also by a process without an API. */
+/** Also used by processes without an API. */
 export type VoteContext = Pick<ApiContext, 'policy' | 'voters'> & { readonly inventory: Queries };
 
-/** Approvals that count, and how many more may: of users about whom identity does not answer. */
+/** `unknown` counts users whose roles the identity service does not return now. */
 type Standing = { readonly approvals: number; readonly unknown: number };
 
 /**
- * Votes that count now: of users whom the policy in force still lets approve this plan, and whose roles they still have; none while
- * one of them, or one whose roles cannot be asked for now, rejects it, however many approve.
+ * Votes that count now: the policy in force lets the voter approve this plan, and the voter still has the roles. One such rejection, even
+ * with unknown roles, cancels all approvals.
  */
 const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): Promise<Standing> => {
   const cast = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
@@ -48,17 +48,20 @@ const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): 
 
 const mostApprovers = 2;
 
-/** How many users must approve this plan: as it was made, or as this process has it where that is more. @param settings those of an API process; absent where the process has no say */
+/**
+ * Approvals that this plan needs: the larger of the plan's number and the process's setting. @param settings of an API process; absent if
+ * the process has no such setting
+ */
 export const wantedOf = (
   { approvers }: Pick<RolloutRow, 'approvers'>,
   settings?: Pick<ContextSettings, 'rolloutApprovers'>,
 ): number => (settings ? Math.max(approvers ?? 0, settings.rolloutApprovers) : (approvers ?? mostApprovers));
 
 /**
- * Lets a start pass that needs no approval, or that enough users have approved whose rights and votes hold now. Throws
- * RolloutNotApproved; IdentityUnavailable where it is undecided because identity does not answer about users who approved.
- * @param wanted how many
- * @param at when it begins, where that is later: votes must count then
+ * Passes if the policy lets the caller start alone, or enough approvals count. Throws RolloutNotApproved; IdentityUnavailable if unknown
+ * roles leave the result open.
+ * @param wanted approvals needed
+ * @param at a later start; votes must still count then
  */
 export const requireApproved = async (
   ctx: VoteContext,
@@ -82,7 +85,7 @@ const voteView = ({ user_id, vote, requester, reason, created_at, expires_at }: 
   expires_at: expires_at.toISOString(),
 });
 
-/** A vote is for a plan that its user has read. Throws Conflict. */
+/** A vote names the plan that the user has read. Throws Conflict. */
 const requireVotable = (rollout: RolloutRow, plan_hash: string): void => {
   if (!votable.includes(rollout.state))
     raise('Conflict', { reason: `Rollout ${rollout.id} is ${rollout.state}; its plan is no longer to be decided on.` });
@@ -120,7 +123,7 @@ const cast =
       });
     });
     const { approvals, unknown } = await standingApprovals(ctx, rollout);
-    // The start asks again; a vote that was cast does not fail because identity is away.
+    // Unknown roles count here: a vote must not fail because the identity service is down. The start checks again.
     const approved = approvals + unknown;
     const wanted = wantedOf(rollout, ctx.settings);
     if (approved >= wanted) await ctx.inventory.rollouts.move(rollout, ['awaiting_approval'], 'scheduled');

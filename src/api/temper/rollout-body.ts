@@ -1,4 +1,4 @@
-/** A rollout as a caller asks for it: which nodes, what is done, in which waves and within which bounds. */
+/** Request bodies of rollouts: selection, work, waves and bounds. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import { type PowerTarget, powerTargets } from '../../model/lifecycle/states';
@@ -12,11 +12,11 @@ import { firmwareBaseline, parameterValues } from '../orders/request';
 import { flag, uuid } from '../resource/validation';
 import { nodeQuery } from './node-query';
 
-/** An object with no other keys than these; of one that is misspelled it names the one that is meant. */
+/** An object with these keys only. The error of a misspelled key suggests the right one. */
 const keyed = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, { error: knowing(Object.keys(shape)) });
 
-/** Verbs that are work of their own, and need nothing but the node. */
+/** Verbs that need nothing but the node. */
 const rolloutVerbs = ['service', 'clean', 'inspect', 'manage', 'provide', 'power'] as const;
 const mostWaves = 100;
 const longestList = 100_000;
@@ -54,7 +54,7 @@ const metric = keyed({ ...bounds, count: z.int().min(1).max(100).optional() })
     error: 'fail_limit and inconclusive_limit together must be less than count: one answer at least has to pass',
   })
   .transform(inMs);
-// It is asked again and again as it is.
+// A guard has no count: it is queried repeatedly with the same bounds.
 const guardMetric = keyed(bounds)
   .refine(isBounded, unbounded)
   .refine(({ interval, fail_limit = 0, inconclusive_limit = 0 }) => !interval || fail_limit + inconclusive_limit > 0, {
@@ -79,7 +79,7 @@ const by = z
   });
 const bound = keyed({ by, max: amount });
 
-// What callers see of nodes beside the keys of disruption budgets.
+// Node keys that callers see, in addition to the keys of disruption budgets.
 const moreKeys = ['owner', 'lessee', 'driver', 'provision_state', 'traits_any'];
 const query = nodeQuery({
   isKey: (key) => isBudgetKey(key) || moreKeys.includes(key),
@@ -164,7 +164,7 @@ type AskedWork = {
   readonly parameters?: unknown;
 };
 
-/** What of a body's work does not fit together. */
+/** Adds an issue for each combination of fields that does not fit together. */
 const checkWork = ({ verb, runbook, power, baseline, parameters }: AskedWork, context: z.RefinementCtx): void => {
   const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   if ((verb === 'power') !== (power !== undefined))
@@ -184,7 +184,7 @@ export const rolloutBody = keyed({
 }).superRefine(checkWork);
 export type RolloutBody = z.output<typeof rolloutBody>;
 
-/** The same without a selection, for nodes of another rollout. */
+/** A rollout body without a selection: the nodes come from another rollout. */
 export const rollbackBody = keyed({
   ...work,
   ...limits,
@@ -196,13 +196,13 @@ export type RollbackBody = z.output<typeof rollbackBody>;
 const wavesOf = (waves: RolloutBody['waves']): RolloutSpec['waves'] =>
   waves.map((given, index) => ({
     size: 'size' in given ? given.size : 'rest',
-    // After the first wave a person looks at what came of it, where the request does not say otherwise.
+    // By default, an operator reviews the first wave before the next.
     advance: given.advance ?? (index === 0 ? 'manual' : 'auto'),
     soak_ms: given.soak ?? 0,
     ...(given.gate && { gate: given.gate }),
   }));
 
-/** With defaults; it belongs to the caller's project where it names none, to the system where the caller has none. */
+/** The rollout belongs to the named project, or else to the caller's; to the system if the caller has none. */
 export const specOf = ({ waves, project, ...rest }: RolloutBody, { project_id }: Caller): RolloutSpec => ({
   ...rest,
   project: project ?? project_id,

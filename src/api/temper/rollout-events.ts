@@ -1,4 +1,4 @@
-/** The events of a rollout as they happen: server-sent events that resume where a client left off and end when nothing more can come. */
+/** Event stream of a rollout: server-sent events that resume after the client's last event and end with the rollout's work. */
 import type { SeenEvent } from '../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../inventory/feed';
 import type { Caller } from '../../model/access/callers';
@@ -17,7 +17,7 @@ import { sseText } from './event-texts';
 import { rolloutRules, type SeenRollout, visibleRollout } from './rollout-views';
 import { type OfRollout, rolloutPath } from './rollouts';
 
-/** What a tenant of a node sees of the whole: its state, as a look at the rollout shows it, without why. */
+/** Kinds that a node's tenant sees of the whole rollout. They show its state without the reason. */
 const stateKinds = kindsWith('state');
 
 const partOf = (ctx: ApiContext, who: Caller, { rows }: SeenRollout, event: SeenEvent) => {
@@ -45,7 +45,7 @@ const textsOf =
 
 const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
 
-/** Whether something is under way, of what the caller sees. */
+/** Some target that the caller sees is under way. */
 const worksOnSeen = async ({ inventory }: ApiContext, { row, whole, rows }: SeenRollout): Promise<boolean> => {
   if (whole) return (await inventory.rollouts.counts(row.id)).some(({ state }) => underWay.includes(state));
   for (const state of underWay)
@@ -54,8 +54,8 @@ const worksOnSeen = async ({ inventory }: ApiContext, { row, whole, rows }: Seen
 };
 
 /**
- * Whether a rollout has ended with all that it began, and the place is that of its last event: of what the caller sees, for an end that
- * waits for the nodes of others says that there are some.
+ * The rollout has ended, its work is done, and `place` is its last event. Only targets and events that the caller sees count: otherwise the
+ * wait would reveal other nodes.
  */
 const isOver = async (ctx: ApiContext, who: Caller, seen: SeenRollout, place: FeedPlace): Promise<boolean> => {
   const { id } = seen.row;
@@ -67,8 +67,8 @@ const isOver = async (ctx: ApiContext, who: Caller, seen: SeenRollout, place: Fe
 };
 
 /**
- * Where the client left off: the header that browsers send by themselves. An event that the caller may not see is none: how many there
- * are says how many nodes there are. Throws InvalidInput.
+ * The place of Last-Event-ID, which browsers send on reconnect. An event that the caller may not see counts as missing: otherwise existing
+ * numbers would reveal the number of nodes. Throws InvalidInput.
  */
 const placeAfter = async (
   ctx: ApiContext,
@@ -90,7 +90,7 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
   const seen = await visibleRollout(ctx, who, request.params.rollout);
   const { id } = seen.row;
   const after = await placeAfter(ctx, who, seen, request.header('last-event-id'));
-  // To a client that reconnects by itself, 204 means that nothing will come any more.
+  // EventSource clients stop reconnecting on a 204.
   if (await isOver(ctx, who, seen, after)) return noContent();
   const subscription = await ctx.streams.open(null, openerOf(who));
   const concerns = ({ rollout_id }: SeenEvent): boolean => rollout_id === id;

@@ -1,10 +1,10 @@
-/** Which gates a caller may have a rollout ask: those of the installation, for who may see where it sends its events. */
+/** Gates that a caller may use in a rollout. They are the installation's webhooks and metrics. */
 import type { Caller } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
 import type { RolloutSpec } from '../../rollouts/contract';
 import type { ApiContext } from '../context';
 
-/** A gate shows an answer of the installation's own services, and its metrics are those of all projects. */
+/** A gate shows answers of the installation's services, and its metrics cover all projects. So it needs the rule of webhooks. */
 export const gateRule = 'temper:webhook:get';
 
 /** Throws PolicyDenied, WebhookNotFound, InvalidInput. */

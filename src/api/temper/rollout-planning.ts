@@ -1,4 +1,4 @@
-/** How a request becomes the plan of a rollout: which nodes it selects, what rules say of each, and the plan stored. */
+/** Rollout planning: selects the nodes of a request, checks the rules on each, and stores the plan. */
 import { randomUUID } from 'node:crypto';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -29,7 +29,7 @@ const withoutConsent = 'temper:rollout:without_consent';
 const overrideBudget = 'temper:rollout:override_budget';
 const mostTargets = 100_000;
 
-/** The rules that a plan asks, of the rollout and of each node. */
+/** Rules that planning checks, on the rollout and on each node. */
 export const planningRules: readonly string[] = [
   planRule,
   rolloutRules.node,
@@ -42,7 +42,7 @@ export const planningRules: readonly string[] = [
   overrideBudget,
 ];
 
-/** The nodes of a selection, each of which the caller may see. Throws NodeNotFound, RolloutNotFound, InvalidInput. */
+/** The selected nodes that the caller may see. Throws NodeNotFound, RolloutNotFound, InvalidInput. */
 const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: RolloutSpec & { seed: string }) => {
   const policy = ctx.policy();
   const visible = policy.filter(rolloutRules.node, who, nodeColumns);
@@ -62,7 +62,7 @@ const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: Rol
   return part === undefined ? found : sampleOf(found, part, seed);
 };
 
-/** The nodes of these names and UUIDs, by one query however many they are. Throws NodeNotFound alike for missing and hidden ones. */
+/** Resolves names and UUIDs with a single query. Throws NodeNotFound alike for missing and hidden nodes. */
 const namedNodes = async (ctx: ApiContext, visible: Predicate, named: readonly string[]): Promise<NodeUuid[]> => {
   const idents = [...new Set(named)].map((ident) => ({ ident, ...identOf(ident, maxMinor) }));
   const found = await ctx.inventory.rolloutSelection.named(visible, {
@@ -77,7 +77,7 @@ const namedNodes = async (ctx: ApiContext, visible: Predicate, named: readonly s
   });
 };
 
-/** Throws InvalidInput where the values given hold a secret: the plan is kept, and shown, as it was asked for. */
+/** Throws InvalidInput if a value is secret: the plan is stored and shown with the values as given. */
 const pinOf = async (
   ctx: ApiContext,
   who: Caller,
@@ -95,7 +95,7 @@ const pinOf = async (
   return { uuid, name, revision };
 };
 
-/** The plan of a request. Writes nothing. Throws NothingToDo, InvalidInput, and what selecting throws. */
+/** Plans without a write. Throws NothingToDo, InvalidInput, and the errors of the selection. */
 export const planRollout = async (
   ctx: ApiContext,
   request: ApiRequest<unknown, unknown, unknown>,
@@ -110,7 +110,7 @@ export const planRollout = async (
   const visible = policy.filter(rolloutRules.node, who, nodeColumns);
   const read = async (some: readonly NodeUuid[]): Promise<readonly NodeRow[]> => {
     const rows = await ctx.inventory.rolloutSelection.read(visible, some);
-    // Each admission asks the starter's rights again; the plan says early that they are missing.
+    // Each admission checks the starter's rights again. The plan fails early if they are missing.
     if (spec.override_budgets) for (const node of rows) policy.require(overrideBudget, who, nodeTarget(node));
     return rows;
   };
@@ -131,11 +131,11 @@ export const planRollout = async (
   );
 };
 
-/** The project in whose quota a rollout counts; null where a caller of the system acts on it. */
+/** The project whose quota a rollout uses; null if a system caller acts on it. */
 export const quotaOwner = (who: Caller, { project }: Pick<RolloutRow, 'project'>): string | null =>
   quotaProject(who) === null ? null : project;
 
-/** Plans a rollout and stores it, with its audit row and event. */
+/** Plans and stores a rollout with its audit row and event. */
 export const createRollout = async (
   ctx: ApiContext,
   request: ApiRequest<unknown, unknown, unknown>,

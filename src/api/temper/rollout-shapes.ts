@@ -1,4 +1,4 @@
-/** What the answers about rollouts hold. */
+/** Answer schemas of rollouts. */
 import { z } from 'zod';
 import { rolloutStates, targetStates } from '../../model/rollouts/states';
 import { count, document, id, maybe, maybeTime, text, time } from './shape-parts';
@@ -72,10 +72,9 @@ const whole = z.strictObject({
   states: z.record(text, count),
 });
 
-/** A rollout, as much of it as the caller may see. */
+/** The whole rollout, or the part that tenants see. */
 export const rollout = z.union([whole, z.strictObject(seenByTenants)]);
 
-/** A node of a rollout. */
 export const rolloutTarget = z.strictObject({
   position: count,
   node_uuid: id,
@@ -101,13 +100,13 @@ export const rolloutTargets = z.strictObject({
   targets: z.array(rolloutTarget),
 });
 
-/** What an abort leaves running, and what it does to each. */
+/** The runs that an abort leaves under way, and its effect on each. */
 export const rolloutAborted = z.strictObject({
   rollout: whole,
   running: z.array(z.strictObject({ node_uuid: id, node_name: maybe, run: id.nullable(), will: text })),
 });
 
-/** Votes that count for a plan, and how many approvals it wants. */
+/** `wanted` is the number of approvals needed. */
 export const rolloutVotes = z.strictObject({
   plan_hash: text,
   wanted: count,

@@ -1,4 +1,4 @@
-/** Single targets of a rollout: a tenant answers for its node, and the rollout's people pass over one or try one again. */
+/** Routes of single rollout targets: a tenant answers for its node, and the rollout's operators skip or retry a target. */
 import { z } from 'zod';
 import type { GivenAnswer } from '../../inventory/rollouts/consents';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -37,7 +37,7 @@ type OfTarget = { rollout: string; node: string };
 
 type FoundTarget = Pick<SeenRollout, 'whole' | 'rows'> & { readonly rollout: RolloutRow; readonly target: TargetRow };
 
-/** The target on a node that the caller sees. Throws RolloutNotFound, NodeNotFound alike for what is missing and hidden. */
+/** The target on a node that the caller sees. Throws RolloutNotFound, and NodeNotFound alike for missing and hidden nodes. */
 export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<FoundTarget> => {
   const { row: rollout, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
@@ -48,7 +48,7 @@ export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarg
     : raise('NodeNotFound', { node: params.node });
 };
 
-/** The target, for a caller whom the rule admits to it. Throws what `visibleTarget` throws, PolicyDenied. */
+/** Throws the errors of `visibleTarget`, PolicyDenied. */
 const admittedTo = async (
   { who, params }: ApiRequest<OfTarget, unknown, unknown>,
   ctx: ApiContext,
@@ -66,7 +66,7 @@ type TargetRequest = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Writes the change of a target with its audit row and its event, which node and rollout alike are about. */
+/** Writes a target's change with audit row and event, for node and rollout. Throws Conflict if `change` returns false. */
 const recorded = async (
   request: ApiRequest<OfTarget, unknown, unknown>,
   ctx: ApiContext,
@@ -94,7 +94,7 @@ const recorded = async (
 
 const answerRule = 'temper:rollout:answer';
 
-/** What the body says, checked against the store. Throws InvalidInput, WindowNotFound. */
+/** Throws InvalidInput, WindowNotFound. */
 const targetAnswer = async (
   ctx: ApiContext,
   target: TargetRow,

@@ -1,4 +1,4 @@
-/** Rollouts on the wire: who sees what of them. A tenant sees that one is at work on its nodes, and nothing of the others. */
+/** Views of rollouts. A tenant sees the state of a rollout and its own nodes in it, but no others. */
 
 import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -23,11 +23,11 @@ export const rolloutColumns = { 'rollout.project': 'project' } as const;
 export const targetOf = ({ project, requester }: Pick<RolloutRow, 'project' | 'requester'>) =>
   rolloutTarget({ project, requester: requester.user_id });
 
-/** What a caller sees of a rollout that it does not see as a whole. */
+/** The targets that a caller sees if it may not see the whole rollout. */
 export type OwnRows = {
-  /** Over the columns of nodes as they are now. */
+  /** Over the present columns of nodes. */
   readonly visible: Predicate;
-  /** Over owner and lessee as the plan has them: a node's next lessee sees nothing of what was done for the one before. */
+  /** Over owner and lessee in the plan: a node's next lessee does not see the work for the previous one. */
   readonly own: Predicate;
 };
 
@@ -38,7 +38,7 @@ export const ownRows = (policy: Policy, who: Caller): OwnRows => {
 
 export type SeenRollout = { readonly row: RolloutRow; readonly whole: boolean; readonly rows: OwnRows };
 
-/** The rollout that a caller names and may see, wholly or by its own nodes. Throws RolloutNotFound alike for missing and hidden ones. */
+/** The rollout as a whole, or with the caller's own nodes. Throws RolloutNotFound alike for missing and hidden rollouts. */
 export const visibleRollout = async (ctx: ApiContext, who: Caller, ident: string): Promise<SeenRollout> => {
   const id = asUuid(ident) as RolloutUuid | undefined;
   const row = id && (await ctx.inventory.rollouts.find(id));
@@ -52,13 +52,13 @@ export const visibleRollout = async (ctx: ApiContext, who: Caller, ident: string
   return seen.length > 0 ? { row, whole: false, rows } : raise('RolloutNotFound', { rollout: ident });
 };
 
-/** As above, for what takes the whole rollout in view. */
+/** Throws RolloutNotFound, or PolicyDenied if the caller sees only its own nodes. */
 export const wholeRollout = async (ctx: ApiContext, who: Caller, ident: string): Promise<RolloutRow> => {
   const { row, whole } = await visibleRollout(ctx, who, ident);
   return whole ? row : raise('PolicyDenied', { rule: rolloutRules.get });
 };
 
-/** What every caller sees that sees the rollout at all. */
+/** The fields that tenants see too. */
 export const partView = (row: RolloutRow, base: string) => ({
   uuid: row.id,
   state: row.state,
@@ -111,7 +111,6 @@ const statesOf = (counts: RolloutCounts): Record<string, number> => {
   return states;
 };
 
-/** All that is known of a rollout. */
 export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: RolloutRow, base: string) => {
   const { rollouts } = ctx.inventory;
   const [waves, counters, counts] = await Promise.all([
@@ -140,8 +139,8 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
 };
 
 /**
- * A target as this caller may read it: why a run failed may name its BMC.
- * @param whole whether the caller sees the rollout as a whole: the number of a wave says that there are nodes in those before it
+ * A target as this caller may read it: the reason of a failed run may name its BMC.
+ * @param whole the caller sees the whole rollout; a wave number reveals nodes in earlier waves
  */
 export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: boolean) => ({
   position: row.position,
@@ -165,7 +164,7 @@ export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: b
 
 const sizes = ['1', '10', '100', '1000'] as const;
 
-/** Target of a rule that asks what the plan holds. @param tenant the project whose node a request is about, where it is about one */
+/** Policy target with the facts of the plan. @param tenant the project whose node a request is about, if any */
 export const plannedTargetOf = async (
   { inventory }: { readonly inventory: Queries },
   { id, project, requester }: Pick<RolloutRow, 'id' | 'project' | 'requester'>,

@@ -1,4 +1,4 @@
-/** Rollouts on the wire: planned, planned anew, shown, listed, and their targets. */
+/** Routes of rollouts: plan, replan, show, list, and list targets. */
 import { z } from 'zod';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import { raise } from '../../model/errors';
@@ -83,7 +83,7 @@ const listRollouts = async (
   const rows = ownRows(policy, who);
   const found = await ctx.inventory.rollouts.list({
     visible: policy.filter(rolloutRules.get, who, rolloutColumns),
-    // Whose a rollout is, is not shown to tenants of its nodes, so that they may not choose by it either.
+    // Tenants do not see a rollout's project, so they may not filter by it.
     nodes: query.project === undefined ? rows.visible : never,
     own: rows.own,
     state: query.state,
@@ -111,7 +111,7 @@ const targets = async (
   ctx: ApiContext,
 ): Promise<Answer> => {
   const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
-  // Waves are not shown to tenants of single nodes, so that they may not choose by them either.
+  // Tenants do not see waves, so they may not filter by them.
   if (!whole && query.wave !== undefined) return ok({ targets: [] });
   const found = await ctx.inventory.rolloutTargets.list(row.id, {
     ...rows,
@@ -121,7 +121,7 @@ const targets = async (
     limit: query.limit,
     after: query.marker,
   });
-  // By what nodes are bound together is the plan's, not their tenants'.
+  // Domains are part of the plan, which tenants do not see.
   const domains = whole ? await ctx.inventory.rolloutTargets.domains(row.id, found) : undefined;
   return ok({
     targets: found.map((target) => ({

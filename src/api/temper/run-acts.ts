@@ -1,4 +1,4 @@
-/** What people do to a run that is going on: end it, stop it, go on, decide about the step it is parked in. */
+/** Acts on a live run: abort, pause, resume, and decisions about a parked step. */
 import { z } from 'zod';
 import type { RunRow } from '../../inventory/runs/runs';
 import { raise } from '../../model/errors';
@@ -22,16 +22,16 @@ import { targetOfRun, visibleRun } from './runs';
 
 const runActBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
-  /** The step that the caller saw the run in; the one it is in now when absent. */
+  /** The step that the caller saw. Absent: the present step. */
   step: z.int().min(0).optional(),
-  /** With retry: the step's arguments from now on. */
+  /** With retry: the step's new arguments. */
   args: document.optional(),
 });
 type ActRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runActBody>>;
 
 const rulesOfArgs = Object.values(stepRules);
 
-/** What will happen where the run itself did not take the act at once. */
+/** Notices for acts that the run did not accept at once. */
 const deliveryNotices: Readonly<Partial<Record<Delivered, string>>> = {
   kept: 'The workflow engine does not answer now; this is on record and takes effect as soon as it does.',
   restarted: 'The workflow engine had lost this run. It goes on from its record, and this takes effect there.',
@@ -39,8 +39,8 @@ const deliveryNotices: Readonly<Partial<Record<Delivered, string>>> = {
 };
 
 /**
- * Arguments that a parked step is tried again with. They make it a step of the caller's own, so the rules of free steps are
- * asked. Throws InvalidInput, InvalidStepArgs, OriginRefused, PolicyDenied.
+ * New arguments for a retry of a parked step. They make it the caller's own step, so the rules of free steps apply. Throws InvalidInput,
+ * InvalidStepArgs, OriginRefused, PolicyDenied.
  */
 const checkedArgs = async (
   { who, body: { args, step: at } }: ActRequest,
@@ -68,7 +68,7 @@ const checkedArgs = async (
   return args;
 };
 
-/** Only what follows from an abort depends on the step. */
+/** Only the effect of an abort depends on the step. */
 const stepToAbort = async (ctx: ApiContext, act: RunAct, run: RunRow) =>
   act === 'abort' ? (await ctx.inventory.runSteps.ofRun(run.id)).find(({ index }) => index === run.cursor) : undefined;
 
@@ -102,7 +102,7 @@ export const runActRoutes: Route[] = runActs.map((act) =>
       ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, ...stepRuleNames] : []),
     ],
     body: runActBody,
-    // An abort is kept with its record; any other act is sent to the run after it was recorded, under the request's id.
+    // An abort is stored with its record. Other acts are sent to the run after their record, under the request's id.
     ...(act !== 'abort' && { cutOff: 'again' as const }),
     handler: actOnRun(act),
   }),

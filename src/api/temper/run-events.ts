@@ -1,4 +1,4 @@
-/** The events of a run as they happen: server-sent events that resume where a client left off and end with the run. */
+/** Event stream of a run: server-sent events that resume after the client's last event and end with the run. */
 import { type FeedEvent, type FeedPlace, feedStart } from '../../inventory/feed';
 import type { RunRow } from '../../inventory/runs/runs';
 import type { Caller } from '../../model/access/callers';
@@ -15,15 +15,15 @@ import { visibleRun } from './runs';
 
 const eventsAtOnce = 200;
 /**
- * Something has come but an older transaction is under way; that is over in a moment. Where it goes on, as one that makes an index
- * does, streams look less often: the reader of all events wakes them when it is over.
+ * Wait if a newer event exists but an older transaction is still open, usually for a moment. If it lasts, such as during CREATE INDEX, the
+ * wait grows; the reader of all events wakes the streams at its end.
  */
 const unsettledMs = 50;
 const unsettledMostMs = 2_000;
-/** Proxies commonly close what is silent for half a minute or more. */
+/** Proxies commonly close a connection after half a minute of silence. */
 export const keepAliveMs = 15_000;
 
-/** How long a stream that wrote at that time may still be silent: at least a millisecond. */
+/** Time until a stream must write again, at least 1 ms. */
 export const untilKeepAlive = (spoke: number): number => Math.max(1, spoke + keepAliveMs - performance.now());
 
 const endKinds = kindsWith('ends');
@@ -42,7 +42,7 @@ const sseOfEvent = (event: FeedEvent, text: BmcText): string =>
 
 type RunEventObserved = { readonly run: RunRow; readonly text: BmcText };
 
-/** The run while this caller may see it; undefined when it may not, or no longer is who it was. */
+/** The run; undefined if the caller may no longer see it or is no longer authenticated. */
 const stillSeen = async (
   ctx: ApiContext,
   again: () => Promise<Caller>,
@@ -65,7 +65,7 @@ type Following = {
   readonly subscription: Subscription;
 };
 
-/** Writes events until the run has ended, the caller may no longer see it, the client leaves or the API ends. */
+/** Ends with the run, the caller's permission, the client's connection or the API process. */
 const streamRun = async (
   ctx: ApiContext,
   { run, after, again, subscription }: Following,
@@ -91,10 +91,10 @@ const streamRun = async (
   }
 };
 
-/** A run may have ended before the place where the client resumes. */
+/** A run may have ended before the place at which the client resumes. */
 const over = (run: RunRow, rows: readonly FeedEvent[]): boolean => run.finished_at !== null && rows.length === 0;
 
-/** Where the client left off: the header that browsers send by themselves. Throws InvalidInput. */
+/** The place of Last-Event-ID, which browsers send on reconnect. Throws InvalidInput. */
 const placeAfter = async (ctx: ApiContext, run: RunUuid, last: string | undefined): Promise<FeedPlace> => {
   if (last === undefined || last === '') return feedStart;
   const place = /^\d{1,15}$/.test(last) ? await ctx.inventory.feed.placeOf(run, Number(last)) : undefined;
@@ -108,7 +108,7 @@ const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, c
   const { run } = await visibleRun(ctx, request.who, request.params.run);
   const after = await placeAfter(ctx, run.id, request.header('last-event-id'));
   const waiting = await ctx.inventory.feed.ofRun(run.id, after, 1);
-  // To a client that reconnects by itself, 204 means that nothing will come any more.
+  // EventSource clients stop reconnecting on a 204.
   if (run.finished_at && waiting.rows.length === 0 && !waiting.unsettled) return noContent();
   const subscription = await ctx.streams.open(run.id, openerOf(request.who));
   const following = { run: run.id, after, again: request.again, subscription };

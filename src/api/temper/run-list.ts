@@ -1,4 +1,4 @@
-/** Runs on all nodes that a caller may see: what is going on now, and what has ended. */
+/** List of open and ended runs on all nodes that a caller may see. */
 import { z } from 'zod';
 import type { RunFilter, RunListing, RunSelection } from '../../inventory/runs/list';
 import type { Caller } from '../../model/access/callers';
@@ -17,7 +17,7 @@ import { visibleRun } from './runs';
 
 export const runListRule = 'temper:run:get';
 
-/** Columns behind the target keys of rules about runs. */
+/** Columns of the target keys in rules about runs. */
 export const runTenantColumns = {
   'node.owner': 'now_owner',
   'node.lessee': 'now_lessee',
@@ -40,7 +40,7 @@ const runListQuery = z.strictObject({
     })
     .default('open')
     .transform((given) => [...new Set(given.split(','))] as RunFilter[]),
-  /** By when they were accepted. */
+  /** Order of acceptance. */
   sort_dir: z.enum(['asc', 'desc'], { error: 'must be asc or desc' }).default('desc'),
   verb: z
     .string()
@@ -48,17 +48,17 @@ const runListQuery = z.strictObject({
     .optional(),
   node: z.string().min(1).max(255).optional(),
   runbook: z.string().min(1).max(255).optional(),
-  /** Only with `runbook`: each runbook counts its own. */
+  /** Requires `runbook`: each runbook counts its own revisions. */
   runbook_revision: revisionNumber.optional(),
   since: z.iso.datetime({ offset: true, error: 'must be a time, such as 2026-11-30T18:00:00Z' }).optional(),
-  /** How a run's UUID begins, for people who type it. */
+  /** The beginning of a run's UUID, for users who type it. */
   run: z
     .string()
     .regex(/^[0-9a-f-]{4,36}$/i, { error: 'must be the beginning of a UUID, at least four characters' })
     .optional(),
 });
 
-/** All UUIDs that begin so; undefined where none does. */
+/** Range of the UUIDs with this beginning; undefined if there is none. */
 const startingWith = (text: string): RunSelection['between'] => {
   const lowest = `${text.toLowerCase()}${'00000000-0000-0000-0000-000000000000'.slice(text.length)}`;
   const highest = `${text.toLowerCase()}${'ffffffff-ffff-ffff-ffff-ffffffffffff'.slice(text.length)}`;
@@ -80,9 +80,8 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   cursor: run.cursor,
   step: run.step,
   step_count: run.steps,
-  /** An attempt of its step has failed, and the next one follows or is under way. */
+  /** An attempt of the step has failed, and the next one follows or is under way. */
   retrying: isRetrying(run),
-  /** Of that step. */
   attempt: run.attempt,
   waiting_for: text(run.waiting_for),
   waiting_since: run.waiting_for === null ? null : (run.waiting_since?.toISOString() ?? null),
@@ -94,7 +93,7 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   links: { self: `${base}/temper/v1/runs/${run.id}` },
 });
 
-/** A node by its name is one that the caller may see; by its UUID it may be one that is gone. Throws NodeNotFound. */
+/** A name must be of a node that the caller may see. A UUID may be of a node that no longer exists. Throws NodeNotFound. */
 const visibleNodeUuid = async (
   ctx: ApiContext,
   who: Caller,

@@ -1,8 +1,8 @@
-/** What a run is about at this moment, in one word, and how long its steps can be expected to take. */
+/** Present phase of a run, and the expected duration of its steps. */
 import type { Expectation } from '../../inventory/runs/step-durations';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
 
-/** `queued`: accepted, not begun. `retrying`: an attempt failed, and the next one has its time or is under way. */
+/** `queued`: accepted, not started. `retrying`: an attempt failed, and the next one is scheduled or under way. */
 export type Phase =
   | 'queued'
   | 'starting'
@@ -33,7 +33,6 @@ type OutlookInput = {
   }[];
 };
 
-/** The phase of a run as it is shown. */
 export const phaseOf = ({ state, cursor, waiting_for, steps }: OutlookInput): Phase => {
   if (endedStates.includes(state)) return 'ended';
   const known = byState[state];
@@ -45,7 +44,7 @@ export const phaseOf = ({ state, cursor, waiting_for, steps }: OutlookInput): Ph
   return step.state === 'pending' ? 'starting' : 'acting';
 };
 
-/** A run as it is shown, with what only its past shows. */
+/** Adds phase, waiting time and expected durations to a run's view. */
 export const withOutlook = <Run extends OutlookInput>(run: Run, { waiting_since, expected_ms }: Expectation) => ({
   ...run,
   phase: phaseOf(run),

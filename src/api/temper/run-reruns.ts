@@ -1,4 +1,4 @@
-/** A new run takes up the steps of one that failed: the same steps, from one of them on, asked of the rules anew. */
+/** Reruns: a new run continues the steps of a failed run from one of them, under the rules of the present policy. */
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RunRow } from '../../inventory/runs/runs';
@@ -25,12 +25,12 @@ const runRerunRule = 'temper:run:rerun';
 
 const runRerunBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
-  /** Index of the step to begin with; the one that the run stopped in when absent. */
+  /** Index of the first step. Absent: the step in which the run stopped. */
   from: z.int().min(0).optional(),
 });
 type RerunRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runRerunBody>>;
 
-/** The run's verb, where its steps are a list that can be taken up. Throws Conflict. */
+/** The run's verb and its row, if the verb has a list of steps. Throws Conflict. */
 const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } => {
   if (!run.finished_at || run.state === 'succeeded')
     return raise('Conflict', {
@@ -46,13 +46,13 @@ const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } =>
 
 type Left = Pick<PlannedStep, 'index' | 'step' | 'args'> & { readonly interface: string };
 
-/** Steps on other nodes are not planned from the record: who may have them run there is asked with the request itself. */
+/** The record does not show who may run steps on other nodes; only a new request checks that. Throws Conflict. */
 const refuseElsewhere = ({ id }: RunRow, input: RunInput | undefined, from: number): void => {
   if (input?.steps.some((step) => step.on && step.index >= from))
     raise('Conflict', { reason: `Run ${id} has steps on child nodes; ask for them anew.` });
 };
 
-/** Secrets outlive a run by a week only. Throws Conflict. */
+/** The database deletes a run's secrets a week after it. Throws Conflict. */
 const requireSecrets = async (ctx: ApiContext, run: RunRow, steps: readonly GivenStep[]): Promise<void> => {
   const wanted = new Set(secretRefs(steps.map(({ args }) => args)));
   if ((await ctx.inventory.secrets.count([...wanted])) < wanted.size)
@@ -62,8 +62,8 @@ const requireSecrets = async (ctx: ApiContext, run: RunRow, steps: readonly Give
 };
 
 /**
- * The caller's own steps of the old run that are still to do. Those of a runbook as they were accepted: a retry may have had
- * other arguments, which were not approved for the runbook's users. Free steps with the arguments they had last.
+ * The caller's steps of the old run from `from` on. Runbook steps come as accepted: a retry may have had other arguments, which are not
+ * approved for the runbook's users. Free steps come with their last arguments.
  */
 const stepsLeft = async (ctx: ApiContext, run: RunRow, from: number): Promise<GivenStep[]> => {
   const [rows, input] = await Promise.all([ctx.inventory.runSteps.ofRun(run.id), ctx.inventory.runs.input(run.id)]);
@@ -95,7 +95,7 @@ const stepSettings = (input: RunInput | undefined, index: number): Pick<GivenSte
   };
 };
 
-/** Who may run these steps is asked anew: an approved runbook that has changed since is not what failed. */
+/** Checks the rules again. Throws Conflict for an approved runbook that has changed since the run. */
 const requireRerunAllowed = async (
   ctx: ApiContext,
   request: RerunRequest,
@@ -120,7 +120,7 @@ const requireRerunAllowed = async (
   return { rule: runRunbook, runbook, crossing };
 };
 
-/** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with what can be done about it. */
+/** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with the possible remedy. */
 const requirePossible = (
   ctx: ApiContext,
   { who }: RerunRequest,

@@ -1,4 +1,4 @@
-/** What the answers about runs, their steps and their plans hold. */
+/** Answer schemas of runs, steps and node plans. */
 import { z } from 'zod';
 import { verdictCodes } from '../../model/runs/verdicts';
 import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './shape-parts';
@@ -41,9 +41,9 @@ const runHead = {
 
 const wholeRun = {
   ...runHead,
-  /** `revision` is null for runs of releases that had none. */
+  /** `revision` is null for runs of releases without revisions. */
   runbook: z.strictObject({ uuid: id, name: maybe, revision: count.nullable() }).nullable(),
-  /** Of the runbook, as the run was given them; secret values are masked. */
+  /** The runbook's parameters; secret values are masked. */
   parameters: document.nullable(),
   rule_set: maybe,
   abort: z.strictObject({ by: text, at: maybeTime }).nullable(),
@@ -60,12 +60,10 @@ const wholeRun = {
   links: z.strictObject({ self: text, temporal_ui: text.optional() }),
 };
 
-/** One run, with what only the engine and the past know. */
+/** A run with its live data from Temporal and its past waits. */
 export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sources });
-/** Runs of one node. */
 export const runsOfNode = z.strictObject({ runs: z.array(z.strictObject(wholeRun)), sources });
 
-/** Runs of all nodes. */
 export const openRuns = listOf(
   'runs',
   z.strictObject({
@@ -83,13 +81,13 @@ export const openRuns = listOf(
   }),
 );
 
-/** What a run will do with a message. */
+/** `will` describes the effect of a message. */
 export const will = z.strictObject({ will: text });
 export const rerun = z.strictObject({ run: id, resumes: id, from: z.unknown() });
 
 const described = z.strictObject({ act: text, effect: text, description: text });
 
-/** What can run on a node. */
+/** The steps that a node supports. */
 export const stepCatalogue = z.strictObject({
   driver: text,
   steps: z.array(
@@ -121,7 +119,7 @@ const firmwareDrift = z.strictObject({ component: text, current: maybe, wanted: 
 
 const planOutlook = {
   power_cycles: count,
-  /** Null where only the ramdisk or the BMC knows. */
+  /** Null if only the ramdisk or the BMC can determine it. */
   erases: trueOrFalse.nullable(),
   expected_ms: count.nullable(),
   p95_ms: count.nullable(),
@@ -133,7 +131,7 @@ const refusal = z.strictObject({
   status: count,
   rule: maybe,
   reason: text,
-  /** For callers who may ask why a rule refuses. */
+  /** Only for callers who may explain rules. */
   explain: document.optional(),
 });
 
@@ -146,7 +144,7 @@ export const nodePlan = z.strictObject({
   target_provision_state: maybe,
   runbook: z.strictObject({ uuid: id, name: text, revision: count.nullable() }).nullable(),
   parameters: document.nullable(),
-  /** What differs from the baseline that was asked for; null where none was. */
+  /** Differences from the requested baseline; null without one. */
   firmware: z.array(firmwareDrift).nullable(),
   would_run: trueOrFalse,
   refusals: z.array(refusal),
@@ -156,7 +154,7 @@ export const nodePlan = z.strictObject({
       index: count,
       interface: text,
       step: text,
-      /** Null where they are the operator's, and a rule refuses the caller. */
+      /** Null if they are the operator's and a rule refuses the caller. */
       args: document.nullable(),
       system: trueOrFalse,
       node_uuid: id.nullable(),

@@ -1,4 +1,4 @@
-/** Preflight of a runbook: what can be known to be wrong with it before anything is sent to a BMC. */
+/** Preflight of runbooks: faults that the API finds before a BMC gets any command. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import type { NodeUuid } from '../../model/ids';
@@ -30,21 +30,20 @@ import { checkParameters, declaredParameters } from './runbook-parameters';
 import * as shapes from './runbook-shapes';
 
 const mostNodes = 50;
-/** Findings that are listed. Once there are so many, no further node is looked at. */
+/** Most findings of an answer. The check of further nodes stops at this number. */
 const mostFindings = 1_000;
 
 const checkedOn = {
   /** UUIDs or names; each node is checked once. */
   nodes: z.array(z.string().min(1).max(255)).max(mostNodes).default([]),
-  /** With which it is to run; either when absent. */
+  /** Absent: both. */
   verb: z.enum(['clean', 'service']).optional(),
-  /** Values of the runbook's parameters. */
   parameters: parameterValues.default({}),
 };
 const ofStored = z.strictObject(checkedOn).prefault({});
 const ofGiven = z.strictObject({
   ...checkedOn,
-  /** The parameters that the runbook is to have. */
+  /** Declarations of the runbook's parameters. */
   declared: declaredParameters.default([]),
   steps: z
     .array(runbookStep)
@@ -86,7 +85,7 @@ const unapproved = (runbook: Approved, node: Node, ident: string): RunbookFindin
   return [{ severity: 'warning', index: null, step: null, node: ident, says }];
 };
 
-/** The steps as they would run on the node, or what cannot be resolved. */
+/** The steps as they would run on the node, or the faults of their parameters. */
 const resolvedOn = (
   { name, parameters }: Open,
   steps: readonly RunbookStep[],
@@ -101,7 +100,7 @@ const resolvedOn = (
   return { steps: faults.length > 0 ? [] : resolved.steps, faults };
 };
 
-/** The nodes that a request names, each once, as it names them first. Throws NodeNotFound, PolicyDenied. */
+/** Each node once, in the order of the request. Throws NodeNotFound, PolicyDenied. */
 const namedNodes = async (
   ctx: ApiContext,
   who: Caller,
@@ -116,7 +115,7 @@ const namedNodes = async (
   return [...found.values()];
 };
 
-/** So that no caller takes the nodes that were not looked at for sound ones. */
+/** Without this finding, a caller would take the unchecked nodes for sound ones. */
 const unchecked = (count: number): RunbookFinding => ({
   severity: 'error',
   index: null,
@@ -154,7 +153,7 @@ const answerFindings = (findings: readonly RunbookFinding[]): Answer => {
   return ok({ errors, warnings: findings.length - errors, findings: findings.slice(0, mostFindings) });
 };
 
-/** Secrets are references in the store; a check reads a text in their place. */
+/** The database has references in place of secrets; a check needs a text there. */
 const readableSteps = (steps: readonly RunbookStep[]): RunbookStep[] =>
   inOrder(steps).map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
 

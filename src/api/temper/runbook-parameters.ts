@@ -1,4 +1,4 @@
-/** Parameters of a runbook on the wire: which there are, with the form of their values and a default. */
+/** Routes of runbook parameters: their names, schemas and defaults. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { schemaFault } from '../../model/resources/parameter-schema';
@@ -33,7 +33,6 @@ const parameter = z.strictObject({
   default: z.unknown().optional(),
   secret: z.boolean().optional(),
 });
-/** What a runbook leaves open, as it is declared. */
 export const declaredParameters = z
   .array(parameter)
   .max(mostParameters, { error: `a runbook has at most ${mostParameters} parameters` });
@@ -51,7 +50,7 @@ const checkParameter = (given: RunbookParameter, at: number): void => {
   if (fault) refuse('default', fault);
 };
 
-/** Throws InvalidInput where a form or a default is wrong, or a name is there twice. */
+/** Throws InvalidInput for a wrong schema or default, or a duplicate name. */
 export const checkParameters = (given: readonly RunbookParameter[]): void => {
   given.forEach(checkParameter);
   const doubled = given.findIndex(({ name }, at) => given.findIndex((one) => one.name === name) !== at);
@@ -66,7 +65,7 @@ const showParameters = async (
   ctx: ApiContext,
 ): Promise<Answer> => ok(view(await findVisibleRunbook(ctx, who, params.runbook)));
 
-/** Replaces them all. Callers who may change the steps may change what these leave open: the same rules are asked. */
+/** Replaces all parameters. The rules are those of changing the steps. */
 const replace = async (
   request: ApiRequest<OfRunbook, unknown, z.output<typeof parametersBody>>,
   ctx: ApiContext,

@@ -1,4 +1,4 @@
-/** Revisions of a runbook on the wire: every state it was in, what changed between two, and taking one out of use. */
+/** Routes of runbook revisions: list, show, diff and withdraw. */
 import { z } from 'zod';
 import type { RunbookRevision } from '../../inventory/runbook-revisions';
 import type { Caller } from '../../model/access/callers';
@@ -33,11 +33,11 @@ const withdrawal = z.strictObject({
 type OfRunbook = { runbook: string };
 type OfOne = z.output<typeof ofOne>;
 
-/** Names of people are for those who may look after the runbook, also where all may run it. */
+/** Names of users are only for callers who may author the runbook, even if all may run it. */
 const people = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
   ctx.policy().allows(revisionRules.author, who, runbookTarget(row));
 
-/** What a runbook was, without its steps, and without who made it when. */
+/** A revision without its steps, author and times. */
 const fieldsOf = ({ name, owner, public: open, traits, disable_ramdisk, parameters }: RunbookRevision) => ({
   name,
   owner,
@@ -60,21 +60,21 @@ const revisionView = (row: RunbookRevision, newest: number, named: boolean) => (
       : { at: row.withdrawn_at.toISOString(), by: named ? row.withdrawn_by : null, reason: row.withdrawn_reason },
 });
 
-/** In what two revisions may differ. */
+/** The fields that a diff compares. */
 const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
   ...fieldsOf(row),
   steps: maskSecrets(steps) as readonly RunbookStep[],
 });
 
-/** A revision is seen as the runbook was: what is public now may have been a project's own, and its steps with it. */
+/** The revision's own owner and visibility decide. A runbook that is public now may have been private to a project. */
 const mayRead = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
   ctx.policy().allows(revisionRules.get, who, runbookTarget(row));
 
-/** The same of all rows. */
+/** `mayRead` as a predicate over rows. */
 const readable = (ctx: ApiContext, who: Caller): Predicate =>
   ctx.policy().filter(revisionRules.get, who, runbookColumns);
 
-/** Throws RevisionNotFound alike for missing and hidden ones. */
+/** Throws RevisionNotFound alike for missing and hidden revisions. */
 const visibleRevision = async (
   ctx: ApiContext,
   who: Caller,
@@ -107,7 +107,7 @@ const showRevision = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>
   return ok(await wholeView(ctx, who, runbook, row));
 };
 
-/** Of secrets it says nothing: they are masked on both sides, and the digests differ. */
+/** Secrets are masked on both sides, so a changed secret shows in the digests only. */
 const diff = async (
   { who, params, query }: ApiRequest<OfOne, z.output<typeof diffQuery>, unknown>,
   ctx: ApiContext,
@@ -132,8 +132,8 @@ const diff = async (
 type Withdrawable = Pick<Runbook, 'uuid' | 'name' | 'owner' | 'public' | 'revision'>;
 
 /**
- * A plan may still name a revision of a runbook that was deleted. Its last state says who may take revisions of it out of use; from
- * other callers it is hidden. Throws RunbookNotFound.
+ * A plan may still name a revision of a deleted runbook. Its last revision decides who may withdraw; the API hides it from other callers.
+ * Throws RunbookNotFound.
  */
 const withdrawable = async (ctx: ApiContext, who: Caller, ident: string): Promise<Withdrawable> => {
   const uuid = asUuid(ident) as RunbookUuid | undefined;

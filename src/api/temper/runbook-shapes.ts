@@ -1,8 +1,7 @@
-/** What the answers about runbooks hold beyond Ironic’s own. */
+/** Answer schemas of runbooks under /temper/v1. */
 import { z } from 'zod';
 import { count, document, listOf, maybe, text, time, trueOrFalse } from './shape-parts';
 
-/** What is wrong with a runbook, or may be. */
 export const runbookCheck = z.strictObject({
   errors: count,
   warnings: count,
@@ -42,12 +41,11 @@ const runbookRevisionHead = {
   withdrawn: z.strictObject({ at: time, by: document.nullable(), reason: text }).nullable(),
 };
 
-/** States that a runbook was in, newest first. */
+/** Newest first. */
 export const runbookRevisions = listOf('revisions', z.strictObject(runbookRevisionHead));
-/** One of them, with its steps. */
 export const runbookRevision = z.strictObject({ ...runbookRevisionHead, steps: z.array(document) });
 
 const revisionNamed = z.strictObject({ revision: count, digest: text });
 
-/** What makes one revision of another, as a JSON Patch (RFC 6902). */
+/** The patch is a JSON Patch (RFC 6902) between the two revisions. */
 export const runbookDiff = z.strictObject({ from: revisionNamed, to: revisionNamed, patch: z.array(document) });

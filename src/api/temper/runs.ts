@@ -1,4 +1,4 @@
-/** Runs on the wire: what was asked, what is going on, which attempt, what it waits for. Ours, so under /temper/v1. */
+/** Routes of runs of one node and of a single run, under /temper/v1 because Ironic has no runs. */
 
 import { z } from 'zod';
 import type { StepRow } from '../../inventory/runs/run-steps';
@@ -25,8 +25,8 @@ const runRule = 'temper:run:get';
 type NodeStanding = NonNullable<Awaited<ReturnType<ApiContext['inventory']['runs']['standingOf']>>>;
 
 /**
- * Which runs of a node a caller may see. The node's present owner decides, not the one at acceptance; a lessee sees what was
- * accepted under its present lease, until that lease ends: leasing the node again does not bring old runs back.
+ * Runs of a node that a caller may see. The node's present owner decides, not the owner at acceptance. A lessee sees the runs of its
+ * present lease only: leasing the node again does not bring old runs back.
  */
 const visibleRuns = (
   ctx: ApiContext,
@@ -41,7 +41,7 @@ const visibleRuns = (
 
 const runsQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
 
-/** The run after which the page begins, if it is one that the list may hold. Throws MarkerNotFound. */
+/** The run that the page follows. Throws MarkerNotFound if the list may not hold it. */
 const markerOf = async (
   ctx: ApiContext,
   marker: string | undefined,
@@ -84,7 +84,7 @@ const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
   },
 });
 
-/** The target of rules about one run; the lessee's project counts while the lease lasts under which it was accepted. */
+/** The policy target of a run. The lessee's project counts only during the lease under which the run was accepted. */
 export const targetOfRun = (run: RunRow, node: NodeStanding | undefined): Target => {
   const leaseLasts = run.lease_id !== null && run.lease_id === node?.lease_id;
   return runTarget({
@@ -94,7 +94,7 @@ export const targetOfRun = (run: RunRow, node: NodeStanding | undefined): Target
   });
 };
 
-/** The run that a caller names and may see. Throws RunNotFound alike for missing and hidden ones. */
+/** Throws RunNotFound alike for missing and hidden runs. */
 export const visibleRun = async (
   ctx: ApiContext,
   who: Caller,
@@ -125,7 +125,7 @@ const showRun = route<{ run: string }>({
       ctx.inventory.runSteps.ofRun(run.id),
       ctx.inventory.stepDurations.ofRun(run.id),
     ]);
-    // An ended run has nothing to add that the store does not know.
+    // Temporal has no additional data about an ended run.
     const live = endedStates.includes(run.state) ? { sources: [] } : await ctx.runs.look(run.id);
     return ok({
       ...withOutlook(textsOf(withLive(runView(run, steps, view), live), view.text), outlook),
@@ -138,17 +138,17 @@ const shownStep = (step: StepRow) => ({
   index: step.index,
   interface: step.interface,
   step: step.step,
-  /** Of the verb itself, not of the caller's list. */
+  /** The verb's own step, not one of the caller's list. */
   system: step.system,
-  /** Whether an abort may cut it short; otherwise it is done first. */
+  /** If false, an abort waits for the step's end. */
   abortable: step.abortable,
   args: maskSecrets(step.args),
   state: step.state,
-  /** The act it is in, for steps of several. */
+  /** For steps of several acts. */
   act: step.state === 'running' ? step.act : null,
   /** Of the act under way, or of the last one. */
   attempt: step.attempt,
-  /** Of all its acts: 1, and one more for each retry. */
+  /** Of all acts of the step, retries included. */
   attempts: step.attempts,
   last_error: step.last_error,
   next_retry_at: null as string | null,
@@ -158,7 +158,7 @@ const shownStep = (step: StepRow) => ({
   finished_at: isoTime(step.finished_at),
 });
 
-/** How a run is shown to one caller: with a link into the engine's own pages for those alone who read everything. */
+/** Only callers who may read everything get a link to the Temporal UI. */
 type View = { readonly ctx: ApiContext; readonly base: string; readonly links: boolean; readonly text: BmcText };
 
 const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: View) => ({
@@ -178,13 +178,12 @@ const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: V
   lessee: run.lessee,
   lease: run.lease_id,
   batch: run.batch,
-  /** The failed run whose steps it took up. */
+  /** The failed run whose steps this run continues. */
   resumes: run.resumes,
   target: run.target,
   cursor: run.cursor,
   waiting_for: run.waiting_for,
   last_error: run.last_error,
-  /** Who asked for the run's end, and when. */
   abort: run.abort_by === null ? null : { by: run.abort_by, at: isoTime(run.abort_at) },
   created_at: isoTime(run.created_at),
   started_at: isoTime(run.started_at),
@@ -196,7 +195,7 @@ const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: V
 
 type Shown = ReturnType<typeof runView>;
 
-/** The run with its texts as the caller may read them: errors name the BMC, its port and paths. */
+/** Error texts name the BMC, its port and paths; this masks them if the caller may not read them. */
 const textsOf = (run: Shown, text: BmcText): Shown => ({
   ...run,
   waiting_for: text(run.waiting_for),
@@ -216,7 +215,7 @@ const uiLink = (run: RunRow, { settings }: ApiContext): { temporal_ui?: string }
       }
     : {};
 
-/** The store's picture with what only the engine knows: the attempt that is out now, and when the next one comes. */
+/** Adds the data that only Temporal has: the present attempt and the time of the next one. */
 const withLive = (run: Shown, live: LiveRun): Shown => {
   const pending = live.pending?.find(({ activity }) => activity.startsWith('step-'));
   const waiting = (live.progress as { waitingFor?: string | null } | undefined)?.waitingFor ?? run.waiting_for;

@@ -1,4 +1,4 @@
-/** What the answers of our own routes are made of. */
+/** Common parts of answer schemas. */
 import { z } from 'zod';
 
 export const text = z.string();

@@ -1,9 +1,8 @@
-/** What the answers of our own routes hold: for the API's description, against which tests hold every answer. */
+/** Answer schemas of the /temper/v1 routes, for the OpenAPI document. Tests check every answer against them. */
 import { z } from 'zod';
 import { masked } from '../../model/access/secrets';
 import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './shape-parts';
 
-/** A ticket for a serial line. */
 export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
 
 const amount = z.union([count, text]);
@@ -132,7 +131,6 @@ export const freeze = z.strictObject({
 });
 export const freezes = listOf('freezes', freeze);
 
-/** Why a rule admits a caller, or does not. */
 export const explanation = z.looseObject({
   rule: text,
   verdict: z.enum(['allowed', 'refused']),
@@ -140,7 +138,7 @@ export const explanation = z.looseObject({
   rule_set: text,
 });
 
-/** What a second policy would have decided otherwise. */
+/** Decisions in which a second policy differs. */
 export const shadow = z.strictObject({
   hash: text,
   since: text,
@@ -149,14 +147,14 @@ export const shadow = z.strictObject({
   differences: z.array(document),
 });
 
-/** What a restore holds back, and what is done about it. */
+/** The parts that a restore holds back, and the remedy. */
 export const recovery = z.strictObject({
   recovery: z.strictObject({ side: z.enum(['store', 'engine', 'unknown']), reason: text, since: time }).nullable(),
   done: trueOrFalse,
   lines: z.array(text),
 });
 
-/** Policy texts that were in force; with their text where one hash was asked for. */
+/** Policy texts that were in force. They hold `text` only if the query names a hash. */
 export const policyHistory = z.strictObject({
   history: z.array(
     z.strictObject({
@@ -179,13 +177,13 @@ export const audit = z.strictObject({
 
 const counts = z.record(text, count);
 
-/** Counts of what the caller may see. */
+/** Only resources that the caller may see count. */
 export const summary = z.strictObject({
   nodes: z.strictObject({ count, provision_state: counts, power_state: counts, fault: counts, maintenance: count }),
   runs: z.strictObject({ phase: counts }),
 });
 
-/** In the order of what was asked. */
+/** In the order of the questions. */
 export const canAnswers = listOf('answers', z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe }));
 
 /** Of nodes, runs and rollouts, newest first. */

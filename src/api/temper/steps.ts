@@ -1,4 +1,4 @@
-/** What can run on a node, with arguments: enough to write a runbook without reading source. */
+/** Catalogue of a node's steps with their arguments, sufficient to write a runbook. */
 import type { StepRow } from '../../model/lifecycle/step-types';
 
 import {
@@ -20,7 +20,7 @@ import * as shapes from './run-shapes';
 
 const stepsRule = 'temper:node:steps';
 
-// Most careful last: a step is as careful as the most careful of its acts.
+// Most careful last: a step has the most careful effect of its acts.
 const effects: readonly Effect[] = ['read', 'converge', 'once'];
 const patiences: readonly Patience[] = ['power', 'soft power', 'start', 'job'];
 
@@ -31,12 +31,12 @@ const actsOf = (names: readonly ActName[]) => {
   const rows = names.map(actRow);
   return {
     acts: names.map((act, at) => ({ act, effect: rows[at]!.effect, description: rows[at]!.says })),
-    /** `once` may harm when it is done twice: it is never repeated by itself. Null where the run itself does the step. */
+    /** `once`: a repetition may harm, so there is no automatic retry. Null for steps that the run itself carries out. */
     effect: last(
       effects,
       rows.map((row) => row.effect),
     ),
-    /** What the longest of its acts waits for; null where each is answered at once. */
+    /** The longest wait of its acts; null if each returns at once. */
     patience: last(
       patiences,
       rows.map((row) => row.patience),
@@ -55,7 +55,7 @@ const stepView = (row: StepRow, { settings }: ApiContext) => ({
   ...actsOf(row.acts),
   abortable: row.abortable,
   may_park: row.parks,
-  /** Whether the ramdisk is booted for it. */
+  /** True if the step boots the ramdisk. */
   ramdisk: row.ramdisk ?? false,
   /** False: the operator forbids it to all callers. */
   allowed: !settings.disallowedSteps.includes(nameOf(row)),

@@ -1,10 +1,10 @@
-/** Reading of what streams have missed: one page at a time for each caller, however many streams it has. */
+/** Limits reads of missed events: one page at a time for each caller, over all its streams. */
 import pLimit from 'p-limit';
 
 const pagesAtOnce = 1;
 const turnsOf = new Map<string, ReturnType<typeof pLimit>>();
 
-/** @param caller key of who reads */
+/** @param caller key of the reader */
 export const inTurn = async <T>(caller: string, read: () => Promise<T>): Promise<T> => {
   const turns = turnsOf.get(caller) ?? pLimit(pagesAtOnce);
   turnsOf.set(caller, turns);

@@ -1,4 +1,4 @@
-/** Webhooks: system administrators say which receiver gets which events, and see each delivery. */
+/** Routes of webhooks: system administrators configure receivers and list deliveries. */
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -63,7 +63,10 @@ const shownDelivery = (row: DeliveryRow) => ({
   finished_at: isoTime(row.finished_at),
 });
 
-/** Refuses early what the control worker would refuse at every delivery; a name that does not resolve now may later. */
+/**
+ * Refuses early the targets that the control worker would refuse at every delivery. A name that does not resolve passes: it may resolve
+ * later.
+ */
 const checkTarget = async ({ settings }: ApiContext, text: string): Promise<void> => {
   const host = allowedTarget(settings.webhookOrigins, text).hostname.replace(/^\[|\]$/g, '');
   if (isIP(host)) return;
@@ -78,7 +81,7 @@ const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal({ secret }
 const findWebhook = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
   (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
 
-/** The record of a change. The URL's path may be a secret of its receiver, so it holds the origin only. */
+/** The record of a change. The URL's path may be a secret of the receiver, so the record has only the origin. */
 const changeOf =
   (act: AuditedAct, secret: boolean) =>
   ({ uuid, url, kinds, enabled }: WebhookRow): Change =>
@@ -147,7 +150,7 @@ const updateWebhook = route<WebhookParams, unknown, z.output<typeof changeBody>>
     const { secret, ...values } = request.body;
     const { url, kinds, enabled, description } = await findWebhook(ctx, request.params.webhook);
     const next: WebhookValues = { url, kinds, enabled, description, ...values };
-    // Switching one off must be possible also where its target is no longer allowed.
+    // A webhook can be switched off even if its target is no longer allowed.
     if (next.enabled || values.url !== undefined) await checkTarget(ctx, next.url);
     const seal = secret === undefined ? undefined : sealed(ctx, secret);
     const update = async (store: Queries) => {
