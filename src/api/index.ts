@@ -1,4 +1,4 @@
-/** The door of the API room. */
+/** Public interface of the API. */
 import { describe } from './openapi';
 import { routes } from './routes';
 
@@ -11,5 +11,4 @@ export { createApi } from './http/server';
 export { resourceTables } from './openapi/resources';
 export { routes };
 
-/** The description of the whole API, in OpenAPI 3.1. */
 export const describeApi = () => describe(routes);

@@ -1,6 +1,6 @@
-/** Work that is done when it is first asked for. */
+/** Memoisation of a function without arguments. */
 
-/** @returns what does the work when it is asked first, and answers the same from then on */
+/** @returns a function that runs `work` once and then returns the same result */
 export const onceOnly = <T>(work: () => T): (() => T) => {
   let done: { readonly made: T } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** Every resource's routes, one line each. */
+/** Route table of the API: the routes of every resource. */
 import type { Route } from './http/route';
 import { allEventRoutes } from './temper/all-events';
 import { auditRoutes } from './temper/audit';

@@ -1,4 +1,4 @@
-/** Who asks, from where, and whether it is one request too many. */
+/** Admission of requests: caller, origin and rate limit. */
 import type { Request } from 'express';
 import { anonymous, type Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
@@ -10,17 +10,16 @@ import type { Route } from './route';
 
 const publicCaller: Caller = { ...anonymous, is_public_api: true };
 
-/** Whether the route needs no login. */
+/** True if the route needs no login. */
 export const isOpen = ({ rules, open }: Route): boolean => rules === 'public' || open === true;
 
-/** Where a request came from, and what it is part of. */
 export const originFrom = (request: Request): Origin => {
   const global_request_id = globalRequestId(request.headers);
   const origin = originOf(addressOf(request), request.get('x-forwarded-for'));
   return { ...origin, ...(global_request_id && { global_request_id }) };
 };
 
-/** Who asks, counted as such; throws Unauthenticated, TooManyRequests. */
+/** The counted caller. Throws Unauthenticated, TooManyRequests. */
 export const admitted = async (
   route: Route,
   identify: () => Promise<Caller>,
@@ -35,7 +34,7 @@ export const admitted = async (
   return who;
 };
 
-/** The refusal of a caller without valid credentials, or of one request too many. Open routes are counted before. */
+/** The refusal to send: Unauthenticated, or TooManyRequests if the count exceeds the limit. Open routes count earlier. */
 export const countedRefusal = async (error: TemperError, count: () => Promise<void>): Promise<TemperError> => {
   if (error.code !== 'Unauthenticated') return error;
   return count().then(

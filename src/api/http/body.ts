@@ -1,4 +1,4 @@
-/** Reads a request's JSON body within its limits: size, depth, number of values, and characters that no store takes. */
+/** Reads a request's JSON body within limits: bytes, depth, values, and characters that PostgreSQL stores. */
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -16,8 +16,8 @@ import { repeatedKey } from './repeated-keys';
 export const bodyLimit = 1024 * 1024;
 export const maxDepth = 25;
 /**
- * Values in one body, lists and objects counted too: what a body may cost does not follow from its bytes alone. An object of
- * 20,000 keys in `extra` held the thread for a quarter of a second; the settings of a whole BIOS are a few thousand values.
+ * Values in one body, lists and objects included. Bytes alone do not bound the cost: an object of 20,000 keys in `extra` blocked the thread
+ * for 250 ms. All settings of a BIOS are a few thousand values.
  */
 export const maxValues = 8_000;
 
@@ -34,7 +34,7 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** What a request sends, unpacked. Throws where nothing here unpacks it. */
+/** The unpacked body stream. Throws for an unknown encoding. */
 const contentOf = (request: Request): Readable => {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;
@@ -44,7 +44,7 @@ const contentOf = (request: Request): Readable => {
   return request.pipe(unpacker);
 };
 
-/** The bytes of a body, unpacked. Throws BodyTooLarge and UnreadableBody. */
+/** The unpacked bytes. Throws BodyTooLarge and UnreadableBody. */
 const receive = async (request: Request, limit: number): Promise<Buffer> => {
   const tooLarge = () => bodyError({ type: 'entity.too.large', limit });
   let content: Readable | undefined;
@@ -64,19 +64,19 @@ const receive = async (request: Request, limit: number): Promise<Buffer> => {
   }
 };
 
-/** Throws where a request names a charset that is not UTF-8, or an encoding where none is taken. */
+/** Throws for a charset other than UTF-8, or for an encoding on an open route. */
 const checkHeaders = ({ headers }: Request, open: boolean): void => {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
   if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset))
     throw bodyError({ type: 'charset.unsupported' });
   const encoding = headers['content-encoding'];
-  // A body without an authenticated caller is not unpacked: 16 kB would become any number.
+  // Bodies without an authenticated caller are not unpacked: 16 kB could expand to any size.
   if (open && encoding !== undefined && encoding.toLowerCase() !== 'identity') raise('EncodingRefused');
 };
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** The value of a body's bytes; its structure is counted before it is parsed. Throws as readBody does. */
+/** Counts the structure before it parses. Throws like readBody. */
 export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storable' | 'any'): unknown => {
   const given = bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
   if (given.length === 0) return undefined;
@@ -91,7 +91,7 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   const text = given.toString();
   const value = parseJson(text);
   if (texts === 'any') return storable(value);
-  // What cannot be stored comes as an escape only: JSON takes no bare NUL, UTF-8 no half of a pair.
+  // Characters that cannot be stored come only as escapes: JSON has no bare NUL, UTF-8 no lone surrogate.
   if (text.includes('\\u')) checkValue(value, limits.values);
   if (!isUtf8(given)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
   const inexact = inexactInteger(text);
@@ -107,13 +107,13 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   return value;
 };
 
-/** Schemas of objects with any keys leave this one out without a word, and what it was to say is lost. */
+/** Schemas of objects with any keys silently drop this key and its value. */
 const lostKey = '__proto__';
 
 const holdsLostKey = (value: unknown): boolean =>
   isContainer(value) && (Object.hasOwn(value, lostKey) || Object.values(value).some(holdsLostKey));
 
-/** Keys of all objects in a value: fewer than its text has where one came twice, of which the parser keeps the last. */
+/** Number of keys in a value. A text with more keys has a duplicate, of which the parser keeps the last. */
 const keysIn = (value: unknown): number => {
   if (!isContainer(value)) return 0;
   const inner = Object.values(value);
@@ -129,9 +129,8 @@ const parseJson = (text: string): unknown => {
 };
 
 /**
- * The parsed body, or undefined where there is none. Throws what `bodyError` and `checkValue` throw, and EncodingRefused.
- * @param how bytes and values at most; whether texts that cannot be stored are replaced rather than refused; whether any caller
- * may send it
+ * The parsed body; undefined if empty. Throws the errors of `bodyError` and `checkValue`, and EncodingRefused.
+ * @param how limits of bytes and values; `cleansTexts` replaces characters that cannot be stored; `open` for routes without login
  */
 export const readBody = async (request: Request, how: BodyLimits = {}): Promise<unknown> => {
   checkHeaders(request, how.open === true);
@@ -140,33 +139,30 @@ export const readBody = async (request: Request, how: BodyLimits = {}): Promise<
     request.body = await receive(request, how.bodyLimit ?? bodyLimit);
   if (!Buffer.isBuffer(request.body)) return request.body;
   const limits = { depth: maxDepth, values: how.bodyValues ?? maxValues };
-  // Kept on the request: one that is tried again under another path finds what it was.
+  // Kept on the request, for a retry under another path.
   request.body = parseBody(request.body, limits, how.cleansTexts ? 'any' : 'storable');
   return request.body;
 };
 
 const checkedName = (key: string): string => (unstorable.test(key) ? 'a key' : key.slice(0, 200));
 
-// Postgres stores neither NUL nor half a surrogate pair.
+// PostgreSQL accepts neither NUL nor lone surrogates.
 const unstorable = /[\0\p{Surrogate}]/u;
 
 const refuseText = (field: string): never =>
   raise('InvalidInput', { field, reason: 'holds a NUL character or half a surrogate pair; leave it out' });
 
-/** Refuses a text that cannot be stored. Throws InvalidInput naming the field. */
+/** Throws InvalidInput naming the field if PostgreSQL cannot store the text. */
 export const checkText = (text: string, field: string): void => {
   if (unstorable.test(text)) refuseText(field);
 };
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/**
- * Refuses a document that is too deep, holds too many values, or a text that cannot be stored.
- * Throws BodyTooDeep, BodyTooManyValues, InvalidInput naming the field.
- */
+/** Throws BodyTooDeep, BodyTooManyValues, or InvalidInput naming the field of a text that cannot be stored. */
 export const checkValue = (document: unknown, most = maxValues): void => {
   let values = 0;
-  // Answers the path to a text that cannot be stored, the innermost key first; it is put together only if there is one.
+  // Returns the path to a text that cannot be stored, innermost key first. The path is built only for a fault.
   const faultIn = (value: unknown, depth: number): string[] | undefined => {
     values += 1;
     if (values > most) raise('BodyTooManyValues', { limit: most });

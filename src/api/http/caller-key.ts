@@ -1,8 +1,8 @@
-/** Who a caller is, as one text: for what is counted or kept per caller. */
+/** Key of a caller, for counts and records per caller. */
 import type { Caller } from '../../model/access/callers';
 
 type KnownCaller = Pick<Caller, 'strategy' | 'user_id' | 'user_name' | 'project_id' | 'system_scope' | 'domain_id'>;
 
-/** The same for the same user in the same scope by the same strategy; roles are no part of it. */
+/** The same user, scope and strategy have the same key. Roles are not part of it. */
 export const callerKey = ({ strategy, user_id, user_name, project_id, system_scope, domain_id }: KnownCaller): string =>
   JSON.stringify([strategy, user_id ?? user_name, project_id, system_scope, domain_id]);

@@ -1,8 +1,8 @@
-/** Which web pages may read our answers: none, unless the installation names their origins. */
+/** CORS: only pages of configured origins may read answers. */
 import cors from 'cors';
 import type { RequestHandler } from 'express';
 
-/** Beyond what any page may read: versions, ids, where something is, and when to come again. */
+/** Headers beyond the ones that any page may read. */
 const exposed = [
   'X-OpenStack-Ironic-API-Version',
   'X-OpenStack-Ironic-API-Minimum-Version',
@@ -30,12 +30,12 @@ const allowedHeaders = [
   'X-OpenStack-Request-Id',
 ];
 
-/** How long a browser need not ask again, in seconds. */
+/** Seconds for which a browser caches a preflight. */
 const maxAge = 600;
 
 /**
- * Says which origins browsers may let read, and answers their preflight requests. Cookies are never allowed: nothing here reads one.
- * @param origins scheme, host and port each; undefined where there are none
+ * Answers preflight requests. Cookies are never allowed: the API reads none.
+ * @param origins scheme, host and port each; empty returns undefined
  */
 export const createCors = (origins: readonly string[]): RequestHandler | undefined =>
   origins.length === 0

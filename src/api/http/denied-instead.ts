@@ -1,11 +1,11 @@
-/** Whether a caller whose request is wrong might do it at all: one who may not is answered by the rule, not by the schema. */
+/** Policy check of a malformed request: a caller without the permission gets 403 or 404 in place of 400. */
 import type { Request } from 'express';
 import type { TemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
 import { asTemperError } from './errors';
 import type { Route, Unread } from './route';
 
-/** What the route's rules say of a request that was refused with 400; undefined where they admit it, or are not asked. */
+/** The policy's refusal of a request that failed with 400; undefined if the rules allow it or the route has no check. */
 export const deniedInstead = async (
   { requireAllowed }: Route,
   { status }: TemperError,
@@ -14,7 +14,7 @@ export const deniedInstead = async (
 ): Promise<TemperError | undefined> => {
   if (status !== 400 || !requireAllowed) return undefined;
   const body: unknown = request.body;
-  // Bytes are what is left of a body that could not be parsed.
+  // A body that could not be parsed is still a Buffer.
   const fields = typeof body === 'object' && body !== null && !Buffer.isBuffer(body) ? body : {};
   const field = (name: string): unknown =>
     Object.hasOwn(fields, name) ? (fields as Record<string, unknown>)[name] : undefined;

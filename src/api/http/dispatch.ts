@@ -1,24 +1,23 @@
-/** Which routes a request is compared with: those of its own group, for comparing it with every path of the API costs more than most answers. */
+/** Groups of routes. A request is matched with its group only, because a match with every path costs more than most answers. */
 import { type Express, type RequestHandler, Router } from 'express';
 
-/** Words that every path of a group has in common: the version, and the collection behind it. */
+/** Leading words that all paths of a group share: the version and the collection. */
 const commonWords = (segments: readonly string[]): string[] => segments.slice(0, segments[1] === 'temper' ? 4 : 3);
 
-/** The group of a path, be it a route's or a request's: a request matches no route of another group. */
+/** Works for paths of routes and requests. A request matches no route of another group. */
 export const groupOf = (path: string): string => {
   const segments = path.split('/');
   return `${segments.length}${commonWords(segments).join('/')}`;
 };
 
-/** Where routes are added, each to the group of its path. */
 export type Dispatch = {
-  /** Throws where a parameter of the path stands among the words that groups are made of. */
+  /** Throws if a parameter is among the group's words. */
   route(path: string): ReturnType<Router['route']>;
-  /** To be used behind what brings paths to their one form; goes on where no route of the group matches. */
+  /** Must follow the middleware that normalises paths. Calls next() if no route matches. */
   readonly handle: RequestHandler;
 };
 
-/** Within a group, routes are tried in the order in which they were added. */
+/** Within a group, routes match in the order of addition. */
 export const createDispatch = (app: Express): Dispatch => {
   const groups = new Map<string, Router>();
   const add = (key: string): Router => {

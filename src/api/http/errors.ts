@@ -1,16 +1,15 @@
-/** Translates what was thrown into the wire's error bodies: one table of forms, and everything unknown becomes a plain 500. */
+/** Translates thrown errors into answers. Unknown errors become a plain 500. */
 import type { z } from 'zod';
 import { isContended, isStoreAway } from '../../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../../model/errors';
 import { came } from '../resource/validation';
 import { issueText, keysText, likeliest } from './schema-texts';
 
-/** An error as it is sent. */
 export type ErrorReply = {
   readonly status: number;
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the version headers belong on it; what the authentication layer refuses has none. */
+  /** False for refusals of the authentication layer, which carry no version headers. */
   readonly versioned: boolean;
 };
 
@@ -70,7 +69,6 @@ const headerOf = (row: (typeof headerFacts)[number], { code, facts }: TemperErro
   return code === row.code && value !== undefined ? [[row.header, String(value)]] : [];
 };
 
-/** The reply for an error of the list. */
 export const replyFor = (error: TemperError): ErrorReply => {
   const form = forms[error.code] ?? 'fault';
   return {
@@ -81,7 +79,7 @@ export const replyFor = (error: TemperError): ErrorReply => {
   };
 };
 
-/** Anything thrown as an error of the list: what is not one becomes `Unexpected`, which says nothing but the request's id. */
+/** Unknown errors become `Unexpected`, whose text has only the request's id. */
 export const asTemperError = (thrown: unknown, requestId: string): TemperError => {
   if (isTemperError(thrown)) return thrown;
   if (isStoreAway(thrown)) return new TemperError('StoreUnavailable', {}, { cause: thrown });
@@ -89,7 +87,7 @@ export const asTemperError = (thrown: unknown, requestId: string): TemperError =
   return new TemperError('Unexpected', { request_id: requestId }, { cause: thrown });
 };
 
-// What reading a body may throw, by `type`; github.com/expressjs/body-parser README, "Errors".
+// Errors of body reading, by `type`; github.com/expressjs/body-parser README, "Errors".
 type BodyFault = Partial<Error> & { readonly type?: string; readonly limit?: number; readonly status?: number };
 
 type BodyRefusal = { readonly code: ErrorCode; readonly reason: string };
@@ -119,7 +117,6 @@ const undecodedBody: BodyRefusal = {
   reason: 'it is not encoded as its Content-Encoding says',
 };
 
-/** An error of the body reader as one of the list. */
 export const bodyError = (thrown: BodyFault): TemperError => {
   if (thrown.type === 'entity.too.large') return new TemperError('BodyTooLarge', { limit: thrown.limit });
   // The parser's own text quotes the body, which may hold a secret.
@@ -132,7 +129,7 @@ const quoted = ({ path }: z.core.$ZodIssue, given: Readonly<Record<string, unkno
   return value === undefined ? '' : `; ${came(value)} came`;
 };
 
-/** The items of a body that is a list are the operations of a patch, named by their number. */
+/** The items of a list body are patch operations, named by their number. */
 const fieldAt = ([first, ...rest]: readonly PropertyKey[], where: string): string => {
   if (first === undefined) return where;
   if (where !== 'body' || typeof first !== 'number') return [first, ...rest].join('.');
@@ -140,8 +137,8 @@ const fieldAt = ([first, ...rest]: readonly PropertyKey[], where: string): strin
 };
 
 /**
- * What a schema found, as one error: the first fault decides, unknown keys are reported together.
- * @param given what came, to be quoted; left out wherever a value may be a secret
+ * The first fault decides; unknown keys are reported together.
+ * @param given the values to quote; absent if any may be a secret
  */
 export const schemaError = (
   error: z.ZodError,

@@ -1,4 +1,4 @@
-/** Who streams the events of which run: a bounded number, woken by one listening connection, and by the one reader of all events. */
+/** Event streams of runs. They are bounded per caller, and one LISTEN connection and the event tail wake them. */
 
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -12,19 +12,17 @@ import type { ErrorLog } from '../../model/log';
 import { callerKey } from './caller-key';
 import { createEventTail, type EventTail } from './event-tail';
 
-/** One open stream of events. */
 export type Subscription = {
-  /** Aborts when the API ends. */
+  /** Aborts when the API closes. */
   readonly closing: AbortSignal;
-  /** Resolves when something may have come for its run, at the latest after this time, or when `signal` aborts. */
+  /** Resolves on news for the run, after the time, or if `signal` aborts. */
   news(withinMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Whom a stream is counted for. */
 export type Opener = {
   readonly caller: string;
-  /** Whose quota it counts against; null for none. */
+  /** Project whose quota counts the stream; null for none. */
   readonly project: string | null;
   readonly ofSystem: boolean;
 };
@@ -38,27 +36,26 @@ export const openerOf = (who: Caller): Opener => ({
 export type Streams = {
   /** Opens a stream of a run, or of all events (null). Throws TooManyStreams, QuotaExceeded. */
   open(run: RunUuid | null, opener: Opener): Promise<Subscription>;
-  /** Where streams of all events get them. */
+  /** Source of streams of all events. */
   readonly tail: EventTail;
-  /** How many are open. */
   readonly open_count: number;
-  /** Ends all of them. */
+  /** Ends all streams. */
   close(): Promise<void>;
 };
 
 export type StreamsOptions = {
   readonly inventory: Inventory;
   readonly log: ErrorLog;
-  /** Of all callers, and of one. */
+  /** Limits of all callers, and of one. */
   readonly limit?: number;
   readonly limitOfOne?: number;
-  /** Of the callers of one project in this process; any number when absent or 0. */
+  /** Limit of one project's callers in this process; none if absent or 0. */
   readonly quota?: number;
-  /** Reports how many are open, whenever that changes. */
+  /** Called with the number of open streams after each change. */
   readonly onCount?: (open: number) => void;
 };
 
-// A watch outlives two renewals that failed.
+// A watch outlives two failed renewals.
 const watchMs = 90_000;
 const renewEveryMs = 30_000;
 
@@ -69,10 +66,10 @@ type Subscriber = {
   wake: () => void;
 };
 
-/** A part of all streams is for callers of the system: a few projects with their quotas would hold the others. */
+/** Reserved for system callers: otherwise a few projects could use all streams. */
 const ofSystemShare = 1 / 5;
 
-/** Raises where the bound of all streams, of one caller's or of one project's is reached. */
+/** Throws TooManyStreams, QuotaExceeded. */
 const requireRoom = (
   subscribers: ReadonlySet<Subscriber>,
   { caller, project, ofSystem }: Opener,
@@ -93,7 +90,7 @@ const runsOf = (subscribers: ReadonlySet<Subscriber>): RunUuid[] => [
   ...new Set([...subscribers].map(({ run }) => run).filter((run) => run !== null)),
 ];
 
-/** The runs that this process watches, noted in the store again and again, and its listening connection. */
+/** The runs that this process watches, renewed in the database, and its LISTEN connection. */
 const createWatch = ({ inventory, log }: StreamsOptions, subscribers: ReadonlySet<Subscriber>) => {
   const watcher = randomUUID();
   let listening: Promise<Listening | undefined> | undefined;
@@ -113,7 +110,7 @@ const createWatch = ({ inventory, log }: StreamsOptions, subscribers: ReadonlySe
     keep,
     drop: (run: RunUuid): Promise<void> =>
       inventory.watches.drop(watcher, run).catch(warn('a watch could not be ended')),
-    /** Without it streams are slower, not wrong; the next stream tries again. */
+    /** Without the connection, streams are only slower. The next stream retries. */
     async listen(): Promise<void> {
       listening ??= inventory.watches.listen(wake, wake).catch((thrown) => {
         listening = undefined;
@@ -129,7 +126,7 @@ const createWatch = ({ inventory, log }: StreamsOptions, subscribers: ReadonlySe
   };
 };
 
-/** @returns streams that are all closed; the listening connection is opened by the first one */
+/** The first stream opens the LISTEN connection. */
 export const createStreams = (options: StreamsOptions): Streams => {
   const { onCount } = options;
   const subscribers = new Set<Subscriber>();
@@ -145,7 +142,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
     await watch.drop(subscriber.run);
   };
 
-  /** Announcements come at once but may be lost; what the reader of all events finds is late by a part of a second. */
+  /** Notifications are immediate but can be lost. The event tail finds all events within a fraction of a second. */
   const watched = async (run: RunUuid, subscriber: Subscriber): Promise<() => void> => {
     await watch.listen();
     await watch.keep([run]);
@@ -191,7 +188,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
   };
 };
 
-/** Waits for the first of: news (also news that came before), time, a signal. */
+/** Resolves on the first of: news (earlier news included), time, a signal. */
 const waitForEvents = (subscriber: Subscriber, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {

@@ -1,4 +1,4 @@
-/** The newest events for all streams of a process: one reader, however many streams there are, and none without any. */
+/** Event tail: one reader of new events for all streams of a process. Without streams, it stops. */
 import { setMaxListeners } from 'node:events';
 import type { Inventory } from '../../inventory';
 import type { SeenEvent } from '../../inventory/event-pages';
@@ -7,35 +7,35 @@ import type { ErrorLog } from '../../model/log';
 import { pause } from '../../model/passes';
 
 const eventsAtOnce = 500;
-// Where something has happened more follows: read soon again, and ever later while nothing comes.
+// After events, more usually follow: the wait is short and then grows.
 const readSoonMs = 100;
 const readLatestMs = 400;
-/** Of one stream, of what it asked for; a client that does not read so many is behind, and connects again. */
+/** Events kept for one stream. A client that is further behind is cut off and reconnects. */
 const mostKept = 5_000;
 
-/** Whether an event is of what a stream asked for. */
+/** True if the event concerns the stream. */
 type Concerns = (event: SeenEvent) => boolean;
 
 export type Tailing = {
-  /** The place from which on events come. */
+  /** Events start after this place. */
   readonly from: FeedPlace;
-  /** What has come meanwhile, in order; waits for some, at most so long. Undefined once the client is too far behind. */
+  /** The new events in order, after a wait for the first. Undefined if the client is too far behind. */
   take(withinMs: number, signal: AbortSignal): Promise<readonly SeenEvent[] | undefined>;
   close(): void;
 };
 
 export type EventTail = {
-  /** Events that do not concern a stream neither wake it nor are kept for it. */
+  /** Events that do not concern a stream neither wake it nor stay in memory for it. */
   open(concerns: Concerns): Promise<Tailing>;
-  /** Calls `wake` whenever such an event has come, and keeps none. @returns what ends that */
+  /** Calls `wake` on each such event and keeps none. @returns a function that ends the watch */
   watch(concerns: Concerns, wake: () => void): Promise<() => void>;
   close(): void;
 };
 
-/** `place` is that of the last event that all streams were given. */
+/** `place` is the place of the last event given to all streams. */
 type TailReader = { place: FeedPlace };
 
-/** `give` gets the events of one read, all of which concern it, and at least one. */
+/** `give` gets the events of one read that concern it, at least one. */
 type Follower = { readonly concerns: Concerns; readonly give: (rows: readonly SeenEvent[]) => void };
 type Kept = { rows: SeenEvent[]; behind: boolean; wake: () => void };
 
@@ -56,7 +56,7 @@ const waitFor = (kept: Kept, withinMs: number, signals: readonly AbortSignal[]):
 const keep = (kept: Kept, rows: readonly SeenEvent[]): void => {
   kept.rows.push(...rows);
   kept.behind ||= kept.rows.length > mostKept;
-  if (kept.behind) kept.rows = []; // it is cut off, and reads them after it has connected again
+  if (kept.behind) kept.rows = []; // the stream ends, and the client reads them after it reconnects
   kept.wake();
 };
 
@@ -71,10 +71,10 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
   const followers = new Set<Follower>();
   const ending = new AbortController();
   setMaxListeners(0, ending.signal); // one for each stream that waits
-  /** The one that reads, or is about to; none without a stream. */
+  /** The present or starting reader; undefined without a stream. */
   let current: Promise<TailReader> | undefined;
 
-  /** Reads until no stream is left. A store that does not answer is asked again. */
+  /** Reads until no stream is left. It retries if PostgreSQL does not respond. */
   const read = async (reader: TailReader): Promise<void> => {
     let waitMs = readLatestMs;
     while (followers.size > 0 && !ending.signal.aborted) {
@@ -101,7 +101,7 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
     return reader;
   };
 
-  /** Among the followers before the reader is asked, so that it neither ends meanwhile nor leaves an event out. */
+  /** Adds the follower before it awaits the reader, so that the reader neither stops nor skips an event in between. */
   const join = async (follower: Follower): Promise<TailReader> => {
     followers.add(follower);
     current ??= begin();
@@ -117,7 +117,7 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
       const kept: Kept = { rows: [], behind: false, wake: () => {} };
       const follower: Follower = { concerns, give: (rows) => keep(kept, rows) };
       const reader = await join(follower);
-      kept.rows = []; // what came until now is before its place
+      kept.rows = []; // earlier events are before its place
       return {
         from: reader.place,
         async take(withinMs, signal) {

@@ -1,11 +1,11 @@
-/** The answer to a request that was cut off after its work, rebuilt from what the store holds now. */
+/** Rebuilds the answer of a request whose process died after its work, from the present data. */
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
 import { creates, type KeyedRequest, shownBy, showOf } from './idempotency-seen';
 import type { Answer, Route } from './route';
 
-/** The resource as it is now, to who asks now; nothing of it where it is gone or hidden. */
+/** The resource as the present caller sees it; undefined if it is gone or hidden. */
 const shownNow = async (show: Route, id: string, asked: KeyedRequest, ctx: ApiContext): Promise<Answer | undefined> => {
   try {
     return await shownBy(show, id, asked, ctx);
@@ -23,7 +23,7 @@ const createdBefore = async (
 ): Promise<Answer> => {
   const { path, madeIn: collection = path, answers } = asked.route;
   const show = showOf(collection, routes);
-  // The enrolment of a discovered machine answers less than what is shown of its node.
+  // The enrolment of a discovered machine returns less than GET of its node.
   const likewise = show && answers?.[201] === show.answers?.[200];
   const shown = likewise ? await shownNow(show, id, asked, ctx) : undefined;
   return {
@@ -34,7 +34,7 @@ const createdBefore = async (
   };
 };
 
-/** Where to look at the node, for what moves it. */
+/** The Location of the node's states, for requests that change them. */
 const statesOf = ({ request, route }: KeyedRequest): Record<string, string> => {
   const { node_ident } = (request.params ?? {}) as { node_ident?: string };
   if (!node_ident || !/\/states\/(provision|power)$/.test(route.path)) return {};
@@ -43,13 +43,13 @@ const statesOf = ({ request, route }: KeyedRequest): Record<string, string> => {
 
 const emptyStatuses = [202, 204];
 
-/** What a route answers without a body where all goes well; 202 where it would have said more. */
+/** The route's success status without a body; 202 if the route has a body. */
 const emptyStatus = ({ answers = {} }: Route): number => {
   const empty = Object.entries(answers).filter(([, body]) => body === null);
   return empty.map(([status]) => Number(status)).find((status) => emptyStatuses.includes(status)) ?? 202;
 };
 
-/** @param row of the request that was cut off; its work is written down */
+/** @param row of the dead request; its work is committed */
 export const cutOffAnswer = async (
   row: KeyRow,
   asked: KeyedRequest,

@@ -1,38 +1,37 @@
-/** What a kept answer is about may have changed hands since: its caller gets it again while that may be seen. */
+/** Visibility check before a stored answer is repeated: the resource may have a new owner since. */
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
 import { maxMinor } from '../../model/resources/microversions';
 import type { ApiContext } from '../context';
 import type { Answer, ApiRequest, Route } from './route';
 
-/** The request as it came, parsed. */
 export type KeyedRequest = {
   readonly route: Route;
   readonly request: ApiRequest<unknown, unknown, unknown>;
-  /** As routes see it, with its query. */
+  /** With its query, as routes see it. */
   readonly url: string;
-  /** As it came, before its schema. */
+  /** Before its schema. */
   readonly rawBody: unknown;
 };
 
-/** What shows the resources of a collection one by one. */
+/** The route that shows single resources of a collection. */
 export const showOf = (collection: string, routes: readonly Route[]): Route | undefined =>
   routes.find(
     ({ method, path }) =>
       method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 1).includes('/'),
   );
 
-/** The resource as it is now, to who asks now. Throws what its route throws. */
+/** The resource as the present caller sees it. Throws the errors of the route. */
 export const shownBy = (show: Route, id: string, { request }: KeyedRequest, ctx: ApiContext): Promise<Answer> => {
   const param = show.path.slice(show.path.lastIndexOf(':') + 1);
   return show.handler({ ...request, params: { [param]: id }, query: {}, body: undefined } as never, ctx);
 };
 
-/** Whether a route makes what it answers. */
+/** True if the route creates a resource. */
 export const creates = ({ method, answers }: Route): boolean =>
   answers === undefined ? method === 'POST' : Object.hasOwn(answers, 201);
 
-/** Where that is shown which a parameter of a path names. */
+/** Collections of the objects that path parameters name. */
 export const shownIn: Readonly<Record<string, string>> = {
   node_ident: '/v1/nodes',
   node: '/v1/nodes',
@@ -42,11 +41,11 @@ export const shownIn: Readonly<Record<string, string>> = {
   runbook: '/v1/runbooks',
 };
 
-/** Temper's routes take names from every version. */
+/** Temper's routes accept names at every version. */
 const versioned = (asked: KeyedRequest): KeyedRequest =>
   asked.route.path.startsWith('/temper/') ? { ...asked, request: { ...asked.request, version: maxMinor } } : asked;
 
-/** Throws what hides an object that the path names. */
+/** Throws if an object in the path is hidden. */
 const requireNamed = async (asked: KeyedRequest, ctx: ApiContext, routes: readonly Route[]): Promise<void> => {
   for (const [param, ident] of Object.entries((asked.request.params ?? {}) as Record<string, string>)) {
     const show = Object.hasOwn(shownIn, param) ? showOf(shownIn[param]!, routes) : undefined;
@@ -59,7 +58,7 @@ const fieldOf = (body: unknown) => (name: string) =>
     ? (body as Record<string, unknown>)[name]
     : undefined;
 
-/** Whether what was made is there, and shown to who asks. */
+/** True if the created resource exists and the caller may see it. */
 const isSeen = async (show: Route | undefined, id: string, asked: KeyedRequest, ctx: ApiContext): Promise<boolean> =>
   show === undefined ||
   (await shownBy(show, id, asked, ctx).then(
@@ -68,8 +67,8 @@ const isSeen = async (show: Route | undefined, id: string, asked: KeyedRequest, 
   ));
 
 /**
- * Asks again who may see what the request is about; work is done no second time. Throws what hides it.
- * @returns whether the body of the answer may be seen too: that of a creation is not where what it made is hidden, or gone
+ * Repeats the visibility checks without the work. Throws if an object of the request is hidden.
+ * @returns false if the answer's body must not be shown: the created resource is hidden or gone
  */
 export const seenAgain = async (
   row: KeyRow,
@@ -78,7 +77,7 @@ export const seenAgain = async (
   routes: readonly Route[],
 ): Promise<boolean> => {
   const { route, request, rawBody } = asked;
-  // The request itself may have used up what the path of a creation names.
+  // The request itself may have consumed an object that its path names.
   if (!creates(route) || row.resource_id === null) return requireNamed(asked, ctx, routes).then(() => true);
   const { who, version } = request;
   const params = (request.params ?? {}) as Record<string, string>;

@@ -1,4 +1,4 @@
-/** Idempotency-Key: of several requests that carry the same key one does the work, and all get its answer. */
+/** Idempotency-Key: only one of several requests with the same key does the work, and all get its answer. */
 import { createHash } from 'node:crypto';
 import { isGivenUp, type KeyAsked, type KeyRow, livesForMs } from '../../inventory/idempotency';
 import type { Caller } from '../../model/access/callers';
@@ -12,17 +12,17 @@ import { cutOffAnswer } from './idempotency-cut-off';
 import { type KeyedRequest, seenAgain } from './idempotency-seen';
 import type { Answer, Route } from './route';
 
-/** Creates and starts work: a repeat would do it a second time. */
+/** Methods whose repetition would do the work twice. */
 const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
 
-/** Whether a route honours the key; ramdisks have no login, and where nothing is changed nothing can be done twice. */
+/** Ramdisks have no login, and requests without changes are safe to repeat. */
 export const honoursKey = ({ method, rules, open, changesNothing }: Route): boolean =>
   honouring.includes(method as 'POST') && !changesNothing && rules !== 'public' && rules.length > 0 && !open;
 
-/** Does the work under the id that its records are to carry. */
+/** Does the work. Its records carry the id. */
 type Work = (requestId: string) => Promise<Answer>;
 
-/** An answer, and whether an earlier request did its work. */
+/** `repeated`: an earlier request did the work. */
 export type Once = { readonly answer: Answer; readonly repeated: boolean };
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
@@ -46,8 +46,8 @@ const whatIsAsked = ({ route, request, url, rawBody }: KeyedRequest): string => 
 const callerDigest = (who: Caller): Buffer => createHash('sha256').update(callerKey(who)).digest();
 
 /**
- * Kept answers say nothing of this request: its own id, versions and security headers are put on it as on any other.
- * @param seen whether who asks sees what was made; its address is known to them
+ * The present request's id, versions and security headers are added later, like on any answer.
+ * @param seen the caller may see the created resource; otherwise it gets the Location only, which it already has
  */
 const replay = ({ status, headers, body }: KeyRow, seen: boolean): Answer => {
   const location = headers?.Location;
@@ -62,8 +62,8 @@ const replay = ({ status, headers, body }: KeyRow, seen: boolean): Answer => {
 const underWay = (): never => raise('IdempotencyUnderWay', { seconds: 1 });
 
 /**
- * Errors that say nothing of the work: a statement may even be on its way still, which must find that its request was given up, or
- * another one of the request stands. What became of it is looked up when it is asked for again.
+ * After these errors the result is unknown: a statement may still be in flight, or its commit may have succeeded. The key is abandoned but
+ * not freed, so a late statement fails. A repeat looks up the result.
  */
 const inconclusiveErrors = [
   'StoreUnavailable',
@@ -71,10 +71,9 @@ const inconclusiveErrors = [
   'Unexpected',
 ] as const satisfies readonly TemperError['code'][];
 
-/** What the functions below work with. */
 type Keys = {
   readonly ctx: ApiContext;
-  /** Where a created resource is shown. */
+  /** Routes that show created resources. */
   readonly routes: readonly Route[];
 };
 
@@ -83,7 +82,7 @@ const keepAnswer = ({ ctx }: Keys, request_id: string, answer: Answer): Promise<
     .answered(request_id, keptAnswer(answer))
     .catch((thrown) => ctx.log.warn('answer not kept', { request_id, reason: String(thrown) }));
 
-/** An error with nothing written down frees the key; one that came after the work is its answer. */
+/** An error before any write frees the key. An error after a write is the request's answer. */
 const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promise<void> => {
   const { idempotency } = keys.ctx.inventory;
   const error = asTemperError(thrown, request_id);
@@ -93,7 +92,7 @@ const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promi
   await keepAnswer(keys, request_id, { status, headers, text });
 };
 
-/** Says that this process still serves it, for as long as it does. */
+/** Renews the claim on the request while this process serves it. */
 const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answer> => {
   const { inventory, log } = keys.ctx;
   const beat = setInterval(() => void inventory.idempotency.renew(request_id).catch(() => {}), livesForMs / 3);
@@ -113,7 +112,7 @@ const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answ
   }
 };
 
-/** The first request was cut off when its work was written down: what follows is the answer that it would have had. */
+/** The first request died after its work was committed: builds the answer that it would have sent. */
 const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work): Promise<Answer> => {
   const { ctx, routes } = keys;
   if (!(await ctx.inventory.idempotency.revive(row.request_id))) return underWay();
@@ -123,7 +122,7 @@ const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work):
   return answer;
 };
 
-/** Who gets the answer is asked again, as a node may have changed hands since. Throws what hides what it is about. */
+/** Checks visibility again, because a node may have a new owner. Throws if an object of the request is hidden. */
 const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedRequest, work: Work): Promise<Once> => {
   const { ctx, routes } = keys;
   if (row.status !== null) return { answer: replay(row, await seenAgain(row, asked, ctx, routes)), repeated: true };
@@ -137,9 +136,9 @@ const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedR
 };
 
 /**
- * @param routes where a created resource is shown
- * @returns what does the work of a request at most once per caller and key. Throws IdempotencyUnderWay, IdempotencyKeyReused,
- *   TooManyKeys, InvalidInput, and what the work throws
+ * @param routes routes that show created resources
+ * @returns a function that does work at most once per caller and key. Throws IdempotencyUnderWay, IdempotencyKeyReused, TooManyKeys,
+ * InvalidInput, and the errors of the work
  */
 export const createOnce = (ctx: ApiContext, routes: readonly Route[]) => {
   const keys: Keys = { ctx, routes };

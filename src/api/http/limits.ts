@@ -1,4 +1,4 @@
-/** How many requests one caller is served in a minute; a request without a login counts by address. */
+/** Rate limits: requests per minute of each caller, or of each address without a login. */
 import type { Request, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import type { Caller } from '../../model/access/callers';
@@ -7,7 +7,7 @@ import { callerKey } from './caller-key';
 import { senderOf } from './proxies';
 import { RequestCounts } from './request-counts';
 
-/** Each counts the request, and throws TooManyRequests where it is one too many. A request is counted once. */
+/** Each counts a request at most once. Both throw TooManyRequests. */
 export type Limits = {
   ofCaller(request: Request, response: Response, who: Caller): Promise<void>;
   ofAddress(request: Request, response: Response): Promise<void>;
@@ -15,7 +15,7 @@ export type Limits = {
 
 const windowMs = 60_000;
 
-/** A request as its refusal finds it: the library's store in memory always says when the window ends. */
+/** The memory store always sets the window's end. */
 type LimitedRequest = Request & { readonly rateLimit: { readonly resetTime: Date } };
 
 const tooMany = (request: Request, limit: number): TemperError => {
@@ -23,7 +23,7 @@ const tooMany = (request: Request, limit: number): TemperError => {
   return new TemperError('TooManyRequests', { limit, seconds: Math.max(1, Math.ceil(left / 1_000)) });
 };
 
-/** Counts a request under a key, once however often it is asked. */
+/** Counts a request under a key, at most once. */
 type Count = (request: Request, response: Response, keyOf: () => string) => Promise<void>;
 
 const uncounted = Promise.resolve();
@@ -39,7 +39,7 @@ const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>):
     legacyHeaders: false,
     keyGenerator: (request) => keys.get(request)!,
     handler: (request, _response, next) => next(tooMany(request, perMinute)),
-    validate: false, // its checks are about keys made of addresses alone
+    validate: false, // the checks assume keys made of addresses alone
   });
   return (request, response, keyOf) => {
     if (keys.has(request)) return Promise.resolve();
@@ -50,10 +50,9 @@ const counter = (perMinute: number | undefined, keys: WeakMap<Request, string>):
   };
 };
 
-/** Requests in a minute; none are counted where a number is undefined. */
+/** Requests per minute; undefined disables the count. */
 export type LimitSettings = { readonly caller?: number; readonly address?: number };
 
-/** The smaller of those that are set. */
 const smaller = (one = Number.POSITIVE_INFINITY, other = Number.POSITIVE_INFINITY): number | undefined => {
   const least = Math.min(one, other);
   return least === Number.POSITIVE_INFINITY ? undefined : least;

@@ -1,26 +1,22 @@
-/** A request that finds its node held tries again for a while: most runs on a node are over sooner than a client asks anew. */
+/** Retries a request while its node is locked: most locks end sooner than a client would retry. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTemperError, raise } from '../../model/errors';
 
 const firstPauseMs = 50;
 const longestLockPauseMs = 400;
 
-/** How often a request is decided anew at once that lost a race for a row. */
+/** Most immediate retries after lost races. */
 const mostRaces = 2;
 
-/**
- * Refuses a write that found another row than the one that it was decided by: the request is decided again at once, on what
- * the other writer left. Throws NodeLocked.
- */
+/** Refuses a write whose row changed after the decision. The request is decided again at once, on the new row. Throws NodeLocked. */
 export const lostLockRace = (node: string): never => raise('NodeLocked', { node, raced: true });
 
 const isRace = (thrown: unknown): boolean => isTemperError(thrown, 'NodeLocked') && thrown.facts.raced === true;
 
 /**
- * Does the work, again while a node that it needs is held; a refusal as held has changed nothing. The only place where
- * that is tried again.
- * Throws what the work throws, NodeLocked once the time is over.
- * @param withinMs no new attempt for a held node begins later than this; 0 for a single one
+ * Retries work while a node that it needs is locked. A NodeLocked refusal has changed nothing. No other place retries it. Throws the errors
+ * of the work, and NodeLocked after the time.
+ * @param withinMs latest start of a new attempt; 0 for a single attempt
  */
 export const waitForLock = async <T>(work: () => Promise<T>, withinMs: number): Promise<T> => {
   const deadline = performance.now() + withinMs;

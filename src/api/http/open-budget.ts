@@ -1,27 +1,27 @@
-/** How much of what unauthenticated senders send is read at once: a budget of bodies for all, one for each address, and a deadline. */
+/** Budget of bodies from unauthenticated senders: limits in all and per address, and a deadline. */
 import type { Request } from 'express';
 import { raise } from '../../model/errors';
 import { createTurnstile } from '../../model/turnstile';
 import { senderOf } from './proxies';
 
 export type OpenBudget = {
-  /** Bodies that are read and parsed at once. */
+  /** Bodies read and parsed at once. */
   readonly atOnce: number;
-  /** Of these, of one address. */
+  /** Of these, from one address. */
   readonly ofOne: number;
-  /** How long one may take to arrive, in ms. */
+  /** Deadline for a body's arrival, in ms. */
   readonly withinMs: number;
 };
 
-/** Enough for a thousand nodes that start together: a ramdisk sends its body in milliseconds, and again after a 503. */
+/** Enough for a thousand nodes that start together: a ramdisk sends its body in milliseconds and retries after a 503. */
 const openBudget: OpenBudget = { atOnce: 32, ofOne: 4, withinMs: 30_000 };
 
 export type Spending = {
-  /** Takes a place before the body is read; throws TooManyAtOnce. @returns what gives it back, harmless to repeat */
+  /** Reserves a place before the body is read; throws TooManyAtOnce. @returns an idempotent release */
   spend(request: Request): () => void;
 };
 
-/** Counts in this process's memory. A sender that is too slow loses its connection, and with it its place. */
+/** Counts in this process's memory. A sender past the deadline loses its connection and its place. */
 export const createOpenBudget = ({ atOnce, ofOne, withinMs }: OpenBudget = openBudget): Spending => {
   const senders = createTurnstile(ofOne);
   let all = 0;

@@ -1,34 +1,34 @@
-/** Brings a request's path to the one form that routes are written in, and sorts routes so that a word beats a parameter. */
+/** Normalises request paths, and sorts routes so that a word precedes a parameter. */
 import { dropsJsonSuffix } from './versions';
 
 const prefixes = ['/v1', '/temper/v1'];
 
-/** Ours was never asked for with a suffix that means nothing. */
+/** These paths never had a `.json` suffix to drop. */
 const ours = '/temper/';
 
-/** Clients that look for a version's document ask it without a login, and it is at `/v1` alone. */
+/** Clients request the version document here without a login. The route exists at `/v1` only. */
 export const unversioned = '/v1.json';
 
 const isVersioned = (path: string): boolean =>
   path === unversioned || prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 
-/** `/nodes` is `/v1/nodes`; doubled and trailing slashes go. `/` stays. */
+/** `/nodes` becomes `/v1/nodes`; doubled and trailing slashes go. `/` stays. */
 const withPrefix = (path: string): string => {
   const clean = path.length > 1 ? path.replace(/\/{2,}/g, '/').replace(/\/$/, '') || '/' : path;
   return clean === '/' || isVersioned(clean) ? clean : `/v1${clean}`;
 };
 
-/** Sub-resources that some clients name before the node: `/v1/nodes/states/console/<node>`. No node can have such a name. */
+/** Some clients put a sub-resource before the node: `/v1/nodes/states/console/<node>`. No node can have such a name. */
 const nodeLast = /^(\/v1\/nodes)\/((?:states|management)\/[a-z_]+)\/([^/]+)$/;
 
 const withNodeFirst = (path: string): string => path.replace(nodeLast, '$1/$3/$2');
 
-/** A request's URL as routes see it, and with its `.json` suffix where that was dropped. */
+/** The URL for routing, and the URL with its dropped `.json` suffix. */
 export type Located = { readonly url: string; readonly suffixed?: string };
 
 /**
- * @param url path and query as they came
- * @param headers for the version, which decides whether `.json` belongs to the name (from 1.91 it does)
+ * @param url path and query as received
+ * @param headers for the version: from 1.91, `.json` belongs to the name
  */
 export const locate = (url: string, headers: Readonly<Record<string, string | string[] | undefined>>): Located => {
   const mark = url.indexOf('?');
@@ -41,7 +41,7 @@ export const locate = (url: string, headers: Readonly<Record<string, string | st
 
 const rank = (segment: string | undefined): number => (segment === undefined ? 0 : segment.startsWith(':') ? 2 : 1);
 
-/** Order in which paths are tried: at the first difference a word comes before a parameter. */
+/** At the first difference, a word precedes a parameter. */
 export const byPrecision = (a: string, b: string): number => {
   const [left, right] = [a.split('/'), b.split('/')];
   for (let at = 0; at < Math.max(left.length, right.length); at++) {

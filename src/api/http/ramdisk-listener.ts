@@ -1,11 +1,11 @@
-/** Where ramdisks, which have no login, are served: beside everything else, at an address of their own, or nowhere. */
+/** Routes of ramdisks, which have no login: on the main listener, on a separate one, or on none. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import type { Route } from './route';
 
 const isForRamdisks = ({ open }: Route): boolean => open === true;
 
-/** They ask these first, for the versions that there are. */
+/** Ramdisks first read the versions here. */
 const discovery = ['/', '/v1'];
 
 const closed = ({ method, path, since, tooOld, cleansTexts }: Route): Route => ({
@@ -22,10 +22,10 @@ const closed = ({ method, path, since, tooOld, cleansTexts }: Route): Route => (
     raise('Forbidden', { reason: 'Ramdisks are not served at this address (TEMPER_RAMDISK_LISTEN).' }),
 });
 
-/** The same routes, those of ramdisks refused. */
+/** All routes, but those of ramdisks refuse. */
 export const withoutRamdisks = (routes: readonly Route[]): Route[] =>
   routes.map((one) => (isForRamdisks(one) ? closed(one) : one));
 
-/** What ramdisks need, and nothing else. */
+/** Routes of ramdisks and their discovery. */
 export const onlyRamdisks = (routes: readonly Route[]): Route[] =>
   routes.filter((one) => isForRamdisks(one) || (one.rules === 'public' && discovery.includes(one.path)));

@@ -1,4 +1,4 @@
-/** Takes the parts of a request through their schemas. */
+/** Validates the parts of a request with their schemas. */
 import type { Request } from 'express';
 import { z } from 'zod';
 import { raise } from '../../model/errors';
@@ -8,7 +8,7 @@ import type { Route } from './route';
 
 type QueryValues = Readonly<Record<string, unknown>>;
 
-/** The parts of a request, and the body before its schema. Throws what the caller did wrong. */
+/** The validated parts, and the body before its schema. Throws 400 errors. */
 export const read = async (route: Route, request: Request, version: number) => {
   const query = request.query as QueryValues;
   for (const [name, value] of Object.entries({ ...query, ...request.params }))
@@ -38,7 +38,7 @@ const bodyOf = async (route: Route, request: Request): Promise<unknown> => {
   return undefined;
 };
 
-/** Some clients send `{}` or `null` where there is nothing to say. */
+/** Some clients send `{}` or `null` for an empty body. */
 const isEmpty = (body: unknown): boolean =>
   body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
 

@@ -1,16 +1,16 @@
-/** Finds a key that comes twice in one object of a JSON text: which of the two is meant cannot be known. */
+/** Finds a duplicate key in an object of a JSON text. A duplicate is ambiguous. */
 
-// A text or a mark of structure; numbers and words are passed over.
+// Strings and structure; numbers and literals are skipped.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 
 const keyOf = (quoted: string): string => (quoted.includes('\\') ? JSON.parse(quoted) : quoted.slice(1, -1));
 
 /**
- * The first such key, or undefined.
- * @param text valid JSON: of any other the search could take long
+ * The first duplicate key, or undefined.
+ * @param text valid JSON; the search of other text could take long
  */
 export const repeatedKey = (text: string): string | undefined => {
-  const open: (Set<string> | null)[] = []; // keys of the objects that are open; null for a list
+  const open: (Set<string> | null)[] = []; // keys of the open objects; null for a list
   let last = '';
   for (const [mark] of text.matchAll(token)) {
     if (mark === '{') open.push(new Set());

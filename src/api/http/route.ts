@@ -1,11 +1,11 @@
-/** How a resource describes its routes: a table of methods, paths, rules and schemas, walked by the server. */
+/** Route definitions of resources: method, path, rules and schemas. */
 import type { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import type { Origin } from '../../model/resources/audit';
 import type { ApiContext } from '../context';
 import type { Stream } from './sse';
 
-/** What a handler is asked: parsed, and from a caller who is known. */
+/** A validated request of an identified caller. */
 export type ApiRequest<Params, Query, Body> = {
   readonly who: Caller;
   readonly params: Params;
@@ -14,43 +14,37 @@ export type ApiRequest<Params, Query, Body> = {
   /** The request's minor version. */
   readonly version: number;
   readonly requestId: string;
-  /** Where the request came from. */
   readonly origin: Origin;
-  /** What links begin with: scheme and host, without a trailing slash. */
+  /** Prefix of links: scheme and host, without a trailing slash. */
   readonly base: string;
-  /** A request header, by its name in lower case. */
+  /** @param name in lower case */
   header(name: string): string | undefined;
-  /** Asks once more who the caller is, for an answer that goes on: a token may have ended meanwhile. Throws as at first. */
+  /** Identifies the caller again during a stream, because the token may have expired. Throws like the first identification. */
   readonly again: () => Promise<Caller>;
 };
 
-/**
- * What a handler answers. Without `body` nothing is sent, and no content type. `text` is JSON that is ready to be sent, and
- * `bytes` is its UTF-8, in pieces.
- */
+/** Without `body`, neither body nor content type is sent. `text` is ready JSON; `bytes` is its UTF-8 in pieces. */
 export type Answer = {
   readonly status: number;
   readonly body?: unknown;
   readonly text?: string;
   readonly bytes?: readonly Buffer[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Server-sent events instead of a body. */
+  /** Server-sent events in place of a body. */
   readonly stream?: Stream;
 };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/**
- * What a good answer holds, by status: the shape of its JSON; the media type of what is no JSON; null for nothing at all.
- */
+/** Bodies of successful answers by status: a JSON schema, the media type of other content, or null for none. */
 export type Answers = Readonly<Record<number, z.ZodType | string | null>>;
 
-/** A request whose parts have not been through their schemas. */
+/** A request before schema validation. */
 export type Unread = {
   readonly who: Caller;
-  /** Of the path, as they came. */
+  /** Path parameters as received. */
   readonly params: Readonly<Record<string, string>>;
-  /** A field of the body where that is an object; undefined otherwise. */
+  /** A field of an object body; undefined otherwise. */
   field(name: string): unknown;
   /** The request's minor version. */
   readonly version: number;
@@ -60,62 +54,62 @@ export type RouteDefinition<Params, Query, Body> = {
   readonly method: Method;
   /** With its version prefix, parameters as `:name`. */
   readonly path: string;
-  /** The first of its rules, where that is about no object: asked before query and body are looked at. */
+  /** The first rule, if it needs no object. It is checked before query and body are validated. */
   readonly asks?: string;
   /**
-   * Throws where the caller may not do this, whatever the body says. Run where a request is refused with 400, so that such a
-   * caller is answered 403 or 404 all the same, and nothing of what a good body would be; other requests cost nothing by it.
+   * Throws if the caller may not do this, whatever the body. It runs only after a 400: a caller without permission gets 403 or 404 then and
+   * learns nothing of the schema. Other requests do not pay for it.
    */
   readonly requireAllowed?: (request: Unread, ctx: ApiContext) => Promise<void>;
-  /** Minor version from which it exists; default 1. */
+  /** First minor version with the route; default 1. */
   readonly since?: number;
-  /** What an older request gets; default 404. */
+  /** Status for older versions; default 404. */
   readonly tooOld?: 404 | 405 | 406;
-  /** Its handler refuses an older request, once the rules have admitted the caller. */
+  /** The handler refuses older versions, after the rules. */
   readonly gatesItself?: true;
-  /** Every rule its handler may ask, in order; or that it needs no login. */
+  /** All rules that the handler may check, in order; 'public' needs no login. */
   readonly rules: readonly string[] | 'public';
-  /** It needs no login, and yet its rules are asked: of a caller about whom nothing is known. */
+  /** Needs no login, but checks its rules for an anonymous caller. */
   readonly open?: true;
-  /** Asking leaves a row in the audit trail although nothing is changed. */
+  /** A read that writes an audit row. */
   readonly audited?: true;
-  /** A request with a body that is only asked about: it leaves nothing, in the audit trail either. */
+  /** A query with a body. It writes nothing, not even an audit row. */
   readonly changesNothing?: true;
-  /** A request that changes something, and is served during a recovery all the same. */
+  /** A change that is served during a recovery. */
   readonly duringRecovery?: true;
-  /** Bytes of a body at most, where that is not the API's own limit. */
+  /** Most bytes of a body, if not the API's default. */
   readonly bodyLimit?: number;
-  /** Values in a body at most, where that is not the API's own limit. */
+  /** Most values in a body, if not the API's default. */
   readonly bodyValues?: number;
-  /** A machine writes the body: what cannot be stored of its texts is replaced, because no author could leave it out. */
+  /** A machine writes the body and cannot correct it. Characters that cannot be stored are replaced. */
   readonly cleansTexts?: true;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
-  /** Without a schema a body is refused where it is not empty; on GET and on DELETE it is ignored then. */
+  /** Without a schema, a non-empty body is refused; GET and DELETE ignore it. */
   readonly body?: z.ZodType<Body>;
-  /** The body is a set of arguments, and query keys count as such: `?target=x` equals `{"target": "x"}`. */
+  /** The body holds arguments, which may also be in the query: `?target=x` equals `{"target": "x"}`. */
   readonly arguments?: true;
-  /** Runs after the version check and before the body's schema: what an older version must not name yet (406). */
+  /** Runs after the version check and before the body's schema. Throws 406 for newer fields. */
   readonly gate?: (
     given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> },
     minor: number,
   ) => void;
   /**
-   * How a request with an Idempotency-Key is finished whose work is committed and whose process died: rebuilt from the store,
-   * unless what is written down is only an intent that its own id keeps from being carried out twice.
+   * After a process died with the work of an Idempotency-Key request committed, the answer is rebuilt from the database. `again` repeats
+   * the handler in place of that: its record is only an intent, and the request's id prevents a second execution.
    */
   readonly cutOff?: 'again';
-  /** The collection in which what the request makes is shown, where that is not the path itself. */
+  /** The collection that shows the created resource, if not the path itself. */
   readonly madeIn?: string;
-  /** For the API's description, where it does not follow from method, path and resource table: description/answers.ts. */
+  /** For the OpenAPI document, if method, path and resource table do not determine it; see openapi/answers.ts. */
   readonly answers?: Answers;
   handler(request: ApiRequest<Params, Query, Body>, ctx: ApiContext): Promise<Answer>;
 };
 
-/** A route whose types have been forgotten, as the server keeps it. */
+/** A route without its types. */
 export type Route = RouteDefinition<never, never, never>;
 
-/** Defines a route; only there for its types. */
+/** Identity function for type inference. */
 export const route = <Params = unknown, Query = unknown, Body = unknown>(
   definition: RouteDefinition<Params, Query, Body>,
 ): Route => definition as unknown as Route;

@@ -1,11 +1,11 @@
-/** What a schema found wrong with a value, as the end of a sentence that begins with the field's name. */
+/** Texts of schema faults. Each completes a sentence that begins with the field's name. */
 import type { z } from 'zod';
 import { nearest } from '../../model/nearest';
 
 type Issue = z.core.$ZodIssue;
 type Sized = Extract<Issue, { code: 'too_small' | 'too_big' }>;
 
-// The library's own beginnings; a text that a schema of ours gives begins otherwise, and is left as it is.
+// Beginnings of zod's own texts. Texts of the project's schemas stay unchanged.
 const libraryText = /^(Invalid |Too (small|big)|Unrecognized key)/;
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -37,14 +37,11 @@ const sizeText = (issue: Sized): string => {
 
 const listedValues = (values: readonly unknown[]): string => values.map((value) => String(value)).join(', ');
 
-/** Unknown keys, each with what it most likely stands for where the schema says so (`knowing`). */
+/** Unknown keys, each with a suggestion if the schema uses `knowing`. */
 export const keysText = ({ keys, message }: Extract<Issue, { code: 'unrecognized_keys' }>): string =>
   libraryText.test(message) ? keys.join(', ') : message;
 
-/**
- * Of a value that has none of several forms, the fault of the one form that it is nearest to: which has the fewest. Where there
- * is no such form the issue itself. A path begins at the root.
- */
+/** For a union, the fault of the nearest form: the one with the fewest faults. On a tie, the issue itself. The path begins at the root. */
 export const likeliest = (issue: Issue): Issue => {
   if (issue.code !== 'invalid_union' || !libraryText.test(issue.message)) return issue;
   const [best, second] = [...issue.errors].sort((one, other) => one.length - other.length);
@@ -53,7 +50,7 @@ export const likeliest = (issue: Issue): Issue => {
   return likeliest({ ...inner, path: [...issue.path, ...inner.path] });
 };
 
-/** Says of keys that an object does not know which of these they most likely stand for. */
+/** Error text that suggests a known key for each unknown one. */
 export const knowing = (known: readonly string[]) => (issue: z.core.$ZodRawIssue) =>
   issue.code === 'unrecognized_keys'
     ? issue.keys
@@ -64,7 +61,7 @@ export const knowing = (known: readonly string[]) => (issue: z.core.$ZodRawIssue
         .join(', ')
     : undefined;
 
-/** @returns for example `must be one of agent, ipxe`, or the text that the schema itself gives */
+/** @returns for example `must be one of agent, ipxe`, or the schema's own text */
 export const issueText = (issue: Issue): string => {
   if (issue.code !== 'unrecognized_keys' && !libraryText.test(issue.message)) return issue.message;
   switch (issue.code) {

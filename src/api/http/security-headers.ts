@@ -1,6 +1,6 @@
-/** What every answer says to a browser: it is data, not to be guessed at, not to be framed, not to be kept. */
+/** Security headers of every answer: no sniffing, no framing, no caching. */
 
-/** A page of ours replaces the policy by one under which it works. */
+/** HTML pages of the API replace the content policy. */
 export const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -9,5 +9,5 @@ export const securityHeaders = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** The headers by which one path has several answers: for caches, ours and others'. */
+/** Request headers that select among several answers of one path, for caches. */
 export const varies = 'X-Auth-Token, Authorization, X-OpenStack-Ironic-API-Version, OpenStack-API-Version';

@@ -1,4 +1,4 @@
-/** The API's HTTP surface: an Express application made of the table of routes. */
+/** Express application of the API, built from the route table. */
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import { trustIn } from '../../model/access/senders';
 import { raise, TemperError } from '../../model/errors';
@@ -18,10 +18,9 @@ import { spokenHeaders } from './versions';
 import { write } from './writing';
 
 /**
- * The API on its context. `/healthz`, `/readyz` and `/metrics` belong in front of it: every path here needs a caller,
- * but for the two discovery documents.
- * @param routes for tests; the product's by default
- * @param trail its creator closes it, so that nothing it has counted is lost
+ * Mount `/healthz`, `/readyz` and `/metrics` before it: here every path needs a login, except the two discovery documents.
+ * @param routes for tests; default: all
+ * @param trail closed by its creator, so that no count is lost
  */
 export const createApi = (
   ctx: ApiContext,
@@ -34,7 +33,7 @@ export const createApi = (
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  // It walks X-Forwarded-For from its end, and takes the first address that is no proxy's: what a caller wrote itself is not reached.
+  // Express reads X-Forwarded-For from its end up to the first address that is no proxy. Addresses that a caller forged are not reached.
   app.set('trust proxy', trustIn(ctx.settings.trustedProxies ?? []));
   const cors = createCors(ctx.settings.corsOrigins);
   if (cors) app.use(cors);
@@ -60,7 +59,7 @@ const byPath = (routes: readonly Route[]): [string, Route[]][] => {
   return [...groups].sort(([a], [b]) => byPrecision(a, b));
 };
 
-/** Answers a method that nothing at this path offers; discovery paths stay public for it. */
+/** Refuses methods that the path does not have. Discovery paths stay public. */
 const notOffered = (methods: readonly Route[]): Route => ({
   method: 'GET',
   path: '*',
@@ -71,7 +70,7 @@ const notOffered = (methods: readonly Route[]): Route => ({
   since: Number.POSITIVE_INFINITY,
 });
 
-/** No version has it: so query and body are not looked at. */
+/** No version has this route, so query and body are not validated. */
 const nowhere: Route = {
   method: 'GET',
   path: '*',

@@ -1,4 +1,4 @@
-/** One request from its route to its answer: authenticate, admit, negotiate, read, handle, write; and every refusal on the way. */
+/** Serves one request: authenticate, admit, negotiate, read, handle, write, and refuse at any of these. */
 import type { Express, Request, Response } from 'express';
 import { presentedFrom } from '../../identity';
 import type { Caller } from '../../model/access/callers';
@@ -23,23 +23,23 @@ import { putSuffixBack } from './suffixes';
 import { negotiate, rangeHeaders, requireMinor, versionHeaders } from './versions';
 import { stream, write } from './writing';
 
-/** What all requests share. */
+/** Shared by all requests. */
 type Services = {
   readonly ctx: ApiContext;
   readonly trail: Trail;
   readonly once: ReturnType<typeof createOnce>;
   readonly limits: ReturnType<typeof createLimits>;
   readonly budget: ReturnType<typeof createOpenBudget>;
-  /** Writes what has failed into the log. */
+  /** Logs failures. */
   readonly say: ReturnType<typeof boundedLines>;
 };
 
-/** A request under way, and how far it has come: a refusal is recorded and answered with what is known by then. */
+/** State of a request under way. A refusal uses the data that is present by then. */
 type Exchange = {
   readonly route: Route;
-  /** Whether its answer is tagged. */
+  /** True if the answer gets an ETag. */
   readonly show: boolean;
-  /** Every route at this path, for an answer that says what is offered. */
+  /** All routes of this path, for the Allow header. */
   readonly atPath: readonly Route[];
   readonly request: Request;
   readonly response: Response;
@@ -50,13 +50,13 @@ type Exchange = {
   unread?: Omit<Unread, 'field'>;
 };
 
-/** Who asks, and who it is asked again; what an unknown credential costs is counted by address before it is checked. */
+/** Identifies the caller, also repeatedly. Unknown credentials count by address before their check, because the check is costly. */
 const identifying =
   ({ identity }: ApiContext, { request, count }: Exchange) =>
   () =>
     identity.identify({ ...presentedFrom(request), sender: () => senderOf(request), spend: count.address });
 
-/** Everything that comes before the body is read. Throws the refusal. */
+/** All checks before the body is read. Throws the refusal. */
 const admit = async ({ ctx, trail }: Services, exchange: Exchange) => {
   const { route, request, requestId } = exchange;
   const again = identifying(ctx, exchange);
@@ -77,7 +77,7 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
   const { again, who, origin, version } = await admit(services, exchange);
   const { followed } = exchange;
   if (route.requireAllowed) exchange.unread = { who, params: request.params as Record<string, string>, version };
-  // Before a byte of it is read: any sender may reach this.
+  // Reserved before the first byte is read: any sender may reach this.
   const giveBack = route.open && route.body ? budget.spend(request) : () => {};
   const { rawBody, ...given } = await read(route, request, version).finally(giveBack);
   const base = ctx.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
@@ -88,7 +88,7 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
     who,
     version,
     requestId,
-    // Few handlers record it.
+    // A getter, because few handlers record it.
     get origin() {
       return origin();
     },
@@ -131,7 +131,7 @@ const answerRefusal = async (services: Services, app: Express, exchange: Exchang
   write(response, reply, requestId, reply.versioned ? versions : {});
 };
 
-/** @returns what serves a route, with `atPath` every route of the same path */
+/** @returns the handler factory; `atPath` has every route of the path */
 export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[]) => {
   const { rateLimitPerMinute: caller, addressLimitPerMinute: address } = ctx.settings;
   const limits = createLimits({ caller, address });
@@ -156,7 +156,7 @@ export const serving = (ctx: ApiContext, trail: Trail, routes: readonly Route[])
   };
 };
 
-/** During a recovery only reading goes on. Throws Recovering. */
+/** During a recovery, only reads are served. Throws Recovering. */
 const refuseRecovering = (route: Route, { recovery }: ApiContext): void => {
   if (route.method === 'GET' || route.duringRecovery) return;
   const standing = recovery?.();
@@ -168,20 +168,20 @@ const refuseOld = (route: Route, version: number, method: string, atPath: readon
   if (version >= since) return;
   const style = route.tooOld ?? 404;
   const offered = offeredAt(atPath, version);
-  // To a version for which nothing is at a path, the path does not exist, unless its own routes say otherwise.
+  // If a version has no route at a path, the path does not exist for it, unless a route sets `tooOld` to 405.
   const exists = route.path !== '*' || offered.length > 0 || atPath.some((one) => one.tooOld === 405);
   if (style === 405 && exists) raise('MethodNotAllowed', { method, allow: offered.join(', ') });
   if (style === 406) requireMinor(version, since, `${route.method} ${route.path}`);
   raise('PathNotFound');
 };
 
-/** Methods that these routes offer to a version; who can GET can HEAD. */
+/** Methods offered to a version; GET includes HEAD. */
 const offeredAt = (atPath: readonly Route[], version: number): string[] =>
   atPath
     .filter((one) => version >= (one.since ?? 1))
     .flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
 
-/** Refusals for a time, of which a sender without a login can cause thousands a minute, are bounded by sender. */
+/** Log lines are bounded per sender: a sender without a login can cause thousands of 503s a minute. */
 const report = ({ say }: Services, error: TemperError, request: Request, requestId: string): void => {
   if (error.status < 500) return;
   const cause = error.cause instanceof Error ? error.cause.stack : error.cause;

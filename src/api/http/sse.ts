@@ -1,21 +1,20 @@
-/** Writes an answer that goes on: server-sent events, as fast as the client reads them. */
+/** Writes server-sent events at the client's reading speed. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Where a stream writes to. */
 export type Sink = {
-  /** Resolves when the client has room for more; rejects when it is gone or does not read for a minute. */
+  /** Resolves when the client has room; rejects if it is gone or reads nothing for a minute. */
   write(text: string): Promise<void>;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
-/** The rest of an answer; it ends when this resolves. */
+/** Writes the rest of an answer and resolves at its end. */
 export type Stream = (sink: Sink) => Promise<void>;
 
-// A client that reads nothing for so long has gone, whatever its connection says.
+// A client that reads nothing for this time counts as gone, even if its connection is open.
 const drainWithinMs = 60_000;
 
-/** Proxies must neither keep nor collect what is meant for now. */
+/** Prevents proxies from caching and buffering. */
 export const streamHeaders = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
@@ -54,8 +53,8 @@ const sinkOf = (response: ServerResponse): Sink => {
 const unread = async (): Promise<void> => {};
 
 /**
- * Sends the head and runs the stream. What the stream throws ends the answer: its status has been sent already.
- * @returns what was thrown, unless it was only the client leaving
+ * Sends the head and runs the stream. An error ends the answer: the status is already sent.
+ * @returns the error, unless the client left
  */
 export const writeStream = async (
   request: IncomingMessage,
@@ -66,7 +65,7 @@ export const writeStream = async (
   response.writeHead(status, headers);
   response.flushHeaders();
   try {
-    // HEAD has no body, but the stream has to give up what it holds.
+    // HEAD has no body, but the stream must still release its resources.
     await stream(request.method === 'HEAD' ? { ...sink, signal: AbortSignal.abort(), write: unread } : sink);
     return undefined;
   } catch (thrown) {

@@ -1,11 +1,11 @@
-/** A path that ends in `.json`: the suffix is taken off, and put back where no resource has the shorter name. */
+/** The `.json` suffix of paths: dropped first, and restored if no resource has the shorter name. */
 import type { NextFunction, Request, Response } from 'express';
 import { locate } from './paths';
 
-// The suffix that was taken off a path, so that a name which really ends in it can be tried next.
+// The URL with its dropped suffix, for resources whose name ends in it.
 const suffixes = new WeakMap<Request, string | null>();
 
-/** Middleware in front of the routes. */
+/** Express middleware before the routes. */
 export const takeSuffixOff = (request: Request, _response: Response, next: NextFunction): void => {
   if (suffixes.get(request) === undefined) {
     const { url, suffixed } = locate(request.url, request.headers);
@@ -15,7 +15,7 @@ export const takeSuffixOff = (request: Request, _response: Response, next: NextF
   next();
 };
 
-/** Whether there is a suffix to put back; then the request's URL has it again and is to be routed once more. */
+/** Restores the URL's suffix, if one was dropped. @returns true if the request must be routed again */
 export const putSuffixBack = (request: Request): boolean => {
   const suffixed = suffixes.get(request);
   if (!suffixed) return false;

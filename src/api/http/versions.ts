@@ -1,4 +1,4 @@
-/** The version headers of a request and an answer, and how a handler refuses what its version does not know yet. */
+/** Version headers of requests and answers, and refusals of unsupported features. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { raise } from '../../model/errors';
 import { maxMinor, maxVersion, minVersion, wantedMinor } from '../../model/resources/microversions';
@@ -8,13 +8,13 @@ const firstOf = (header: string | string[] | undefined): string | undefined =>
 
 const legacyHeader = 'x-openstack-ironic-api-version';
 
-/** Headers that every answer of the API carries. */
+/** On every answer of the API. */
 export const rangeHeaders = {
   'X-OpenStack-Ironic-API-Minimum-Version': minVersion,
   'X-OpenStack-Ironic-API-Maximum-Version': maxVersion,
 } as const;
 
-// By minor version; built once, since every answer carries them.
+// Built once per minor version: every answer carries them.
 const headersByMinor: readonly Readonly<Record<string, string>>[] = Array.from(
   { length: maxMinor + 1 },
   (_, minor) => ({
@@ -23,29 +23,28 @@ const headersByMinor: readonly Readonly<Record<string, string>>[] = Array.from(
   }),
 );
 
-/** The range and the version that was used. */
 export const versionHeaders = (minor: number): Readonly<Record<string, string>> => headersByMinor[minor]!;
 
-/** The minor version that a request asks for. Throws UnsupportedVersion. */
+/** Throws UnsupportedVersion. */
 export const negotiate = (headers: IncomingHttpHeaders): number => {
   const wanted = wantedMinor(firstOf(headers['openstack-api-version']), firstOf(headers[legacyHeader]));
   if (wanted.is === 'ok') return wanted.minor;
   return raise('UnsupportedVersion', { version: wanted.asked.slice(0, 40), min: minVersion, max: maxVersion });
 };
 
-/** The headers of an answer to what never reached a route: with the version that was asked for, if that is one. */
+/** Headers of an answer without a route: the requested version if valid, else the range. */
 export const spokenHeaders = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> => {
   const wanted = wantedMinor(firstOf(headers['openstack-api-version']), firstOf(headers[legacyHeader]));
   return wanted.is === 'ok' ? versionHeaders(wanted.minor) : rangeHeaders;
 };
 
-/** Whether the version that the older header alone asks for still drops a `.json` suffix. */
+/** True if the older version header requests less than 1.91, which drops a `.json` suffix. */
 export const dropsJsonSuffix = (headers: IncomingHttpHeaders): boolean => {
   const wanted = wantedMinor(undefined, firstOf(headers[legacyHeader]));
   return wanted.is === 'ok' && wanted.minor < 91;
 };
 
-/** Refuses with 406 what a later minor version brought. */
+/** Throws 406 if `minor` is below `since`. */
 export const requireMinor = (minor: number, since: number, what: string): void => {
   if (minor < since)
     raise('NotAcceptable', {

@@ -1,4 +1,4 @@
-/** Puts an answer on the wire: its headers and ours, its body in one write. */
+/** Writes answers: headers, and the body in a single write. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { idNames } from './request-ids';
 import type { Answer } from './route';
@@ -7,15 +7,15 @@ import { streamHeaders, writeStream } from './sse';
 
 type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Characters; a shorter text goes out in one write with its headers. */
+/** Characters; a shorter text is written together with its headers. */
 const encodeOnceFrom = 65_536;
 
-// Without a body, and without a length that would announce one.
+// Statuses without body and Content-Length.
 const bare = [204, 304];
 
 type Usual = { readonly names: Readonly<Record<string, string>>; readonly list: readonly string[] };
 
-// By the headers of a version: what every answer says, as the flat list that costs Node least.
+// Common headers per version, as the flat list that is fastest in Node.
 const usual = new WeakMap<AnswerHeaders, Usual>();
 
 const usualFor = (versions: AnswerHeaders): Usual => {
@@ -33,9 +33,9 @@ const usualFor = (versions: AnswerHeaders): Usual => {
 };
 
 /**
- * Names and values in turn.
- * @param versions those of the version that was used; none on what the authentication layer refused
- * @param own of this answer; one of the usual ones takes its place
+ * Names and values alternate.
+ * @param versions headers of the negotiated version; none on refusals of the authentication layer
+ * @param own the answer's headers, which replace common ones
  */
 const answerHeaders = (
   response: ServerResponse,
@@ -56,7 +56,7 @@ const answerHeaders = (
   return headers;
 };
 
-/** In one write with the headers. */
+/** Writes headers and pieces together. */
 const writePieces = (response: ServerResponse, pieces: readonly Buffer[]): void => {
   response.cork();
   for (const piece of pieces) response.write(piece);
@@ -67,13 +67,13 @@ const writePieces = (response: ServerResponse, pieces: readonly Buffer[]): void 
 const lengthOf = (text: string | readonly Buffer[]): number =>
   typeof text === 'string' ? Buffer.byteLength(text) : text.reduce((sum, piece) => sum + piece.length, 0);
 
-/** Writes an answer that is no stream. */
+/** For answers other than streams. */
 export const write = (response: ServerResponse, answer: Answer, requestId: string, versions: AnswerHeaders): void => {
   const text = answer.bytes ?? answer.text ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
   const own = answer.headers ?? {};
   const headers = answerHeaders(response, requestId, versions, own);
   if (text === undefined) {
-    // 202 may have a body, so without a length the answer would be chunked; 204 must not name one.
+    // A 202 may have a body, so it would be chunked without a length. A 204 must have none.
     if (!bare.includes(answer.status)) headers.push('Content-Length', '0');
     response.writeHead(answer.status, headers).end();
     return;
@@ -82,13 +82,13 @@ export const write = (response: ServerResponse, answer: Answer, requestId: strin
   const length = lengthOf(text);
   headers.push('Content-Length', String(length));
   response.writeHead(answer.status, headers);
-  // A text of ASCII alone is copied, not encoded; a long one with other characters would be encoded twice.
+  // ASCII text is copied without encoding. Long non-ASCII text would be encoded twice, so it becomes a Buffer first.
   if (typeof text !== 'string') writePieces(response, text);
   else if (length === text.length) response.end(text, 'latin1');
   else response.end(text.length > encodeOnceFrom ? Buffer.from(text) : text);
 };
 
-/** Writes an answer that goes on, to its end; answers what ended it early. */
+/** Writes a streamed answer to its end. @returns the error that ended it early */
 export const stream = (
   request: IncomingMessage,
   response: ServerResponse,

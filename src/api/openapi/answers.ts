@@ -1,4 +1,4 @@
-/** What an operation answers when all goes well: what its route says, else what its method and resource say. */
+/** Successful answers of operations, from the route or else from method and resource. */
 import type { Document } from '../../model/document';
 import { isShow } from '../http/etag';
 import type { Answers, Method, Route } from '../http/route';
@@ -29,7 +29,7 @@ const answerContent = (shape: Answers[number]): Document => {
 const shownAs = ({ table, as }: ResourceSeen): Document =>
   as === 'one' ? refTo('schemas', componentName(table)) : listSchema(table);
 
-/** Whether what the answer holds follows from method and path alone. */
+/** The answer body, if method and path determine it. */
 const usual = (route: Route): Document | undefined => {
   const status = usualStatus[route.method];
   if (status === 204) return {};
@@ -53,7 +53,7 @@ const describedAnswer = (status: number, content: Document): [string, Document] 
 const answerEntries = (answers: Answers): [string, Document][] =>
   Object.entries(answers).map(([status, shape]) => describedAnswer(Number(status), answerContent(shape)));
 
-/** The good answers by status; undefined where what the answer holds is unknown. */
+/** By status; undefined if the answer's body is unknown. */
 export const goodAnswers = (route: Route): Readonly<Record<string, Document>> | undefined => {
   const content = usual(route);
   if (!route.answers && !content) return undefined;

@@ -1,4 +1,4 @@
-/** The API's description in OpenAPI 3.1, made of the tables that the server walks: routes, their schemas, resources, errors. */
+/** OpenAPI 3.1 document of the API, built from its routes, schemas, resources and errors. */
 import type { Document } from '../../model/document';
 import { maxVersion, minVersion } from '../../model/resources/microversions';
 import { bodyLimit } from '../http/body';
@@ -22,7 +22,7 @@ const takesNothing = (schema: Document): boolean => {
 };
 
 const requestBodyOf = (route: Route, seen: ResourceSeen | undefined): Document => {
-  // A body of GET is read, as Ironic has it; what is described is the query.
+  // Like Ironic, GET accepts a body; the document describes the query only.
   if (!route.body || route.method === 'GET') return {};
   const schema = bodySchema(route, seen);
   return {
@@ -36,7 +36,7 @@ const requestBodyOf = (route: Route, seen: ResourceSeen | undefined): Document =
 
 const securityOf = ({ rules, open }: Route): Document => (rules === 'public' || open ? { security: [] } : {});
 
-/** What OpenAPI has no word for. */
+/** Extensions without an OpenAPI field. */
 const notesOf = (route: Route): Document => ({
   'x-since': versionText(route.since ?? 1),
   ...((route.since ?? 1) > 1 && { 'x-older-versions-get': route.tooOld ?? 404 }),
@@ -58,10 +58,10 @@ const operation = (route: Route): Document => {
   };
 };
 
-/** A path as OpenAPI writes it: `{name}` for `:name`. */
+/** OpenAPI's form: `{name}` for `:name`. */
 const templated = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
 
-/** One path may come under several names of its parameters; OpenAPI takes them for the same, and wants one. */
+/** Routes may name a path's parameters differently. OpenAPI counts these as one path. */
 const shape = (path: string): string => path.replace(/:\w+/g, ':');
 
 const pathsOf = (routes: readonly Route[]): Document => {
@@ -103,10 +103,7 @@ const components = (): Document => ({
   },
 });
 
-/**
- * The document for these routes.
- * @param server what paths begin with; the host that serves the document by default
- */
+/** @param server prefix of paths; default: the host that serves the document */
 export const describe = (routes: readonly Route[], server = '/'): Document => ({
   openapi: '3.1.0',
   info: {

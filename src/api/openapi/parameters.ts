@@ -1,4 +1,4 @@
-/** The parameters of an operation: those of its path, of its query, and the header that says the version. */
+/** Parameters of operations: path, query and version header. */
 import type { Document } from '../../model/document';
 import { choosable, isSortable, type ResourceTable, sinceOf } from '../../model/resources/fields';
 import { maxVersion } from '../../model/resources/microversions';
@@ -10,7 +10,6 @@ import { refTo, requestSchema, versionText } from './schemas';
 
 type Properties = Readonly<Record<string, Document>>;
 
-/** The header by which every request chooses its version. */
 const versionParameter: Document = {
   name: 'X-OpenStack-Ironic-API-Version',
   in: 'header',
@@ -21,7 +20,7 @@ const versionParameter: Document = {
   example: maxVersion,
 };
 
-/** Headers that some routes read. */
+/** Headers of some routes. */
 const headerParameters = [
   {
     when: honoursKey,
@@ -39,7 +38,7 @@ const headerParameters = [
   },
 ] as const;
 
-/** The headers that requests refer to, by the name of their component. */
+/** By the name of their component. */
 export const headerComponents = (): Document => ({
   version: versionParameter,
   ...Object.fromEntries(headerParameters.map(({ when: _, ...row }) => [row.name, { ...row, in: 'header' }])),
@@ -65,13 +64,13 @@ const namesParameter = (names: readonly string[]): Document => ({
 
 const sortKeys = (table: ResourceTable): string[] => ['id', ...table.fields.filter(isSortable).map(({ name }) => name)];
 
-/** Parameters of which the table knows more than the schema: what their values can be. */
+/** The table has the possible values of these parameters, the schema has not. */
 const fromTable: Readonly<Record<string, (table: ResourceTable) => Document>> = {
   fields: (table) => namesParameter(choosable(table)),
   sort_key: (table) => ({ schema: { type: 'string', enum: sortKeys(table) } }),
 };
 
-/** A text of a query that stands for a boolean is best sent as one of the two. */
+/** Clients should send true or false for a text that means a boolean. */
 const readable = (schema: Document): Document =>
   Array.isArray(schema.type) && schema.type.includes('boolean') ? { ...schema, type: 'boolean' } : schema;
 
@@ -95,7 +94,6 @@ const queryParameters = (route: Route, table: ResourceTable | undefined): Docume
   }));
 };
 
-/** All of them. */
 export const parametersOf = (route: Route, seen: ResourceSeen | undefined): Document[] => [
   ...pathParameters(route),
   ...queryParameters(route, seen?.table),

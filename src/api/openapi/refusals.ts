@@ -1,4 +1,4 @@
-/** What an operation answers when it does not go well: the statuses of the list of errors, each where it can occur. */
+/** Error answers of operations: each status with the routes that can return it. */
 import type { Document } from '../../model/document';
 import { honoursKey } from '../http/idempotency';
 import type { Method, Route } from '../http/route';
@@ -18,7 +18,7 @@ const isWrite = ({ method }: Route): boolean => writes.includes(method);
 const isKnown = ({ rules, open }: Route): boolean => rules !== 'public' && open !== true;
 const hasRules = ({ rules }: Route): boolean => rules !== 'public';
 const ofNode = ({ path }: Route): boolean => /\/(nodes|drivers|heartbeat|runs)\b/.test(path);
-/** Answered by the BMC while the caller waits, which others may hold. */
+/** The BMC answers during the request, and its node may be locked. */
 const asksBmc = ({ path }: Route): boolean => /\/(management|vmedia|vendor_passthru)\b/.test(path);
 const any = (): boolean => true;
 
@@ -105,7 +105,6 @@ const refusalContent = ({ bodies }: Refusal): Document => {
   return { content: { 'application/json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } } };
 };
 
-/** The responses that operations refer to. */
 export const refusalComponents = (): Document =>
   Object.fromEntries(
     refusals.map((row) => [
@@ -114,7 +113,6 @@ export const refusalComponents = (): Document =>
     ]),
   );
 
-/** The refusals that a route may answer, by status. */
 export const refusalsOf = (route: Route): Document =>
   Object.fromEntries(
     refusals.filter(({ when }) => when(route)).map((row) => [String(row.status), refTo('responses', refusalName(row))]),
@@ -126,7 +124,7 @@ const fault = {
   required: ['faultcode', 'faultstring'],
 };
 
-/** The bodies of refusals: Ironic's, whose text is JSON inside JSON, and those of what stands before the API. */
+/** Bodies of refusals: Ironic's, whose text is JSON inside JSON, and those of the authentication layer. */
 export const faultSchemas: Document = {
   Fault: {
     type: 'object',

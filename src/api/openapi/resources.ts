@@ -1,4 +1,4 @@
-/** Which resource a path shows: found by the words of the path among the tables of all resources. */
+/** Finds the resource table of a path. */
 import { allocationTable } from '../../model/resources/allocations';
 import { chassisTable } from '../../model/resources/chassis';
 import { conductorTable } from '../../model/resources/conductors';
@@ -14,7 +14,6 @@ import { portTable } from '../../model/resources/ports';
 import { runbookTable } from '../../model/resources/runbooks';
 import { connectorTable, targetTable } from '../../model/resources/volumes';
 
-/** Every resource that has a table. */
 export const resourceTables: readonly ResourceTable[] = [
   nodeTable,
   portTable,
@@ -33,7 +32,7 @@ export const resourceTables: readonly ResourceTable[] = [
   firmwareTable,
 ];
 
-/** A resource at a path: its list, its list with every field, or one of it. */
+/** A list, a list with all fields, or a single resource. */
 export type ResourceSeen = { readonly table: ResourceTable; readonly as: 'list' | 'detail' | 'one' };
 
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
@@ -41,7 +40,7 @@ const isParameter = (segment: string | undefined): boolean => segment?.startsWit
 const byCollection = new Map(resourceTables.map((table) => [table.collection, table]));
 const byName = new Map(resourceTables.map((table) => [table.resource, table]));
 
-/** What a path of Ironic's shows, or undefined where it is no resource with a table. */
+/** Undefined if the path is no Ironic resource with a table. */
 export const seenAt = (path: string): ResourceSeen | undefined => {
   const segments = path.split('/').filter(Boolean);
   if (segments[0] !== 'v1') return undefined;
@@ -57,6 +56,6 @@ export const seenAt = (path: string): ResourceSeen | undefined => {
   return one && { table: one, as: 'one' };
 };
 
-/** What a resource is called among the document's components: `VolumeConnector`. */
+/** Component name in the document: `VolumeConnector`. */
 export const componentName = ({ resource }: ResourceTable): string =>
   resource.replace(/(?:^|[ _])(\w)/g, (_, first: string) => first.toUpperCase());

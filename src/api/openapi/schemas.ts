@@ -1,4 +1,4 @@
-/** JSON Schemas of what goes over the wire: of requests from their zod schemas, of answers from the resource tables. */
+/** JSON Schemas: of requests from their zod schemas, of answers from the resource tables. */
 
 import { z } from 'zod';
 import type { Document } from '../../model/document';
@@ -18,10 +18,9 @@ export const refTo = (kind: 'schemas' | 'responses' | 'parameters', name: string
   $ref: `#/components/${kind}/${name}`,
 });
 
-/** A minor version as the document writes it. */
 export const versionText = (minor: number): string => `1.${minor}`;
 
-/** The schema of what a caller sends. What zod checks with code of its own cannot be said and is left out. */
+/** Omits refinements in code, which JSON Schema cannot express. */
 export const requestSchema = (schema: z.ZodType): Document => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Record<
     string,
@@ -30,7 +29,6 @@ export const requestSchema = (schema: z.ZodType): Document => {
   return rest;
 };
 
-/** The schema of what is answered. */
 export const answerSchema = (schema: z.ZodType): Document => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Record<
     string,
@@ -53,7 +51,7 @@ const types = {
 
 const neverNull: readonly FieldRow['type'][] = ['object', 'texts', 'list', 'links'];
 
-/** Whether a reader meets null: everything may be unset but what is always given, and what has an empty value of its own. */
+/** True if readers may get null: for all fields except those always set and those with their own empty value. */
 const showsNull = (row: FieldRow): boolean => {
   if (row.shownNull) return true;
   if (neverNull.includes(row.type)) return row.type === 'list' && row.nullable === true;
@@ -74,14 +72,13 @@ const fieldSchema = (row: FieldRow): Document => {
   return { type: showsNull(row) ? [type, 'null'] : type, ...rest, ...fieldNotes(row) };
 };
 
-/** A resource as the newest version shows it. Callers may choose fields, so none is certain. */
+/** The newest version. No field is required, because callers may choose fields. */
 export const resourceSchema = (table: ResourceTable): Document => ({
   type: 'object',
   properties: Object.fromEntries(namedFields(table, maxMinor).map((row) => [row.name, fieldSchema(row)])),
   additionalProperties: false,
 });
 
-/** A page of a list. */
 export const listSchema = (table: ResourceTable): Document => ({
   type: 'object',
   properties: {
@@ -92,7 +89,7 @@ export const listSchema = (table: ResourceTable): Document => ({
   additionalProperties: false,
 });
 
-/** A request's schema with what the table knows of its fields. */
+/** Adds the resource table's data to a request schema. */
 export const noted = (schema: Document, table: ResourceTable): Document => {
   const properties = schema.properties as Readonly<Record<string, Document>> | undefined;
   if (!properties) return schema;
@@ -105,7 +102,7 @@ export const noted = (schema: Document, table: ResourceTable): Document => {
   return { ...schema, properties: Object.fromEntries(Object.entries(properties).map(withNotes)) };
 };
 
-/** The schema of a JSON patch, with the attributes that it may change and the rule that each change needs. */
+/** Adds the attributes of a JSON patch and the rule for each. */
 export const patchSchema = (schema: Document, table: ResourceTable): Document => {
   const rows = patchable(table).map((name) => fieldOf(table, name)!);
   const since = (row: FieldRow) => Math.max(sinceOf(row), row.patchSince ?? 1);

@@ -1,4 +1,4 @@
-/** What an operation is called: an id that stays, a line for people, and whose addition it is. */
+/** Operation ids, summaries and tags. */
 import type { Method, Route } from '../http/route';
 import { type ResourceSeen, seenAt } from './resources';
 
@@ -7,10 +7,9 @@ type NamedRoute = Pick<Route, 'method' | 'path'>;
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith(':') === true;
 const segmentsOf = (path: string): string[] => path.split('/').filter(Boolean);
 
-/** Whether a route is ours, not Ironic's. */
 const isOurs = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/temper/');
 
-/** Unique, and the same as long as method and path are: `get_v1_nodes_id_states`. A parameter's name does not count. */
+/** Unique and stable: `get_v1_nodes_id_states`. Names of parameters do not matter. */
 export const operationId = ({ method, path }: NamedRoute): string =>
   [method.toLowerCase(), ...segmentsOf(path).map((one) => (isParameter(one) ? 'id' : one.replace(/\W/g, '_')))].join(
     '_',
@@ -22,7 +21,7 @@ const isPlural = (word: string): boolean => /[^s]s$/.test(word) && !unchanging.i
 const singular = (word: string): string => (isPlural(word) ? word.slice(0, -1) : word);
 const withArticle = (word: string): string => `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 
-/** The words of a path up to each of its parameters: `[['nodes'], ['management', 'indicators']]`, and whether one ends it. */
+/** Words of a path up to each parameter: `[['nodes'], ['management', 'indicators']]`. `closed`: a parameter follows. */
 const phrases = (path: string): { words: string[]; closed: boolean }[] => {
   const found: { words: string[]; closed: boolean }[] = [];
   for (const segment of segmentsOf(path).filter((word) => word !== 'v1' && word !== 'temper')) {
@@ -62,7 +61,6 @@ const verbOf = ({ method }: NamedRoute, seen: ResourceSeen | undefined): string 
   return { ...methodVerbs, GET: 'List', POST: 'Create' }[method];
 };
 
-/** One line for people. */
 export const summaryOf = (route: NamedRoute): string => {
   const seen = seenAt(route.path);
   const path = seen?.as === 'detail' ? route.path.replace(/\/detail$/, '') : route.path;
@@ -70,5 +68,5 @@ export const summaryOf = (route: NamedRoute): string => {
   return seen?.as === 'detail' ? `${text} with every field` : text;
 };
 
-/** Heading in the page. */
+/** Heading in Swagger UI. */
 export const tagsOf = (route: Pick<Route, 'path'>): string[] => [isOurs(route) ? 'Temper' : 'Ironic'];
