@@ -1,4 +1,4 @@
-/** Events of all nodes, runs and rollouts that a caller may see: a list, newest first, or an event stream. */
+/** Events that a caller may see: a list, newest first, or an event stream. */
 import { z } from 'zod';
 import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
@@ -26,7 +26,7 @@ import * as shapes from './shapes';
 import { inTurn } from './turns';
 
 const seesNode = 'baremetal:node:get';
-/** For a node's own events, the lessee of an earlier lease does not count as lessee. */
+/** The lessee of an earlier lease does not count as lessee of a node's own events. */
 const nodeTenantColumns = { 'node.owner': 'now_owner', 'node.lessee': 'tenant' } as const;
 
 const eventsQuery = z.strictObject({
@@ -49,7 +49,7 @@ const rolloutEventColumns = {
 const nowColumns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee' } as const;
 const plannedColumns = { 'node.owner': 'target_owner', 'node.lessee': 'target_lessee' } as const;
 
-/** A project sees the rollout events of a node that it has now and also had when the rollout was planned. */
+/** The node must be the project's now, and have been when the rollout was planned. */
 export const ofTargets = (policy: Policy, who: Caller): Predicate =>
   and(
     policy.filter(rolloutRules.own, who, plannedColumns),
@@ -80,7 +80,7 @@ const mayRead = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
 
 const plainKinds = kindsWith('plain');
 
-/** The event as this caller may read it. `mayRead` must have passed. */
+/** The event as this caller may read it, after `mayRead`. */
 export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {
   const { seq, at, kind, node_uuid, run_id, rollout_id, now_owner: owner, now_lessee: lessee } = event;
   const whole = run_id !== null || rollout_id !== null || plainKinds.includes(kind) || readsEverything(policy, who);
@@ -133,8 +133,8 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
 };
 
 /**
- * The place of Last-Event-ID. An event that the caller may not see counts as missing. Sequence numbers are global, so existing numbers
- * would reveal the activity on other nodes. Throws InvalidInput.
+ * The place of Last-Event-ID. Hidden events count as missing: sequence numbers are global, so existing ones would reveal activity on other
+ * nodes. Throws InvalidInput.
  */
 const placeAfter = async (ctx: ApiContext, who: Caller, last: string | undefined): Promise<FeedPlace | undefined> => {
   if (last === undefined || last === '') return undefined;
@@ -148,8 +148,7 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
   const after = await placeAfter(ctx, request.who, request.header('last-event-id'));
   const subscription = await ctx.streams.open(null, openerOf(request.who));
   const texts = createEventTexts(ctx.policy, request.who, visibleView);
-  // The caller's rights are checked again before each write. In between, events that it may not see neither wake the stream nor stay in
-  // memory.
+  // Rights are checked again before each write. Until then, hidden events neither wake the stream nor stay in memory.
   const concerns = (event: SeenEvent): boolean => isWanted(wanted, event) && texts.of(event) !== undefined;
   const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
     await subscription.close();

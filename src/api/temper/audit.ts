@@ -66,7 +66,7 @@ const nextLink = (base: string, asked: AuditQuery, marker: number): string => {
   return `${base}${auditPath}?${given}`;
 };
 
-/** Written after the page is read and before the answer is sent: without a record, nothing is shown. */
+/** Written before the answer is sent: without a record, nothing is shown. */
 const recordReading = (request: ApiRequest<unknown, AuditQuery, unknown>, { policy, inventory }: ApiContext) =>
   inventory.audit.write(
     auditRow(policy(), request, {

@@ -1,4 +1,4 @@
-/** Routes of boot service records: system administrators register files elsewhere by their digests. */
+/** Routes of boot service records, with which system administrators register files by digest. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { BootRecord } from '../../inventory/boot-records';
@@ -18,7 +18,7 @@ export const recordName = z.string().regex(ramdiskNamePattern, {
 export const digest = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 digest, 64 hexadecimal digits' });
 
 type RecordKind<Values extends NamedRecord> = {
-  /** One word, as in rules, paths and audit rows. */
+  /** As in rules, paths and audit rows. */
   readonly resource: RecordSubject;
   readonly rules: Readonly<Record<'get' | 'create' | 'delete', string>>;
   readonly body: z.ZodType<Values>;
@@ -42,7 +42,7 @@ type RecordKind<Values extends NamedRecord> = {
   values(row: BootRecord<Values>): Readonly<Record<string, unknown>>;
 };
 
-/** The path's only parameter, named after the resource. */
+/** The only path parameter, named after the resource. */
 type Params = Readonly<Record<string, string>>;
 
 const pathOf = ({ resource }: { readonly resource: string }): string => `/temper/v1/${resource}s`;

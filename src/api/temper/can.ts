@@ -1,4 +1,4 @@
-/** Checks several rules on objects for the caller. Clients use it to offer only permitted operations. */
+/** Checks many rules at once, for clients that offer only permitted operations. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
@@ -30,7 +30,7 @@ const foundAtOnce = 4;
 const canBody = z.strictObject({ asks: z.array(ask).min(1).max(mostAsks) });
 type CanRequest = ApiRequest<unknown, unknown, z.output<typeof canBody>>;
 
-/** The target of a whole rollout, or of its part on one node. Throws RolloutNotFound, NodeNotFound. */
+/** Throws RolloutNotFound, NodeNotFound. */
 const findRollout = async (ctx: ApiContext, who: Caller, rollout: string, node?: string): Promise<Target> => {
   if (node === undefined) return plannedTargetOf(ctx, await wholeRollout(ctx, who, rollout));
   const found = await visibleTarget(ctx, who, { rollout, node });
@@ -54,7 +54,7 @@ const targetOf = async (ctx: ApiContext, request: CanRequest, asked: Ask): Promi
   }
 };
 
-/** The objects of all asks, each read once; undefined for hidden or missing objects. */
+/** Each object is read once; undefined if hidden or missing. */
 const targetsOf = async (ctx: ApiContext, request: CanRequest): Promise<ReadonlyMap<string, Target | undefined>> => {
   const wanted = [...new Map(request.body.asks.map((asked) => [objectOf(asked), asked]))];
   const found = new Map<string, Target | undefined>();

@@ -1,4 +1,4 @@
-/** POST /temper/v1/nodes/{node}/console: a single-use ticket to read and write the node's serial console. */
+/** POST /temper/v1/nodes/{node}/console: a single-use ticket for the node's serial console. */
 import { randomBytes } from 'node:crypto';
 import { hashOf } from '../../inventory/secrets/boot-tokens';
 import { raise } from '../../model/errors';
@@ -15,7 +15,7 @@ import * as shapes from './shapes';
 const ticketRule = 'baremetal:node:set_console_state';
 
 const useMs = 60_000;
-/** Longest console session. Another ticket checks the rules again. */
+/** Longest session. Another ticket checks the rules again. */
 const lastsMs = 3_600_000;
 
 type OfNode = { node: string };

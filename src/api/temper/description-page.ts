@@ -4,7 +4,7 @@ const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
 /**
- * @param files path of its scripts and styles
+ * @param files path of scripts and styles
  * @param document path of the OpenAPI document
  */
 export const descriptionPage = (files: string, document: string): string => `<!doctype html>
@@ -24,7 +24,7 @@ export const descriptionPage = (files: string, document: string): string => `<!d
 </html>
 `;
 
-/** Starts Swagger UI. It has no validator: the page sends nothing to another host. */
+/** Without validator, so that nothing is sent to another host. */
 export const start = `'use strict';
 window.SwaggerUIBundle({
   url: document.getElementById('description').dataset.document,

@@ -1,4 +1,4 @@
-/** Routes of the OpenAPI document and its Swagger UI page, both without authentication. */
+/** OpenAPI document and its Swagger UI page, both without authentication. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import assetsDir from 'swagger-ui-dist/absolute-path.js';
@@ -11,7 +11,6 @@ import { descriptionPage, start } from './description-page';
 const documentPath = '/temper/v1/openapi.json';
 const pagePath = '/temper/v1/docs';
 
-/** Files of the page, all served by the API. */
 const assets = {
   'start.js': { type: 'text/javascript; charset=utf-8', text: async () => start },
   'swagger-ui.css': { type: 'text/css; charset=utf-8', text: () => bundled('swagger-ui.css') },
@@ -22,7 +21,7 @@ const bundled = (name: string): Promise<string> => readFile(join(assetsDir(), na
 
 const isAsset = (name: string): name is keyof typeof assets => Object.hasOwn(assets, name);
 
-/** The files change only with a release, so browsers may cache them. */
+/** They change only with a release. */
 const keptHeaders = { 'Cache-Control': 'public, max-age=3600' };
 
 const asset = async (name: string): Promise<Answer> => {
@@ -31,7 +30,7 @@ const asset = async (name: string): Promise<Answer> => {
   return { status: 200, text: await text(), headers: { ...keptHeaders, 'Content-Type': type } };
 };
 
-// Swagger UI needs style attributes and icons as data URLs. All else comes from the API, and nothing goes to another host.
+// Swagger UI needs style attributes and icons as data URLs. All else comes from the API.
 const contentPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -52,7 +51,7 @@ const pageHeaders = {
 /** Path prefix of the API's public URL. */
 const below = (base: string): string => new URL(base).pathname.replace(/\/$/, '');
 
-/** @param routes all routes; called late, because the list is incomplete at startup */
+/** @param routes called late: the list is incomplete at startup */
 export const descriptionRoutes = (routes: () => readonly Route[]): Route[] => {
   let known: Readonly<Record<string, unknown>> | undefined;
   const document = (base: string) => {

@@ -1,4 +1,4 @@
-/** Routes of discovered machines: operators list, enrol, refuse or remove machines that reported themselves. Tenants see none of them. */
+/** Routes of discovered machines, which reported themselves. Operators list, enrol, refuse or remove them; tenants see none. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { DiscoveredMachine, DiscoveredWhole } from '../../inventory/discovered-machines';
@@ -141,7 +141,7 @@ const deleteRoute = route<Params>({
   },
 });
 
-/** The record, locked. Throws Conflict if it was refused, is contested or has changed since the operator read it. */
+/** Locks the record. Throws Conflict if it was refused, is contested or has changed since the operator read it. */
 const enrollable = async (store: Queries, { params: { machine }, body: { revision } }: EnrolRequest) => {
   const row = await found(store, machine, true);
   const reason =
@@ -155,7 +155,7 @@ const enrollable = async (store: Queries, { params: { machine }, body: { revisio
   return reason === undefined ? row : raise('Conflict', { reason });
 };
 
-/** One port for each network card. Only the boot card gets pxe_enabled; if the machine reported none, all do. */
+/** One port per network card. Only the boot card gets pxe_enabled, or all if the machine reported none. */
 const addPorts = async (
   store: Queries,
   ctx: ApiContext,
@@ -172,7 +172,7 @@ const addPorts = async (
   }
 };
 
-/** The node's body: the operator's values, with the machine's reported architecture as default. */
+/** The reported architecture is a default; the operator's properties override it. */
 const nodeRequest = (request: EnrolRequest, { arch }: DiscoveredMachine): CreateRequest => {
   const { revision: _, properties, ...given } = request.body;
   const body = { ...given, properties: { ...(arch !== null && { cpu_arch: arch }), ...properties } };

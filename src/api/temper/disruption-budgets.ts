@@ -1,4 +1,4 @@
-/** Routes of disruption budgets: a project limits how many of its owned or leased nodes may be unavailable at once. */
+/** Disruption budgets: a project limits how many of its owned or leased nodes may be unavailable at once. */
 import { z } from 'zod';
 import type { DisruptionBudget } from '../../inventory/disruption-budgets';
 import type { Caller } from '../../model/access/callers';
@@ -68,7 +68,7 @@ const page = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
 const budgetParams = z.object({ budget: uuid });
 type BudgetParams = z.output<typeof budgetParams>;
 
-/** A budget with its present counts, over the nodes that the reader may see. */
+/** Counts only nodes that the reader may see. */
 const budgetView = async (ctx: ApiContext, who: Caller, row: DisruptionBudget, link: string) => {
   const seen = ctx.policy().filter(budgetRules.node, who, nodeColumns);
   const { nodes, unavailable } = await ctx.inventory.disruptionBudgets.disruption(row, seen);
@@ -111,7 +111,7 @@ const listBudgets = route<unknown, z.output<typeof page>>({
   query: page,
   async handler({ who, query: { limit, marker: after }, base: link }, ctx) {
     const rows = await budgets.page(ctx, who, { limit, after });
-    // Sequential on purpose: each view counts the project's nodes, and other requests need database connections meanwhile.
+    // Sequential: each view counts the project's nodes, and other requests need database connections.
     const views: Awaited<ReturnType<typeof budgetView>>[] = [];
     for (const row of rows) views.push(await budgetView(ctx, who, row, link));
     return ok({ disruption_budgets: views });

@@ -1,4 +1,4 @@
-/** Event stream of one client: first the missed events, then new ones, filtered by the caller's present rights. */
+/** Event stream of one client: missed events, then new ones, filtered by the caller's present rights. */
 import type { SeenEvent } from '../../inventory/event-pages';
 import type { FeedPlace } from '../../inventory/feed';
 import type { Caller } from '../../model/access/callers';
@@ -8,23 +8,23 @@ import type { Sink } from '../http/sse';
 import { keepAliveMs, untilKeepAlive } from './run-events';
 
 export type EventFollowing = {
-  /** The event matches the client's query and was visible to the caller at the last check. */
+  /** The event matches the query and was visible at the last check. */
   readonly concerns: (event: SeenEvent) => boolean;
   /** Events after a place, in feed order; none once the client has left. */
   readonly missed: (after: FeedPlace, limit: number, leaving: AbortSignal) => Promise<readonly SeenEvent[]>;
   readonly again: () => Promise<Caller>;
-  /** Texts of the events that the caller may see now; undefined once it may see nothing of this stream. */
+  /** Texts of the events that the caller may see; undefined once it may see nothing of this stream. */
   readonly texts: (who: Caller, rows: readonly SeenEvent[]) => Promise<readonly string[] | undefined>;
   /** Opened with `concerns` of this stream. */
   readonly tailing: Tailing;
   readonly closing: AbortSignal;
-  /** No further event can come after this place. */
+  /** No event can follow this place. */
   readonly isOver?: (place: FeedPlace) => Promise<boolean>;
 };
 
 const missedPage = 200;
 
-/** The present caller; undefined once it is no longer authenticated. */
+/** Undefined once the caller is no longer authenticated. */
 const stillKnown = (again: () => Promise<Caller>): Promise<Caller | undefined> =>
   again().catch((thrown) => (isTemperError(thrown, 'Unauthenticated') ? undefined : Promise.reject(thrown)));
 
@@ -49,8 +49,8 @@ const send = async ({ again, texts }: EventFollowing, rows: readonly SeenEvent[]
 };
 
 /**
- * Sends the events between the client's place and the stream's start. The caller may see none of many events, and the client would resume
- * at the same place. Keep-alives prevent proxies from closing the stream meanwhile.
+ * Sends the events up to the stream's start. If the caller may see none of many, keep-alives prevent proxies from closing the stream: the
+ * client would resume at the same place.
  * @returns the place; undefined for a caller who is gone
  */
 const sendMissed = async (following: EventFollowing, after: FeedPlace, sink: Sink): Promise<FeedPlace | undefined> => {
@@ -96,7 +96,7 @@ const followTail = async (following: EventFollowing, after: FeedPlace | undefine
 
 /**
  * Ends if the client leaves or is too slow, the API closes, the caller loses its permission, or no event can follow.
- * @param after the client's last place; undefined starts at the present
+ * @param after the client's last place; undefined starts now
  */
 export const followEvents = async (
   following: EventFollowing,

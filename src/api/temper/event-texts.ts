@@ -12,10 +12,9 @@ export type EventTexts = {
   setCaller(who: Caller): void;
 };
 
-/** Undefined if the caller may not see the event. */
 export type ViewFor = (policy: Policy, who: Caller, event: SeenEvent) => EventView | undefined;
 
-// Texts of each event while a stream holds it. The key has the policy's hash and the caller: visibility depends on these alone.
+// Kept while a stream holds the event. Visibility depends only on the key: policy hash and caller.
 const written = new WeakMap<SeenEvent, Map<string, string | null>>();
 
 export const sseText = (view: EventView): string =>
@@ -29,7 +28,7 @@ const textsOf = (event: SeenEvent): Map<string, string | null> => {
   return made;
 };
 
-/** @param view one function for all streams; it may depend on its arguments only */
+/** @param view the same function for all streams; depends on its arguments only */
 export const createEventTexts = (policyNow: () => Policy, first: Caller, view: ViewFor): EventTexts => {
   let [who, said] = [first, JSON.stringify(first)];
   let [hash, key] = ['', ''];

@@ -4,7 +4,7 @@ import type { Answered, Part, Target } from '../../policy';
 
 const otherProject = '(another project)';
 
-/** Ids that a rule's text compares with, such as project_id:1a2b. */
+/** Ids in a rule's text, such as project_id:1a2b. */
 const constantIds = (part: Part): string[] => {
   const [, written] = /^[\w.]*_id:(?!.*%\()(.+)$/.exec(part.text) ?? [];
   const own = part.parts === undefined && written !== undefined ? [written] : [];

@@ -1,4 +1,4 @@
-/** Routes of freezes. A node can have several at once, each with requester, reason and end. */
+/** Routes of freezes. A node can have several at once. */
 
 import { z } from 'zod';
 import type { Freeze, ListedFreeze } from '../../inventory/nodes/freezes';
@@ -56,7 +56,7 @@ const freezeView = (freeze: Freeze, node_name: string | null) => ({
 const shownNode = (ctx: ApiContext, request: ApiRequest<OfNode, unknown, unknown>): Promise<NodeRow> =>
   visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
 
-/** A caller needs both the node's rule and the freeze rule. */
+/** Needs both the node's rule and the freeze rule. */
 const visible = (ctx: ApiContext, who: Caller) =>
   and(ctx.policy().filter(freezeRules.node, who, nodeColumns), ctx.policy().filter(freezeRules.get, who, nodeColumns));
 
@@ -68,11 +68,11 @@ const findFreeze = async (ctx: ApiContext, who: Caller, ident: string): Promise<
   return seen ? freeze : undefined;
 };
 
-/** Throws FreezeNotFound alike for missing and hidden freezes. */
+/** Throws FreezeNotFound, also for hidden freezes. */
 const visibleFreeze = async (ctx: ApiContext, who: Caller, ident: string): Promise<ListedFreeze> =>
   (await findFreeze(ctx, who, ident)) ?? raise('FreezeNotFound', { freeze: ident });
 
-/** The freeze that the page follows. Throws MarkerNotFound if the list may not hold it. */
+/** Throws MarkerNotFound if the list may not hold the freeze. */
 const freezeMarker = async (
   ctx: ApiContext,
   request: ApiRequest<unknown, ListQuery, unknown>,
@@ -112,7 +112,7 @@ const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ct
   const policy = ctx.policy();
   policy.require(freezeRules.create, request.who, nodeTarget(node));
   const { reason, until = null } = request.body;
-  // PostgreSQL's clock also decides when the freeze ends; the clock of this process may differ.
+  // PostgreSQL's clock also ends the freeze; this process's clock may differ.
   if (until && until.getTime() <= (await ctx.inventory.clock()))
     raise('InvalidInput', { field: 'until', reason: 'is over already; give a time to come, or none' });
   const freeze = await ctx.inventory.transaction(async (store) => {
@@ -131,7 +131,7 @@ const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ct
   return created(freezeView(freeze, node.name), `${request.base}/temper/v1/freezes/${freeze.id}`);
 };
 
-/** Notifies the waiting run. The request does not wait for this: a run that misses the notice reads the freezes later. */
+/** Not awaited: a run that misses the notice reads the freezes later. */
 const notifyUnfrozen = (ctx: ApiContext, node: NodeUuid): void => {
   ctx.runs
     .agentContact({ node, kind: 'thaw' })

@@ -16,7 +16,7 @@ const creation = z.strictObject({
   kind: z.enum(imageKinds).default('whole-disk'),
 });
 
-/** System readers and logs of the boot service see the URL, so it must hold no credentials. Throws InvalidInput, OriginRefused. */
+/** Readers and logs see the URL, so it must hold no credentials. Throws InvalidInput, OriginRefused. */
 const checkUrl = (ctx: ApiContext, { url }: ImageValues): void => {
   if (url === null) return;
   requireOrigin(ctx.settings.imageOrigins, url);

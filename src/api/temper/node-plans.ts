@@ -1,4 +1,4 @@
-/** Plan of a request on one node: the steps and all refusals, without any change. */
+/** Dry run of a request on one node: its steps and all refusals. */
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
@@ -23,7 +23,7 @@ import * as shapes from './run-shapes';
 const seesSteps = 'temper:node:steps';
 const explains = 'temper:policy:explain';
 
-/** A provision request, but a runbook needs no target. */
+/** Unlike a provision request, a runbook needs no target. */
 const planBody = provisionBody.extend({ target: z.string().optional() });
 type PlanBody = z.output<typeof planBody>;
 type PlanRequest = ApiRequest<{ node: string }, unknown, PlanBody>;
@@ -69,8 +69,8 @@ const runOf = (admitted: Admitted) => {
 };
 
 /**
- * The caller may read its own arguments, those of a runbook that it sees, or of a run that it may start. Other arguments, of cleaning
- * runbooks and deploy templates, are the operator's.
+ * Arguments of the request, of a visible runbook, or of a run that the caller may start. Those of cleaning runbooks and deploy templates
+ * are otherwise the operator's.
  */
 const mayRead = ({ runbook }: PlanBody, { refusals }: NodePlan): boolean =>
   runbook !== undefined || !refusals.some(({ code }) => code === 'rule');

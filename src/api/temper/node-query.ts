@@ -1,4 +1,4 @@
-/** Schema of node queries: each key has one text or a list, of which any may match. */
+/** Schema of node queries. If a key has a list, any item may match. */
 import { z } from 'zod';
 import { asUuid } from '../../model/ids';
 import { budgetUuids } from '../../model/rollouts/disruption';

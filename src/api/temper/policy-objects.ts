@@ -1,4 +1,4 @@
-/** Policy targets of objects in a request: node, run, runbook or allocation. */
+/** Policy targets of objects: node, run, runbook or allocation. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import { maxMinor } from '../../model/resources/microversions';
@@ -15,7 +15,7 @@ const objectKinds = ['node', 'run', 'runbook', 'allocation'] as const;
 type ObjectKind = (typeof objectKinds)[number];
 type NamedObjects = Partial<Record<ObjectKind, string>>;
 
-/** Schema fields. At most one object may be named. */
+/** At most one object may be named. */
 export const objectFields = {
   rule: policyName,
   node: policyName.optional(),
@@ -24,7 +24,7 @@ export const objectFields = {
   allocation: policyName.optional(),
 };
 
-/** The object's own visibility rules. They come before the requested rule. */
+/** Visibility rules of objects, checked before the requested rule. */
 export const objectRules = [
   'baremetal:node:get',
   'temper:run:get',
@@ -32,7 +32,7 @@ export const objectRules = [
   'baremetal:allocation:get',
 ] as const;
 
-/** Each throws its NotFound alike for hidden and missing objects. */
+/** Throws its NotFound, also for hidden objects. */
 const finds: Readonly<Record<ObjectKind, (ctx: ApiContext, who: Caller, ident: string) => Promise<Target>>> = {
   node: async (ctx, who, ident) => nodeTarget(await visibleNode(ctx, { who, version: maxMinor }, ident)),
   run: async (ctx, who, ident) => {
@@ -46,7 +46,7 @@ const finds: Readonly<Record<ObjectKind, (ctx: ApiContext, who: Caller, ident: s
 export const kindsNamed = (given: NamedObjects): ObjectKind[] =>
   objectKinds.filter((kind) => given[kind] !== undefined);
 
-/** An empty target without a named object. Throws the NotFound of its kind. */
+/** Empty without a named object. Throws the NotFound of its kind. */
 export const objectTarget = async (ctx: ApiContext, who: Caller, given: NamedObjects): Promise<Target> => {
   const [kind] = kindsNamed(given);
   return kind === undefined ? {} : finds[kind](ctx, who, given[kind]!);

@@ -1,4 +1,4 @@
-/** Policy routes: explain decisions, compare with a second policy, and list past policies. */
+/** Policy routes: explain decisions, compare a second policy, list past policies. */
 
 import { z } from 'zod';
 import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
@@ -28,7 +28,7 @@ const policyQuery = z
 type PolicyQuery = z.output<typeof policyQuery>;
 type PolicyRequest = ApiRequest<unknown, PolicyQuery, unknown>;
 
-/** The caller, or the hypothetical one in a system caller's query. Throws PolicyDenied. */
+/** The caller, or a system caller's hypothetical one. Throws PolicyDenied. */
 const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } }: PolicyRequest): Caller => {
   if (roles === undefined && project_id === undefined && admin_projects === undefined && !system) return who;
   if (!who.system_scope && !who.all_powerful) raise('PolicyDenied', { rule: policyRule });
@@ -72,7 +72,7 @@ const historyQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(ownPage.most).default(ownPage.unasked),
 });
 
-/** Without a hash, the policies that were in force, without texts; with a hash, their texts. */
+/** The texts are included only if the query names a hash. */
 const history = route<unknown, z.output<typeof historyQuery>>({
   method: 'GET',
   path: '/temper/v1/policy/history',

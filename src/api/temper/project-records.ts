@@ -1,4 +1,4 @@
-/** Records of a project about its owned or leased nodes: visibility, number and deletion. */
+/** Records of a project about its owned or leased nodes. */
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
@@ -9,14 +9,14 @@ import type { Target } from '../../policy';
 import { type AuditContext, type AuditedAct, auditedWrite, type Change, recordChange } from '../audit/record';
 import type { ApiContext } from '../context';
 
-/** Every admission reads the records of its node's projects. */
+/** Bounded: every admission reads the records of its node's projects. */
 const mostOfOneProject = 50;
 
 type ProjectRecord = { readonly uuid: string; readonly project: ProjectId };
 type Page = { readonly limit: number; readonly after?: string };
 
 type Kind<Row> = {
-  /** One word, as in rules, events and audit rows: `window`. */
+  /** As in rules, events and audit rows: `window`. */
   readonly resource: RecordSubject;
   /** For error texts: `windows`. */
   readonly plural: string;
@@ -40,11 +40,11 @@ const readsOf = <Row extends ProjectRecord>({ resource, rules, target, store, mi
     return row && ctx.policy().allows(rules.get, who, target(row)) ? row : undefined;
   };
   return {
-    /** Throws the record's NotFound alike for missing and hidden records. */
+    /** Throws the record's NotFound, also for hidden records. */
     visible: async (ctx: ApiContext, who: Caller, uuid: string): Promise<Row> =>
       (await find(ctx, who, uuid)) ?? missing(uuid),
 
-    /** The records that the caller sees. Throws PolicyDenied, MarkerNotFound. */
+    /** Throws PolicyDenied, MarkerNotFound. */
     async page(ctx: ApiContext, who: Caller, { limit, after }: Page): Promise<readonly Row[]> {
       const visible = ctx.policy().filter(rules.get, who, { [`${resource}.project`]: 'project' });
       if (visible.is === 'false') ctx.policy().require(rules.get, who);
@@ -54,7 +54,7 @@ const readsOf = <Row extends ProjectRecord>({ resource, rules, target, store, mi
   };
 };
 
-/** Throws Conflict if the project has the most records allowed. */
+/** Throws Conflict. */
 const requireRoom = async <Row extends ProjectRecord>(
   { store, plural }: Kind<Row>,
   inventory: Queries,
@@ -76,7 +76,7 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
     ...reads,
     changeOf,
 
-    /** The project of a new record: the named one, or else the caller's. Throws PolicyDenied, InvalidInput. */
+    /** The named project, or else the caller's. Throws PolicyDenied, InvalidInput. */
     projectOf(ctx: ApiContext, who: Caller, named: string | undefined): ProjectId {
       const project = (named as ProjectId | undefined) ?? who.project_id;
       ctx.policy().require(rules.create, who, target({ project }));
@@ -85,7 +85,7 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
       );
     },
 
-    /** Creates a record with audit row and event. Throws Conflict if the project has too many, and the errors of `make`. */
+    /** Writes an audit row and event. Throws Conflict if the project has too many, and the errors of `make`. */
     create(ctx: ApiContext, request: AuditContext, project: ProjectId, make: (inventory: Queries) => Promise<Row>) {
       const write = async (inventory: Queries): Promise<Row> => {
         await requireRoom(kind, inventory, project);
@@ -94,7 +94,7 @@ export const projectRecords = <Row extends ProjectRecord>(kind: Kind<Row>) => {
       return auditedWrite(ctx, request, write, changeOf('create'));
     },
 
-    /** Deletes a record with audit row and event. Throws its NotFound, PolicyDenied. */
+    /** Writes an audit row and event. Throws the record's NotFound, PolicyDenied. */
     async delete(ctx: ApiContext, request: AuditContext, uuid: string): Promise<void> {
       const row = await reads.visible(ctx, request.who, uuid);
       ctx.policy().require(rules.delete, request.who, target(row));

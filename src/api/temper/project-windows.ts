@@ -1,4 +1,4 @@
-/** Routes of windows: weekly hours in which a project lets other rollouts work on nodes that it owns or leases. */
+/** Windows: weekly hours in which a project lets other rollouts work on its owned or leased nodes. */
 import { z } from 'zod';
 import type { ProjectWindow } from '../../inventory/project-windows';
 import { raise } from '../../model/errors';

@@ -1,4 +1,4 @@
-/** Routes of ramdisk records, which system administrators keep. The files are in the boot service. */
+/** Routes of ramdisk records. The files are in the boot service. */
 import { z } from 'zod';
 import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../../model/boot/ramdisks';
@@ -7,7 +7,7 @@ import { bootRecordRoutes, digest, recordName } from './boot-records';
 import * as shapes from './shapes';
 
 const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
-/** Bytes. Less has room for hardly any argument; each boot copies more into memory. */
+/** Bytes. Less has room for hardly any argument; more costs memory at every boot. */
 const room = z
   .int()
   .min(512)

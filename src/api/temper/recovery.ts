@@ -1,4 +1,4 @@
-/** Recovery routes: the state after a restore, its remedy as a preview, and its execution. */
+/** Recovery after a restore: state, preview of the remedy, and its execution. */
 import { z } from 'zod';
 import type { Recovered } from '../../runs/contract';
 import { auditRow } from '../audit/record';

@@ -1,4 +1,4 @@
-/** Rollout acts of users: submit, start, pause, resume, advance, abort, adopt and rollback. */
+/** Rollout acts: submit, start, pause, resume, advance, abort, adopt and rollback. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { RolloutChange, RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -19,12 +19,12 @@ import { type OfRollout, rolloutPath, rolloutsPath } from './rollouts';
 
 const actBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
-  /** A different hash than the current plan's is a 409. */
+  /** 409 if the plan's hash differs. */
   plan_hash: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  /** Counted from 1. A different wave than the current one is a 409. */
+  /** Counted from 1; 409 if the wave differs. */
   expected_wave: z.int().min(1).optional(),
 });
 const hashedBody = actBody.required({ plan_hash: true });
@@ -41,16 +41,16 @@ type ActRequest = ApiRequest<OfRollout, unknown, ActBody>;
 
 type Act = Exclude<keyof typeof rolloutActs, 'replan' | 'rollback'>;
 
-/** The new state of an act and its other changes. Throws Conflict. */
+/** Throws Conflict. */
 type ActRow = {
   readonly to: (row: RolloutRow, request: ActRequest) => RolloutState;
   readonly change: (row: RolloutRow, request: ActRequest) => RolloutChange;
-  /** Runs in the act's transaction. @returns additional data for the audit row */
+  /** Runs in the act's transaction. @returns more data for the audit row */
   readonly more?: (store: Queries, row: RolloutRow, request: ActRequest) => Promise<object | undefined>;
   readonly done: EventKind;
 };
 
-/** A rollout runs with the rights of the user in its grant. An act of the same user renews the grant; an act of another user does not. */
+/** A rollout runs with the rights in its grant. Only an act of the same user renews the grant. */
 const refreshGrant = ({ granted }: RolloutRow, { who }: ActRequest): RolloutChange =>
   granted && granted.user_id === who.user_id && granted.strategy === who.strategy ? { granted: who } : {};
 
@@ -132,7 +132,7 @@ const requireStartable = async (ctx: ApiContext, { who, body: { start_at } }: Ac
     await ctx.inventory.quotas.require('rollouts', quotaOwner(who, row), quotasOf(ctx).rollouts);
 };
 
-/** Carries out an act with its audit row and event. Throws Conflict if the rollout has changed since it was read. */
+/** Writes an audit row and event. Throws Conflict if the rollout has changed since it was read. */
 const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<RolloutRow> => {
   const row = await wholeRollout(ctx, request.who, request.params.rollout);
   const policy = ctx.policy();
@@ -146,7 +146,7 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
   const to = acts[act].to(row, request);
   const changes = {
     ...change(row, request),
-    // A later start uses this number, whatever the settings of the process that starts it.
+    // A later start counts by this number, whatever settings its process has.
     ...(act === 'start' && { approvers: wantedOf(row, ctx.settings) }),
   };
   return ctx.inventory.transaction(async (store) => {
@@ -184,7 +184,7 @@ const abortConsequences = {
   abort: 'is asked to end; a step that must not be cut short is done first',
 } as const;
 
-/** The answer lists the runs that are still under way: an abort never interrupts a command. */
+/** Lists the runs that still run: an abort never interrupts a command. */
 const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
   const row = await perform(ctx, request, 'abort');
   const visible = { visible: always, limit: 1_000 };
@@ -202,7 +202,7 @@ const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
 
 const rollbackRule = 'temper:rollout:rollback';
 
-/** Plans another rollout on the nodes of this one, with its own bounds and start. The plan alone reverts nothing. */
+/** Plans another rollout on the nodes of this one. The plan alone reverts nothing. */
 const rollback = async (request: ApiRequest<OfRollout, unknown, RollbackBody>, ctx: ApiContext): Promise<Answer> => {
   const row = await wholeRollout(ctx, request.who, request.params.rollout);
   ctx.policy().require(rollbackRule, request.who, targetOf(row));

@@ -1,4 +1,4 @@
-/** Advance of a rollout: opens the next wave, and records who passes a gate that keeps the rollout. */
+/** Opens the next wave of a rollout, and records who passes its gate. */
 import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
 import type { Caller } from '../../model/access/callers';
@@ -10,8 +10,8 @@ type Passed = Pick<GateRecord, 'answer' | 'note'>;
 export const hasNextWave = ({ wave, summary }: RolloutRow): boolean => wave + 1 < (summary.waves as unknown[]).length;
 
 /**
- * Opens the next wave in the act's transaction. If the gate of this wave keeps the rollout, it records who passes it and the reason. After
- * the last wave, it passes the gate only, and the rollout ends automatically.
+ * Runs in the act's transaction. If the gate of this wave keeps the rollout, the caller passes it. After the last wave, only the gate is
+ * passed, and the rollout ends automatically.
  * @returns the gate's answer, for the audit row. Throws Conflict if the rollout does not wait at a wave's end.
  */
 export const openNext = async (

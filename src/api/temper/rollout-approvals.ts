@@ -1,4 +1,4 @@
-/** Approvals of rollouts: votes of distinct users on one plan. The start checks the voters' rights again. */
+/** Approvals of rollouts: votes of distinct users on one plan. The start checks the voters again. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -26,12 +26,12 @@ const votable = ['planned', 'awaiting_approval', 'scheduled'];
 /** Also used by processes without an API. */
 export type VoteContext = Pick<ApiContext, 'policy' | 'voters'> & { readonly inventory: Queries };
 
-/** `unknown` counts users whose roles the identity service does not return now. */
+/** `unknown` counts users whose roles the identity service does not return. */
 type Standing = { readonly approvals: number; readonly unknown: number };
 
 /**
- * Votes that count now: the policy in force lets the voter approve this plan, and the voter still has the roles. One such rejection, even
- * with unknown roles, cancels all approvals.
+ * Counts votes whose users still have their roles and the policy's permission. One such rejection, even with unknown roles, cancels all
+ * approvals.
  */
 const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): Promise<Standing> => {
   const cast = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
@@ -48,18 +48,15 @@ const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): 
 
 const mostApprovers = 2;
 
-/**
- * Approvals that this plan needs: the larger of the plan's number and the process's setting. @param settings of an API process; absent if
- * the process has no such setting
- */
+/** The larger of the plan's number and the setting. @param settings absent in processes without the API */
 export const wantedOf = (
   { approvers }: Pick<RolloutRow, 'approvers'>,
   settings?: Pick<ContextSettings, 'rolloutApprovers'>,
 ): number => (settings ? Math.max(approvers ?? 0, settings.rolloutApprovers) : (approvers ?? mostApprovers));
 
 /**
- * Passes if the policy lets the caller start alone, or enough approvals count. Throws RolloutNotApproved; IdentityUnavailable if unknown
- * roles leave the result open.
+ * Passes if the caller may start alone or enough approvals count. Throws RolloutNotApproved; IdentityUnavailable if unknown roles leave the
+ * result open.
  * @param wanted approvals needed
  * @param at a later start; votes must still count then
  */
@@ -85,7 +82,7 @@ const voteView = ({ user_id, vote, requester, reason, created_at, expires_at }: 
   expires_at: expires_at.toISOString(),
 });
 
-/** A vote names the plan that the user has read. Throws Conflict. */
+/** The vote's hash shows that the user has read this plan. Throws Conflict. */
 const requireVotable = (rollout: RolloutRow, plan_hash: string): void => {
   if (!votable.includes(rollout.state))
     raise('Conflict', { reason: `Rollout ${rollout.id} is ${rollout.state}; its plan is no longer to be decided on.` });
@@ -123,7 +120,7 @@ const cast =
       });
     });
     const { approvals, unknown } = await standingApprovals(ctx, rollout);
-    // Unknown roles count here: a vote must not fail because the identity service is down. The start checks again.
+    // Unknown roles count: a vote must not fail because the identity service is down. The start checks again.
     const approved = approvals + unknown;
     const wanted = wantedOf(rollout, ctx.settings);
     if (approved >= wanted) await ctx.inventory.rollouts.move(rollout, ['awaiting_approval'], 'scheduled');

@@ -12,7 +12,7 @@ import { firmwareBaseline, parameterValues } from '../orders/request';
 import { flag, uuid } from '../resource/validation';
 import { nodeQuery } from './node-query';
 
-/** An object with these keys only. The error of a misspelled key suggests the right one. */
+/** Refuses other keys and suggests the right one. */
 const keyed = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
   z.strictObject(shape, { error: knowing(Object.keys(shape)) });
 
@@ -54,7 +54,7 @@ const metric = keyed({ ...bounds, count: z.int().min(1).max(100).optional() })
     error: 'fail_limit and inconclusive_limit together must be less than count: one answer at least has to pass',
   })
   .transform(inMs);
-// A guard has no count: it is queried repeatedly with the same bounds.
+// Without count: a guard is queried repeatedly with the same bounds.
 const guardMetric = keyed(bounds)
   .refine(isBounded, unbounded)
   .refine(({ interval, fail_limit = 0, inconclusive_limit = 0 }) => !interval || fail_limit + inconclusive_limit > 0, {
@@ -79,7 +79,7 @@ const by = z
   });
 const bound = keyed({ by, max: amount });
 
-// Node keys that callers see, in addition to the keys of disruption budgets.
+// Node keys in addition to those of disruption budgets.
 const moreKeys = ['owner', 'lessee', 'driver', 'provision_state', 'traits_any'];
 const query = nodeQuery({
   isKey: (key) => isBudgetKey(key) || moreKeys.includes(key),
@@ -164,7 +164,6 @@ type AskedWork = {
   readonly parameters?: unknown;
 };
 
-/** Adds an issue for each combination of fields that does not fit together. */
 const checkWork = ({ verb, runbook, power, baseline, parameters }: AskedWork, context: z.RefinementCtx): void => {
   const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message });
   if ((verb === 'power') !== (power !== undefined))
@@ -184,7 +183,7 @@ export const rolloutBody = keyed({
 }).superRefine(checkWork);
 export type RolloutBody = z.output<typeof rolloutBody>;
 
-/** A rollout body without a selection: the nodes come from another rollout. */
+/** Without a selection: the nodes come from another rollout. */
 export const rollbackBody = keyed({
   ...work,
   ...limits,
@@ -196,13 +195,13 @@ export type RollbackBody = z.output<typeof rollbackBody>;
 const wavesOf = (waves: RolloutBody['waves']): RolloutSpec['waves'] =>
   waves.map((given, index) => ({
     size: 'size' in given ? given.size : 'rest',
-    // By default, an operator reviews the first wave before the next.
+    // By default, an operator reviews the first wave.
     advance: given.advance ?? (index === 0 ? 'manual' : 'auto'),
     soak_ms: given.soak ?? 0,
     ...(given.gate && { gate: given.gate }),
   }));
 
-/** The rollout belongs to the named project, or else to the caller's; to the system if the caller has none. */
+/** Without a named project, the caller's; for a caller without one, the system's. */
 export const specOf = ({ waves, project, ...rest }: RolloutBody, { project_id }: Caller): RolloutSpec => ({
   ...rest,
   project: project ?? project_id,

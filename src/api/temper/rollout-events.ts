@@ -1,4 +1,4 @@
-/** Event stream of a rollout: server-sent events that resume after the client's last event and end with the rollout's work. */
+/** Event stream of a rollout, with resumption. It ends with the rollout's work. */
 import type { SeenEvent } from '../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../inventory/feed';
 import type { Caller } from '../../model/access/callers';
@@ -17,7 +17,7 @@ import { sseText } from './event-texts';
 import { rolloutRules, type SeenRollout, visibleRollout } from './rollout-views';
 import { type OfRollout, rolloutPath } from './rollouts';
 
-/** Kinds that a node's tenant sees of the whole rollout. They show its state without the reason. */
+/** Kinds about the whole rollout that a node's tenant sees, without their data. */
 const stateKinds = kindsWith('state');
 
 const partOf = (ctx: ApiContext, who: Caller, { rows }: SeenRollout, event: SeenEvent) => {
@@ -45,7 +45,6 @@ const textsOf =
 
 const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
 
-/** Some target that the caller sees is under way. */
 const worksOnSeen = async ({ inventory }: ApiContext, { row, whole, rows }: SeenRollout): Promise<boolean> => {
   if (whole) return (await inventory.rollouts.counts(row.id)).some(({ state }) => underWay.includes(state));
   for (const state of underWay)
@@ -54,8 +53,8 @@ const worksOnSeen = async ({ inventory }: ApiContext, { row, whole, rows }: Seen
 };
 
 /**
- * The rollout has ended, its work is done, and `place` is its last event. Only targets and events that the caller sees count: otherwise the
- * wait would reveal other nodes.
+ * True if the rollout and its work have ended and `place` is the last event. Only what the caller sees counts: otherwise the wait would
+ * reveal other nodes.
  */
 const isOver = async (ctx: ApiContext, who: Caller, seen: SeenRollout, place: FeedPlace): Promise<boolean> => {
   const { id } = seen.row;
@@ -67,8 +66,8 @@ const isOver = async (ctx: ApiContext, who: Caller, seen: SeenRollout, place: Fe
 };
 
 /**
- * The place of Last-Event-ID, which browsers send on reconnect. An event that the caller may not see counts as missing: otherwise existing
- * numbers would reveal the number of nodes. Throws InvalidInput.
+ * The place of Last-Event-ID, which browsers send on reconnect. Hidden events count as missing: existing ones would reveal the number of
+ * nodes. Throws InvalidInput.
  */
 const placeAfter = async (
   ctx: ApiContext,

@@ -1,10 +1,10 @@
-/** Gates that a caller may use in a rollout. They are the installation's webhooks and metrics. */
+/** Gates of rollouts: webhooks and metrics of the installation. */
 import type { Caller } from '../../model/access/callers';
 import { invalidInput, raise } from '../../model/errors';
 import type { RolloutSpec } from '../../rollouts/contract';
 import type { ApiContext } from '../context';
 
-/** A gate shows answers of the installation's services, and its metrics cover all projects. So it needs the rule of webhooks. */
+/** Gates show answers of the installation's services and metrics of all projects, so they need the rule of webhooks. */
 export const gateRule = 'temper:webhook:get';
 
 /** Throws PolicyDenied, WebhookNotFound, InvalidInput. */

@@ -1,4 +1,4 @@
-/** Rollout planning: selects the nodes of a request, checks the rules on each, and stores the plan. */
+/** Plans a rollout: selects nodes, checks the rules on each, and stores the plan. */
 import { randomUUID } from 'node:crypto';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -29,7 +29,6 @@ const withoutConsent = 'temper:rollout:without_consent';
 const overrideBudget = 'temper:rollout:override_budget';
 const mostTargets = 100_000;
 
-/** Rules that planning checks, on the rollout and on each node. */
 export const planningRules: readonly string[] = [
   planRule,
   rolloutRules.node,
@@ -42,7 +41,7 @@ export const planningRules: readonly string[] = [
   overrideBudget,
 ];
 
-/** The selected nodes that the caller may see. Throws NodeNotFound, RolloutNotFound, InvalidInput. */
+/** Throws NodeNotFound, RolloutNotFound, InvalidInput. */
 const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: RolloutSpec & { seed: string }) => {
   const policy = ctx.policy();
   const visible = policy.filter(rolloutRules.node, who, nodeColumns);
@@ -62,7 +61,7 @@ const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: Rol
   return part === undefined ? found : sampleOf(found, part, seed);
 };
 
-/** Resolves names and UUIDs with a single query. Throws NodeNotFound alike for missing and hidden nodes. */
+/** Uses a single query. Throws NodeNotFound, also for hidden nodes. */
 const namedNodes = async (ctx: ApiContext, visible: Predicate, named: readonly string[]): Promise<NodeUuid[]> => {
   const idents = [...new Set(named)].map((ident) => ({ ident, ...identOf(ident, maxMinor) }));
   const found = await ctx.inventory.rolloutSelection.named(visible, {
@@ -77,7 +76,7 @@ const namedNodes = async (ctx: ApiContext, visible: Predicate, named: readonly s
   });
 };
 
-/** Throws InvalidInput if a value is secret: the plan is stored and shown with the values as given. */
+/** Throws InvalidInput for secret values: the plan is stored and shown with its values. */
 const pinOf = async (
   ctx: ApiContext,
   who: Caller,
@@ -95,7 +94,7 @@ const pinOf = async (
   return { uuid, name, revision };
 };
 
-/** Plans without a write. Throws NothingToDo, InvalidInput, and the errors of the selection. */
+/** Writes nothing. Throws NothingToDo, InvalidInput, and the errors of the selection. */
 export const planRollout = async (
   ctx: ApiContext,
   request: ApiRequest<unknown, unknown, unknown>,
@@ -110,7 +109,7 @@ export const planRollout = async (
   const visible = policy.filter(rolloutRules.node, who, nodeColumns);
   const read = async (some: readonly NodeUuid[]): Promise<readonly NodeRow[]> => {
     const rows = await ctx.inventory.rolloutSelection.read(visible, some);
-    // Each admission checks the starter's rights again. The plan fails early if they are missing.
+    // Each admission checks the starter's rights again. Here the plan fails early.
     if (spec.override_budgets) for (const node of rows) policy.require(overrideBudget, who, nodeTarget(node));
     return rows;
   };
@@ -131,11 +130,10 @@ export const planRollout = async (
   );
 };
 
-/** The project whose quota a rollout uses; null if a system caller acts on it. */
+/** Project of the quota; null for a system caller. */
 export const quotaOwner = (who: Caller, { project }: Pick<RolloutRow, 'project'>): string | null =>
   quotaProject(who) === null ? null : project;
 
-/** Plans and stores a rollout with its audit row and event. */
 export const createRollout = async (
   ctx: ApiContext,
   request: ApiRequest<unknown, unknown, unknown>,

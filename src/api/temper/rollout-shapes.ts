@@ -72,7 +72,6 @@ const whole = z.strictObject({
   states: z.record(text, count),
 });
 
-/** The whole rollout, or the part that tenants see. */
 export const rollout = z.union([whole, z.strictObject(seenByTenants)]);
 
 export const rolloutTarget = z.strictObject({
@@ -100,7 +99,7 @@ export const rolloutTargets = z.strictObject({
   targets: z.array(rolloutTarget),
 });
 
-/** The runs that an abort leaves under way, and its effect on each. */
+/** `will`: the abort's effect on a run. */
 export const rolloutAborted = z.strictObject({
   rollout: whole,
   running: z.array(z.strictObject({ node_uuid: id, node_name: maybe, run: id.nullable(), will: text })),

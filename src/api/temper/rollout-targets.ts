@@ -1,4 +1,4 @@
-/** Routes of single rollout targets: a tenant answers for its node, and the rollout's operators skip or retry a target. */
+/** Acts on single rollout targets: tenants answer for their nodes, and operators skip or retry a target. */
 import { z } from 'zod';
 import type { GivenAnswer } from '../../inventory/rollouts/consents';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -37,7 +37,7 @@ type OfTarget = { rollout: string; node: string };
 
 type FoundTarget = Pick<SeenRollout, 'whole' | 'rows'> & { readonly rollout: RolloutRow; readonly target: TargetRow };
 
-/** The target on a node that the caller sees. Throws RolloutNotFound, and NodeNotFound alike for missing and hidden nodes. */
+/** Throws RolloutNotFound, NodeNotFound, also for hidden ones. */
 export const visibleTarget = async (ctx: ApiContext, who: Caller, params: OfTarget): Promise<FoundTarget> => {
   const { row: rollout, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   const node = await visibleNode(ctx, { who, version: maxMinor }, params.node);
@@ -66,7 +66,7 @@ type TargetRequest = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Writes a target's change with audit row and event, for node and rollout. Throws Conflict if `change` returns false. */
+/** Writes the change with audit row and event. Throws Conflict if `change` returns false. */
 const recorded = async (
   request: ApiRequest<OfTarget, unknown, unknown>,
   ctx: ApiContext,

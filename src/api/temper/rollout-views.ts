@@ -1,4 +1,4 @@
-/** Views of rollouts. A tenant sees the state of a rollout and its own nodes in it, but no others. */
+/** Views of rollouts. A tenant sees the state and its own nodes. */
 
 import type { Queries } from '../../inventory';
 import type { RolloutRow } from '../../inventory/rollouts/rollouts';
@@ -23,11 +23,11 @@ export const rolloutColumns = { 'rollout.project': 'project' } as const;
 export const targetOf = ({ project, requester }: Pick<RolloutRow, 'project' | 'requester'>) =>
   rolloutTarget({ project, requester: requester.user_id });
 
-/** The targets that a caller sees if it may not see the whole rollout. */
+/** Targets for a caller who may not see the whole rollout. */
 export type OwnRows = {
   /** Over the present columns of nodes. */
   readonly visible: Predicate;
-  /** Over owner and lessee in the plan: a node's next lessee does not see the work for the previous one. */
+  /** Over owner and lessee in the plan: the next lessee does not see work for the previous one. */
   readonly own: Predicate;
 };
 
@@ -38,7 +38,7 @@ export const ownRows = (policy: Policy, who: Caller): OwnRows => {
 
 export type SeenRollout = { readonly row: RolloutRow; readonly whole: boolean; readonly rows: OwnRows };
 
-/** The rollout as a whole, or with the caller's own nodes. Throws RolloutNotFound alike for missing and hidden rollouts. */
+/** Whole, or with the caller's own nodes. Throws RolloutNotFound, also for hidden rollouts. */
 export const visibleRollout = async (ctx: ApiContext, who: Caller, ident: string): Promise<SeenRollout> => {
   const id = asUuid(ident) as RolloutUuid | undefined;
   const row = id && (await ctx.inventory.rollouts.find(id));
@@ -139,8 +139,8 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
 };
 
 /**
- * A target as this caller may read it: the reason of a failed run may name its BMC.
- * @param whole the caller sees the whole rollout; a wave number reveals nodes in earlier waves
+ * The reason is masked because it may name the BMC.
+ * @param whole false hides the wave, which reveals nodes in earlier waves
  */
 export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: boolean) => ({
   position: row.position,
@@ -164,7 +164,7 @@ export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: b
 
 const sizes = ['1', '10', '100', '1000'] as const;
 
-/** Policy target with the facts of the plan. @param tenant the project whose node a request is about, if any */
+/** @param tenant the project whose node a request is about, if any */
 export const plannedTargetOf = async (
   { inventory }: { readonly inventory: Queries },
   { id, project, requester }: Pick<RolloutRow, 'id' | 'project' | 'requester'>,

@@ -22,7 +22,7 @@ import { targetOfRun, visibleRun } from './runs';
 
 const runActBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
-  /** The step that the caller saw. Absent: the present step. */
+  /** The step that the caller saw; default: the present one. */
   step: z.int().min(0).optional(),
   /** With retry: the step's new arguments. */
   args: document.optional(),
@@ -31,7 +31,7 @@ type ActRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runActBod
 
 const rulesOfArgs = Object.values(stepRules);
 
-/** Notices for acts that the run did not accept at once. */
+/** Texts for acts that the run did not take at once. */
 const deliveryNotices: Readonly<Partial<Record<Delivered, string>>> = {
   kept: 'The workflow engine does not answer now; this is on record and takes effect as soon as it does.',
   restarted: 'The workflow engine had lost this run. It goes on from its record, and this takes effect there.',
@@ -39,8 +39,8 @@ const deliveryNotices: Readonly<Partial<Record<Delivered, string>>> = {
 };
 
 /**
- * New arguments for a retry of a parked step. They make it the caller's own step, so the rules of free steps apply. Throws InvalidInput,
- * InvalidStepArgs, OriginRefused, PolicyDenied.
+ * New arguments make a parked step the caller's own, so the rules of free steps apply. Throws InvalidInput, InvalidStepArgs, OriginRefused,
+ * PolicyDenied.
  */
 const checkedArgs = async (
   { who, body: { args, step: at } }: ActRequest,
@@ -102,7 +102,7 @@ export const runActRoutes: Route[] = runActs.map((act) =>
       ...(act === 'retry' ? ['baremetal:node:get', ...rulesOfArgs, ...stepRuleNames] : []),
     ],
     body: runActBody,
-    // An abort is stored with its record. Other acts are sent to the run after their record, under the request's id.
+    // An abort is stored with its record. Other acts are sent after the record, under the request's id.
     ...(act !== 'abort' && { cutOff: 'again' as const }),
     handler: actOnRun(act),
   }),

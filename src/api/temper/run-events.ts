@@ -1,4 +1,4 @@
-/** Event stream of a run: server-sent events that resume after the client's last event and end with the run. */
+/** Event stream of a run, with resumption. It ends with the run. */
 import { type FeedEvent, type FeedPlace, feedStart } from '../../inventory/feed';
 import type { RunRow } from '../../inventory/runs/runs';
 import type { Caller } from '../../model/access/callers';
@@ -15,8 +15,8 @@ import { visibleRun } from './runs';
 
 const eventsAtOnce = 200;
 /**
- * Wait if a newer event exists but an older transaction is still open, usually for a moment. If it lasts, such as during CREATE INDEX, the
- * wait grows; the reader of all events wakes the streams at its end.
+ * Wait for an older open transaction, usually short. During long ones such as CREATE INDEX, the wait grows; the event tail wakes the
+ * streams afterwards.
  */
 const unsettledMs = 50;
 const unsettledMostMs = 2_000;
@@ -42,7 +42,7 @@ const sseOfEvent = (event: FeedEvent, text: BmcText): string =>
 
 type RunEventObserved = { readonly run: RunRow; readonly text: BmcText };
 
-/** The run; undefined if the caller may no longer see it or is no longer authenticated. */
+/** Undefined if the caller may no longer see the run or is no longer authenticated. */
 const stillSeen = async (
   ctx: ApiContext,
   again: () => Promise<Caller>,
@@ -65,7 +65,7 @@ type Following = {
   readonly subscription: Subscription;
 };
 
-/** Ends with the run, the caller's permission, the client's connection or the API process. */
+/** Ends with the run, the caller's permission, the connection or the API. */
 const streamRun = async (
   ctx: ApiContext,
   { run, after, again, subscription }: Following,
@@ -91,7 +91,7 @@ const streamRun = async (
   }
 };
 
-/** A run may have ended before the place at which the client resumes. */
+/** A run may have ended before the client's place. */
 const over = (run: RunRow, rows: readonly FeedEvent[]): boolean => run.finished_at !== null && rows.length === 0;
 
 /** The place of Last-Event-ID, which browsers send on reconnect. Throws InvalidInput. */

@@ -1,4 +1,4 @@
-/** List of open and ended runs on all nodes that a caller may see. */
+/** List of runs on all nodes that a caller may see. */
 import { z } from 'zod';
 import type { RunFilter, RunListing, RunSelection } from '../../inventory/runs/list';
 import type { Caller } from '../../model/access/callers';
@@ -17,7 +17,6 @@ import { visibleRun } from './runs';
 
 export const runListRule = 'temper:run:get';
 
-/** Columns of the target keys in rules about runs. */
 export const runTenantColumns = {
   'node.owner': 'now_owner',
   'node.lessee': 'now_lessee',
@@ -51,14 +50,14 @@ const runListQuery = z.strictObject({
   /** Requires `runbook`: each runbook counts its own revisions. */
   runbook_revision: revisionNumber.optional(),
   since: z.iso.datetime({ offset: true, error: 'must be a time, such as 2026-11-30T18:00:00Z' }).optional(),
-  /** The beginning of a run's UUID, for users who type it. */
+  /** For users who type the beginning of a UUID. */
   run: z
     .string()
     .regex(/^[0-9a-f-]{4,36}$/i, { error: 'must be the beginning of a UUID, at least four characters' })
     .optional(),
 });
 
-/** Range of the UUIDs with this beginning; undefined if there is none. */
+/** Undefined if no UUID begins so. */
 const startingWith = (text: string): RunSelection['between'] => {
   const lowest = `${text.toLowerCase()}${'00000000-0000-0000-0000-000000000000'.slice(text.length)}`;
   const highest = `${text.toLowerCase()}${'ffffffff-ffff-ffff-ffff-ffffffffffff'.slice(text.length)}`;
@@ -80,7 +79,7 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   cursor: run.cursor,
   step: run.step,
   step_count: run.steps,
-  /** An attempt of the step has failed, and the next one follows or is under way. */
+  /** An attempt failed, and the next one follows or is under way. */
   retrying: isRetrying(run),
   attempt: run.attempt,
   waiting_for: text(run.waiting_for),
@@ -93,7 +92,7 @@ const runListView = (run: RunListing, base: string, text: BmcText) => ({
   links: { self: `${base}/temper/v1/runs/${run.id}` },
 });
 
-/** A name must be of a node that the caller may see. A UUID may be of a node that no longer exists. Throws NodeNotFound. */
+/** A name must be of a visible node; a UUID may be of a deleted one. Throws NodeNotFound. */
 const visibleNodeUuid = async (
   ctx: ApiContext,
   who: Caller,

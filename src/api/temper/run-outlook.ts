@@ -2,7 +2,7 @@
 import type { Expectation } from '../../inventory/runs/step-durations';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
 
-/** `queued`: accepted, not started. `retrying`: an attempt failed, and the next one is scheduled or under way. */
+/** `queued`: accepted, not started. `retrying`: after a failed attempt, until the next one ends. */
 export type Phase =
   | 'queued'
   | 'starting'
@@ -44,7 +44,6 @@ export const phaseOf = ({ state, cursor, waiting_for, steps }: OutlookInput): Ph
   return step.state === 'pending' ? 'starting' : 'acting';
 };
 
-/** Adds phase, waiting time and expected durations to a run's view. */
 export const withOutlook = <Run extends OutlookInput>(run: Run, { waiting_since, expected_ms }: Expectation) => ({
   ...run,
   phase: phaseOf(run),

@@ -1,4 +1,4 @@
-/** Reruns: a new run continues the steps of a failed run from one of them, under the rules of the present policy. */
+/** Reruns: a new run continues the steps of a failed run, under the present rules. */
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RunRow } from '../../inventory/runs/runs';
@@ -25,12 +25,12 @@ const runRerunRule = 'temper:run:rerun';
 
 const runRerunBody = z.strictObject({
   reason: z.string().trim().min(1, { error: 'say why; it stands in the audit trail' }).max(1_000),
-  /** Index of the first step. Absent: the step in which the run stopped. */
+  /** Default: the step in which the run stopped. */
   from: z.int().min(0).optional(),
 });
 type RerunRequest = ApiRequest<{ run: string }, unknown, z.output<typeof runRerunBody>>;
 
-/** The run's verb and its row, if the verb has a list of steps. Throws Conflict. */
+/** Throws Conflict if the verb has no list of steps. */
 const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } => {
   if (!run.finished_at || run.state === 'succeeded')
     return raise('Conflict', {
@@ -46,13 +46,13 @@ const listedVerb = (run: RunRow): { verb: 'clean' | 'service'; row: VerbRow } =>
 
 type Left = Pick<PlannedStep, 'index' | 'step' | 'args'> & { readonly interface: string };
 
-/** The record does not show who may run steps on other nodes; only a new request checks that. Throws Conflict. */
+/** Only a new request checks who may run steps on other nodes. Throws Conflict. */
 const refuseElsewhere = ({ id }: RunRow, input: RunInput | undefined, from: number): void => {
   if (input?.steps.some((step) => step.on && step.index >= from))
     raise('Conflict', { reason: `Run ${id} has steps on child nodes; ask for them anew.` });
 };
 
-/** The database deletes a run's secrets a week after it. Throws Conflict. */
+/** Secrets are deleted a week after their run. Throws Conflict. */
 const requireSecrets = async (ctx: ApiContext, run: RunRow, steps: readonly GivenStep[]): Promise<void> => {
   const wanted = new Set(secretRefs(steps.map(({ args }) => args)));
   if ((await ctx.inventory.secrets.count([...wanted])) < wanted.size)
@@ -62,8 +62,8 @@ const requireSecrets = async (ctx: ApiContext, run: RunRow, steps: readonly Give
 };
 
 /**
- * The caller's steps of the old run from `from` on. Runbook steps come as accepted: a retry may have had other arguments, which are not
- * approved for the runbook's users. Free steps come with their last arguments.
+ * The caller's steps from `from` on. Runbook steps come as accepted: a retry may have had arguments that are not approved for the runbook's
+ * users. Free steps come with their last arguments.
  */
 const stepsLeft = async (ctx: ApiContext, run: RunRow, from: number): Promise<GivenStep[]> => {
   const [rows, input] = await Promise.all([ctx.inventory.runSteps.ofRun(run.id), ctx.inventory.runs.input(run.id)]);
@@ -95,7 +95,7 @@ const stepSettings = (input: RunInput | undefined, index: number): Pick<GivenSte
   };
 };
 
-/** Checks the rules again. Throws Conflict for an approved runbook that has changed since the run. */
+/** Throws PolicyDenied, Conflict if the runbook has changed since the run. */
 const requireRerunAllowed = async (
   ctx: ApiContext,
   request: RerunRequest,
@@ -120,7 +120,7 @@ const requireRerunAllowed = async (
   return { rule: runRunbook, runbook, crossing };
 };
 
-/** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with the possible remedy. */
+/** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with a remedy. */
 const requirePossible = (
   ctx: ApiContext,
   { who }: RerunRequest,

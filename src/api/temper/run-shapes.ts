@@ -60,7 +60,6 @@ const wholeRun = {
   links: z.strictObject({ self: text, temporal_ui: text.optional() }),
 };
 
-/** A run with its live data from Temporal and its past waits. */
 export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sources });
 export const runsOfNode = z.strictObject({ runs: z.array(z.strictObject(wholeRun)), sources });
 

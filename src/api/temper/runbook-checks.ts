@@ -1,4 +1,4 @@
-/** Preflight of runbooks: faults that the API finds before a BMC gets any command. */
+/** Preflight of runbooks: finds faults before any BMC command. */
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import type { NodeUuid } from '../../model/ids';
@@ -30,11 +30,11 @@ import { checkParameters, declaredParameters } from './runbook-parameters';
 import * as shapes from './runbook-shapes';
 
 const mostNodes = 50;
-/** Most findings of an answer. The check of further nodes stops at this number. */
+/** At this number, no further node is checked. */
 const mostFindings = 1_000;
 
 const checkedOn = {
-  /** UUIDs or names; each node is checked once. */
+  /** UUIDs or names. */
   nodes: z.array(z.string().min(1).max(255)).max(mostNodes).default([]),
   /** Absent: both. */
   verb: z.enum(['clean', 'service']).optional(),
@@ -85,7 +85,6 @@ const unapproved = (runbook: Approved, node: Node, ident: string): RunbookFindin
   return [{ severity: 'warning', index: null, step: null, node: ident, says }];
 };
 
-/** The steps as they would run on the node, or the faults of their parameters. */
 const resolvedOn = (
   { name, parameters }: Open,
   steps: readonly RunbookStep[],
@@ -100,7 +99,7 @@ const resolvedOn = (
   return { steps: faults.length > 0 ? [] : resolved.steps, faults };
 };
 
-/** Each node once, in the order of the request. Throws NodeNotFound, PolicyDenied. */
+/** Each node once, in order. Throws NodeNotFound, PolicyDenied. */
 const namedNodes = async (
   ctx: ApiContext,
   who: Caller,
@@ -115,7 +114,7 @@ const namedNodes = async (
   return [...found.values()];
 };
 
-/** Without this finding, a caller would take the unchecked nodes for sound ones. */
+/** Otherwise a caller would take unchecked nodes for sound ones. */
 const unchecked = (count: number): RunbookFinding => ({
   severity: 'error',
   index: null,
@@ -153,7 +152,7 @@ const answerFindings = (findings: readonly RunbookFinding[]): Answer => {
   return ok({ errors, warnings: findings.length - errors, findings: findings.slice(0, mostFindings) });
 };
 
-/** The database has references in place of secrets; a check needs a text there. */
+/** Stored secrets are references; a check needs a text. */
 const readableSteps = (steps: readonly RunbookStep[]): RunbookStep[] =>
   inOrder(steps).map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
 

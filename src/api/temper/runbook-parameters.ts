@@ -50,7 +50,7 @@ const checkParameter = (given: RunbookParameter, at: number): void => {
   if (fault) refuse('default', fault);
 };
 
-/** Throws InvalidInput for a wrong schema or default, or a duplicate name. */
+/** Throws InvalidInput, also for duplicate names. */
 export const checkParameters = (given: readonly RunbookParameter[]): void => {
   given.forEach(checkParameter);
   const doubled = given.findIndex(({ name }, at) => given.findIndex((one) => one.name === name) !== at);
@@ -65,7 +65,7 @@ const showParameters = async (
   ctx: ApiContext,
 ): Promise<Answer> => ok(view(await findVisibleRunbook(ctx, who, params.runbook)));
 
-/** Replaces all parameters. The rules are those of changing the steps. */
+/** The rules are those of changing the steps. */
 const replace = async (
   request: ApiRequest<OfRunbook, unknown, z.output<typeof parametersBody>>,
   ctx: ApiContext,

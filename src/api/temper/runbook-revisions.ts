@@ -33,7 +33,7 @@ const withdrawal = z.strictObject({
 type OfRunbook = { runbook: string };
 type OfOne = z.output<typeof ofOne>;
 
-/** Names of users are only for callers who may author the runbook, even if all may run it. */
+/** User names are only for the runbook's authors, even if all may run it. */
 const people = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
   ctx.policy().allows(revisionRules.author, who, runbookTarget(row));
 
@@ -66,7 +66,7 @@ const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
   steps: maskSecrets(steps) as readonly RunbookStep[],
 });
 
-/** The revision's own owner and visibility decide. A runbook that is public now may have been private to a project. */
+/** The revision's own visibility decides: a public runbook may have been private then. */
 const mayRead = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
   ctx.policy().allows(revisionRules.get, who, runbookTarget(row));
 
@@ -74,7 +74,7 @@ const mayRead = (ctx: ApiContext, who: Caller, row: RunbookRevision): boolean =>
 const readable = (ctx: ApiContext, who: Caller): Predicate =>
   ctx.policy().filter(revisionRules.get, who, runbookColumns);
 
-/** Throws RevisionNotFound alike for missing and hidden revisions. */
+/** Throws RevisionNotFound, also for hidden revisions. */
 const visibleRevision = async (
   ctx: ApiContext,
   who: Caller,
@@ -107,7 +107,7 @@ const showRevision = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>
   return ok(await wholeView(ctx, who, runbook, row));
 };
 
-/** Secrets are masked on both sides, so a changed secret shows in the digests only. */
+/** Secrets are masked on both sides; a changed secret shows in the digests only. */
 const diff = async (
   { who, params, query }: ApiRequest<OfOne, z.output<typeof diffQuery>, unknown>,
   ctx: ApiContext,
@@ -131,10 +131,7 @@ const diff = async (
 
 type Withdrawable = Pick<Runbook, 'uuid' | 'name' | 'owner' | 'public' | 'revision'>;
 
-/**
- * A plan may still name a revision of a deleted runbook. Its last revision decides who may withdraw; the API hides it from other callers.
- * Throws RunbookNotFound.
- */
+/** A plan may still name a revision of a deleted runbook. Its last revision decides who may withdraw; others get RunbookNotFound. */
 const withdrawable = async (ctx: ApiContext, who: Caller, ident: string): Promise<Withdrawable> => {
   const uuid = asUuid(ident) as RunbookUuid | undefined;
   const [last] =

@@ -47,5 +47,5 @@ export const runbookRevision = z.strictObject({ ...runbookRevisionHead, steps: z
 
 const revisionNamed = z.strictObject({ revision: count, digest: text });
 
-/** The patch is a JSON Patch (RFC 6902) between the two revisions. */
+/** The patch is a JSON Patch (RFC 6902). */
 export const runbookDiff = z.strictObject({ from: revisionNamed, to: revisionNamed, patch: z.array(document) });

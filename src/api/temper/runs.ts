@@ -1,4 +1,4 @@
-/** Routes of runs of one node and of a single run, under /temper/v1 because Ironic has no runs. */
+/** Routes of runs, under /temper/v1 because Ironic has none. */
 
 import { z } from 'zod';
 import type { StepRow } from '../../inventory/runs/run-steps';
@@ -25,8 +25,8 @@ const runRule = 'temper:run:get';
 type NodeStanding = NonNullable<Awaited<ReturnType<ApiContext['inventory']['runs']['standingOf']>>>;
 
 /**
- * Runs of a node that a caller may see. The node's present owner decides, not the owner at acceptance. A lessee sees the runs of its
- * present lease only: leasing the node again does not bring old runs back.
+ * The node's present owner decides, not the owner at acceptance. A lessee sees runs of its present lease only: leasing the node again does
+ * not bring old runs back.
  */
 const visibleRuns = (
   ctx: ApiContext,
@@ -41,7 +41,7 @@ const visibleRuns = (
 
 const runsQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
 
-/** The run that the page follows. Throws MarkerNotFound if the list may not hold it. */
+/** Throws MarkerNotFound if the list may not hold the run. */
 const markerOf = async (
   ctx: ApiContext,
   marker: string | undefined,
@@ -84,7 +84,7 @@ const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
   },
 });
 
-/** The policy target of a run. The lessee's project counts only during the lease under which the run was accepted. */
+/** The lessee counts only during the lease under which the run was accepted. */
 export const targetOfRun = (run: RunRow, node: NodeStanding | undefined): Target => {
   const leaseLasts = run.lease_id !== null && run.lease_id === node?.lease_id;
   return runTarget({
@@ -94,7 +94,7 @@ export const targetOfRun = (run: RunRow, node: NodeStanding | undefined): Target
   });
 };
 
-/** Throws RunNotFound alike for missing and hidden runs. */
+/** Throws RunNotFound, also for hidden runs. */
 export const visibleRun = async (
   ctx: ApiContext,
   who: Caller,
@@ -125,7 +125,7 @@ const showRun = route<{ run: string }>({
       ctx.inventory.runSteps.ofRun(run.id),
       ctx.inventory.stepDurations.ofRun(run.id),
     ]);
-    // Temporal has no additional data about an ended run.
+    // Temporal adds nothing to an ended run.
     const live = endedStates.includes(run.state) ? { sources: [] } : await ctx.runs.look(run.id);
     return ok({
       ...withOutlook(textsOf(withLive(runView(run, steps, view), live), view.text), outlook),
@@ -138,7 +138,7 @@ const shownStep = (step: StepRow) => ({
   index: step.index,
   interface: step.interface,
   step: step.step,
-  /** The verb's own step, not one of the caller's list. */
+  /** The verb's own, not the caller's. */
   system: step.system,
   /** If false, an abort waits for the step's end. */
   abortable: step.abortable,
@@ -146,9 +146,9 @@ const shownStep = (step: StepRow) => ({
   state: step.state,
   /** For steps of several acts. */
   act: step.state === 'running' ? step.act : null,
-  /** Of the act under way, or of the last one. */
+  /** Of the present or last act. */
   attempt: step.attempt,
-  /** Of all acts of the step, retries included. */
+  /** Of all acts, retries included. */
   attempts: step.attempts,
   last_error: step.last_error,
   next_retry_at: null as string | null,
@@ -158,7 +158,7 @@ const shownStep = (step: StepRow) => ({
   finished_at: isoTime(step.finished_at),
 });
 
-/** Only callers who may read everything get a link to the Temporal UI. */
+/** `links`: only for callers who may read everything, with a Temporal UI link. */
 type View = { readonly ctx: ApiContext; readonly base: string; readonly links: boolean; readonly text: BmcText };
 
 const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: View) => ({
@@ -195,7 +195,7 @@ const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: V
 
 type Shown = ReturnType<typeof runView>;
 
-/** Error texts name the BMC, its port and paths; this masks them if the caller may not read them. */
+/** Masks error texts, which name the BMC, its port and paths. */
 const textsOf = (run: Shown, text: BmcText): Shown => ({
   ...run,
   waiting_for: text(run.waiting_for),
@@ -215,7 +215,7 @@ const uiLink = (run: RunRow, { settings }: ApiContext): { temporal_ui?: string }
       }
     : {};
 
-/** Adds the data that only Temporal has: the present attempt and the time of the next one. */
+/** Adds data that only Temporal has: the present attempt and the time of the next one. */
 const withLive = (run: Shown, live: LiveRun): Shown => {
   const pending = live.pending?.find(({ activity }) => activity.startsWith('step-'));
   const waiting = (live.progress as { waitingFor?: string | null } | undefined)?.waitingFor ?? run.waiting_for;

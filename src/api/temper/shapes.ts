@@ -1,4 +1,4 @@
-/** Answer schemas of the /temper/v1 routes, for the OpenAPI document. Tests check every answer against them. */
+/** Answer schemas of /temper/v1. Tests check every answer against them. */
 import { z } from 'zod';
 import { masked } from '../../model/access/secrets';
 import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './shape-parts';
@@ -154,7 +154,7 @@ export const recovery = z.strictObject({
   lines: z.array(text),
 });
 
-/** Policy texts that were in force. They hold `text` only if the query names a hash. */
+/** `text` is present only if the query names a hash. */
 export const policyHistory = z.strictObject({
   history: z.array(
     z.strictObject({
@@ -177,7 +177,6 @@ export const audit = z.strictObject({
 
 const counts = z.record(text, count);
 
-/** Only resources that the caller may see count. */
 export const summary = z.strictObject({
   nodes: z.strictObject({ count, provision_state: counts, power_state: counts, fault: counts, maintenance: count }),
   runs: z.strictObject({ phase: counts }),

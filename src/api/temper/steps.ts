@@ -1,4 +1,4 @@
-/** Catalogue of a node's steps with their arguments, sufficient to write a runbook. */
+/** Catalogue of a node's steps with their arguments. */
 import type { StepRow } from '../../model/lifecycle/step-types';
 
 import {
@@ -31,12 +31,12 @@ const actsOf = (names: readonly ActName[]) => {
   const rows = names.map(actRow);
   return {
     acts: names.map((act, at) => ({ act, effect: rows[at]!.effect, description: rows[at]!.says })),
-    /** `once`: a repetition may harm, so there is no automatic retry. Null for steps that the run itself carries out. */
+    /** `once`: a repetition may harm, so it has no automatic retry. Null for steps of the run itself. */
     effect: last(
       effects,
       rows.map((row) => row.effect),
     ),
-    /** The longest wait of its acts; null if each returns at once. */
+    /** Longest wait of its acts; null if each returns at once. */
     patience: last(
       patiences,
       rows.map((row) => row.patience),
@@ -57,7 +57,7 @@ const stepView = (row: StepRow, { settings }: ApiContext) => ({
   may_park: row.parks,
   /** True if the step boots the ramdisk. */
   ramdisk: row.ramdisk ?? false,
-  /** False: the operator forbids it to all callers. */
+  /** False: the operator forbids it. */
   allowed: !settings.disallowedSteps.includes(nameOf(row)),
   reserved: false,
 });

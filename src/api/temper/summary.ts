@@ -1,4 +1,4 @@
-/** Counts of visible nodes by state, power, fault and maintenance, and of open runs by phase. */
+/** Counts of visible nodes and open runs. */
 import { z } from 'zod';
 import type { RunCount } from '../../inventory/summary';
 import { never } from '../../model/predicates';
@@ -22,14 +22,14 @@ const phasesOf = (runs: readonly RunCount[]): Counts => {
   return counts;
 };
 
-/** A list does not read the steps of runs, so it has fewer phases. */
+/** A list has fewer phases, because it does not read steps. */
 const phase = (state: string, retrying: boolean): string =>
   retrying ? 'retrying' : phaseOf({ state: state as RunState, cursor: 0, waiting_for: null, steps: [] });
 
 const summaryRules = ['baremetal:node:list', 'baremetal:node:list_all', 'baremetal:node:get', runListRule];
 
 const summaryQuery = z.strictObject({
-  /** `trouble` counts only nodes and runs with trouble, which is cheap among many nodes. The other counts are empty. */
+  /** `trouble` leaves the other counts empty, which is cheap among many nodes. */
   only: z.enum(['trouble'], { error: 'must be trouble' }).optional(),
 });
 

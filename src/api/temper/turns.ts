@@ -1,4 +1,4 @@
-/** Limits reads of missed events: one page at a time for each caller, over all its streams. */
+/** Limits reads of missed events to one page at a time per caller. */
 import pLimit from 'p-limit';
 
 const pagesAtOnce = 1;

@@ -63,10 +63,7 @@ const shownDelivery = (row: DeliveryRow) => ({
   finished_at: isoTime(row.finished_at),
 });
 
-/**
- * Refuses early the targets that the control worker would refuse at every delivery. A name that does not resolve passes: it may resolve
- * later.
- */
+/** Refuses early what the control worker would refuse at delivery. A name that does not resolve may do so later. */
 const checkTarget = async ({ settings }: ApiContext, text: string): Promise<void> => {
   const host = allowedTarget(settings.webhookOrigins, text).hostname.replace(/^\[|\]$/g, '');
   if (isIP(host)) return;
@@ -81,7 +78,7 @@ const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal({ secret }
 const findWebhook = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
   (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
 
-/** The record of a change. The URL's path may be a secret of the receiver, so the record has only the origin. */
+/** The URL's path may be a secret of the receiver, so the record has only the origin. */
 const changeOf =
   (act: AuditedAct, secret: boolean) =>
   ({ uuid, url, kinds, enabled }: WebhookRow): Change =>
@@ -150,7 +147,7 @@ const updateWebhook = route<WebhookParams, unknown, z.output<typeof changeBody>>
     const { secret, ...values } = request.body;
     const { url, kinds, enabled, description } = await findWebhook(ctx, request.params.webhook);
     const next: WebhookValues = { url, kinds, enabled, description, ...values };
-    // A webhook can be switched off even if its target is no longer allowed.
+    // Can be switched off even if the target is no longer allowed.
     if (next.enabled || values.url !== undefined) await checkTarget(ctx, next.url);
     const seal = secret === undefined ? undefined : sealed(ctx, secret);
     const update = async (store: Queries) => {
