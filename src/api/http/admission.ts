@@ -34,7 +34,7 @@ export const admitted = async (
   return who;
 };
 
-/** The refusal to send: Unauthenticated, or TooManyRequests if the count exceeds the limit. Open routes count earlier. */
+/** Counts an unauthenticated request; over the limit, returns TooManyRequests. Open routes count earlier. */
 export const countedRefusal = async (error: TemperError, count: () => Promise<void>): Promise<TemperError> => {
   if (error.code !== 'Unauthenticated') return error;
   return count().then(

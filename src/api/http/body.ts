@@ -1,4 +1,4 @@
-/** Reads a request's JSON body within limits: bytes, depth, values, and characters that PostgreSQL stores. */
+/** Reads JSON bodies within limits: bytes, depth, values, and storable characters. */
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -16,8 +16,8 @@ import { repeatedKey } from './repeated-keys';
 export const bodyLimit = 1024 * 1024;
 export const maxDepth = 25;
 /**
- * Values in one body, lists and objects included. Bytes alone do not bound the cost: an object of 20,000 keys in `extra` blocked the thread
- * for 250 ms. All settings of a BIOS are a few thousand values.
+ * Lists and objects included. Bytes alone do not bound the cost: an object of 20,000 keys in `extra` blocked the thread for 250 ms. All
+ * settings of a BIOS are a few thousand values.
  */
 export const maxValues = 8_000;
 
@@ -34,7 +34,7 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 };
 
-/** The unpacked body stream. Throws for an unknown encoding. */
+/** Throws for an unknown encoding. */
 const contentOf = (request: Request): Readable => {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;
@@ -64,13 +64,13 @@ const receive = async (request: Request, limit: number): Promise<Buffer> => {
   }
 };
 
-/** Throws for a charset other than UTF-8, or for an encoding on an open route. */
+/** Throws for charsets other than UTF-8, and for any encoding on an open route. */
 const checkHeaders = ({ headers }: Request, open: boolean): void => {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(headers['content-type'] ?? '')?.[1]?.toLowerCase();
   if (charset !== undefined && !['utf-8', 'utf8', 'us-ascii'].includes(charset))
     throw bodyError({ type: 'charset.unsupported' });
   const encoding = headers['content-encoding'];
-  // Bodies without an authenticated caller are not unpacked: 16 kB could expand to any size.
+  // Not unpacked without an authenticated caller: 16 kB could expand to any size.
   if (open && encoding !== undefined && encoding.toLowerCase() !== 'identity') raise('EncodingRefused');
 };
 
@@ -91,7 +91,7 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   const text = given.toString();
   const value = parseJson(text);
   if (texts === 'any') return storable(value);
-  // Characters that cannot be stored come only as escapes: JSON has no bare NUL, UTF-8 no lone surrogate.
+  // JSON has no bare NUL, UTF-8 no lone surrogate: both come only as escapes.
   if (text.includes('\\u')) checkValue(value, limits.values);
   if (!isUtf8(given)) raise('UnreadableBody', { reason: 'it is not valid UTF-8' });
   const inexact = inexactInteger(text);
@@ -107,13 +107,13 @@ export const parseBody = (bytes: Buffer, limits: StructureLimits, texts: 'storab
   return value;
 };
 
-/** Schemas of objects with any keys silently drop this key and its value. */
+/** Schemas of objects with any keys silently drop this key. */
 const lostKey = '__proto__';
 
 const holdsLostKey = (value: unknown): boolean =>
   isContainer(value) && (Object.hasOwn(value, lostKey) || Object.values(value).some(holdsLostKey));
 
-/** Number of keys in a value. A text with more keys has a duplicate, of which the parser keeps the last. */
+/** A text with more keys has a duplicate, of which the parser keeps the last. */
 const keysIn = (value: unknown): number => {
   if (!isContainer(value)) return 0;
   const inner = Object.values(value);
@@ -129,8 +129,8 @@ const parseJson = (text: string): unknown => {
 };
 
 /**
- * The parsed body; undefined if empty. Throws the errors of `bodyError` and `checkValue`, and EncodingRefused.
- * @param how limits of bytes and values; `cleansTexts` replaces characters that cannot be stored; `open` for routes without login
+ * Undefined if empty. Throws the errors of `bodyError` and `checkValue`, and EncodingRefused.
+ * @param how limits; `cleansTexts` replaces characters that cannot be stored; `open` for routes without login
  */
 export const readBody = async (request: Request, how: BodyLimits = {}): Promise<unknown> => {
   checkHeaders(request, how.open === true);
@@ -152,17 +152,17 @@ const unstorable = /[\0\p{Surrogate}]/u;
 const refuseText = (field: string): never =>
   raise('InvalidInput', { field, reason: 'holds a NUL character or half a surrogate pair; leave it out' });
 
-/** Throws InvalidInput naming the field if PostgreSQL cannot store the text. */
+/** Throws InvalidInput naming the field. */
 export const checkText = (text: string, field: string): void => {
   if (unstorable.test(text)) refuseText(field);
 };
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Throws BodyTooDeep, BodyTooManyValues, or InvalidInput naming the field of a text that cannot be stored. */
+/** Throws BodyTooDeep, BodyTooManyValues, InvalidInput naming the field. */
 export const checkValue = (document: unknown, most = maxValues): void => {
   let values = 0;
-  // Returns the path to a text that cannot be stored, innermost key first. The path is built only for a fault.
+  // Returns the path to a text that cannot be stored, innermost key first.
   const faultIn = (value: unknown, depth: number): string[] | undefined => {
     values += 1;
     if (values > most) raise('BodyTooManyValues', { limit: most });

@@ -1,8 +1,8 @@
-/** Key of a caller, for counts and records per caller. */
+/** Key of a caller for counts and records. */
 import type { Caller } from '../../model/access/callers';
 
 type KnownCaller = Pick<Caller, 'strategy' | 'user_id' | 'user_name' | 'project_id' | 'system_scope' | 'domain_id'>;
 
-/** The same user, scope and strategy have the same key. Roles are not part of it. */
+/** Roles are not part of the key. */
 export const callerKey = ({ strategy, user_id, user_name, project_id, system_scope, domain_id }: KnownCaller): string =>
   JSON.stringify([strategy, user_id ?? user_name, project_id, system_scope, domain_id]);

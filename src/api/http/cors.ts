@@ -1,8 +1,8 @@
-/** CORS: only pages of configured origins may read answers. */
+/** CORS for the configured origins. */
 import cors from 'cors';
 import type { RequestHandler } from 'express';
 
-/** Headers beyond the ones that any page may read. */
+/** Headers that pages may not read by default. */
 const exposed = [
   'X-OpenStack-Ironic-API-Version',
   'X-OpenStack-Ironic-API-Minimum-Version',
@@ -34,7 +34,7 @@ const allowedHeaders = [
 const maxAge = 600;
 
 /**
- * Answers preflight requests. Cookies are never allowed: the API reads none.
+ * Cookies are never allowed: the API reads none.
  * @param origins scheme, host and port each; empty returns undefined
  */
 export const createCors = (origins: readonly string[]): RequestHandler | undefined =>

@@ -1,11 +1,11 @@
-/** Policy check of a malformed request: a caller without the permission gets 403 or 404 in place of 400. */
+/** Policy check of malformed requests: without the permission, the answer is 403 or 404 in place of 400. */
 import type { Request } from 'express';
 import type { TemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
 import { asTemperError } from './errors';
 import type { Route, Unread } from './route';
 
-/** The policy's refusal of a request that failed with 400; undefined if the rules allow it or the route has no check. */
+/** Undefined if the rules allow the request or the route has no check. */
 export const deniedInstead = async (
   { requireAllowed }: Route,
   { status }: TemperError,

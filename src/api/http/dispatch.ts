@@ -1,10 +1,10 @@
-/** Groups of routes. A request is matched with its group only, because a match with every path costs more than most answers. */
+/** Groups of routes: a match with every path would cost more than most answers. */
 import { type Express, type RequestHandler, Router } from 'express';
 
-/** Leading words that all paths of a group share: the version and the collection. */
+/** The version and the collection. */
 const commonWords = (segments: readonly string[]): string[] => segments.slice(0, segments[1] === 'temper' ? 4 : 3);
 
-/** Works for paths of routes and requests. A request matches no route of another group. */
+/** For paths of routes and requests. A request matches no route of another group. */
 export const groupOf = (path: string): string => {
   const segments = path.split('/');
   return `${segments.length}${commonWords(segments).join('/')}`;
@@ -13,7 +13,7 @@ export const groupOf = (path: string): string => {
 export type Dispatch = {
   /** Throws if a parameter is among the group's words. */
   route(path: string): ReturnType<Router['route']>;
-  /** Must follow the middleware that normalises paths. Calls next() if no route matches. */
+  /** Must follow the middleware that normalises paths. */
   readonly handle: RequestHandler;
 };
 

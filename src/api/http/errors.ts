@@ -1,4 +1,4 @@
-/** Translates thrown errors into answers. Unknown errors become a plain 500. */
+/** Translates thrown errors into answers. */
 import type { z } from 'zod';
 import { isContended, isStoreAway } from '../../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../../model/errors';
@@ -9,7 +9,7 @@ export type ErrorReply = {
   readonly status: number;
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** False for refusals of the authentication layer, which carry no version headers. */
+  /** False for refusals of the authentication layer. */
   readonly versioned: boolean;
 };
 
@@ -79,7 +79,7 @@ export const replyFor = (error: TemperError): ErrorReply => {
   };
 };
 
-/** Unknown errors become `Unexpected`, whose text has only the request's id. */
+/** Unknown errors become `Unexpected`, which reveals only the request's id. */
 export const asTemperError = (thrown: unknown, requestId: string): TemperError => {
   if (isTemperError(thrown)) return thrown;
   if (isStoreAway(thrown)) return new TemperError('StoreUnavailable', {}, { cause: thrown });
@@ -119,7 +119,7 @@ const undecodedBody: BodyRefusal = {
 
 export const bodyError = (thrown: BodyFault): TemperError => {
   if (thrown.type === 'entity.too.large') return new TemperError('BodyTooLarge', { limit: thrown.limit });
-  // The parser's own text quotes the body, which may hold a secret.
+  // The parser's text quotes the body, which may hold a secret.
   const { code, reason } = bodyFaults[thrown.type ?? ''] ?? undecodedBody;
   return new TemperError(code, { reason });
 };
@@ -129,7 +129,7 @@ const quoted = ({ path }: z.core.$ZodIssue, given: Readonly<Record<string, unkno
   return value === undefined ? '' : `; ${came(value)} came`;
 };
 
-/** The items of a list body are patch operations, named by their number. */
+/** Items of a list body are patch operations, named by number. */
 const fieldAt = ([first, ...rest]: readonly PropertyKey[], where: string): string => {
   if (first === undefined) return where;
   if (where !== 'body' || typeof first !== 'number') return [first, ...rest].join('.');
@@ -138,7 +138,7 @@ const fieldAt = ([first, ...rest]: readonly PropertyKey[], where: string): strin
 
 /**
  * The first fault decides; unknown keys are reported together.
- * @param given the values to quote; absent if any may be a secret
+ * @param given the values to quote; absent if any may be secret
  */
 export const schemaError = (
   error: z.ZodError,

@@ -7,11 +7,11 @@ import type { Answer, Route } from './route';
 export const isShow = ({ method, path, rules }: Route): boolean =>
   method === 'GET' && rules !== 'public' && /\/(:\w+|states)$/.test(path);
 
-/** A strong tag of the body's bytes. Version, rules and caller change the tag only through the bytes. */
+/** A strong tag: version, rules and caller change it only through the bytes. */
 export const tagOf = (text: string, version: number): string =>
   `"${hash('sha256', `${version}\n${text}`, 'base64url')}"`;
 
-/** The tagged answer, or 304 if the client has the tag. Clients may cache it but must revalidate. */
+/** 304 if the client has the tag. Clients may cache the answer but must revalidate. */
 export const tagged = (answer: Answer, version: number, known: string | undefined): Answer => {
   if (answer.status !== 200 || answer.stream || answer.bytes) return answer;
   const text = answer.text ?? JSON.stringify(answer.body);

@@ -1,4 +1,4 @@
-/** Event streams of runs. They are bounded per caller, and one LISTEN connection and the event tail wake them. */
+/** Event streams of runs, bounded per caller. One LISTEN connection and the event tail wake them. */
 
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -22,7 +22,7 @@ export type Subscription = {
 
 export type Opener = {
   readonly caller: string;
-  /** Project whose quota counts the stream; null for none. */
+  /** Null for no quota. */
   readonly project: string | null;
   readonly ofSystem: boolean;
 };
@@ -34,7 +34,7 @@ export const openerOf = (who: Caller): Opener => ({
 });
 
 export type Streams = {
-  /** Opens a stream of a run, or of all events (null). Throws TooManyStreams, QuotaExceeded. */
+  /** Null streams all events. Throws TooManyStreams, QuotaExceeded. */
   open(run: RunUuid | null, opener: Opener): Promise<Subscription>;
   /** Source of streams of all events. */
   readonly tail: EventTail;
@@ -49,9 +49,8 @@ export type StreamsOptions = {
   /** Limits of all callers, and of one. */
   readonly limit?: number;
   readonly limitOfOne?: number;
-  /** Limit of one project's callers in this process; none if absent or 0. */
+  /** Limit of one project in this process; none if absent or 0. */
   readonly quota?: number;
-  /** Called with the number of open streams after each change. */
   readonly onCount?: (open: number) => void;
 };
 
@@ -66,7 +65,7 @@ type Subscriber = {
   wake: () => void;
 };
 
-/** Reserved for system callers: otherwise a few projects could use all streams. */
+/** Without this share for system callers, a few projects could use all streams. */
 const ofSystemShare = 1 / 5;
 
 /** Throws TooManyStreams, QuotaExceeded. */
@@ -90,7 +89,7 @@ const runsOf = (subscribers: ReadonlySet<Subscriber>): RunUuid[] => [
   ...new Set([...subscribers].map(({ run }) => run).filter((run) => run !== null)),
 ];
 
-/** The runs that this process watches, renewed in the database, and its LISTEN connection. */
+/** Watched runs of this process, renewed in the database, and its LISTEN connection. */
 const createWatch = ({ inventory, log }: StreamsOptions, subscribers: ReadonlySet<Subscriber>) => {
   const watcher = randomUUID();
   let listening: Promise<Listening | undefined> | undefined;
@@ -142,7 +141,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
     await watch.drop(subscriber.run);
   };
 
-  /** Notifications are immediate but can be lost. The event tail finds all events within a fraction of a second. */
+  /** Notifications are immediate but can be lost. The event tail finds all events a fraction of a second later. */
   const watched = async (run: RunUuid, subscriber: Subscriber): Promise<() => void> => {
     await watch.listen();
     await watch.keep([run]);
@@ -188,7 +187,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
   };
 };
 
-/** Resolves on the first of: news (earlier news included), time, a signal. */
+/** Resolves on news (earlier news included), the time, or a signal. */
 const waitForEvents = (subscriber: Subscriber, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {

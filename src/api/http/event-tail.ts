@@ -1,4 +1,4 @@
-/** Event tail: one reader of new events for all streams of a process. Without streams, it stops. */
+/** Event tail: one reader of new events for all streams of a process. */
 import { setMaxListeners } from 'node:events';
 import type { Inventory } from '../../inventory';
 import type { SeenEvent } from '../../inventory/event-pages';
@@ -7,10 +7,10 @@ import type { ErrorLog } from '../../model/log';
 import { pause } from '../../model/passes';
 
 const eventsAtOnce = 500;
-// After events, more usually follow: the wait is short and then grows.
+// After events, more usually follow: the wait starts short and grows.
 const readSoonMs = 100;
 const readLatestMs = 400;
-/** Events kept for one stream. A client that is further behind is cut off and reconnects. */
+/** Of one stream. A client further behind is cut off and reconnects. */
 const mostKept = 5_000;
 
 /** True if the event concerns the stream. */
@@ -19,20 +19,20 @@ type Concerns = (event: SeenEvent) => boolean;
 export type Tailing = {
   /** Events start after this place. */
   readonly from: FeedPlace;
-  /** The new events in order, after a wait for the first. Undefined if the client is too far behind. */
+  /** New events in order; waits for the first. Undefined if the client is too far behind. */
   take(withinMs: number, signal: AbortSignal): Promise<readonly SeenEvent[] | undefined>;
   close(): void;
 };
 
 export type EventTail = {
-  /** Events that do not concern a stream neither wake it nor stay in memory for it. */
+  /** Other events neither wake the stream nor stay in memory. */
   open(concerns: Concerns): Promise<Tailing>;
-  /** Calls `wake` on each such event and keeps none. @returns a function that ends the watch */
+  /** Keeps no events. @returns a function that ends the watch */
   watch(concerns: Concerns, wake: () => void): Promise<() => void>;
   close(): void;
 };
 
-/** `place` is the place of the last event given to all streams. */
+/** `place`: the last event given to all streams. */
 type TailReader = { place: FeedPlace };
 
 /** `give` gets the events of one read that concern it, at least one. */
@@ -56,7 +56,7 @@ const waitFor = (kept: Kept, withinMs: number, signals: readonly AbortSignal[]):
 const keep = (kept: Kept, rows: readonly SeenEvent[]): void => {
   kept.rows.push(...rows);
   kept.behind ||= kept.rows.length > mostKept;
-  if (kept.behind) kept.rows = []; // the stream ends, and the client reads them after it reconnects
+  if (kept.behind) kept.rows = []; // the stream ends; the client reconnects and reads them
   kept.wake();
 };
 
@@ -71,10 +71,10 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
   const followers = new Set<Follower>();
   const ending = new AbortController();
   setMaxListeners(0, ending.signal); // one for each stream that waits
-  /** The present or starting reader; undefined without a stream. */
+  /** Undefined without a stream. */
   let current: Promise<TailReader> | undefined;
 
-  /** Reads until no stream is left. It retries if PostgreSQL does not respond. */
+  /** Reads until no stream is left, and retries without PostgreSQL. */
   const read = async (reader: TailReader): Promise<void> => {
     let waitMs = readLatestMs;
     while (followers.size > 0 && !ending.signal.aborted) {
@@ -101,7 +101,7 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
     return reader;
   };
 
-  /** Adds the follower before it awaits the reader, so that the reader neither stops nor skips an event in between. */
+  /** Adds the follower first, so that the reader neither stops nor skips an event in between. */
   const join = async (follower: Follower): Promise<TailReader> => {
     followers.add(follower);
     current ??= begin();

@@ -1,11 +1,11 @@
-/** Limits for Idempotency-Key: keys of one caller and size of one stored answer. */
+/** Limits for Idempotency-Key: keys of a caller and size of a stored answer. */
 import { LRUCache } from 'lru-cache';
 import type { KeptAnswer } from '../../inventory/idempotency';
 import { raise } from '../../model/errors';
 import type { ApiContext } from '../context';
 import type { Answer } from './route';
 
-/** Largest legitimate use: 10,000 nodes enrolled and deployed in a day, with seven keys each. Their answers have 4 KiB. */
+/** Largest legitimate use: 10,000 nodes enrolled and deployed in a day, seven keys each, with answers of 4 KiB. */
 export const mostKeys = 100_000;
 /** Largest legitimate use: the resource of a 1 MiB body, with all defaults. */
 export const mostKeptBytes = 4 * 1024 * 1024;
@@ -16,14 +16,14 @@ const retryAfterS = 60;
 
 const textOf = ({ text, body }: Answer): string | null => text ?? (body === undefined ? null : JSON.stringify(body));
 
-/** For an answer that is too large, keeps status and headers: a repeat still gets the Location. */
+/** A large answer keeps status and headers: a repeat still gets the Location. */
 export const keptAnswer = (answer: Answer): KeptAnswer => {
   const { status, headers = {} } = answer;
   const text = textOf(answer);
   return { status, headers, body: text !== null && Buffer.byteLength(text) > mostKeptBytes ? null : text };
 };
 
-/** Each process counts a caller's keys once a minute, which keeps the cost per request low. */
+/** Each process counts a caller's keys once a minute, to keep requests cheap. */
 export const createKeyRoom = ({ inventory }: Pick<ApiContext, 'inventory'>) => {
   const counts = new LRUCache<string, { keys: number }>({ max: callersKnown, ttl: countedForMs });
   const countOf = async (caller: Buffer): Promise<{ keys: number }> => {
@@ -34,7 +34,7 @@ export const createKeyRoom = ({ inventory }: Pick<ApiContext, 'inventory'>) => {
     counts.set(name, counted);
     return counted;
   };
-  /** Call before a new key is taken. Throws TooManyKeys. */
+  /** Throws TooManyKeys. */
   return async (caller: Buffer, key: string): Promise<void> => {
     const counted = await countOf(caller);
     if (counted.keys >= mostKeys && !(await inventory.idempotency.holds(caller, key)))

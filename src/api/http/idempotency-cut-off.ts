@@ -1,11 +1,11 @@
-/** Rebuilds the answer of a request whose process died after its work, from the present data. */
+/** Rebuilds the answer of a request whose process died after its commit. */
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
 import type { ApiContext } from '../context';
 import { creates, type KeyedRequest, shownBy, showOf } from './idempotency-seen';
 import type { Answer, Route } from './route';
 
-/** The resource as the present caller sees it; undefined if it is gone or hidden. */
+/** As the present caller sees it; undefined if gone or hidden. */
 const shownNow = async (show: Route, id: string, asked: KeyedRequest, ctx: ApiContext): Promise<Answer | undefined> => {
   try {
     return await shownBy(show, id, asked, ctx);
@@ -23,7 +23,7 @@ const createdBefore = async (
 ): Promise<Answer> => {
   const { path, madeIn: collection = path, answers } = asked.route;
   const show = showOf(collection, routes);
-  // The enrolment of a discovered machine returns less than GET of its node.
+  // An enrolment of a discovered machine returns less than GET of its node.
   const likewise = show && answers?.[201] === show.answers?.[200];
   const shown = likewise ? await shownNow(show, id, asked, ctx) : undefined;
   return {
@@ -34,7 +34,6 @@ const createdBefore = async (
   };
 };
 
-/** The Location of the node's states, for requests that change them. */
 const statesOf = ({ request, route }: KeyedRequest): Record<string, string> => {
   const { node_ident } = (request.params ?? {}) as { node_ident?: string };
   if (!node_ident || !/\/states\/(provision|power)$/.test(route.path)) return {};
@@ -43,13 +42,13 @@ const statesOf = ({ request, route }: KeyedRequest): Record<string, string> => {
 
 const emptyStatuses = [202, 204];
 
-/** The route's success status without a body; 202 if the route has a body. */
+/** The success status without a body; 202 if the route has a body. */
 const emptyStatus = ({ answers = {} }: Route): number => {
   const empty = Object.entries(answers).filter(([, body]) => body === null);
   return empty.map(([status]) => Number(status)).find((status) => emptyStatuses.includes(status)) ?? 202;
 };
 
-/** @param row of the dead request; its work is committed */
+/** @param row of the dead request, whose work is committed */
 export const cutOffAnswer = async (
   row: KeyRow,
   asked: KeyedRequest,

@@ -1,4 +1,4 @@
-/** Visibility check before a stored answer is repeated: the resource may have a new owner since. */
+/** Visibility check before a stored answer is repeated: the owner may have changed. */
 import type { KeyRow } from '../../inventory/idempotency';
 import { isTemperError } from '../../model/errors';
 import { maxMinor } from '../../model/resources/microversions';
@@ -14,14 +14,13 @@ export type KeyedRequest = {
   readonly rawBody: unknown;
 };
 
-/** The route that shows single resources of a collection. */
 export const showOf = (collection: string, routes: readonly Route[]): Route | undefined =>
   routes.find(
     ({ method, path }) =>
       method === 'GET' && path.startsWith(`${collection}/:`) && !path.slice(collection.length + 1).includes('/'),
   );
 
-/** The resource as the present caller sees it. Throws the errors of the route. */
+/** As the present caller sees it. Throws the errors of the route. */
 export const shownBy = (show: Route, id: string, { request }: KeyedRequest, ctx: ApiContext): Promise<Answer> => {
   const param = show.path.slice(show.path.lastIndexOf(':') + 1);
   return show.handler({ ...request, params: { [param]: id }, query: {}, body: undefined } as never, ctx);
@@ -31,7 +30,7 @@ export const shownBy = (show: Route, id: string, { request }: KeyedRequest, ctx:
 export const creates = ({ method, answers }: Route): boolean =>
   answers === undefined ? method === 'POST' : Object.hasOwn(answers, 201);
 
-/** Collections of the objects that path parameters name. */
+/** Collections by path parameter. */
 export const shownIn: Readonly<Record<string, string>> = {
   node_ident: '/v1/nodes',
   node: '/v1/nodes',
@@ -58,7 +57,6 @@ const fieldOf = (body: unknown) => (name: string) =>
     ? (body as Record<string, unknown>)[name]
     : undefined;
 
-/** True if the created resource exists and the caller may see it. */
 const isSeen = async (show: Route | undefined, id: string, asked: KeyedRequest, ctx: ApiContext): Promise<boolean> =>
   show === undefined ||
   (await shownBy(show, id, asked, ctx).then(
@@ -67,8 +65,8 @@ const isSeen = async (show: Route | undefined, id: string, asked: KeyedRequest, 
   ));
 
 /**
- * Repeats the visibility checks without the work. Throws if an object of the request is hidden.
- * @returns false if the answer's body must not be shown: the created resource is hidden or gone
+ * Repeats the visibility checks, not the work. Throws if an object of the request is hidden.
+ * @returns false if the created resource is hidden or gone, so that the body must not be shown
  */
 export const seenAgain = async (
   row: KeyRow,
@@ -77,7 +75,7 @@ export const seenAgain = async (
   routes: readonly Route[],
 ): Promise<boolean> => {
   const { route, request, rawBody } = asked;
-  // The request itself may have consumed an object that its path names.
+  // The request itself may have consumed an object in its path.
   if (!creates(route) || row.resource_id === null) return requireNamed(asked, ctx, routes).then(() => true);
   const { who, version } = request;
   const params = (request.params ?? {}) as Record<string, string>;

@@ -1,4 +1,4 @@
-/** Idempotency-Key: only one of several requests with the same key does the work, and all get its answer. */
+/** Idempotency-Key: one of several requests with the same key does the work, and all get its answer. */
 import { createHash } from 'node:crypto';
 import { isGivenUp, type KeyAsked, type KeyRow, livesForMs } from '../../inventory/idempotency';
 import type { Caller } from '../../model/access/callers';
@@ -12,10 +12,10 @@ import { cutOffAnswer } from './idempotency-cut-off';
 import { type KeyedRequest, seenAgain } from './idempotency-seen';
 import type { Answer, Route } from './route';
 
-/** Methods whose repetition would do the work twice. */
+/** Their repetition would do the work twice. */
 const honouring = ['POST', 'PUT'] as const satisfies readonly Route['method'][];
 
-/** Ramdisks have no login, and requests without changes are safe to repeat. */
+/** Ramdisks have no login. Requests without changes are safe to repeat. */
 export const honoursKey = ({ method, rules, open, changesNothing }: Route): boolean =>
   honouring.includes(method as 'POST') && !changesNothing && rules !== 'public' && rules.length > 0 && !open;
 
@@ -46,8 +46,8 @@ const whatIsAsked = ({ route, request, url, rawBody }: KeyedRequest): string => 
 const callerDigest = (who: Caller): Buffer => createHash('sha256').update(callerKey(who)).digest();
 
 /**
- * The present request's id, versions and security headers are added later, like on any answer.
- * @param seen the caller may see the created resource; otherwise it gets the Location only, which it already has
+ * Ids, versions and security headers of the present request are added later.
+ * @param seen false leaves only the Location, which the caller already has
  */
 const replay = ({ status, headers, body }: KeyRow, seen: boolean): Answer => {
   const location = headers?.Location;
@@ -62,8 +62,8 @@ const replay = ({ status, headers, body }: KeyRow, seen: boolean): Answer => {
 const underWay = (): never => raise('IdempotencyUnderWay', { seconds: 1 });
 
 /**
- * After these errors the result is unknown: a statement may still be in flight, or its commit may have succeeded. The key is abandoned but
- * not freed, so a late statement fails. A repeat looks up the result.
+ * After these errors, a statement may still be in flight, or its commit may have succeeded. So the key is not freed: a late statement must
+ * detect a takeover, and a repeat looks up the result.
  */
 const inconclusiveErrors = [
   'StoreUnavailable',
@@ -82,7 +82,7 @@ const keepAnswer = ({ ctx }: Keys, request_id: string, answer: Answer): Promise<
     .answered(request_id, keptAnswer(answer))
     .catch((thrown) => ctx.log.warn('answer not kept', { request_id, reason: String(thrown) }));
 
-/** An error before any write frees the key. An error after a write is the request's answer. */
+/** An error before any write frees the key; a later error is the request's answer. */
 const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promise<void> => {
   const { idempotency } = keys.ctx.inventory;
   const error = asTemperError(thrown, request_id);
@@ -92,7 +92,7 @@ const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promi
   await keepAnswer(keys, request_id, { status, headers, text });
 };
 
-/** Renews the claim on the request while this process serves it. */
+/** Renews the claim while this process serves the request. */
 const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answer> => {
   const { inventory, log } = keys.ctx;
   const beat = setInterval(() => void inventory.idempotency.renew(request_id).catch(() => {}), livesForMs / 3);
@@ -112,7 +112,7 @@ const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answ
   }
 };
 
-/** The first request died after its work was committed: builds the answer that it would have sent. */
+/** The first request died after its commit: builds the answer that it would have sent. */
 const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work): Promise<Answer> => {
   const { ctx, routes } = keys;
   if (!(await ctx.inventory.idempotency.revive(row.request_id))) return underWay();
@@ -122,7 +122,7 @@ const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work):
   return answer;
 };
 
-/** Checks visibility again, because a node may have a new owner. Throws if an object of the request is hidden. */
+/** Checks visibility again: the node may have a new owner. Throws if an object of the request is hidden. */
 const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedRequest, work: Work): Promise<Once> => {
   const { ctx, routes } = keys;
   if (row.status !== null) return { answer: replay(row, await seenAgain(row, asked, ctx, routes)), repeated: true };

@@ -1,4 +1,4 @@
-/** Rate limits: requests per minute of each caller, or of each address without a login. */
+/** Rate limits per minute, by caller, or by address without a login. */
 import type { Request, Response } from 'express';
 import { rateLimit } from 'express-rate-limit';
 import type { Caller } from '../../model/access/callers';
@@ -7,7 +7,7 @@ import { callerKey } from './caller-key';
 import { senderOf } from './proxies';
 import { RequestCounts } from './request-counts';
 
-/** Each counts a request at most once. Both throw TooManyRequests. */
+/** Each counts a request at most once. Throws TooManyRequests. */
 export type Limits = {
   ofCaller(request: Request, response: Response, who: Caller): Promise<void>;
   ofAddress(request: Request, response: Response): Promise<void>;
@@ -23,7 +23,6 @@ const tooMany = (request: Request, limit: number): TemperError => {
   return new TemperError('TooManyRequests', { limit, seconds: Math.max(1, Math.ceil(left / 1_000)) });
 };
 
-/** Counts a request under a key, at most once. */
 type Count = (request: Request, response: Response, keyOf: () => string) => Promise<void>;
 
 const uncounted = Promise.resolve();

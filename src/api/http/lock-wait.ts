@@ -1,4 +1,4 @@
-/** Retries a request while its node is locked: most locks end sooner than a client would retry. */
+/** Retries a request while its node is locked: most locks end sooner than a client retries. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTemperError, raise } from '../../model/errors';
 
@@ -8,14 +8,13 @@ const longestLockPauseMs = 400;
 /** Most immediate retries after lost races. */
 const mostRaces = 2;
 
-/** Refuses a write whose row changed after the decision. The request is decided again at once, on the new row. Throws NodeLocked. */
+/** The row changed after the decision: `waitForLock` repeats the request at once, on the new row. Throws NodeLocked. */
 export const lostLockRace = (node: string): never => raise('NodeLocked', { node, raced: true });
 
 const isRace = (thrown: unknown): boolean => isTemperError(thrown, 'NodeLocked') && thrown.facts.raced === true;
 
 /**
- * Retries work while a node that it needs is locked. A NodeLocked refusal has changed nothing. No other place retries it. Throws the errors
- * of the work, and NodeLocked after the time.
+ * Only this function retries NodeLocked, which has changed nothing. Throws the errors of the work, and NodeLocked after the time.
  * @param withinMs latest start of a new attempt; 0 for a single attempt
  */
 export const waitForLock = async <T>(work: () => Promise<T>, withinMs: number): Promise<T> => {

@@ -1,4 +1,4 @@
-/** Budget of bodies from unauthenticated senders: limits in all and per address, and a deadline. */
+/** Budget of unauthenticated bodies: limits in all and per address, and a deadline. */
 import type { Request } from 'express';
 import { raise } from '../../model/errors';
 import { createTurnstile } from '../../model/turnstile';
@@ -13,15 +13,15 @@ export type OpenBudget = {
   readonly withinMs: number;
 };
 
-/** Enough for a thousand nodes that start together: a ramdisk sends its body in milliseconds and retries after a 503. */
+/** Enough for a thousand nodes at once: a ramdisk sends its body in milliseconds and retries after a 503. */
 const openBudget: OpenBudget = { atOnce: 32, ofOne: 4, withinMs: 30_000 };
 
 export type Spending = {
-  /** Reserves a place before the body is read; throws TooManyAtOnce. @returns an idempotent release */
+  /** Call before the body is read; throws TooManyAtOnce. @returns an idempotent release */
   spend(request: Request): () => void;
 };
 
-/** Counts in this process's memory. A sender past the deadline loses its connection and its place. */
+/** Counts per process. A sender past the deadline loses its connection and place. */
 export const createOpenBudget = ({ atOnce, ofOne, withinMs }: OpenBudget = openBudget): Spending => {
   const senders = createTurnstile(ofOne);
   let all = 0;

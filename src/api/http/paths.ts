@@ -1,4 +1,4 @@
-/** Normalises request paths, and sorts routes so that a word precedes a parameter. */
+/** Normalises request paths, and sorts routes: a word precedes a parameter. */
 import { dropsJsonSuffix } from './versions';
 
 const prefixes = ['/v1', '/temper/v1'];
@@ -6,7 +6,7 @@ const prefixes = ['/v1', '/temper/v1'];
 /** These paths never had a `.json` suffix to drop. */
 const ours = '/temper/';
 
-/** Clients request the version document here without a login. The route exists at `/v1` only. */
+/** Clients read the version document here without a login. The route exists at `/v1` only. */
 export const unversioned = '/v1.json';
 
 const isVersioned = (path: string): boolean =>
@@ -23,11 +23,11 @@ const nodeLast = /^(\/v1\/nodes)\/((?:states|management)\/[a-z_]+)\/([^/]+)$/;
 
 const withNodeFirst = (path: string): string => path.replace(nodeLast, '$1/$3/$2');
 
-/** The URL for routing, and the URL with its dropped `.json` suffix. */
+/** `suffixed`: the URL with its dropped `.json`. */
 export type Located = { readonly url: string; readonly suffixed?: string };
 
 /**
- * @param url path and query as received
+ * @param url path and query
  * @param headers for the version: from 1.91, `.json` belongs to the name
  */
 export const locate = (url: string, headers: Readonly<Record<string, string | string[] | undefined>>): Located => {
@@ -41,7 +41,6 @@ export const locate = (url: string, headers: Readonly<Record<string, string | st
 
 const rank = (segment: string | undefined): number => (segment === undefined ? 0 : segment.startsWith(':') ? 2 : 1);
 
-/** At the first difference, a word precedes a parameter. */
 export const byPrecision = (a: string, b: string): number => {
   const [left, right] = [a.split('/'), b.split('/')];
   for (let at = 0; at < Math.max(left.length, right.length); at++) {

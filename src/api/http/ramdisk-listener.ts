@@ -1,4 +1,4 @@
-/** Routes of ramdisks, which have no login: on the main listener, on a separate one, or on none. */
+/** Routes of ramdisks, which have no login: on the main listener, a separate one, or none. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import type { Route } from './route';

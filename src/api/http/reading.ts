@@ -8,7 +8,7 @@ import type { Route } from './route';
 
 type QueryValues = Readonly<Record<string, unknown>>;
 
-/** The validated parts, and the body before its schema. Throws 400 errors. */
+/** Throws 400 errors. `rawBody` is the body before its schema. */
 export const read = async (route: Route, request: Request, version: number) => {
   const query = request.query as QueryValues;
   for (const [name, value] of Object.entries({ ...query, ...request.params }))

@@ -1,4 +1,4 @@
-/** Finds a duplicate key in an object of a JSON text. A duplicate is ambiguous. */
+/** Finds duplicate keys in JSON objects, which are ambiguous. */
 
 // Strings and structure; numbers and literals are skipped.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
@@ -6,8 +6,8 @@ const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 const keyOf = (quoted: string): string => (quoted.includes('\\') ? JSON.parse(quoted) : quoted.slice(1, -1));
 
 /**
- * The first duplicate key, or undefined.
- * @param text valid JSON; the search of other text could take long
+ * The first duplicate, or undefined.
+ * @param text valid JSON; other text could take long
  */
 export const repeatedKey = (text: string): string | undefined => {
   const open: (Set<string> | null)[] = []; // keys of the open objects; null for a list

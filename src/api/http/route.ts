@@ -19,11 +19,11 @@ export type ApiRequest<Params, Query, Body> = {
   readonly base: string;
   /** @param name in lower case */
   header(name: string): string | undefined;
-  /** Identifies the caller again during a stream, because the token may have expired. Throws like the first identification. */
+  /** During a stream, the token may expire. Throws like the first identification. */
   readonly again: () => Promise<Caller>;
 };
 
-/** Without `body`, neither body nor content type is sent. `text` is ready JSON; `bytes` is its UTF-8 in pieces. */
+/** Without `body`, no body and no content type. `text` is ready JSON; `bytes` is its UTF-8 in pieces. */
 export type Answer = {
   readonly status: number;
   readonly body?: unknown;
@@ -36,7 +36,7 @@ export type Answer = {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Bodies of successful answers by status: a JSON schema, the media type of other content, or null for none. */
+/** Successful bodies by status: a JSON schema, another media type, or null for none. */
 export type Answers = Readonly<Record<number, z.ZodType | string | null>>;
 
 /** A request before schema validation. */
@@ -44,7 +44,7 @@ export type Unread = {
   readonly who: Caller;
   /** Path parameters as received. */
   readonly params: Readonly<Record<string, string>>;
-  /** A field of an object body; undefined otherwise. */
+  /** Undefined if the body is no object. */
   field(name: string): unknown;
   /** The request's minor version. */
   readonly version: number;
@@ -54,34 +54,34 @@ export type RouteDefinition<Params, Query, Body> = {
   readonly method: Method;
   /** With its version prefix, parameters as `:name`. */
   readonly path: string;
-  /** The first rule, if it needs no object. It is checked before query and body are validated. */
+  /** The first rule, if it needs no object: checked before query and body. */
   readonly asks?: string;
   /**
-   * Throws if the caller may not do this, whatever the body. It runs only after a 400: a caller without permission gets 403 or 404 then and
-   * learns nothing of the schema. Other requests do not pay for it.
+   * Throws if the caller may not do this, whatever the body. It runs only after a 400: without the permission, the answer is 403 or 404 and
+   * reveals nothing of the schema. Other requests do not pay for it.
    */
   readonly requireAllowed?: (request: Unread, ctx: ApiContext) => Promise<void>;
-  /** First minor version with the route; default 1. */
+  /** First minor version; default 1. */
   readonly since?: number;
   /** Status for older versions; default 404. */
   readonly tooOld?: 404 | 405 | 406;
-  /** The handler refuses older versions, after the rules. */
+  /** The handler refuses older versions itself, after the rules. */
   readonly gatesItself?: true;
   /** All rules that the handler may check, in order; 'public' needs no login. */
   readonly rules: readonly string[] | 'public';
-  /** Needs no login, but checks its rules for an anonymous caller. */
+  /** No login, but rules are checked for an anonymous caller. */
   readonly open?: true;
   /** A read that writes an audit row. */
   readonly audited?: true;
-  /** A query with a body. It writes nothing, not even an audit row. */
+  /** A query with a body: it writes nothing, not even an audit row. */
   readonly changesNothing?: true;
-  /** A change that is served during a recovery. */
+  /** A change that a recovery allows. */
   readonly duringRecovery?: true;
-  /** Most bytes of a body, if not the API's default. */
+  /** Default: the API's. */
   readonly bodyLimit?: number;
-  /** Most values in a body, if not the API's default. */
+  /** Default: the API's. */
   readonly bodyValues?: number;
-  /** A machine writes the body and cannot correct it. Characters that cannot be stored are replaced. */
+  /** A machine writes the body and cannot correct it, so characters that cannot be stored are replaced. */
   readonly cleansTexts?: true;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
@@ -89,19 +89,19 @@ export type RouteDefinition<Params, Query, Body> = {
   readonly body?: z.ZodType<Body>;
   /** The body holds arguments, which may also be in the query: `?target=x` equals `{"target": "x"}`. */
   readonly arguments?: true;
-  /** Runs after the version check and before the body's schema. Throws 406 for newer fields. */
+  /** Runs between version check and body schema. Throws 406 for newer fields. */
   readonly gate?: (
     given: { readonly body: unknown; readonly query: Readonly<Record<string, unknown>> },
     minor: number,
   ) => void;
   /**
-   * After a process died with the work of an Idempotency-Key request committed, the answer is rebuilt from the database. `again` repeats
-   * the handler in place of that: its record is only an intent, and the request's id prevents a second execution.
+   * For an Idempotency-Key whose process died after its commit. By default, the answer is rebuilt from the database. `again` repeats the
+   * handler: its record is only an intent, and the request's id prevents a second execution.
    */
   readonly cutOff?: 'again';
-  /** The collection that shows the created resource, if not the path itself. */
+  /** Collection of the created resource; default: the path. */
   readonly madeIn?: string;
-  /** For the OpenAPI document, if method, path and resource table do not determine it; see openapi/answers.ts. */
+  /** For the OpenAPI document; default: from method, path and resource table (openapi/answers.ts). */
   readonly answers?: Answers;
   handler(request: ApiRequest<Params, Query, Body>, ctx: ApiContext): Promise<Answer>;
 };

@@ -1,11 +1,11 @@
-/** Texts of schema faults. Each completes a sentence that begins with the field's name. */
+/** Texts of schema faults, each a predicate to the field's name. */
 import type { z } from 'zod';
 import { nearest } from '../../model/nearest';
 
 type Issue = z.core.$ZodIssue;
 type Sized = Extract<Issue, { code: 'too_small' | 'too_big' }>;
 
-// Beginnings of zod's own texts. Texts of the project's schemas stay unchanged.
+// Beginnings of zod's own texts; the project's texts stay unchanged.
 const libraryText = /^(Invalid |Too (small|big)|Unrecognized key)/;
 
 const typeNames: Readonly<Record<string, string>> = {
@@ -37,11 +37,11 @@ const sizeText = (issue: Sized): string => {
 
 const listedValues = (values: readonly unknown[]): string => values.map((value) => String(value)).join(', ');
 
-/** Unknown keys, each with a suggestion if the schema uses `knowing`. */
+/** With suggestions if the schema uses `knowing`. */
 export const keysText = ({ keys, message }: Extract<Issue, { code: 'unrecognized_keys' }>): string =>
   libraryText.test(message) ? keys.join(', ') : message;
 
-/** For a union, the fault of the nearest form: the one with the fewest faults. On a tie, the issue itself. The path begins at the root. */
+/** For a union, the fault of the form with the fewest faults; on a tie, the issue itself. Paths begin at the root. */
 export const likeliest = (issue: Issue): Issue => {
   if (issue.code !== 'invalid_union' || !libraryText.test(issue.message)) return issue;
   const [best, second] = [...issue.errors].sort((one, other) => one.length - other.length);
@@ -50,7 +50,7 @@ export const likeliest = (issue: Issue): Issue => {
   return likeliest({ ...inner, path: [...issue.path, ...inner.path] });
 };
 
-/** Error text that suggests a known key for each unknown one. */
+/** Suggests a known key for each unknown one. */
 export const knowing = (known: readonly string[]) => (issue: z.core.$ZodRawIssue) =>
   issue.code === 'unrecognized_keys'
     ? issue.keys
@@ -61,7 +61,7 @@ export const knowing = (known: readonly string[]) => (issue: z.core.$ZodRawIssue
         .join(', ')
     : undefined;
 
-/** @returns for example `must be one of agent, ipxe`, or the schema's own text */
+/** @returns for example `must be one of agent, ipxe`, or the schema's text */
 export const issueText = (issue: Issue): string => {
   if (issue.code !== 'unrecognized_keys' && !libraryText.test(issue.message)) return issue.message;
   switch (issue.code) {

@@ -1,4 +1,4 @@
-/** Security headers of every answer: no sniffing, no framing, no caching. */
+/** Security headers of every answer. */
 
 /** HTML pages of the API replace the content policy. */
 export const securityHeaders = {
@@ -9,5 +9,5 @@ export const securityHeaders = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** Request headers that select among several answers of one path, for caches. */
+/** Request headers that select the answer, for caches. */
 export const varies = 'X-Auth-Token, Authorization, X-OpenStack-Ironic-API-Version, OpenStack-API-Version';

@@ -18,8 +18,8 @@ import { spokenHeaders } from './versions';
 import { write } from './writing';
 
 /**
- * Mount `/healthz`, `/readyz` and `/metrics` before it: here every path needs a login, except the two discovery documents.
- * @param routes for tests; default: all
+ * Mount `/healthz`, `/readyz` and `/metrics` before it: every path here needs a login, except the two discovery documents.
+ * @param routes for tests
  * @param trail closed by its creator, so that no count is lost
  */
 export const createApi = (
@@ -33,7 +33,7 @@ export const createApi = (
   app.disable('etag');
   app.set('query parser', 'simple');
   app.set('case sensitive routing', true);
-  // Express reads X-Forwarded-For from its end up to the first address that is no proxy. Addresses that a caller forged are not reached.
+  // Express reads X-Forwarded-For from its end to the first address that is no proxy, so forged addresses are not reached.
   app.set('trust proxy', trustIn(ctx.settings.trustedProxies ?? []));
   const cors = createCors(ctx.settings.corsOrigins);
   if (cors) app.use(cors);
@@ -59,7 +59,7 @@ const byPath = (routes: readonly Route[]): [string, Route[]][] => {
   return [...groups].sort(([a], [b]) => byPrecision(a, b));
 };
 
-/** Refuses methods that the path does not have. Discovery paths stay public. */
+/** Refuses methods without a route. Discovery paths stay public. */
 const notOffered = (methods: readonly Route[]): Route => ({
   method: 'GET',
   path: '*',
@@ -70,7 +70,7 @@ const notOffered = (methods: readonly Route[]): Route => ({
   since: Number.POSITIVE_INFINITY,
 });
 
-/** No version has this route, so query and body are not validated. */
+/** No version has it, so query and body are not validated. */
 const nowhere: Route = {
   method: 'GET',
   path: '*',

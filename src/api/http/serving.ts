@@ -1,4 +1,4 @@
-/** Serves one request: authenticate, admit, negotiate, read, handle, write, and refuse at any of these. */
+/** Serves one request: authenticate, admit, negotiate, read, handle, write, or refuse. */
 import type { Express, Request, Response } from 'express';
 import { presentedFrom } from '../../identity';
 import type { Caller } from '../../model/access/callers';
@@ -34,12 +34,12 @@ type Services = {
   readonly say: ReturnType<typeof boundedLines>;
 };
 
-/** State of a request under way. A refusal uses the data that is present by then. */
+/** State of a request. A refusal uses the data that is present by then. */
 type Exchange = {
   readonly route: Route;
   /** True if the answer gets an ETag. */
   readonly show: boolean;
-  /** All routes of this path, for the Allow header. */
+  /** For the Allow header. */
   readonly atPath: readonly Route[];
   readonly request: Request;
   readonly response: Response;
@@ -50,13 +50,13 @@ type Exchange = {
   unread?: Omit<Unread, 'field'>;
 };
 
-/** Identifies the caller, also repeatedly. Unknown credentials count by address before their check, because the check is costly. */
+/** Unknown credentials count by address before their costly check. */
 const identifying =
   ({ identity }: ApiContext, { request, count }: Exchange) =>
   () =>
     identity.identify({ ...presentedFrom(request), sender: () => senderOf(request), spend: count.address });
 
-/** All checks before the body is read. Throws the refusal. */
+/** Checks before the body is read. Throws the refusal. */
 const admit = async ({ ctx, trail }: Services, exchange: Exchange) => {
   const { route, request, requestId } = exchange;
   const again = identifying(ctx, exchange);
@@ -77,7 +77,7 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
   const { again, who, origin, version } = await admit(services, exchange);
   const { followed } = exchange;
   if (route.requireAllowed) exchange.unread = { who, params: request.params as Record<string, string>, version };
-  // Reserved before the first byte is read: any sender may reach this.
+  // Before the first byte: any sender may reach this.
   const giveBack = route.open && route.body ? budget.spend(request) : () => {};
   const { rawBody, ...given } = await read(route, request, version).finally(giveBack);
   const base = ctx.settings.publicEndpoint ?? `${request.protocol}://${request.get('host') ?? 'localhost'}`;
@@ -168,20 +168,20 @@ const refuseOld = (route: Route, version: number, method: string, atPath: readon
   if (version >= since) return;
   const style = route.tooOld ?? 404;
   const offered = offeredAt(atPath, version);
-  // If a version has no route at a path, the path does not exist for it, unless a route sets `tooOld` to 405.
+  // Without a route for the version, the path does not exist, unless a route sets `tooOld` to 405.
   const exists = route.path !== '*' || offered.length > 0 || atPath.some((one) => one.tooOld === 405);
   if (style === 405 && exists) raise('MethodNotAllowed', { method, allow: offered.join(', ') });
   if (style === 406) requireMinor(version, since, `${route.method} ${route.path}`);
   raise('PathNotFound');
 };
 
-/** Methods offered to a version; GET includes HEAD. */
+/** GET includes HEAD. */
 const offeredAt = (atPath: readonly Route[], version: number): string[] =>
   atPath
     .filter((one) => version >= (one.since ?? 1))
     .flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
 
-/** Log lines are bounded per sender: a sender without a login can cause thousands of 503s a minute. */
+/** Bounded per sender: without a login, a sender can cause thousands of 503s a minute. */
 const report = ({ say }: Services, error: TemperError, request: Request, requestId: string): void => {
   if (error.status < 500) return;
   const cause = error.cause instanceof Error ? error.cause.stack : error.cause;

@@ -8,10 +8,10 @@ export type Sink = {
   readonly signal: AbortSignal;
 };
 
-/** Writes the rest of an answer and resolves at its end. */
+/** Resolves at the end of the answer. */
 export type Stream = (sink: Sink) => Promise<void>;
 
-// A client that reads nothing for this time counts as gone, even if its connection is open.
+// A client that reads nothing for this time counts as gone.
 const drainWithinMs = 60_000;
 
 /** Prevents proxies from caching and buffering. */
@@ -53,7 +53,7 @@ const sinkOf = (response: ServerResponse): Sink => {
 const unread = async (): Promise<void> => {};
 
 /**
- * Sends the head and runs the stream. An error ends the answer: the status is already sent.
+ * An error ends the answer, because the status is already sent.
  * @returns the error, unless the client left
  */
 export const writeStream = async (
@@ -65,7 +65,7 @@ export const writeStream = async (
   response.writeHead(status, headers);
   response.flushHeaders();
   try {
-    // HEAD has no body, but the stream must still release its resources.
+    // HEAD has no body, but the stream must release its resources.
     await stream(request.method === 'HEAD' ? { ...sink, signal: AbortSignal.abort(), write: unread } : sink);
     return undefined;
   } catch (thrown) {

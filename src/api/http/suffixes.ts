@@ -1,8 +1,8 @@
-/** The `.json` suffix of paths: dropped first, and restored if no resource has the shorter name. */
+/** The `.json` suffix of paths: dropped, but restored if no resource has the shorter name. */
 import type { NextFunction, Request, Response } from 'express';
 import { locate } from './paths';
 
-// The URL with its dropped suffix, for resources whose name ends in it.
+// The URL with its dropped suffix.
 const suffixes = new WeakMap<Request, string | null>();
 
 /** Express middleware before the routes. */
@@ -15,7 +15,7 @@ export const takeSuffixOff = (request: Request, _response: Response, next: NextF
   next();
 };
 
-/** Restores the URL's suffix, if one was dropped. @returns true if the request must be routed again */
+/** @returns true if the request must be routed again */
 export const putSuffixBack = (request: Request): boolean => {
   const suffixed = suffixes.get(request);
   if (!suffixed) return false;

@@ -1,4 +1,4 @@
-/** Version headers of requests and answers, and refusals of unsupported features. */
+/** API version headers, and refusals of unsupported versions. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { raise } from '../../model/errors';
 import { maxMinor, maxVersion, minVersion, wantedMinor } from '../../model/resources/microversions';
@@ -14,7 +14,7 @@ export const rangeHeaders = {
   'X-OpenStack-Ironic-API-Maximum-Version': maxVersion,
 } as const;
 
-// Built once per minor version: every answer carries them.
+// Built once: every answer carries them.
 const headersByMinor: readonly Readonly<Record<string, string>>[] = Array.from(
   { length: maxMinor + 1 },
   (_, minor) => ({
@@ -32,13 +32,13 @@ export const negotiate = (headers: IncomingHttpHeaders): number => {
   return raise('UnsupportedVersion', { version: wanted.asked.slice(0, 40), min: minVersion, max: maxVersion });
 };
 
-/** Headers of an answer without a route: the requested version if valid, else the range. */
+/** For answers without a route: the requested version if valid, else the range. */
 export const spokenHeaders = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> => {
   const wanted = wantedMinor(firstOf(headers['openstack-api-version']), firstOf(headers[legacyHeader]));
   return wanted.is === 'ok' ? versionHeaders(wanted.minor) : rangeHeaders;
 };
 
-/** True if the older version header requests less than 1.91, which drops a `.json` suffix. */
+/** The older version header requests less than 1.91, which drops a `.json` suffix. */
 export const dropsJsonSuffix = (headers: IncomingHttpHeaders): boolean => {
   const wanted = wantedMinor(undefined, firstOf(headers[legacyHeader]));
   return wanted.is === 'ok' && wanted.minor < 91;

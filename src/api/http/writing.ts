@@ -7,7 +7,7 @@ import { streamHeaders, writeStream } from './sse';
 
 type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Characters; a shorter text is written together with its headers. */
+/** Characters; shorter texts are written together with the headers. */
 const encodeOnceFrom = 65_536;
 
 // Statuses without body and Content-Length.
@@ -15,7 +15,7 @@ const bare = [204, 304];
 
 type Usual = { readonly names: Readonly<Record<string, string>>; readonly list: readonly string[] };
 
-// Common headers per version, as the flat list that is fastest in Node.
+// Per version, as the flat list that is fastest in Node.
 const usual = new WeakMap<AnswerHeaders, Usual>();
 
 const usualFor = (versions: AnswerHeaders): Usual => {
@@ -34,7 +34,7 @@ const usualFor = (versions: AnswerHeaders): Usual => {
 
 /**
  * Names and values alternate.
- * @param versions headers of the negotiated version; none on refusals of the authentication layer
+ * @param versions of the negotiated version; none on refusals of the authentication layer
  * @param own the answer's headers, which replace common ones
  */
 const answerHeaders = (
@@ -73,7 +73,7 @@ export const write = (response: ServerResponse, answer: Answer, requestId: strin
   const own = answer.headers ?? {};
   const headers = answerHeaders(response, requestId, versions, own);
   if (text === undefined) {
-    // A 202 may have a body, so it would be chunked without a length. A 204 must have none.
+    // Without a length, a 202 would be chunked. A 204 must have none.
     if (!bare.includes(answer.status)) headers.push('Content-Length', '0');
     response.writeHead(answer.status, headers).end();
     return;
@@ -82,13 +82,13 @@ export const write = (response: ServerResponse, answer: Answer, requestId: strin
   const length = lengthOf(text);
   headers.push('Content-Length', String(length));
   response.writeHead(answer.status, headers);
-  // ASCII text is copied without encoding. Long non-ASCII text would be encoded twice, so it becomes a Buffer first.
+  // ASCII text is copied, not encoded. Long non-ASCII text would be encoded twice without a Buffer.
   if (typeof text !== 'string') writePieces(response, text);
   else if (length === text.length) response.end(text, 'latin1');
   else response.end(text.length > encodeOnceFrom ? Buffer.from(text) : text);
 };
 
-/** Writes a streamed answer to its end. @returns the error that ended it early */
+/** @returns the error that ended the stream early */
 export const stream = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -158,7 +158,7 @@ const shownStep = (step: StepRow) => ({
   finished_at: isoTime(step.finished_at),
 });
 
-/** `links`: only for callers who may read everything, with a Temporal UI link. */
+/** `links`: the caller may read everything and gets a link to the Temporal UI. */
 type View = { readonly ctx: ApiContext; readonly base: string; readonly links: boolean; readonly text: BmcText };
 
 const runView = (run: RunRow, steps: readonly StepRow[], { ctx, base, links }: View) => ({
