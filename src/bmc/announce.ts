@@ -1,18 +1,18 @@
-/** Intents of acts: announced before a command leaves, confirmed when it was accepted, withdrawn when it was refused. */
+/** Intents of acts: recorded before a command is sent, confirmed when the BMC accepts it, withdrawn when it refuses. */
 import { isDeepStrictEqual } from 'node:util';
 import { type Facts, raise } from '../model/errors';
 import type { ActContext, Intent } from './contract';
 
-/** A standing announcement: the command may have been sent at `sentAt`, milliseconds of this process's monotonic clock. */
+/** An intent that still counts. The command may have been sent at `sentAt`, in milliseconds of this process's monotonic clock. */
 export type Announced = {
   readonly sentAt: number;
-  /** What was seen before the command was sent, to recognise a change. */
+  /** State seen before the command, to recognise a change. */
   readonly before: unknown;
-  /** The BMC is known to have said yes. */
+  /** The BMC accepted the command. */
   readonly accepted: boolean;
 };
 
-/** Stores may reorder keys, so compare deeply. Only an intent for this very goal counts, and none whose command is known to have been refused. */
+/** PostgreSQL may reorder keys, so the comparison is deep. An intent for another goal or with a refused command does not count. */
 export const standing = (intent: Intent | undefined, desired: unknown): Announced | undefined =>
   intent && intent.detail.withdrawn !== true && isDeepStrictEqual(intent.detail.desired, desired)
     ? {
@@ -24,11 +24,11 @@ export const standing = (intent: Intent | undefined, desired: unknown): Announce
 
 export type Announcements = {
   last(): Promise<Announced | undefined>;
-  /** Must be awaited before the command leaves. */
+  /** Must be awaited before the command is sent. */
   announce(before: unknown): Promise<Announced>;
-  /** So that a later attempt need not ask whether the command arrived. */
+  /** Spares a later attempt the check if the command arrived. */
   confirm(announced: Announced): Promise<Announced>;
-  /** So that a later attempt need not wait for a command that never took effect. */
+  /** Spares a later attempt the wait for a command that had no effect. */
   withdraw(): Promise<void>;
 };
 
@@ -50,8 +50,8 @@ export const announcements = (
 });
 
 /**
- * To be asked before a command that may harm when done twice is announced. Throws StepOutcomeUnknown where it may have left
- * before the database was set back to a backup.
+ * Call before the announcement of a command that may do harm when sent twice. Throws StepOutcomeUnknown if the command may have been
+ * sent after the backup that the database was restored from.
  */
 export const refuseIfOutcomeUnknown = ({
   context: { doubted, step },

@@ -1,4 +1,4 @@
-/** Waiting for a BMC that was ordered to restart: until it is back, or it cannot be known whether it ever restarted. */
+/** Wait for a BMC to restart. It ends when the BMC is back, or when no look can prove a restart any more. */
 import { raise } from '../model/errors';
 import type { Announced } from './announce';
 import type { Converging } from './converge';
@@ -7,17 +7,17 @@ import { backOff, pause } from './wait';
 export const resetWhat = 'reset the BMC';
 const goodReads = 3;
 
-/** What one look shows of the BMC. */
+/** Result of one look at the BMC. */
 export type RestartLook = {
-  /** It answered as a BMC does that is up. */
+  /** The BMC answered like one that is up. */
   readonly good: boolean;
-  /** It proves that the restart began. */
+  /** The look proves that the restart began. */
   readonly begun: boolean;
-  /** It answered at all: then the next look need not be put off further and further. */
+  /** The BMC answered at all, so the pause before the next look need not grow. */
   readonly answers: boolean;
 };
 
-/** Waits until three looks in a row are good, after one proved that the restart began. Throws StepOutcomeUnknown, BmcTimeout. */
+/** Waits for three good looks in a row, after proof that the restart began. Throws StepOutcomeUnknown, BmcTimeout. */
 export const untilBack = async (
   client: Converging,
   announced: Announced,

@@ -1,116 +1,118 @@
-/** The contract of a driver: acts on a node, a lane key, and the dependencies it is given. */
+/** Contract of a driver: its acts on a node, its lane key and its dependencies. */
 
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ActName } from '../model/lifecycle/steps';
 import type { Log } from '../model/log';
 import type { ActOutcome, Timing } from '../model/runs/runs';
 
-/** A node as a driver sees it: secrets of driver_info resolved, nothing else of the store. */
+/** A node as drivers see it. The secrets of driver_info are resolved. */
 export type BmcNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
   readonly driver: string;
   readonly driver_info: Readonly<Record<string, unknown>>;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Last recorded; what the BMC says counts. The fake driver has nothing else to look at. */
+  /** Last recorded state. The BMC's own answer has precedence; the fake driver has only this. */
   readonly power_state: string | null;
   readonly boot_mode: string | null;
   readonly secure_boot: boolean | null;
   readonly boot_interface?: string | null;
   readonly instance_info?: Readonly<Record<string, unknown>>;
   readonly target_raid_config?: Readonly<Record<string, unknown>> | null;
-  /** The node's ports, as the ramdisk's commands want them. */
+  /** The node's ports, for the ramdisk's commands. */
   readonly ports?: readonly { readonly address: string; readonly pxe_enabled: boolean }[];
-  /** The ramdisk on the node, once it has called back; its token resolved. */
+  /** The node's ramdisk, once it has called back; its token is resolved. */
   readonly agent?: AgentContact;
-  /** The image record that its instance names, and where the worker asks the boot service for it; absent for any other image. */
+  /** The image record that the instance names, and its URL at the boot service; absent for any other image. */
   readonly served_image?: { readonly name: string; readonly url: string };
 };
 
-/** How to reach a ramdisk. */
+/** Address and credentials of a ramdisk. */
 export type AgentContact = {
   readonly url: string;
   readonly token: string;
   readonly version: string | null;
-  /** PEM of the certificate it showed with its heartbeat; the only one that is accepted. */
+  /** PEM of the certificate that the ramdisk sent with its heartbeat; no other is accepted. */
   readonly verify_ca: string | null;
 };
 
-/** What an act did before it did it: survives the worker, so that the next attempt looks before it acts. */
+/** Record of a command before it is sent. It outlives the worker, so that the next attempt looks before it acts. */
 export type Intent = {
   readonly act: ActName;
-  /** ISO time at which the command was about to be sent, by the store's clock; for people, never compared with another clock. */
+  /** ISO time just before the command was sent, by PostgreSQL's clock. For display only: never compare it with another clock. */
   readonly sent_at: string;
-  /** The same moment in milliseconds of this process's monotonic clock (`performance.now()`), from the age that the store measured. */
+  /** The same moment by `performance.now()` of this process, computed from the age that PostgreSQL measured. */
   readonly at: number;
-  /** Whatever the driver needs to recognise the effect: desired state, ETag, task or session URI. Never a secret. */
+  /** Data to recognise the effect by: desired state, ETag, task or session URI. Never a secret. */
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
 export type ActContext = {
   readonly run: RunUuid;
   readonly attempt: number;
-  /** Index and name of the step that the act belongs to. */
+  /** Index and name of the act's step. */
   readonly step?: { readonly index: number; readonly interface: string; readonly step: string };
-  /** What the run does: clean, service, deploy ... */
+  /** Kind of the run: clean, service, deploy ... */
   readonly story?: string;
-  /** Aborts when the activity must stop: cancelled, timed out, or the worker is going away. Passed to every request. */
+  /** Aborts when the activity is cancelled, times out or its worker stops. Passed to every request. */
   readonly signal: AbortSignal;
-  /** Says "still alive", with what an operator may read (no secrets). Cheap; call it in every loop. */
+  /** Heartbeat with details for operators (no secrets). It is cheap: call it in every loop. */
   readonly beat: (details?: Readonly<Record<string, unknown>>) => void;
-  /** The ramdisk has answered a request: it is not silent. */
+  /** Called when the ramdisk has answered a request. */
   readonly answered?: () => void;
   readonly intents: {
-    /** The last intent of this act of this step in this run, whatever worker wrote it. */
+    /** The last intent of this act, step and run, by any worker. */
     last(): Promise<Intent | undefined>;
     /** Must be awaited before the command is sent. */
     record(detail: Readonly<Record<string, unknown>>): Promise<void>;
-    /** Announces once more what was announced last: another request of the same command is to leave, and none has taken effect. */
+    /**
+     * Records the last intent with a new time, before another request of the same command. No earlier request may have had an effect.
+     */
     renew(): Promise<void>;
   };
-  /** The command may have left in an attempt of which the record knows nothing, for it was set back to a backup. */
+  /** The command may have been sent after the backup that the database was restored from. */
   readonly doubted?: boolean;
-  /** The run has no other step of this name, so that a command of this kind which the node shows can only be this step's. */
+  /** No other step of the run has this name. So a command of this kind on the node can only be this step's. */
   readonly unrepeated?: boolean;
-  /** Whether a command that was announced may still leave; asked right before it is written to the wire. */
+  /** Returns false if the announced command must not be sent any more. Checked right before it is written to the socket. */
   readonly mayStillSend: () => boolean;
   readonly timing: Timing;
   readonly log: Log;
 };
 
 /**
- * One act. Safe to repeat: looks, acts only if needed, waits until a look agrees. Throws errors of the list
- * (BmcAuthFailed, BmcUnreachable, BmcServerError, BmcBusy with facts.retryAfterMs, BmcRejected, BmcUnsupported,
- * BmcTlsFailed, BmcTimeout, StepRejected, StepOutcomeUnknown) with facts {node, bmc}; never one with a secret in it.
+ * One act. It is idempotent: it looks, acts only if needed, and waits until a look shows the goal. Throws errors with facts {node,
+ * bmc} and never with a secret: BmcAuthFailed, BmcUnreachable, BmcServerError, BmcBusy with facts.retryAfterMs, BmcRejected,
+ * BmcUnsupported, BmcTlsFailed, BmcTimeout, StepRejected, StepOutcomeUnknown.
  */
 export type Act = (node: BmcNode, args: Readonly<Record<string, unknown>>, context: ActContext) => Promise<ActOutcome>;
 
-/** A node's serial line while it is open. Its bytes are for the reader alone: they belong into no log. */
+/** A node's open serial line. Its bytes must not be logged. */
 export type SerialLine = {
   readonly output: NodeJS.ReadableStream;
   /** Resolves when the BMC or its program has ended it. */
   readonly ended: Promise<void>;
-  /** False where the line takes no more until `drained` calls back. */
+  /** Returns false if the line takes no more until `drained` calls back. */
   write(bytes: Uint8Array): boolean;
   drained(resume: () => void): void;
-  /** Gives the line back at the BMC. */
+  /** Ends the serial session at the BMC. */
   close(): Promise<void>;
 };
 
 export type Driver = {
   readonly name: string;
-  /** What one lane is for: all systems behind one BMC address share it. Null: no lane needed. */
+  /** All systems behind one BMC address share a lane. Null: no lane needed. */
   laneKey(node: BmcNode): string | null;
   readonly acts: Readonly<Partial<Record<ActName, Act>>>;
-  /** The most looks of power sync at once in one worker, where each costs more than a request, such as a process; any number when absent. */
+  /** Maximum of concurrent looks of power sync in one worker. For looks that cost a process each; unlimited when absent. */
   readonly looksAtOnce?: number;
-  /** Opens the node's serial line; absent where the driver has none. Throws DriverInfoInvalid, BmcUnreachable, ProgramMissing. */
+  /** Absent if the driver has no serial line. Throws DriverInfoInvalid, BmcUnreachable, ProgramMissing. */
   openSerialLine?(node: BmcNode): Promise<SerialLine>;
-  /** Gives up sessions and sockets. */
+  /** Ends sessions and closes sockets. */
   close(): Promise<void>;
 };
 
-/** How gently a BMC has to be treated; durations in milliseconds. */
+/** Limits on requests to a BMC; durations in milliseconds. */
 export type Pacing = {
   /** From the start of one request to the start of the next. */
   readonly spacingMs: number;
@@ -118,7 +120,7 @@ export type Pacing = {
   readonly afterWriteMs: number;
   /** From one login to the next. */
   readonly loginSpacingMs: number;
-  /** Reads at the same time; a write is always alone. */
+  /** Concurrent reads; a write is always alone. */
   readonly reads: number;
 };
 
@@ -132,24 +134,24 @@ export type BmcObserver = {
 
 export type DriverDeps = {
   readonly log: Log;
-  /** Networks in which BMCs may live, CIDR notation; checked after name resolution, at every connection. Empty: any. */
+  /** Allowed networks of BMCs in CIDR notation, checked after name resolution at every connection. Empty: any. */
   readonly networks: readonly string[];
-  /** The same for ramdisks; those of the BMCs when absent. */
+  /** Allowed networks of ramdisks; `networks` when absent. */
   readonly agentNetworks?: readonly string[];
-  /** Origins that images may come from; only of these does a worker read the first bytes of an image. */
+  /** Allowed origins of images. A worker reads the first bytes of an image only from these. */
   readonly imageOrigins?: readonly string[];
-  /** How long acts of fake-hardware take where a node does not say; default 0. */
+  /** Duration of acts of fake-hardware if the node sets none; default 0. */
   readonly fakeDelayMs?: number;
-  /** For tests: replaces the system's name resolution. */
+  /** Replaces the system's name resolution in tests. */
   readonly lookup?: (host: string) => Promise<readonly string[]>;
-  /** How long connecting and one answer may take; default 30 s and 60 s. Tests pass small ones. */
+  /** Limits for connecting and for one answer; default 30 s and 60 s. */
   readonly limits?: {
     readonly connectMs?: number;
     readonly answerMs?: number;
-    /** Instead of what the vendor's row says. */
+    /** Overrides the vendor's row. */
     readonly courtesy?: Partial<Pacing>;
   };
   readonly observe?: BmcObserver;
-  /** Path of the ipmitool program; looked for where systems keep programs when absent. */
+  /** Path of ipmitool; searched in the usual directories when absent. */
   readonly ipmitool?: string;
 };

@@ -1,28 +1,28 @@
 /**
- * The loop behind every act that sets a state: look, act only if needed, wait until looks agree.
+ * Loop of every act that sets a state: look, act only if needed, wait until looks show the state.
  *
- * A command is announced by an intent before it leaves. An attempt that finds a young intent waits and reads instead of sending:
- * the BMC may still be carrying the command out, or be lying about the state for a while. So a worker that dies between
- * any two lines costs a few looks, never a second command for the same transition.
+ * An intent is recorded before a command is sent. An attempt that finds a young intent only waits and reads: the BMC may still carry
+ * out the command or report an old state. So a worker that dies between any two lines costs a few looks, and never a second command
+ * for the same transition.
  */
 import { isTemperError, raise, type TemperError } from '../model/errors';
 import { type Announced, announcements, refuseIfOutcomeUnknown } from './announce';
 import type { ActContext, BmcNode } from './contract';
 import { backOff, pause } from './wait';
 
-/** How a command ended. `unknown`: no answer came, or one that says nothing; only a later read can show it. */
+/** Outcome of a command. `unknown`: no answer or a meaningless one; only a later read can show the effect. */
 export type Sent =
   | { readonly is: 'accepted' }
   | {
       readonly is: 'refused';
       readonly error: TemperError;
-      /** The same command may well succeed a little later. */
+      /** The same command may succeed a little later. */
       readonly transient: boolean;
       readonly reply?: { readonly status: number };
     }
   | { readonly is: 'unknown'; readonly error: TemperError };
 
-/** What the loop needs of a driver's client. */
+/** Part of a driver's client that the loop needs. */
 export type Converging = {
   readonly node: Pick<BmcNode, 'uuid'>;
   readonly context: ActContext;
@@ -31,29 +31,29 @@ export type Converging = {
 };
 
 export type Goal<State> = {
-  /** What is wanted, for errors and operators: `power on`. */
+  /** The goal, for errors and operators: `power on`. */
   readonly what: string;
-  /** Recorded with the intent and compared with it: only an intent for the same thing counts. No secrets. */
+  /** Recorded with the intent. An intent with another value does not count. No secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   readonly look: () => Promise<State>;
   readonly reached: (state: State, announced: Announced | undefined) => boolean;
-  /** The command, sent when a look shows that it is needed. */
+  /** Sends the command, when a look shows that it is needed. */
   readonly act: (state: State) => Promise<Sent>;
-  /** For operators and as the intent's `before`: readable, without secrets. */
+  /** For operators and as the intent's `before`; without secrets. */
   readonly show: (state: State) => string;
-  /** A transition is under way: `towards` what is wanted, or `elsewhere`. */
+  /** A transition is under way: `towards` the goal, or `elsewhere`. */
   readonly moving?: (state: State, announced: Announced | undefined) => 'towards' | 'elsewhere' | undefined;
-  /** How many equal looks in a row are proof; default 1. */
+  /** Number of equal looks in a row that prove the state; default 1. */
   readonly proof?: number;
   /**
-   * When to send again what was announced before and shows no effect after the settle window.
-   * `next attempt`: not after it was accepted in this one. `now`: at once. `never`: a repeat may harm.
+   * Rule for a second command when the first shows no effect after the settle window. `next attempt`: not if this attempt had it
+   * accepted. `now`: at once. `never`: a repeat may do harm.
    */
   readonly again: 'next attempt' | 'now' | 'never';
-  /** Asking again would only take as long once more: the first timeout is the end. Otherwise a second attempt sends again. */
+  /** The first timeout ends the act, as a second command would only take as long. Otherwise a second attempt sends again. */
   readonly endsInTime?: boolean;
-  /** The effect shows only later (at the next boot): an accepted command is all there is to wait for. */
+  /** The effect shows only at the next boot, so an accepted command reaches the goal. */
   readonly trusts?: boolean;
 };
 
@@ -61,10 +61,9 @@ export type Reached<State> = { readonly state: State; readonly sent: boolean };
 
 const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy'];
 
-/** A failed look while waiting says nothing; only one that no later look can mend ends the act. */
+/** A look may fail while waiting. Only an error that no later look can mend ends the act. */
 const isPassing = (error: unknown): error is TemperError => isTemperError(error) && passing.includes(error.code);
 
-/** How far one attempt at a goal has come. */
 type Attempt<State> = {
   readonly client: Converging;
   readonly goal: Goal<State>;
@@ -75,18 +74,18 @@ type Attempt<State> = {
   acceptedNow: boolean;
   sent: boolean;
   movingSince: number | undefined;
-  /** What the last read that came through showed. */
+  /** State shown by the last successful read. */
   seen: string;
   trouble: TemperError | undefined;
 };
 
-/** What an error or a heartbeat says of it. */
+/** Part of an attempt for errors and heartbeats. */
 type AttemptProgress = Pick<Attempt<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
 
 const beatAs = ({ client, goal, seen }: AttemptProgress, doing: string) =>
   client.context.beat({ what: goal.what, doing, seen });
 
-/** Undefined when the read failed in passing; the engine's retries space those of the very first read better. */
+/** Undefined after a passing failure. The very first read throws instead, since Temporal's retries space it better. */
 const readState = async <State>(attempt: Attempt<State>): Promise<{ state: State } | undefined> => {
   try {
     const state = await attempt.goal.look();
@@ -110,7 +109,7 @@ const outcomeUnknown = ({ client, goal, seen }: AttemptProgress): never =>
 const mayAct = <State>(attempt: Attempt<State>, state: State): boolean => {
   const { goal, announced } = attempt;
   const settled = (since: number) => performance.now() - since >= attempt.client.context.timing.settleMs;
-  // What has been on its way for longer than it may take is no longer believed to arrive.
+  // A transition that takes longer than the goal's timeout no longer counts as progress.
   const arrives = announced === undefined || performance.now() - announced.sentAt < goal.timeoutMs;
   const moving = goal.moving?.(state, announced);
   if (moving === undefined) attempt.movingSince = undefined;
@@ -129,7 +128,7 @@ const afterRefusal = async <State>(
 ): Promise<void> => {
   await attempt.intents.withdraw();
   attempt.announced = undefined;
-  // It may be refused because the state is there already.
+  // The BMC may refuse because the state is already there.
   const now = await readState(attempt);
   if (now && attempt.goal.reached(now.state, undefined)) return;
   const isLast = performance.now() >= attempt.deadline;
@@ -145,7 +144,7 @@ const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promis
   attempt.announced = await intents.announce(goal.show(state));
   beatAs(attempt, 'sending');
   const outcome = await goal.act(state).catch(async (error: unknown) => {
-    // Thrown means that nothing was sent, unless we were stopped in the middle: then the intent must stand.
+    // An error means that nothing was sent, unless the signal aborted midway: then the intent stays.
     if (!signal.aborted) await intents.withdraw();
     throw error;
   });
@@ -167,8 +166,8 @@ const isThere = <State>({ goal, announced }: Attempt<State>, state: State): bool
   goal.reached(state, announced) || (goal.trusts === true && announced?.accepted === true);
 
 /**
- * Throws BmcTimeout when the state is not reached in time, BmcStuck when it was not in an attempt before this one either,
- * StepOutcomeUnknown, or what the BMC's refusal amounts to.
+ * Throws BmcTimeout if the state is not reached in time, BmcStuck if an earlier attempt failed too, StepOutcomeUnknown, or the error
+ * of the BMC's refusal.
  */
 export const converge = async <State>(client: Converging, goal: Goal<State>): Promise<Reached<State>> => {
   const { timing, signal } = client.context;

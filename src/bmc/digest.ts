@@ -1,4 +1,4 @@
-/** Digests that stand for a text where the text itself may not be kept: a URL may carry a token or an account. */
+/** Digests of texts that may not be kept: a URL may contain a token or an account. */
 import { sha256Of } from '../model/digests';
 
 /** Sixteen hexadecimal digits. */

@@ -1,4 +1,4 @@
-/** Every driver by name: the one list that a new driver's folder is added to. */
+/** List of all drivers by name. A new driver's folder is added here. */
 
 import { raise } from '../model/errors';
 import { type DriverName, driverNames, driverRow, isDriver } from '../model/lifecycle/drivers';
@@ -15,7 +15,7 @@ export type Drivers = {
   readonly drivers: Readonly<Record<DriverName, Driver>>;
   /** Throws DriverNotFound. */
   get(name: string): Driver;
-  /** Gives up all sessions and sockets. */
+  /** Ends all sessions and closes sockets. */
   close(): Promise<void>;
 };
 
@@ -25,7 +25,7 @@ export const createDrivers = (deps: DriverDeps): Drivers => {
     ipmi: createIpmiDriver(deps),
     'fake-hardware': createFakeDriver({ delayMs: deps.fakeDelayMs }),
   };
-  // A vendor's hardware type shares sessions and lanes with the driver that it speaks: they may meet at one BMC.
+  // A vendor's hardware type shares sessions and lanes with the driver of its protocol, because both may use one BMC.
   const drivers = Object.fromEntries(driverNames.map((name) => [name, speaking[driverRow(name).speaks]])) as Record<
     DriverName,
     Driver

@@ -1,16 +1,18 @@
-/** One write at a time per BMC within this process: a bounded queue per lane key. */
+/** Lanes: one write at a time per BMC within this process, with a bounded queue. */
 import { raise } from '../model/errors';
 
 export type Lanes = {
-  /** Runs `fn` when every call before it in the lane has finished; a null key needs no lane. Throws the signal's reason when it aborts the wait. */
+  /**
+   * Runs `fn` after every earlier call in the lane; a null key needs no lane. Throws the signal's reason if it aborts during the wait.
+   */
   run<T>(key: string | null, signal: AbortSignal, fn: () => Promise<T>): Promise<T>;
 };
 
 type Waiter = () => void;
 
-/** Lanes with at most `limit` waiting each; one more gets BmcLeaseHeld, which is retried. */
+/** At most `limit` calls wait per lane. One more throws BmcLeaseHeld, which is retried. */
 export const createLanes = (limit = 64): Lanes => {
-  /** A key is present while a call runs; its list holds the waiting calls. */
+  /** A key is present while a call runs. Its list has the waiting calls. */
   const lanes = new Map<string, Waiter[]>();
 
   const enter = async (key: string, signal: AbortSignal): Promise<void> => {

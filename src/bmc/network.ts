@@ -1,4 +1,4 @@
-/** The only door to a BMC: a connector that refuses every address outside the operator's networks, at connect time. */
+/** Connector for all BMC connections. It refuses addresses outside the operator's networks at connect time. */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
@@ -8,7 +8,7 @@ import type { DriverDeps } from './contract';
 
 type NetworkDeps = Pick<DriverDeps, 'networks' | 'lookup'>;
 
-/** How a BMC's certificate is judged. */
+/** Rules for a BMC's certificate. */
 export type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: readonly string[] };
 
 const resolve = async (deps: NetworkDeps, host: string): Promise<readonly string[]> =>

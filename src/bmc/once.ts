@@ -1,17 +1,17 @@
-/** Commands that must not happen twice: announced before they leave, and sent at most once over all attempts. */
+/** Commands that must not happen twice: announced before they are sent, and sent at most once over all attempts. */
 import { raise } from '../model/errors';
 import { type Announced, type Announcements, announcements, refuseIfOutcomeUnknown } from './announce';
 import type { Converging, Sent } from './converge';
 
-/** `text`: what the BMC said, where it says anything. */
+/** `text`: the BMC's message, if any. */
 type SendCommand = () => Promise<Sent & { readonly text?: string }>;
-/** `before`: what was seen, to recognise a change by. */
+/** `before`: the state seen, to recognise a change. */
 type Prepared = { readonly before?: unknown; readonly command: SendCommand };
 type Left = { readonly announced: Announced; readonly sent: Exclude<Sent, { is: 'refused' }> & { text?: string } };
 
 /**
- * Announces a command and sends it. What the BMC has not carried out is withdrawn and thrown: its refusal, and whatever
- * `command` throws where nothing was sent.
+ * Announces a command and sends it. If the BMC refuses or nothing is sent, withdraws the intent and throws the refusal or `command`'s
+ * error.
  */
 export const announceAndSend = async (
   client: Converging,
@@ -23,7 +23,7 @@ export const announceAndSend = async (
   refuseIfOutcomeUnknown(client);
   const announced = await intents.announce(before);
   const sent = await command().catch(async (error: unknown) => {
-    // Stopped in the middle, it may have left: then the intent must stand.
+    // The command may have been sent before the abort, so the intent stays.
     if (!signal.aborted) await intents.withdraw();
     throw error;
   });
@@ -38,13 +38,13 @@ type Once = {
   readonly what: string;
   /** Distinguishes this command from others of the same act; no secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
-  /** Looks whether it can be sent at all, and makes the command. */
+  /** Checks that the command can be sent, and builds it. */
   readonly prepare: () => Promise<Prepared>;
 };
 
 /**
- * Sends what leaves nothing to see, with the BMC's own yes as the only proof. Throws StepOutcomeUnknown where no answer showed
- * whether it arrived. @returns what the BMC said; undefined where an earlier attempt had its yes
+ * Sends a command that leaves no visible effect: the BMC's acceptance is the only proof. Throws StepOutcomeUnknown if no answer came.
+ * @returns the BMC's message; undefined if an earlier attempt had the command accepted
  */
 export const sendOnce = async (client: Converging, { what, desired, prepare }: Once): Promise<string | undefined> => {
   const intents = announcements(client.context, desired);

@@ -1,19 +1,19 @@
 /**
- * What differs between vendors, as rows. Acts consult them, the emulated rack acts them out, and nothing else in either
- * knows a vendor's habit: a new quirk is one row here.
+ * Differences between vendors, as rows. A new quirk is one row here: the acts and the emulator read these rows and have no other
+ * vendor code.
  */
 import type { Pacing } from './contract';
 
-/** Whose BMCs a row holds for. */
+/** BMCs that a row applies to. */
 type Holder = {
   /** Matched against the service root's vendor and the system's manufacturer. */
   readonly vendor: RegExp;
-  /** Models the row does not hold for. */
+  /** Models that the row does not apply to. */
   readonly notModel?: RegExp;
   readonly source: string;
 };
 
-/** A BMC as rows see it: every name of its maker that it shows, and the system's model. */
+/** All names that a BMC shows of its maker, and the system's model. */
 export type Maker = { readonly names: readonly (string | undefined)[]; readonly model?: string };
 
 const holds = (row: Partial<Holder>, { names, model }: Maker): boolean =>
@@ -21,15 +21,15 @@ const holds = (row: Partial<Holder>, { names, model }: Maker): boolean =>
   !(row.notModel && model !== undefined && row.notModel.test(model));
 
 export type Quirk =
-  /** Target, Enabled and Mode have to come in one PATCH; those that do not are refused. */
+  /** Target, Enabled and Mode must be in one PATCH; otherwise the BMC refuses. */
   | 'boot settings come together'
-  /** Target, Enabled and Mode have to come in one PATCH; those that do not fall back to Once and Legacy. */
+  /** Target, Enabled and Mode must be in one PATCH; missing ones fall back to Once and Legacy. */
   | 'boot settings fall back'
-  /** The virtual CD is called UsbCd as a boot target. */
+  /** The boot target of the virtual CD is UsbCd. */
   | 'cd is UsbCd'
-  /** The number on the case is the System's SKU; its SerialNumber is that of the mainboard. */
+  /** The System's SKU is the number on the case; its SerialNumber is that of the mainboard. */
   | 'serial is SKU'
-  /** Network adapters answer 400 while the host does not run. */
+  /** Network adapters answer 400 while the host is off. */
   | 'adapters need a running host'
   /** Virtual media have no actions; a PATCH inserts and ejects. */
   | 'media by PATCH';
@@ -67,24 +67,23 @@ export const quirks: readonly QuirkRow[] = [
   },
 ];
 
-/** Whether a quirk holds for a BMC. */
 export const hasQuirk = (what: Quirk, maker: Maker): boolean =>
   quirks.some((row) => row.what === what && holds(row, maker));
 
-/** Requests whose spelling differs between BMCs in ways that only a refusal shows. */
+/** Requests whose properties differ between BMCs; only a refusal shows it. */
 export type SpelledRequest = 'insert media' | 'eject media' | 'create volume' | 'delete volume';
 type QuirkBody = Readonly<Record<string, unknown>>;
 
 /**
- * A property that some BMCs want and others refuse, so that it is added, or left out, when a refusal names it.
- * `vendor` is whose BMCs are known for it; rows without one come from single reports.
+ * A property that some BMCs require and others refuse. It is added or left out when a refusal names it. Rows without `vendor` come
+ * from single reports.
  */
 export type SpellingRow = Partial<Holder> & {
   readonly of: SpelledRequest;
   readonly property: string;
-  /** What to send; absent where the property is to be left out. `url` is that of the medium. */
+  /** The value to send; absent if the property is left out. `url` is that of the medium. */
   readonly value?: (url: string) => unknown;
-  /** The part of the property's name that refusals quote, where it is not the whole. */
+  /** The part of the name that refusals quote, if not all of it. */
   readonly quoted?: string;
 };
 
@@ -113,7 +112,7 @@ export const spellings: readonly SpellingRow[] = [
     value: () => 'none',
     source: 'NVIDIA DGX: openstack/sushy',
   },
-  // Both are true unless said otherwise (DSP2046, VirtualMedia), and read-only on X11 and X12: not sent unasked.
+  // The default of both is true (DSP2046, VirtualMedia), and both are read-only on X11 and X12. So they are sent only after a refusal.
   { of: 'insert media', property: 'Inserted', value: () => true, source: 'openstack/sushy' },
   { of: 'insert media', property: 'WriteProtected', value: () => true, source: 'openstack/sushy' },
   { of: 'insert media', property: 'Inserted', vendor: /supermicro/i, source: 'openstack/sushy: read-only on X11, X12' },
@@ -132,11 +131,11 @@ export const spellings: readonly SpellingRow[] = [
   },
 ];
 
-/** What known BMCs of a vendor want, or refuse, of a request. */
+/** Properties that known BMCs of a vendor require or refuse. */
 export const spellingsFor = (of: SpelledRequest, maker: Maker): readonly SpellingRow[] =>
   spellings.filter((row) => row.of === of && holds(row, maker));
 
-/** The request's body as a refusal with these words asks for it; the same body when the words name nothing known. */
+/** The body changed as the refusal demands; unchanged if its words name no known property. */
 export const respelled = (of: SpelledRequest, body: QuirkBody, words: string, url = ''): QuirkBody => {
   const named = spellings.filter((row) => row.of === of && new RegExp(row.quoted ?? row.property).test(words));
   const wanted = named.filter((row) => row.value !== undefined && !(row.property in body));
@@ -149,7 +148,7 @@ export const respelled = (of: SpelledRequest, body: QuirkBody, words: string, ur
   };
 };
 
-/** A request without parameters that some BMCs refuse unless an empty object is sent along. */
+/** A request without parameters that some BMCs refuse without an empty object as body. */
 export type EmptyBodyRow = Partial<Holder> & { readonly of: SpelledRequest; readonly statuses: readonly number[] };
 
 export const emptyBodies: readonly EmptyBodyRow[] = [
@@ -161,23 +160,19 @@ export const emptyBodies: readonly EmptyBodyRow[] = [
   },
 ];
 
-/** Whether BMCs of this maker insist on a body. */
 export const wantsEmptyBody = (of: SpelledRequest, maker: Maker): boolean =>
   emptyBodies.some((row) => row.of === of && holds(row, maker));
 
-/** Whether a refusal with this status is what a BMC that insists on a body answers. */
+/** True if such a BMC refuses with this status. */
 export const asksForEmptyBody = (of: SpelledRequest, status: number): boolean =>
   emptyBodies.some((row) => row.of === of && row.statuses.includes(status));
 
-/**
- * The key of a refusal that was not carried out and may well succeed a little later. Rows without a vendor are keys of
- * the standard's Base registry.
- */
+/** Message key of a refusal that may not recur a little later. Rows without a vendor are keys of the standard's Base registry. */
 export type BusyKeyRow = Partial<Holder> & {
   readonly key: string;
-  /** Set where the key says that there is no room for another session. */
+  /** The key means that the session table is full. */
   readonly sessions?: true;
-  /** What stands before the key in a message id. */
+  /** Prefix of the key in a message id. */
   readonly registry: string;
 };
 
@@ -209,7 +204,7 @@ export const sessionsFullId = (maker: Maker): string => {
   return `${row.registry}.${row.key}`;
 };
 
-/** Where a vendor keeps a list of jobs of its own, which outlive the tasks: a path of property names in the Manager. */
+/** A vendor's own job list, which outlives the tasks. `link` is a path of property names in the Manager. */
 export type JobListRow = Holder & { readonly link: readonly string[]; readonly idPrefix: string };
 
 export const jobLists: readonly JobListRow[] = [
@@ -221,10 +216,9 @@ export const jobLists: readonly JobListRow[] = [
   },
 ];
 
-/** The job list of this maker's BMCs, if they have one beside their tasks. */
 export const jobListFor = (maker: Maker): JobListRow | undefined => jobLists.find((row) => holds(row, maker));
 
-/** What a job's state amounts to: the words of the vendors' lists and of the standard's Job.v1; any other is still under way. */
+/** Job states of the vendors' lists and of the standard's Job.v1. Any other state means that the job is under way. */
 export const jobStates: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
   Scheduled: 'waits',
   Starting: 'waits',
@@ -239,10 +233,10 @@ export const jobStates: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = 
   Exception: 'failed',
 };
 
-/** A maker whose UEFI firmware starts from disk by a boot selector of its own. */
+/** Makers whose UEFI firmware has its own boot selector for disk. */
 export const diskSelectors = [
   {
-    /** As `ipmitool mc info` shows it: IANA's private enterprise number. */
+    /** IANA's private enterprise number, as in `ipmitool mc info`. */
     manufacturerId: 10876,
     selector: 0x24,
     source: 'Supermicro: openstack/ironic drivers/modules/ipmitool.py',
@@ -251,10 +245,10 @@ export const diskSelectors = [
 
 export type CourtesyRow = Pacing & { readonly vendor: RegExp; readonly source: string };
 
-/** A BMC of no vendor below: reads as they come, two at a time. */
+/** Default for other vendors: no spacing, two reads at a time. */
 const ordinary: Pacing = { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0, reads: 2 };
 
-/** How gently each vendor's BMCs have to be treated. Waiting costs a run little; a BMC that hangs costs a walk. */
+/** Limits on requests per vendor. Waiting costs a run little; a BMC that hangs costs a visit to the rack. */
 export const courtesies: readonly CourtesyRow[] = [
   {
     vendor: /\bdell\b/i,
@@ -282,6 +276,5 @@ export const courtesies: readonly CourtesyRow[] = [
   },
 ];
 
-/** How gently a BMC has to be treated, as far as its vendor is known. */
 export const courtesyFor = (vendor: string | undefined): Pacing =>
   courtesies.find((row) => vendor !== undefined && row.vendor.test(vendor)) ?? ordinary;

@@ -1,23 +1,23 @@
-/** For how long after its announcement a command may still leave this process: a later attempt must not meet it on its way. */
+/** Limit on the time between a command's announcement and its sending. A later attempt must not overlap with a late command. */
 import type { buildConnector } from 'undici';
 import { TemperError } from '../model/errors';
 import type { Timing } from '../model/runs/runs';
 
 export type SendWindow = {
-  /** Called before an intent is written, so that the time that writing takes is counted. */
+  /** Call before the intent is written, so that the time of the write counts. */
   open(): void;
-  /** Nothing is announced any more: what is sent now is no command of an intent. */
+  /** Call when no intent covers the next requests, so that they have no limit. */
   drop(): void;
   isOpen(): boolean;
 };
 
 /**
- * Of the settle time, which counts from the moment the store wrote the intent. The rest is for the command to take effect, so
- * that the look of the attempt after it, which may send once more when that time is over, sees it.
+ * Share of the settle time, which starts when PostgreSQL writes the intent. The command takes effect in the rest. So the next attempt,
+ * which may send again after the settle time, sees the effect.
  */
 const share = 0.75;
 
-/** @param now milliseconds of a clock that is never set; the process's own when absent */
+/** @param now milliseconds of a monotonic clock; the process's own when absent */
 export const createSendWindow = ({ settleMs }: Pick<Timing, 'settleMs'>, now = () => performance.now()): SendWindow => {
   let closesAt = Number.POSITIVE_INFINITY;
   return {
@@ -31,11 +31,11 @@ export const createSendWindow = ({ settleMs }: Pick<Timing, 'settleMs'>, now = (
   };
 };
 
-/** What a command amounts to that was not sent because its window had closed. `facts`: node, and bmc or agent. */
+/** Error of a command that was not sent because its window had closed. `facts`: node, and bmc or agent. */
 export const lateError = ({ bmc, agent, ...facts }: Readonly<Record<string, unknown>>): TemperError =>
   new TemperError('CommandLate', { ...facts, to: bmc ?? agent });
 
-/** The last look before the wire: a connection that was made too late is closed before the first byte of the request. */
+/** Last check before sending: a connection made too late is closed before the first byte of the request. */
 export const whileOpen =
   (connect: buildConnector.connector, mayStillSend: () => boolean, late: () => Error): buildConnector.connector =>
   (options, callback) =>

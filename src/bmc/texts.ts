@@ -1,8 +1,8 @@
-/** Texts of a BMC or a ramdisk as they may be stored and shown: one line, of a sane length, without what no database takes. */
+/** Texts of BMCs and ramdisks, made fit for PostgreSQL and display: one line, bounded, no control characters. */
 
 const longest = 255;
 
-/** Control characters and halves of surrogate pairs become blanks; undefined where nothing is left. */
+/** Replaces control characters and lone surrogates with blanks; undefined if nothing is left. */
 export const tidyText = (text: string | undefined, most = longest): string | undefined => {
   const tidy = text
     ?.slice(0, most)

@@ -1,7 +1,7 @@
-/** Pauses that end at once when the activity must stop. */
+/** Pauses that end when the activity must stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits so many milliseconds; throws the signal's reason when it aborts. */
+/** Throws the signal's reason when it aborts. */
 export const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   signal.throwIfAborted();
   try {
@@ -12,7 +12,7 @@ export const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   }
 };
 
-/** Pauses between looks: the first, doubling up to eight times it. */
+/** Growing pauses between looks: each doubles, up to eight times the first. */
 export const backOff = (firstMs: number): (() => number) => {
   let next = firstMs;
   return () => {

@@ -1,4 +1,4 @@
-/** Requests of one act to one ramdisk: bounded, never redirected, never repeated, their failures named. */
+/** Requests of one act to one ramdisk: bounded, without redirects or repeats, and with an error code for each failure. */
 import { Agent, type buildConnector, request } from 'undici';
 import type { z } from 'zod';
 import { hideSecrets } from '../../model/access/secrets';
@@ -12,7 +12,7 @@ import { lateError, whileOpen } from '../send-window';
 import { type Contact, contactOf } from './contact';
 import { Command, Commands, errorOfSilence, errorOfStatus, Status } from './replies';
 
-/** How a command's posting ended. `unknown`: it may run; only a read can show it. */
+/** Outcome of a post. `unknown`: the command may run; only a read can show it. */
 type Posted =
   | { readonly is: 'taken'; readonly command: Command }
   | { readonly is: 'refused'; readonly error: TemperError }
@@ -23,15 +23,15 @@ export type AgentClient = {
   readonly context: ActContext;
   /** Facts for an error of this node and ramdisk. */
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** Since when this life of the ramdisk runs. */
+  /** Start time of the ramdisk; it changes with each restart. */
   startedAt(): Promise<number | string>;
   /** Oldest first. */
   commands(): Promise<Command[]>;
-  /** Undefined when the ramdisk does not know it (any more). */
+  /** Undefined if the ramdisk does not have it (any more). */
   command(id: string): Promise<Command | undefined>;
-  /** `name` with its extension: `clean.execute_clean_step`. Throws only where nothing was sent (CommandLate ...), or on abort. */
+  /** `name` includes the extension: `clean.execute_clean_step`. Throws only if nothing was sent (CommandLate ...), or on abort. */
   post(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
-  /** The same for a question, which changes nothing and was not announced. */
+  /** The same for a read-only command without an announcement. */
   ask(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
 };
 
@@ -49,7 +49,7 @@ type AgentRequest = {
   readonly mayStillSend?: () => boolean;
 };
 
-// A list of commands with what each of them found.
+// Room for a list of commands with their results.
 const structure = { depth: 40, values: 50_000 };
 
 const parsedOrText = (bytes: Uint8Array): unknown => {
@@ -62,14 +62,14 @@ const parsedOrText = (bytes: Uint8Array): unknown => {
   }
 };
 
-/** Thrown inside to say that no answer came; never leaves this file. */
+/** Internal error: no answer came. It never leaves this file. */
 class Silence extends Error {
   constructor(readonly failed: ReturnType<typeof errorOfSilence>) {
     super('silence');
   }
 }
 
-/** Runs `work` with a client of the node's ramdisk and closes its sockets. Throws what contactOf throws. */
+/** Runs `work` with a client of the node's ramdisk, then closes its sockets. Throws the errors of contactOf. */
 export const withAgent = async <T>(
   deps: DriverDeps,
   node: BmcNode,
@@ -99,13 +99,12 @@ export const withAgent = async <T>(
 type Connector = buildConnector.connector;
 type Sockets = (guard?: (connector: Connector) => Connector) => Agent;
 
-/** What every request of one act shares. */
 type Peer = {
   readonly contact: Contact;
   readonly sockets: Agent;
   readonly open: Sockets;
   readonly context: ActContext;
-  /** The node in errors: by its name where it has one. */
+  /** The node's name or, if it has none, its UUID; for errors. */
   readonly called: string;
 };
 
@@ -123,7 +122,7 @@ const exchange = async (peer: Peer, { method, path, body, what, mayStillSend }: 
   context.signal.throwIfAborted();
   const url = new URL(`${contact.base}${path}`);
   if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);
-  // A command has a connection of its own: its window is checked once that is open.
+  // A command has its own connection: its send window is checked when that is open.
   const late = () => lateError(requestFacts(peer, what));
   const own = mayStillSend && open((connector) => whileOpen(connector, mayStillSend, late));
   try {
@@ -157,7 +156,7 @@ const parsedAnswer = <T>(peer: Peer, { status, body }: AgentAnswer, schema: z.Zo
   throw new TemperError('AgentServerError', { ...facts, status, reason: `of its reply to ${what}, ${where}` });
 };
 
-/** A read's silence is an error like any other: nothing was to happen. */
+/** A read changes nothing, so a missing answer is an ordinary error. */
 const reading = async (peer: Peer, path: string, what: string): Promise<AgentAnswer> => {
   try {
     return await exchange(peer, { method: 'GET', path, what });
@@ -218,6 +217,6 @@ const agentClient = (
 
 const closed: readonly unknown[] = ['the connection was refused', 'the connection was closed without an answer'];
 
-/** Whether the ramdisk serves no requests any more, while its host still answers. */
+/** True if the ramdisk serves no requests any more, while its host still answers. */
 export const isClosed = (thrown: unknown): boolean =>
   isTemperError(thrown, 'AgentUnreachable') && closed.includes(thrown.facts.reason);

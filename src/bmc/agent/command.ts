@@ -1,8 +1,7 @@
 /**
- * A command of the ramdisk, run once. The protocol cannot say "only if you have not yet", so before it is posted an intent
- * is recorded: what, to which life of the ramdisk, and after which other command. An attempt that finds the intent looks for the
- * command behind it and goes on watching that one. Running commands do not show their arguments, their place shows whose
- * they are.
+ * A ramdisk command, run once. The protocol has no conditional post, so an intent is recorded first: command, start time of the
+ * ramdisk, and the command before it. An attempt that finds the intent looks for its command and watches that. Running commands do not
+ * show their arguments, so their position in the list identifies them.
  */
 import { isTemperError, raise, unreachable } from '../../model/errors';
 import { refuseIfOutcomeUnknown } from '../announce';
@@ -23,7 +22,7 @@ import {
 const passing: readonly string[] = ['AgentUnreachable', 'AgentServerError', 'AgentBusy'];
 
 /**
- * Runs an order to its end, whatever attempt this is. @returns the command that SUCCEEDED
+ * Runs an order to its end, in any attempt. @returns the command that SUCCEEDED
  * @throws StepRejected (it failed, with the ramdisk's words), StepOutcomeUnknown, AgentUnreachable and the other Agent errors
  */
 export const runCommand = async (client: AgentClient, order: Order): Promise<Command> => {
@@ -46,7 +45,7 @@ const ended = async (client: AgentClient, order: Order): Promise<Command> => {
   return watch(client, order, traced);
 };
 
-/** Posts the order once the ramdisk is idle. An equal command that ends well while we wait for it is as good. */
+/** Posts the order when the ramdisk is idle. An equal command that succeeds during the wait counts instead. */
 const begin = async (client: AgentClient, order: Order): Promise<Command> => {
   const { timing, signal } = client.context;
   const deadline = performance.now() + timing.powerTimeoutMs;
@@ -60,7 +59,7 @@ const begin = async (client: AgentClient, order: Order): Promise<Command> => {
   }
 };
 
-/** @returns the command, or the error for which it is not there and may be posted again */
+/** @returns the command, or the error after which it may be posted again */
 const announceAndPost = async (client: AgentClient, order: Order, after: string | null): Promise<Command | Error> => {
   const { signal, intents } = client.context;
   const digest = orderDigest(order);
@@ -71,7 +70,7 @@ const announceAndPost = async (client: AgentClient, order: Order, after: string 
   await intents.record(standing);
   const sentAt = performance.now();
   const posted = await client.post(order.name, params).catch(async (error: unknown) => {
-    // Thrown means that nothing was sent, unless we were stopped in the middle: then the intent must stand.
+    // An error means that nothing was sent, unless the signal aborted midway: then the intent stays.
     if (!signal.aborted) await intents.record({ digest, withdrawn: true });
     throw error;
   });
@@ -106,7 +105,7 @@ const afterSilence = async (
   return traced === 'lost' && order.effect === 'once' ? unknown(client, order) : error;
 };
 
-/** Waits for whatever the ramdisk is doing; its commands are one at a time. */
+/** Waits until the ramdisk is idle; it runs one command at a time. */
 const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: string | null; equal?: Command }> => {
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs);
@@ -122,14 +121,14 @@ const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: str
     }
     awaited = last.id;
     beat({ what: order.what, doing: 'waiting for another command', command: last.command_name });
-    // Another run's command may take hours; waiting for it is not worth a worker's slot.
+    // Another run's command may take hours, which is too long to hold a worker's slot.
     if (performance.now() >= deadline)
       raise('AgentBusy', client.facts({ reason: `it is executing ${last.command_name}` }));
     await pause(nextPause(), signal);
   }
 };
 
-/** Repeats a look that fails in passing, until that has lasted as long as a power state may. */
+/** Repeats a look after passing failures, until the power timeout has passed. */
 const patiently = async <T>(client: AgentClient, order: Order, look: () => Promise<T>): Promise<T> => {
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs);
@@ -155,7 +154,7 @@ const watch = async (client: AgentClient, order: Order, from: Command): Promise<
     beat({ what: order.what, command: command.id, status: command.command_status });
     await pause(nextPause(), signal);
     const now = await patiently(client, order, () => client.command(command.id));
-    // Whatever it did, the ramdisk that did it is gone. What converges is tried anew by the next attempt.
+    // The ramdisk restarted, and the command's outcome is lost with it. Only a `converge` order is repeated, by the next attempt.
     if (!now)
       return order.effect === 'once'
         ? unknown(client, order)
@@ -168,7 +167,7 @@ const watch = async (client: AgentClient, order: Order, from: Command): Promise<
   return command;
 };
 
-/** Asks a question that changes nothing. Throws like runCommand. */
+/** Runs a command that changes nothing. Throws like runCommand. */
 export const askAgent = async (
   client: AgentClient,
   order: Pick<Order, 'name' | 'what' | 'params'>,

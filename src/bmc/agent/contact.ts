@@ -1,4 +1,4 @@
-/** Where a node's ramdisk is reached and how it proves who it is, read once from what it said in its heartbeat. */
+/** Address, token and TLS rules of a node's ramdisk, from its heartbeat. */
 import { X509Certificate } from 'node:crypto';
 import type { PeerCertificate } from 'node:tls';
 import { raise } from '../../model/errors';
@@ -6,7 +6,7 @@ import { withoutLastSlashes } from '../../model/texts';
 import type { BmcNode } from '../contract';
 import type { Tls } from '../network';
 
-/** Trust in one certificate: the name in it does not count, it does. */
+/** Trust in exactly one certificate, whatever name is in it. */
 type Pinned = Tls & {
   readonly checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
 };
@@ -14,7 +14,7 @@ type Pinned = Tls & {
 export type Contact = {
   /** Scheme, authority and path in front of `/v1/`. */
   readonly base: string;
-  /** `host:port`, for errors; never holds the token. */
+  /** `host:port`, for errors; without the token. */
   readonly label: string;
   readonly token: string;
   readonly tls: Pinned;
@@ -35,8 +35,8 @@ const certificate = (pem: string): X509Certificate | undefined => {
   }
 };
 
-// The ramdisk makes its certificate for an address it may lose, so identity is the certificate itself. One that the pinned
-// one has signed would satisfy the chain, and is not it.
+// The ramdisk's address may change, so the name in its certificate is not checked; the certificate itself must match. One signed by
+// the pinned certificate would pass the chain check, so the bytes are compared.
 const pin = (pem: string, known: X509Certificate): Pinned => ({
   rejectUnauthorized: true,
   ca: [pem],
@@ -46,7 +46,7 @@ const pin = (pem: string, known: X509Certificate): Pinned => ({
       : Object.assign(new Error('another certificate'), { code: 'ERR_TLS_CERT_NOT_PINNED' }),
 });
 
-/** @throws AgentUnreachable while the ramdisk has not called back; AgentTlsFailed where what it said cannot be trusted */
+/** @throws AgentUnreachable while the ramdisk has not called back; AgentTlsFailed if its certificate is invalid */
 export const contactOf = ({ agent, name, uuid }: BmcNode): Contact => {
   const node = name ?? uuid;
   if (!agent) return raise('AgentUnreachable', { node, agent: 'no address', reason: 'it has not called back yet' });

@@ -1,22 +1,22 @@
-/** What a ramdisk is sent about its node: what its hardware managers read, and no secret. */
+/** Node document for the ramdisk: the fields that its hardware managers read, without secrets. */
 import type { BmcNode } from '../contract';
 
-// Credentials and large things have commands of their own, or no business in a ramdisk.
+// Credentials and large values have their own commands, or do not belong in a ramdisk.
 const withheld = /passw|secret|token|configdrive|auth|pull_secret/i;
 
 type InstanceInfo = Readonly<Record<string, unknown>>;
 
-/** instance_info without what is `withheld`. */
+/** instance_info without the `withheld` keys. */
 const openInfo = (info: InstanceInfo = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(info).filter(([key]) => !withheld.test(key)));
 
-/** What driver_info says to the ramdisk's hardware managers (`agent_burnin_cpu_timeout` and its like), and nothing of the BMC. */
+/** The `agent_*` keys of driver_info (`agent_burnin_cpu_timeout` ...) for hardware managers, and nothing of the BMC. */
 const agentInfo = (info: InstanceInfo): Record<string, unknown> =>
   Object.fromEntries(Object.entries(openInfo(info)).filter(([key]) => key.startsWith('agent_')));
 
 /**
- * How disks are erased: keys that the agent reads in driver_internal_info, each with the original's default; a node's driver_info
- * overrides them by the same names.
+ * Rules for erasing disks: keys that the agent reads in driver_internal_info, with Ironic's defaults. The same keys in a node's
+ * driver_info override them.
  * https://docs.openstack.org/ironic/latest/admin/cleaning.html
  */
 const erasure: InstanceInfo = {

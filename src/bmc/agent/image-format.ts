@@ -1,4 +1,4 @@
-/** The format of an image, by its first bytes, so that the ramdisk streams a raw one to the disk instead of into its memory. */
+/** Image format by its first bytes, so that the ramdisk streams a raw image to the disk and not into its memory. */
 
 import { request } from 'undici';
 import { requireOrigin } from '../../model/access/origins';
@@ -15,7 +15,7 @@ const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | un
     signal,
     maxRedirections: 0,
   });
-  // A server that does not know ranges sends all of it: the connection is closed after the first of its bytes.
+  // A server without ranges sends the whole image, so the connection is closed after the first bytes.
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -32,10 +32,9 @@ const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | un
 };
 
 /**
- * The format of the image behind a URL; undefined where it is none of these or cannot be known. Best effort: never throws,
- * but for what `signal` aborts with.
+ * The format of the image at a URL; undefined if it is another one or unreadable. Best effort: throws only the reason of `signal`.
  *
- * @param origins from where this worker may read; nothing is asked of any other, nor where the operator has named none
+ * @param origins from where this worker may read; nothing is requested from others, or if the list is empty
  */
 export const sampledFormat = async (
   url: string,

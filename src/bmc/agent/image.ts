@@ -1,4 +1,4 @@
-/** What the ramdisk is sent about the image to write, made of instance_info and driver_info. */
+/** image_info for the ramdisk, from instance_info and driver_info. */
 import { raise } from '../../model/errors';
 import type { BmcNode } from '../contract';
 
@@ -7,13 +7,13 @@ type Info = Readonly<Record<string, unknown>>;
 const textOrNone = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** Whether the image brings its own partitions; so unless it is said to be one, or comes with a kernel of its own. */
+/** True if the image has its own partitions. That is the default, unless the image has a separate kernel. */
 export const isWholeDisk = ({ instance_info: info = {} }: BmcNode): boolean =>
   info.image_type === undefined ? !(info.kernel && info.ramdisk) : info.image_type !== 'partition';
 
 const refuse = (reason: string): never => raise('StepRejected', { step: 'write the image', reason });
 
-/** Where the ramdisk fetches the image itself. */
+/** The URL from which the ramdisk fetches the image. */
 const urlOf = (info: Info): string => {
   const url =
     textOrNone(info.image_url) ?? textOrNone(info.image_source) ?? refuse('instance_info has no image_source');
@@ -22,7 +22,7 @@ const urlOf = (info: Info): string => {
     : refuse('instance_info image_source is no http or https URL, and the ramdisk fetches nothing else');
 };
 
-/** The part after the last slash, without a query: it may hold a signature. */
+/** The part after the last slash, without the query, as that may have a signature. */
 const idOf = (info: Info, url: string): string =>
   (textOrNone(info.image_source) ?? url).replace(/[?#].*$/, '').replace(/^.*\//, '') || 'image';
 
@@ -37,7 +37,7 @@ const checksums = (info: Info): Record<string, string> => {
   return { ...(sum && { checksum: sum }), ...(algo && value && { os_hash_algo: algo, os_hash_value: value }) };
 };
 
-/** Keys of instance_info that travel under a name of the ramdisk's. */
+/** Keys of instance_info by their names in image_info. */
 const renamed: Readonly<Record<string, string>> = {
   image_disk_format: 'disk_format',
   image_container_format: 'container_format',
@@ -53,7 +53,7 @@ const present = (info: Info, names: Readonly<Record<string, string>>): Record<st
       .map(([from, to]) => [to, info[from]]),
   );
 
-/** Of driver_info, as the original has it: how a machine reaches images is the operator's to say. */
+/** Taken from driver_info like in Ironic, because the operator decides how a node reaches images. */
 const proxiesOf = (info: Info): Record<string, unknown> => {
   const proxies = present(info, { image_http_proxy: 'http', image_https_proxy: 'https' });
   return Object.keys(proxies).length > 0 ? { proxies, ...present(info, { image_no_proxy: 'no_proxy' }) } : {};
@@ -62,7 +62,7 @@ const proxiesOf = (info: Info): Record<string, unknown> => {
 const inMb = (info: Info, what: 'root' | 'swap' | 'ephemeral'): number =>
   Number(info[`${what}_mb`] ?? Number(info[`${what}_gb`] ?? 0) * 1024);
 
-/** The ramdisk lays out the disk itself for an image of one partition. Sizes in MiB. */
+/** For a partition image, which the ramdisk partitions the disk for. Sizes in MiB. */
 const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
   const root_mb = inMb(info, 'root');
   if (!(root_mb > 0)) refuse('instance_info has no root_gb, which an image of one partition needs');
@@ -77,7 +77,7 @@ const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
   };
 };
 
-/** What the node boots with: as seen, else as the instance wants it, else UEFI. */
+/** The boot mode last seen, else the instance's wish, else UEFI. */
 export const bootModeOf = ({ boot_mode, instance_info: info = {} }: BmcNode): string =>
   boot_mode ?? textOrNone(info.deploy_boot_mode) ?? 'uefi';
 
@@ -97,6 +97,6 @@ export const imageInfo = (node: BmcNode): Readonly<Record<string, unknown>> & { 
   };
 };
 
-/** What makes the same image of two orders: URLs of a record are made for each attempt, and lead to the same bytes. */
+/** Identity of the image, to compare two orders. URLs of image records differ in each attempt and lead to the same bytes. */
 export const imageIdentity = ({ served_image }: BmcNode, image_info: ReturnType<typeof imageInfo>): unknown =>
   served_image ? { ...image_info, urls: [served_image.name] } : image_info;

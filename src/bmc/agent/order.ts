@@ -1,4 +1,4 @@
-/** What the ramdisk is asked to do, how its answer is judged, and what cannot be known of it. */
+/** Orders to the ramdisk: their identity and the judgement of their results. */
 import { sha256Of } from '../../model/digests';
 import { raise, TemperError } from '../../model/errors';
 import type { AgentClient } from './client';
@@ -9,24 +9,23 @@ export type Order = {
   readonly name: string;
   /** For operators and errors: `write the image`. */
   readonly what: string;
-  /** What makes two orders the same; only its digest is kept. */
+  /** Equal for equal orders; only its digest is kept. */
   readonly identity: unknown;
-  /** Made only when it is posted. */
+  /** Called only for a post. */
   readonly params: () => Promise<Readonly<Record<string, unknown>>> | Readonly<Record<string, unknown>>;
-  /** `once`: a command that a restart of the ramdisk has wiped out is never posted again. */
+  /** `once`: never posted again if a restart of the ramdisk has lost the command. */
   readonly effect: 'once' | 'converge';
-  /** Whether the ramdisk serves no requests any more once it is done. */
+  /** The ramdisk serves no requests any more after this order. */
   readonly closes?: true;
-  /** Whether a finished command without an intent is this one all the same. */
+  /** True if a finished command without an intent is this order's. */
   readonly fits?: (command: Command) => boolean;
 };
 
 export const isRunning = ({ command_status }: Command): boolean => command_status === 'RUNNING';
 
-/** Of what makes two orders the same. */
 export const orderDigest = (order: Order): string => sha256Of(JSON.stringify([order.name, order.identity]));
 
-/** Throws what the command's failure amounts to. */
+/** Throws the error of a failed command. */
 export const judged = (client: AgentClient, order: Order, command: Command): Command => {
   const refuse = (reason: string) => raise('StepRejected', client.facts({ step: order.what, reason }));
   switch (command.command_status) {
@@ -51,7 +50,7 @@ export const unknown = (
   reason = 'the ramdisk has restarted since and remembers no commands',
 ): never => raise('StepOutcomeUnknown', client.facts({ step: order.what, reason }));
 
-/** A command that the ramdisk does not take is the step's failure, not the connection's. */
+/** If the ramdisk refuses a command, the step fails and not the connection. */
 export const refusal = (client: AgentClient, order: Order, error: TemperError): TemperError =>
   error.code === 'AgentRejected' && Number(error.facts.status) >= 400
     ? new TemperError(

@@ -1,4 +1,4 @@
-/** What a ramdisk may answer, checked at the edge, and the error of our list that a refusal amounts to. */
+/** Schemas of a ramdisk's answers, and the error codes of its refusals. */
 import { z } from 'zod';
 import { type ErrorCode, TemperError } from '../../model/errors';
 import { errorOfFailure } from '../redfish/transport/replies';
@@ -6,7 +6,7 @@ import { tidyText } from '../texts';
 
 const anything = z.record(z.string(), z.unknown());
 
-/** One command as the ramdisk reports it; `command_name` is without the extension in front. */
+/** One command in the ramdisk's list; `command_name` is without the extension. */
 export const Command = z.object({
   id: z.string().min(1).max(200),
   command_name: z.string().max(200),
@@ -18,7 +18,7 @@ export type Command = z.infer<typeof Command>;
 
 export const Commands = z.object({ commands: z.array(Command).max(10_000) });
 
-/** `started_at` distinguishes one life of the ramdisk from the next. */
+/** `started_at` changes with each restart of the ramdisk. */
 export const Status = z.object({ started_at: z.union([z.number(), z.string().max(100)]) });
 
 const longestWords = 500;
@@ -34,7 +34,7 @@ const textAt = (value: unknown, keys: readonly string[]): string =>
         .join(': ')
     : '';
 
-/** What the ramdisk says of a command that failed, or of a request it refuses. */
+/** The ramdisk's reason for a failed command or a refused request. */
 export const errorTextOf = (error: unknown): string =>
   tidy(typeof error === 'string' ? error : textAt(error, ['message', 'details', 'error', 'faultstring'])) ||
   'it gives no reason';
@@ -48,7 +48,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 
 export type AskFacts = { readonly node: string; readonly agent: string; readonly what: string };
 
-/** The error of a status that is not 2xx. */
+/** The error for a status that is not 2xx. */
 export const errorOfStatus = (status: number, body: unknown, facts: AskFacts): TemperError => {
   const redirect = status >= 300 && status < 400;
   const reason = redirect ? 'it redirects, which is not followed' : errorTextOf(body);
@@ -61,7 +61,7 @@ const ours: Partial<Record<ErrorCode, ErrorCode>> = {
   BmcAddressRefused: 'AgentAddressRefused',
 };
 
-/** The error of a request without an answer, and whether it cannot have been carried out. */
+/** The error of a request without an answer. `neverSent`: it cannot have been carried out. */
 export const errorOfSilence = (thrown: unknown, facts: AskFacts): { error: TemperError; neverSent: boolean } => {
   const { error, neverSent } = errorOfFailure(thrown, { ...facts, bmc: facts.agent });
   if (error.code === 'CommandLate') return { error, neverSent };

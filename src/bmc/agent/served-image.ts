@@ -1,4 +1,7 @@
-/** Waits until the boot service has the image that a ramdisk is about to read: it fetches one once, and checks it before it sends any of it. */
+/**
+ * Wait for the boot service to have an image before a ramdisk reads it. The boot service fetches an image once, and checks it before
+ * it sends any of it.
+ */
 import { request } from 'undici';
 import { raise } from '../../model/errors';
 import { endingWithin } from '../../model/signals';
@@ -36,8 +39,8 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /**
- * Resolves once the boot service sends the image. Throws ImageNotServed with the boot service's reason, and BootServiceAway where
- * it has not answered for a minute.
+ * Resolves once the boot service sends the image. Throws ImageNotServed with its reason, and BootServiceAway if it has not answered
+ * for a minute.
  */
 export const untilServed = async (
   { name: image, url }: NonNullable<BmcNode['served_image']>,

@@ -1,4 +1,4 @@
-/** What the ramdisk does for deploying and rescuing: write the image, make it boot, set the password, go down. */
+/** Ramdisk acts for deploying and rescuing: write the image, make it boot, set the password, shut down. */
 import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import type { DriverDeps } from '../contract';
@@ -28,7 +28,7 @@ export const writeImage = async (
   const command = await runCommand(client, {
     name: 'standby.prepare_image',
     what: 'write the image',
-    // Not the drive that is sent: the same documents make another ISO every time.
+    // The config drive as given, since the same documents give another ISO every time.
     identity: [imageIdentity(node, image_info), node.instance_info?.configdrive],
     effect: 'converge',
     params: async () => {
@@ -52,7 +52,7 @@ const uuidsOf = async (client: AgentClient): Promise<AgentStandbyArgs> => {
   return (await askAgent(client, order)).command_result ?? {};
 };
 
-/** Makes the written image boot. An image of a whole disk needs that only under UEFI, whose entries are not on the disk. */
+/** Makes the written image boot. A whole-disk image needs it only under UEFI, whose boot entries are not on the disk. */
 export const installBootloader = async (client: AgentClient): Promise<ActOutcome> => {
   const { node } = client;
   const target_boot_mode = bootModeOf(node);
@@ -66,7 +66,7 @@ export const installBootloader = async (client: AgentClient): Promise<ActOutcome
     params: async () => {
       const uuids = whole ? {} : await uuidsOf(client);
       const root_uuid = idAt(uuids, 'root uuid');
-      // Another ramdisk than the one that wrote them does not know them, and would report success without a boot loader.
+      // Only the ramdisk that wrote the partitions has their UUIDs. Another would report success without installing a boot loader.
       if (!whole && root_uuid === null)
         raise('StepRejected', {
           step: 'install the boot loader',
@@ -80,7 +80,7 @@ export const installBootloader = async (client: AgentClient): Promise<ActOutcome
   return { is: 'done', note: 'the node boots what was written' };
 };
 
-/** Sets `args.rescue_password`, which is a hash. The ramdisk closes its door once it has. */
+/** Sets `args.rescue_password`, which is a hash. Afterwards the ramdisk serves no more requests. */
 export const finalizeRescue = async (
   client: AgentClient,
   { rescue_password }: AgentStandbyArgs,
@@ -106,7 +106,7 @@ export const finalizeRescue = async (
 
 const downMs = 30_000;
 
-/** Waits until the ramdisk is gone, but not long: the BMC makes sure afterwards. */
+/** Waits a short time until the ramdisk is gone. The BMC ensures the power state afterwards. */
 const waitUntilGone = async (client: AgentClient): Promise<boolean> => {
   const { timing, signal, beat } = client.context;
   const deadline = performance.now() + Math.min(downMs, timing.powerTimeoutMs);
@@ -123,7 +123,7 @@ const waitUntilGone = async (client: AgentClient): Promise<boolean> => {
   return false;
 };
 
-/** Writes buffers to the disk and shuts down. An earlier attempt that got so far has done it. */
+/** Writes buffers to the disk and shuts down. If an earlier attempt had sent that, an unreachable ramdisk means success. */
 export const powerOffByAgent = async (client: AgentClient): Promise<ActOutcome> => {
   const { context } = client;
   const asked = async (): Promise<void> => {

@@ -1,15 +1,15 @@
-/** The intents of a command: what was announced to which life of the ramdisk, and what became of it. */
+/** Intents of ramdisk commands, and the search for their commands. */
 import { isTemperError } from '../../model/errors';
 import { pause } from '../wait';
 import type { AgentClient } from './client';
 import { type Order, orderDigest, unknown } from './order';
 import type { Command } from './replies';
 
-/** A command that may have been posted. Its detail is what the store keeps. */
+/** Detail of an intent: a command that may have been posted. */
 export type CommandStanding = {
   readonly digest: string;
   readonly command: string;
-  /** Which life of the ramdisk it was for. */
+  /** Start time of the ramdisk that it was for. */
   readonly started_at: number | string;
   /** Id of the last command before it. */
   readonly after: string | null;
@@ -18,19 +18,19 @@ export type CommandStanding = {
   readonly lost?: true;
 };
 
-/** The command behind an order, `lost` with the life of the ramdisk that had it, or `absent`: it never arrived. */
+/** The command of an order; `lost` by a restart of the ramdisk; or `absent`, as it never arrived. */
 export type Traced = Command | 'lost' | 'absent';
 export const isCommand = (traced: Traced): traced is Command => typeof traced === 'object';
 
 export type AgentStandingFound = {
   readonly standing: CommandStanding;
-  /** When it was recorded: milliseconds of this process's monotonic clock. */
+  /** Time of the record by this process's monotonic clock, in milliseconds. */
   readonly sentAt: number;
-  /** The same by the store's clock, ISO, for people. */
+  /** The same as ISO time of PostgreSQL's clock, for display. */
   readonly since?: string;
 };
 
-/** The last intent, if it is for this very order and its command is not known to have been refused. */
+/** The last intent, if it is for this order and not withdrawn. */
 export const findStanding = async ({ context }: AgentClient, order: Order): Promise<AgentStandingFound | undefined> => {
   const last = await context.intents.last();
   return last && last.detail.withdrawn !== true && last.detail.digest === orderDigest(order)
@@ -40,12 +40,12 @@ export const findStanding = async ({ context }: AgentClient, order: Order): Prom
 
 const methodOf = (name: string): string => name.replace(/^.*\./, '');
 
-/** A command that has ended well shows what it was; any other only its name. */
+/** Only a succeeded command shows its arguments; any other matches by its name. */
 const mayBe = (order: Order, command: Command): boolean =>
   methodOf(command.command_name) === methodOf(order.name) &&
   (command.command_status !== 'SUCCEEDED' || order.fits === undefined || order.fits(command));
 
-/** Waits out the settle window before it calls a command absent: it may still be on its way. */
+/** Waits for the settle window before it returns `absent`, because the command may still be on its way. */
 export const trace = async (
   client: AgentClient,
   order: Order,
@@ -66,8 +66,8 @@ export const trace = async (
 };
 
 /**
- * The command of an order whose intent the store has lost to a restore; undefined where the ramdisk's list does not prove it.
- * One that failed shows no arguments, so that beside it no command is known to be this order's.
+ * The command of an order whose intent was lost when the database was restored. Undefined if the ramdisk's list does not prove it. A
+ * failed command of the same name shows no arguments, so it makes the list ambiguous.
  */
 export const findUnrecorded = async (client: AgentClient, order: Order): Promise<Command | undefined> => {
   const { doubted, unrepeated } = client.context;
@@ -78,13 +78,13 @@ export const findUnrecorded = async (client: AgentClient, order: Order): Promise
   return fitting.length === 1 ? fitting[0] : undefined;
 };
 
-/** Errors after which the outcome of a command is unknown: another life of the ramdisk stands behind them. */
+/** Errors that mean another start of the ramdisk. After them the outcome of a command is unknown. */
 const otherLife: readonly string[] = ['AgentAuthFailed', 'AgentTlsFailed'];
 const halfAnHour = 30 * 60_000;
 
 /**
- * Ends waiting for a ramdisk that is gone for good, where its command must not be posted again: throws StepOutcomeUnknown
- * once it has been silent, over all attempts, for as long as a ramdisk may take to call back.
+ * Ends the wait for a ramdisk that is gone, for a command that must not be posted again. Throws StepOutcomeUnknown if the silence over
+ * all attempts exceeds the time to call back.
  */
 export const noteSilence = async (client: AgentClient, order: Order, error: unknown): Promise<void> => {
   const { context } = client;

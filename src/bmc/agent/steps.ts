@@ -1,4 +1,4 @@
-/** The ramdisk's own steps: which it has, and running one. */
+/** The ramdisk's steps: listing and running them. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { asDocument, isDocument } from '../../model/document';
@@ -13,11 +13,11 @@ import type { Command } from './replies';
 
 type StepKind = 'clean' | 'deploy' | 'service';
 
-/** Whose steps a run uses; what is not named here cleans. */
+/** Step kind by kind of run; all others use clean steps. */
 const stepKinds: Readonly<Record<string, StepKind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
 const stepKindOf = ({ context }: AgentClient): StepKind => stepKinds[context.story ?? ''] ?? 'clean';
 
-// A name with control characters would break the lines and tables that it is shown in.
+// Control characters in a name would break lines and tables of the display.
 const short = z
   .string()
   .max(255)
@@ -87,7 +87,7 @@ const listSteps = async (client: AgentClient): Promise<AgentStepListed> => {
   return { steps: flat.map(reportedOf), version: (version as AgentStepListed['version']) ?? undefined };
 };
 
-/** `reported` is all it offers for what the run does: clean, deploy or service. */
+/** `reported` has all steps of the run's kind: clean, deploy or service. */
 export const agentSteps = async (client: AgentClient): Promise<ActOutcome> => {
   const { steps } = await listSteps(client);
   return { is: 'done', note: `the ramdisk offers ${steps.length} steps`, reported: steps };
@@ -95,7 +95,7 @@ export const agentSteps = async (client: AgentClient): Promise<ActOutcome> => {
 
 type AgentStepArgs = Readonly<Record<string, unknown>>;
 
-/** The step as it is sent, with what the ramdisk itself says of it. Throws StepRejected where it has no such step. */
+/** The step to send, with the ramdisk's own fields. Throws StepRejected if the ramdisk has no such step. */
 const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   const wanted =
     client.context.step ??
@@ -114,7 +114,7 @@ const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   return { step: { ...row, args }, version };
 };
 
-/** Runs `context.step`. A step that asks for a restart is done when the node has been restarted. */
+/** Runs `context.step`. A step that requests a reboot is done after the node has rebooted. */
 export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promise<ActOutcome> => {
   const kind = stepKindOf(client);
   const { step } = client.context;

@@ -1,4 +1,4 @@
-/** fake-hardware: every act, on nothing but what is recorded of the node. For demonstrations, load and tests of the rest. */
+/** fake-hardware: acts that only use the node's record. For demonstrations, load and tests. */
 import { raise } from '../../model/errors';
 import type { ActName } from '../../model/lifecycle/steps';
 import { bootDevices, acts as known } from '../../model/lifecycle/steps';
@@ -10,7 +10,7 @@ type FakeArgs = Readonly<Record<string, unknown>>;
 
 const bootMode = (value: unknown): RunObserved['boot_mode'] => (value === 'bios' || value === 'uefi' ? value : null);
 
-/** A node never touched before is off. */
+/** A node without a record is off. */
 const recorded = (node: BmcNode): RunObserved => ({
   power_state: node.power_state === 'power on' ? 'power on' : 'power off',
   boot_mode: bootMode(node.boot_mode),
@@ -19,7 +19,7 @@ const recorded = (node: BmcNode): RunObserved => ({
   health: 'OK',
 });
 
-/** What an act changes of the record; acts without a row change nothing that is recorded. */
+/** Changes of the record by act; other acts change none. */
 const effects: Partial<Record<ActName, (args: FakeArgs, node: BmcNode) => RunObserved>> = {
   verify: (_, node) => recorded(node),
   power_on: () => ({ power_state: 'power on' }),
@@ -29,7 +29,7 @@ const effects: Partial<Record<ActName, (args: FakeArgs, node: BmcNode) => RunObs
   set_secure_boot: (args) => ({ secure_boot: args.enabled === true }),
 };
 
-/** What a look answers that nothing is recorded of: always the same. */
+/** Constant answers to looks that have no record. */
 const looks: Partial<Record<ActName, unknown>> = {
   read_boot_device: { boot_device: 'pxe', persistent: false },
   list_boot_devices: { supported_boot_devices: bootDevices },
@@ -41,7 +41,7 @@ const delayOf = (node: BmcNode, usual: number): number => {
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 };
 
-/** Beats often enough for any heartbeat limit while it pretends to work. */
+/** Beats every second, which any heartbeat limit allows. */
 const pretend = async (ms: number, beat: () => void, signal: AbortSignal): Promise<void> => {
   const slice = 1_000;
   for (let left = ms; left > 0; left -= slice) {
@@ -64,7 +64,7 @@ const fakeAct =
     return { is: 'done', note: `pretended to ${says}`, ...(seen && { seen }), ...(value !== undefined && { value }) };
   };
 
-/** @param delayMs how long an act pretends to take where the node does not say */
+/** @param delayMs duration of an act if the node sets none */
 export const createFakeDriver = ({ delayMs = 0 }: { delayMs?: number } = {}): Driver => ({
   name: 'fake-hardware',
   laneKey: () => null,

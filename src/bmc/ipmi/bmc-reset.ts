@@ -1,6 +1,6 @@
 /**
- * Restarting the BMC itself, which may harm when done twice: it is sent at most once. IPMI reports no time of the last
- * restart, so that only silence, or the BMC's own yes, shows that it happened; without either it cannot be known.
+ * Restart of the BMC, sent at most once because a repeat may do harm. IPMI reports no time of the last restart. Only silence or the
+ * BMC's acceptance proves it; otherwise the outcome is unknown.
  */
 import { isTemperError } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
@@ -10,12 +10,12 @@ import { announceAndSend } from '../once';
 import type { Client } from './client';
 import { lookAtPower } from './power';
 
-// Not `mc reset cold`, which says "sent" whether or not an answer came.
+// Not `mc reset cold`, which prints "sent" even without an answer.
 const coldReset = ['raw', '0x06', '0x02'];
 
 const lastingCodes: readonly string[] = ['BmcAddressRefused', 'DriverInfoInvalid', 'ProgramMissing'];
 
-/** Silence is how a restart looks from outside; odd answers and refused logins prove nothing. */
+/** Silence shows the restart; odd answers and refused logins prove nothing. */
 const lookOnce = async (client: Client): Promise<RestartLook> => {
   try {
     await lookAtPower(client);
@@ -28,7 +28,7 @@ const lookOnce = async (client: Client): Promise<RestartLook> => {
 };
 
 const sendReset = async (client: Client, intents: Announcements): Promise<Announced> => {
-  await lookAtPower(client); // A BMC that is away already would look as if we had restarted it.
+  await lookAtPower(client); // Otherwise a BMC that is already unreachable would count as restarted.
   return (await announceAndSend(client, intents, { command: () => client.write(coldReset, resetWhat) })).announced;
 };
 

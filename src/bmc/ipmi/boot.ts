@@ -1,4 +1,4 @@
-/** The boot device: what the next boot, or every boot, starts from. Boot parameter 5 of IPMI 2.0, table 28-14. */
+/** Boot device of the next boot or of every boot. Boot parameter 5 of IPMI 2.0, table 28-14. */
 import { raise } from '../../model/errors';
 import type { bootDevices } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';
@@ -7,7 +7,7 @@ import { diskSelectors } from '../quirks';
 import { type Client, nonsense } from './client';
 import { lookAtMaker } from './verify';
 
-/** The second byte of the parameter, by device; those that are not here have none. */
+/** Second byte of the parameter by device. Other devices have none. */
 const selectors = { pxe: 0x04, disk: 0x08, cdrom: 0x14, bios: 0x18 } as const;
 type Device = keyof typeof selectors;
 
@@ -43,7 +43,7 @@ const shownFlags = (now: Flags): string =>
 const capability = (of: Readonly<Record<string, unknown>> | undefined): string | undefined =>
   /(?:^|,)boot_mode:(\w+)/.exec(String(of?.capabilities ?? ''))?.[1];
 
-/** IPMI cannot say how the node boots: what was asked for it, what is recorded, else UEFI. */
+/** IPMI cannot report the boot mode. The order is: the instance's wish, the recorded mode, the node's capabilities, UEFI. */
 const bootsUefi = ({ boot_mode, properties, instance_info }: Client['node']): boolean =>
   (capability(instance_info) ?? boot_mode ?? capability(properties) ?? 'uefi') === 'uefi';
 
@@ -61,7 +61,7 @@ const commandFor = ({ device, persistent, uefi, selector }: IpmiBootWanted): str
     ? ['raw', '0x00', '0x08', '0x05', persistent ? '0xe0' : '0xa0', hex(selector), '0x00', '0x00', '0x00']
     : ['chassis', 'bootdev', device, ...(persistent ? ['options=persistent'] : [])];
 
-/** Otherwise the BMC forgets the device when the node has not started within 60 seconds: IPMI 2.0, boot parameter 3. */
+/** Otherwise the BMC drops the device if the node has not started within 60 seconds: IPMI 2.0, boot parameter 3. */
 const keepFlags = async (client: Client): Promise<Sent> => {
   const what = 'keeping the boot device for longer than a minute';
   const sent = await client.write(['raw', '0x00', '0x08', '0x03', '0x08'], what);
@@ -82,7 +82,7 @@ const bootWanted = async (client: Client, args: Readonly<Record<string, unknown>
   const own = diskSelectors.find(({ manufacturerId }) => manufacturerId === maker?.id);
   return {
     device,
-    // A BMC that needs the device anew for every boot takes the next one only.
+    // A BMC with force_boot_device gets the device before every boot, so only for the next one.
     persistent: args.persistent === true && !client.settings.forceBootDevice,
     uefi,
     selector: own?.selector ?? selectors[device],
@@ -98,7 +98,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
     desired: { boot_device: wanted.device, persistent: wanted.persistent, uefi: wanted.uefi },
     timeoutMs: client.context.timing.powerTimeoutMs,
     look: () => lookAtBoot(client),
-    // Some BMCs keep the device and drop the flags beside it; asking again would not change that.
+    // Some BMCs keep the device and drop the other flags; another command would not change that.
     reached: (now, announced) =>
       now.selector === wanted.selector &&
       ((now.valid && now.persistent === wanted.persistent && now.uefi === wanted.uefi) ||

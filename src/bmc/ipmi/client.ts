@@ -1,4 +1,4 @@
-/** Commands of one act to one BMC: reads that answer a text, writes that say whether their outcome is known. */
+/** Commands of one act to one BMC. Reads return text; writes return if their outcome is known. */
 
 import { hideSecrets } from '../../model/access/secrets';
 import { raise, TemperError } from '../../model/errors';
@@ -14,17 +14,17 @@ export type Client = {
   readonly settings: IpmiSettings;
   /** Facts for an error of this node and BMC. */
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** The text that ipmitool printed. Throws an error of the list. */
+  /** The output of ipmitool. Throws an error of the list. */
   read(words: readonly string[]): Promise<string>;
   /** The bytes of an answer to a raw request. Throws an error of the list. */
   readBytes(words: readonly string[]): Promise<Uint8Array>;
-  /** Throws only where nothing was sent (CommandLate, BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort. */
+  /** Throws only if nothing was sent (CommandLate, BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort. */
   write(words: readonly string[], what: string): Promise<Sent & { readonly text?: string }>;
 };
 
 type Failed = Extract<ReplyVerdict, { is: 'failed' }>;
 
-/** Reasons for which no session was opened: the command did not leave. */
+/** Reasons that mean no session was opened, so the command was not sent. */
 const neverLeft: readonly Why[] = ['cipher', 'login', 'silent', 'full'];
 
 const bytePattern = /^\s*[0-9a-f]{2}(?:\s+[0-9a-f]{2})*\s*$/i;
@@ -78,6 +78,6 @@ export const createIpmiClient = (node: BmcNode, context: ActContext, tool: Tool)
   };
 };
 
-/** For an answer that is none. */
+/** Throws BmcServerError for a meaningless answer. */
 export const nonsense = (facts: Client['facts'], words: readonly string[]): never =>
   raise('BmcServerError', facts({ status: 'nonsense', reason: `to ${words.join(' ')}`, what: words.join(' ') }));

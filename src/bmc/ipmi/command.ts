@@ -1,26 +1,26 @@
-/** The words of one ipmitool call. Secrets are in none of them. */
+/** Arguments of one ipmitool call, without secrets. */
 import type { IpmiSettings } from './settings';
 
 export type Call = {
   /** A literal IP address: ipmitool must not resolve a name a second time. */
   readonly address: string;
   readonly suite: number | undefined;
-  /** How often a packet is sent before the BMC counts as silent. */
+  /** Number of times a packet is sent before the BMC counts as silent. */
   readonly tries: number;
-  /** Seconds between two of them; ipmitool takes whole ones. */
+  /** Seconds between two tries; ipmitool takes whole ones. */
   readonly everySeconds: number;
   readonly words: readonly string[];
 };
 
-/** What ipmitool finds at descriptor 3. */
+/** Path of descriptor 3 for ipmitool. */
 const passwordFile = '/dev/fd/3';
 
 const option = (flag: string, value: string | number | undefined): string[] =>
   value === undefined ? [] : [flag, String(value)];
 
 /**
- * `-v` makes ipmitool say why a login failed, which it otherwise keeps to itself. `-Y` reads the BMC's key from the standard
- * input: of the ways to give one it is the only one that takes any bytes and shows them to no other process.
+ * Only with `-v` does ipmitool print why a login failed. `-Y` reads the BMC's key from the standard input: no other way takes any
+ * bytes and hides them from other processes.
  */
 export const commandLine = (settings: IpmiSettings, call: Call): string[] => [
   '-v',

@@ -1,4 +1,4 @@
-/** The ipmi driver: BMCs without Redfish, through the ipmitool program. */
+/** ipmi driver: BMCs without Redfish, through the ipmitool program. */
 
 import type { ActName } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';
@@ -30,7 +30,7 @@ const ipmiActs: Partial<Record<ActName, IpmiAct>> = {
   send_raw: sendRaw,
 };
 
-// Each is a process of several MiB.
+// Each look is a process of several MiB.
 const looksAtOnce = 64;
 
 export const createIpmiDriver = (deps: DriverDeps): Driver => {
@@ -45,7 +45,7 @@ export const createIpmiDriver = (deps: DriverDeps): Driver => {
     acts: Object.fromEntries(Object.entries(ipmiActs).map(([name, act]) => [name, bound(act)])),
     looksAtOnce,
     openSerialLine: (node) => openSerialLine(node, deps),
-    // Every call opens a session of its own and ends it.
+    // Every call has its own session.
     close: async () => undefined,
   };
 };

@@ -1,4 +1,4 @@
-/** The chassis light: on until switched off, or off. IPMI does not know whether it shines or blinks. */
+/** Chassis light: on until switched off, or off. IPMI does not distinguish steady and blinking light. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import { converge } from '../converge';
@@ -15,7 +15,7 @@ const readLight = async (client: Client): Promise<Light> => {
   return { reported: (misc & 0x40) !== 0, lit: (misc & 0x30) !== 0 };
 };
 
-/** What the one light stands for; IPMI knows no other and has no names for it. */
+/** Components that mean the one light; IPMI has no other and no names. */
 const components: readonly unknown[] = [undefined, 'chassis', 'system'];
 
 export const setIndicator = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {

@@ -1,4 +1,4 @@
-/** Commands that leave nothing to see: a non-maskable interrupt, and bytes of a caller's choice. */
+/** Commands without a visible effect: a non-maskable interrupt, and raw bytes of the caller. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import { sendOnce } from '../once';
@@ -46,7 +46,7 @@ const bytesOf = (client: Client, given: unknown): string[] => {
   return raise('StepRejected', client.facts({ step: 'vendor.send_raw', reason }));
 };
 
-/** The answer's bytes go into the note: they are all that shows what the command did. */
+/** The note has the answer's bytes, which are the only result of the command. */
 export const sendRaw = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const bytes = bytesOf(client, args.raw_bytes);
   return sendAnnounced(client, {

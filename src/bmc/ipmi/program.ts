@@ -1,11 +1,11 @@
-/** Runs a program to its end: no shell, a bounded answer, killed when it is late or no longer wanted. */
+/** Runs a program to its end: without a shell, with bounded output, killed on timeout or abort. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { raise } from '../../model/errors';
 
 export type Task = {
   readonly program: string;
   readonly args: readonly string[];
-  /** Written to the program's standard input. */
+  /** The program's standard input. */
   readonly input: Buffer | undefined;
   /** The program's descriptor 3. */
   readonly descriptor: number;
@@ -13,7 +13,7 @@ export type Task = {
   readonly signal: AbortSignal;
 };
 
-/** What a program said. `cut`: why it was killed before its end, if it was. */
+/** Result of a program. `cut`: the reason if it was killed. */
 export type Said = {
   readonly status: number | null;
   readonly out: string;
@@ -21,31 +21,31 @@ export type Said = {
   readonly cut: 'late' | 'endless' | undefined;
 };
 
-/** Nothing of our own environment, where secrets may be. */
+/** Without the worker's own environment, which may have secrets. */
 export const env = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin',
   LC_ALL: 'C',
 };
 const maxBytes = 64 * 1024;
 
-/** In a session of its own: it has no terminal to ask for a password, and what it started dies with it. */
+/** In a separate session: it has no terminal to prompt for a password, and its children die with it. */
 const start = ({ program, args, descriptor }: Task): ChildProcess =>
   spawn(program, [...args], { cwd: '/', env, detached: true, stdio: ['pipe', 'pipe', 'pipe', descriptor] });
 
-/** Kills a program that was started as a session of its own, with all that it started. */
+/** Kills a program started in its own session, with its children. */
 export const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It ended at this very moment.
+    // It has just ended.
   }
 };
 
-/** Programs that the worker starts, and the Debian packages that have them. */
+/** Programs that the worker starts, and their Debian packages. */
 const packages = { ipmitool: 'ipmitool', script: 'bsdutils' } as const;
 
-/** @param path of the program, where it is not found by its name */
+/** @param path of the program, if not its name */
 export const programMissing = (name: keyof typeof packages, cause: Error, path: string = name): never =>
   raise('ProgramMissing', { program: path, package: packages[name] }, { cause });
 
@@ -54,7 +54,7 @@ const missing = (failure: NodeJS.ErrnoException, program: string): Error => {
   return programMissing('ipmitool', failure, program);
 };
 
-/** Throws ProgramMissing, and the signal's reason once the program has been killed for it. */
+/** Throws ProgramMissing, and the signal's reason after killing the program. */
 export const runProgram = async (task: Task): Promise<Said> => {
   task.signal.throwIfAborted();
   const child = start(task);

@@ -1,4 +1,4 @@
-/** What ipmitool's last words mean: an answer, a refusal, a login that failed, or nothing that shows the outcome. */
+/** Verdicts on ipmitool's output: an answer, a refusal, a failed login, or an unknown outcome. */
 import type { ErrorCode } from '../../model/errors';
 import type { Said } from './program';
 
@@ -6,20 +6,20 @@ export type ReplyVerdict =
   | {
       readonly is: 'answered';
       readonly text: string;
-      /** The BMC does not report which cipher suites it has; ipmitool waited for that, and took `fallback`. */
+      /** The BMC does not report its cipher suites; ipmitool waited for them, then used `fallback`. */
       readonly untold: boolean;
     }
   | {
       readonly is: 'failed';
       readonly why: Why;
       readonly code: ErrorCode;
-      /** For people; may hold what the BMC said. */
+      /** For display; may quote the BMC. */
       readonly reason: string;
     };
 
 /**
- * `cipher`, `login`, `silent` and `full`: no session was opened, so the command did not leave.
- * `busy` and `refused`: the BMC said no. `lost`: the command may have left, and no answer came.
+ * `cipher`, `login`, `silent` and `full`: no session was opened, so the command was not sent. `busy` and `refused`: the BMC refused.
+ * `lost`: the command may have been sent, and no answer came.
  */
 export type Why = 'cipher' | 'login' | 'silent' | 'full' | 'busy' | 'unsupported' | 'refused' | 'lost';
 
@@ -54,17 +54,17 @@ const replyRows: readonly ReplyRow[] = [
     code: 'BmcUnsupported',
     says: /(?:failed|\)): (?:Invalid command|Command Unavailable|Illegal command disabled)/i,
   },
-  // "Timeout" and "response could not be provided" are answers which say that the effect is not known.
+  // "Timeout" and "response could not be provided" are answers of the BMC that mean an unknown effect.
   { why: 'lost', code: 'BmcUnreachable', says: /(?:failed|\)): (?:Timeout|Command response could not be provided)/i },
   { why: 'refused', code: 'BmcRejected', says: /rsp=0x[0-9a-f]{1,2}\): |\bfailed: / },
   { why: 'lost', code: 'BmcUnreachable', says: /^/ },
 ];
 
-/** What ipmitool takes when a BMC does not answer which suites it has. */
+/** ipmitool's suite for a BMC that does not report its suites. */
 export const fallback = 3;
 const untold = 'Unable to Get Channel Cipher Suites';
 
-/** What `-v` and a system without vendor lists add, whatever becomes of the command. */
+/** Lines that `-v` and a system without vendor lists add, unrelated to the outcome. */
 const noise =
   /^(?:Loading |IANA PEN|Unable to Get Channel Cipher Suites|Running Get|Invalid completion code received|Discovered |RAW R|Get HPM|Key: *$|\s*$)/;
 
@@ -86,10 +86,10 @@ const cuts = {
   endless: 'ipmitool did not stop talking',
 } as const;
 
-/** Some failures end with status 0, so that a session that was not opened outweighs it; other words beside success are noise. */
+/** Some failures end with status 0, so a session that was not opened outweighs it. Other output of a success is noise. */
 const isFine = (said: Said): boolean => said.status === 0 && !/Unable to establish/.test(said.err);
 
-/** Reads what was said; never throws. */
+/** Never throws. */
 export const verdictOf = (said: Said): ReplyVerdict => {
   if (said.cut) return { is: 'failed', why: 'lost', code: 'BmcUnreachable', reason: cuts[said.cut] };
   if (isFine(said)) return { is: 'answered', text: said.out, untold: said.err.includes(untold) };

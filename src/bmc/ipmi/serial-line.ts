@@ -1,4 +1,4 @@
-/** A node's serial line, by ipmitool's serial over LAN. */
+/** Serial line of a node, by ipmitool's serial over LAN. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { raise } from '../../model/errors';
 import type { BmcNode, DriverDeps, SerialLine } from '../contract';
@@ -8,22 +8,22 @@ import { env, killGroup, programMissing, runProgram } from './program';
 import { withSecretFile } from './secret-file';
 import { type IpmiSettings, ipmiSettings } from './settings';
 
-/** ipmitool ends itself, suspends itself or sends a break after this byte at the start of a line: it is taken out of the input. */
+/** At the start of a line, this byte makes ipmitool end, suspend or send a break. So it is removed from the input. */
 const escapeByte = 0x1e;
 const answerMs = 20_000;
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** A command for a shell that runs exactly these words. */
+/** A shell command that runs exactly these words. */
 export const commandOf = (words: readonly string[]): string => `exec ${words.map(quoted).join(' ')}`;
 
-/** ipmitool wants a terminal (`tcgetattr`); script(1) of util-linux gives it one, which stty makes pass bytes on as they are from the beginning. */
+/** ipmitool needs a terminal (`tcgetattr`). script(1) of util-linux provides one, and stty makes it pass bytes unchanged. */
 const underTerminal = (words: readonly string[]): string[] => [
   ...['--quiet', '--flush', '--return', '--log-out', '/dev/null'],
   ...['--command', `stty raw -echo; ${commandOf(words)}`],
 ];
 
-/** Throws DriverInfoInvalid for what ipmitool cannot do on a terminal. */
+/** Throws DriverInfoInvalid for settings that ipmitool cannot use on a terminal. */
 const settingsFor = (node: BmcNode): IpmiSettings => {
   const settings = ipmiSettings(node);
   const refuse = (field: string, reason: string) =>
@@ -47,8 +47,8 @@ const raised = (cause: Error): unknown => {
 };
 
 /**
- * Opens the line; one that a worker left open before is closed at the BMC first, for a BMC has only one.
- * Throws DriverInfoInvalid, BmcAddressRefused, BmcUnreachable, ProgramMissing.
+ * Opens the line. A BMC has only one, so a line left open by an earlier worker is closed first. Throws DriverInfoInvalid,
+ * BmcAddressRefused, BmcUnreachable, ProgramMissing.
  */
 export const openSerialLine = async (node: BmcNode, deps: DriverDeps): Promise<SerialLine> => {
   const settings = settingsFor(node);
@@ -66,7 +66,7 @@ export const openSerialLine = async (node: BmcNode, deps: DriverDeps): Promise<S
     });
   await deactivate();
   const options = ['-e', String.fromCharCode(escapeByte)];
-  // Without `-v`, which would print among the line's bytes.
+  // Without `-v`, which would print into the line's output.
   const words = [program, ...options, ...argsOf(['sol', 'activate']).slice(1)];
   const child = await withSecretFile(settings.password, async (descriptor) =>
     spawn('script', underTerminal(words), {

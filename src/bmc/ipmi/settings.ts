@@ -1,4 +1,4 @@
-/** An ipmi node's driver_info, read once into ipmitool's arguments. */
+/** Settings from an ipmi node's driver_info, for ipmitool's arguments. */
 import { type BmcAddress, parseBmcAddress } from '../../model/access/bmc-addresses';
 import { bridgeHops, bridgingOf, isGiven } from '../../model/access/ipmi-info';
 import { raise } from '../../model/errors';
@@ -14,7 +14,7 @@ export type IpmiSettings = {
   /** ipmitool's interface: `lanplus` is IPMI 2.0, `lan` is 1.5. */
   readonly transport: 'lanplus' | 'lan';
   readonly cipherSuite: number | undefined;
-  /** The BMC's key, for those that have one. */
+  /** The BMC's key, if it has one. */
   readonly kgKey: Buffer | undefined;
   /** Options that address a BMC behind another. */
   readonly bridge: readonly string[];
@@ -25,7 +25,7 @@ export type IpmiSettings = {
 type Refuse = (field: string, reason: string) => never;
 type DriverInfo = BmcNode['driver_info'];
 
-/** A text of one line: ipmitool reads a secret up to the end of its line, and no argument may hold a NUL. */
+/** One line of text: ipmitool reads a secret up to the line's end, and no argument may contain a NUL. */
 const line = (info: DriverInfo, field: string, longest: number, refuse: Refuse): string | undefined => {
   const value = info[field];
   if (!isGiven(value)) return undefined;
@@ -52,7 +52,7 @@ const suiteOf = (info: DriverInfo, transport: string, refuse: Refuse): number | 
   return /^\d{1,3}$/.test(String(given)) ? Number(given) : refuse('ipmi_cipher_suite', 'is not a number');
 };
 
-/** ipmitool pads a short key with zeros, as BMCs do, so those at the end may be left out. */
+/** ipmitool and BMCs pad a short key with zeros, so trailing ones may be left out. */
 const kgKeyOf = (info: DriverInfo, refuse: Refuse): Buffer | undefined => {
   const field = 'ipmi_hex_kg_key';
   const given = info[field];

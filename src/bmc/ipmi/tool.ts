@@ -1,4 +1,4 @@
-/** ipmitool as the acts use it: one call at a time per BMC and not too often, and cipher suites tried in turn. */
+/** ipmitool calls: one at a time per BMC, spaced, with cipher suites tried in turn. */
 import type { BmcRequestKind, DriverDeps } from '../contract';
 import { createLanes } from '../lane';
 import { lateError } from '../send-window';
@@ -16,7 +16,7 @@ type ToolRequest = {
   readonly words: readonly string[];
   readonly signal: AbortSignal;
   readonly mayStillSend: () => boolean;
-  /** Announces the command once more. */
+  /** Announces the command with a new time. */
   readonly renew: () => Promise<void>;
   /** For errors. */
   readonly node: string;
@@ -27,17 +27,17 @@ export type Tool = {
   ask(ask: ToolRequest): Promise<ReplyVerdict>;
 };
 
-// Less may crash a BMC: openstack/ironic:ironic/conf/ipmi.py min_command_interval.
+// A shorter time may crash a BMC: openstack/ironic:ironic/conf/ipmi.py min_command_interval.
 const spacingMs = 5_000;
 const answerMs = 60_000;
 
-/** How often a packet is sent: a BMC obeys a repeated command again, and only our own reads show whether it has to. */
+/** Sends per packet. A BMC carries out a repeated write twice, so only a read is repeated. */
 const tries = { read: 3, write: 1 } as const;
 
-/** ipmitool's own choice first. None without encryption. */
+/** Undefined: ipmitool's own choice. No suite is without encryption. */
 const suites: readonly (number | undefined)[] = [undefined, 17, fallback];
 
-/** A turn at a BMC begins at least so long after the last one ended, whichever node asks. */
+/** Spaces the turns at a BMC, from the end of one to the start of the next, over all its nodes. */
 const createTurns = (betweenMs: number) => {
   const lanes = createLanes();
   const ended = new Map<string, number>();
@@ -67,7 +67,7 @@ export const createTool = (deps: DriverDeps): Tool => {
   const limitMs = deps.limits?.answerMs ?? answerMs;
   const everySeconds = Math.min(5, Math.max(1, Math.round(limitMs / 12_000)));
   const turn = createTurns(deps.limits?.courtesy?.spacingMs ?? spacingMs);
-  /** Suites that worked where ipmitool's own choice did not, or took long to be found; by BMC. */
+  /** By BMC, suites that worked after ipmitool's own choice failed or was slow to find. */
   const working = new Map<string, number>();
 
   const call = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
@@ -87,7 +87,7 @@ export const createTool = (deps: DriverDeps): Tool => {
   const observed = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
     const began = performance.now();
     const verdict = await call(ask, suite);
-    // There are no HTTP statuses here; 0 says that no answer came, as it does elsewhere.
+    // Metrics use HTTP statuses; 0 means no answer.
     const status = verdict.is === 'answered' ? 200 : verdict.code === 'BmcUnreachable' ? 0 : 400;
     deps.observe?.request(ask.kind, performance.now() - began, status, ask.settings.address.label);
     return verdict;
@@ -110,7 +110,7 @@ export const createTool = (deps: DriverDeps): Tool => {
       for (const suite of ladder(ask.settings)) {
         verdict = await turn(label, ask.signal, () => observed(ask, suite));
         if (verdict.is === 'failed' && verdict.why === 'cipher') {
-          if (ask.kind === 'write') await ask.renew(); // nothing has left, and it took its time
+          if (ask.kind === 'write') await ask.renew(); // nothing was sent, and the time since the announcement counts
           continue;
         }
         if (verdict.is === 'answered') learn(label, verdict.untold ? fallback : suite);

@@ -1,4 +1,4 @@
-/** The redfish driver: every act, each with a client of its own on the shared connection of its BMC. */
+/** redfish driver. Each act has its own client on the shared connection of its BMC. */
 
 import type { ActName } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';

@@ -1,4 +1,4 @@
-/** BIOS settings as they are, with what the BMC's registry says of each. */
+/** Current BIOS settings, with their rows of the BMC's registry. */
 import { raise } from '../../../model/errors';
 import type { ActOutcome, BiosSetting } from '../../../model/runs/runs';
 import { tidyText } from '../../texts';
@@ -7,13 +7,13 @@ import { findSystem } from '../discovery/discovery';
 import { type AttributeRow, Bios, type BiosValue } from '../discovery/resources';
 import type { Client } from '../transport/client';
 
-// No BIOS has more; a BMC that lists more does not mean well.
+// No BIOS has more; a BMC that lists more is malicious.
 const mostSettings = 5_000;
 const longestValue = 1_000;
 
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 
-/** A password is never read: what a BMC shows in its place is hidden from all callers. */
+/** A password is never shown, whatever the BMC reports as its value. */
 const biosText = (value: BiosValue, row: AttributeRow | undefined): string | null =>
   value === null || row?.Type === 'Password' ? null : (tidyText(String(value), longestValue) ?? '');
 
@@ -31,7 +31,7 @@ const settingOf = (name: string, value: BiosValue, row: AttributeRow | undefined
   unique: orNull(row?.IsSystemUniqueProperty),
 });
 
-/** All settings by name. Throws BmcUnsupported where the BMC has none to show. */
+/** Throws BmcUnsupported if the BMC has no BIOS settings. */
 export const readSettings = async (client: Client): Promise<BiosSetting[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const bios = (await client.find(system.Bios?.['@odata.id'], Bios))?.value;
@@ -44,7 +44,7 @@ export const readSettings = async (client: Client): Promise<BiosSetting[]> => {
     .map(([name, value]) => settingOf(name, value, registry.get(name)));
 };
 
-/** The value is short, for callers who wait: names and values; the rest is in `seen`. */
+/** `value` has only names and values, to be short for waiting callers. The rest is in `seen`. */
 export const readBios = async (client: Client): Promise<ActOutcome> => {
   const bios = await readSettings(client);
   return {

@@ -1,6 +1,6 @@
 /**
- * Restarting the BMC itself, the one act that may harm when done twice: it is sent at most once. A later attempt only
- * looks for traces of the restart, goes on waiting when it finds one, and says so when there is none either way.
+ * Restart of the BMC, sent at most once because a repeat may do harm. A later attempt only looks for traces of the restart. It throws
+ * StepOutcomeUnknown if there are none.
  */
 import { isTemperError, raise } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -11,7 +11,7 @@ import { allowableValues, findManager, findSystem } from '../discovery/discovery
 import { Anything, Manager, System } from '../discovery/resources';
 import type { Client } from '../transport/client';
 
-/** What was true before, to recognise a restart by. */
+/** State before the command, to recognise a restart. */
 type Before = { readonly last_reset_time: string | null; readonly session: string | null };
 
 const resetTypes = ['GracefulRestart', 'ForceRestart'] as const;
@@ -28,7 +28,7 @@ const find = async (client: Client): Promise<BmcResetFound> => {
 const lastingCodes: readonly string[] = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
 const silent: readonly string[] = ['BmcUnreachable', 'BmcBusy'];
 
-/** Silence is how a restart looks from outside; odd answers and refused logins prove nothing. */
+/** Silence shows the restart; odd answers and refused logins prove nothing. */
 const lookOnce = async (client: Client, at: At, { before, accepted }: Announced): Promise<RestartLook> => {
   const earlier = before as Before;
   try {
@@ -39,17 +39,16 @@ const lookOnce = async (client: Client, at: At, { before, accepted }: Announced)
   } catch (error) {
     client.context.signal.throwIfAborted();
     if (!isTemperError(error) || lastingCodes.includes(error.code)) throw error;
-    // The BMC's own word, where it gives one, outweighs its silence.
+    // If the BMC reports LastResetTime, that outweighs its silence.
     const begun = silent.includes(error.code) && (accepted || earlier.last_reset_time === null);
     return { good: false, begun, answers: false };
   }
 };
 
-/** A BMC that restarted has forgotten our session. Only asked where it does not report the time of its last restart. */
+/** A restart ends sessions. Only checked if the BMC does not report the time of its last restart. */
 const sessionIsGone = async (client: Client, session: string | null): Promise<boolean> =>
   session !== null && client.connection.session() !== session && !(await client.find(session, Anything));
 
-/** Whether what the BMC shows now proves a restart. */
 const hasRestarted = async (client: Client, before: Before, manager: Manager): Promise<boolean> =>
   manager.LastResetTime !== undefined
     ? manager.LastResetTime !== before.last_reset_time
@@ -72,7 +71,7 @@ const sendReset = async (client: Client, { at, manager }: BmcResetFound): Promis
 const watchReset = (client: Client, at: At, announced: Announced): Promise<void> =>
   untilBack(client, announced, () => lookOnce(client, at, announced));
 
-/** The paths travel with the intent: a later attempt may begin while the BMC is away. */
+/** The intent has the paths, as a later attempt may start while the BMC is unreachable. */
 export const resetBmc = async (client: Client): Promise<ActOutcome> => {
   const last = await client.context.intents.last();
   const known = last && last.detail.withdrawn !== true ? last : undefined;

@@ -1,4 +1,4 @@
-/** Boot device and boot mode: the override that the next boot, or every boot, obeys. */
+/** Boot device and boot mode: override for the next boot or every boot. */
 
 import { raise } from '../../../model/errors';
 import type { bootDevices, bootModes } from '../../../model/lifecycle/steps';
@@ -11,7 +11,7 @@ import { BootSettings, type System } from '../discovery/resources';
 import type { Client, Sent } from '../transport/client';
 import { bootModeOf } from './verify';
 
-/** The BMC's names of the devices. */
+/** Redfish names of the devices. */
 export const targets: Readonly<Record<(typeof bootDevices)[number], string>> = {
   pxe: 'Pxe',
   disk: 'Hdd',
@@ -21,7 +21,7 @@ export const targets: Readonly<Record<(typeof bootDevices)[number], string>> = {
 };
 const modes: Readonly<Record<(typeof bootModes)[number], string>> = { bios: 'Legacy', uefi: 'UEFI' };
 
-/** What is in force, over which lies what is set for the next boot on BMCs with a settings resource. */
+/** The override in force, merged with the settings resource for the next boot if the BMC has one. */
 export type Boot = NonNullable<System['Boot']>;
 type BootState = { system: System; settingsPath: string | undefined; settings: Boot; boot: Boot };
 
@@ -47,7 +47,7 @@ const quirkOf = async (client: Client, system: System) => {
   return (...either: readonly Quirk[]) => either.some((what) => hasQuirk(what, maker));
 };
 
-/** Sends what is wanted, each property to the resource that has it: possibly two PATCHes. */
+/** Sends each property to the resource that has it, with up to two PATCHes. */
 const patchBoot = async (
   client: Client,
   path: string,
@@ -69,7 +69,7 @@ const patchBoot = async (
 const shownBoot = ({ boot }: BootState): string =>
   `${boot.BootSourceOverrideTarget ?? 'no target'} ${boot.BootSourceOverrideEnabled ?? ''} ${boot.BootSourceOverrideMode ?? ''}`.trim();
 
-/** The BMC's name for a device; BmcUnsupported when it lists its targets and this is not among them. */
+/** Throws BmcUnsupported if the BMC lists its targets without this one. */
 const targetFor = (client: Client, device: keyof typeof targets, { boot }: BootState, usbCd: boolean): string => {
   const allowed = boot['BootSourceOverrideTarget@Redfish.AllowableValues'];
   const wanted = device === 'cdrom' && usbCd && allowed?.includes('UsbCd') !== false ? 'UsbCd' : targets[device];
@@ -78,7 +78,7 @@ const targetFor = (client: Client, device: keyof typeof targets, { boot }: BootS
   return wanted;
 };
 
-/** Some BMCs know one-time overrides only; then a persistent one is set for the next boot, and the note says so. */
+/** Some BMCs have one-time overrides only. Then a persistent one becomes one-time, and the note shows it. */
 const enabledFor = (persistent: boolean, { boot }: BootState): 'Once' | 'Continuous' => {
   const allowed = boot['BootSourceOverrideEnabled@Redfish.AllowableValues'];
   return persistent && allowed?.includes('Continuous') !== false ? 'Continuous' : 'Once';
@@ -91,7 +91,7 @@ const isInForce = (boot: Boot): boolean => Object.hasOwn(durations, boot.BootSou
 export const setBootDevice = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const device = args.boot_device as keyof typeof targets;
   const persistent = args.persistent === true;
-  // Where the firmware is to fetch it from; without it, from what DHCP answers (DSP2046, ComputerSystem, Boot.HttpBootUri).
+  // URL of the firmware's HTTP boot; without it, the URL comes from DHCP (DSP2046, ComputerSystem, Boot.HttpBootUri).
   const uri = typeof args.image_url === 'string' ? args.image_url : undefined;
   const what = `set boot device ${device}`;
   const at = await findSystem(client);
@@ -99,7 +99,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
   const quirk = await quirkOf(client, first.system);
   const target = targetFor(client, device, first, quirk('cd is UsbCd'));
   let enabled = enabledFor(persistent, first);
-  // Some BMCs do not show the address that they keep.
+  // Some BMCs do not show the URL.
   let accepted = false;
 
   const act = async (state: BootState): Promise<Sent> => {
@@ -129,7 +129,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
     desired: { boot_device: device, persistent, system: at.path },
     timeoutMs: client.context.timing.powerTimeoutMs,
     look: () => lookAtBoot(client, at),
-    // Some BMCs accept either duration and keep one; asking again would not change that, so the note says what they keep.
+    // Some BMCs accept either duration and keep one. Another command would not change that, so the note shows theirs.
     reached: ({ boot }, announced) =>
       boot.BootSourceOverrideTarget === target &&
       (uri === undefined || boot.HttpBootUri === uri || accepted) &&
@@ -172,7 +172,7 @@ export const setBootMode = async (client: Client, args: Readonly<Record<string, 
       ),
     show: shownBoot,
     again: 'now',
-    // Several BMCs make it a job of the next boot and show the old mode until then.
+    // Several BMCs apply it in a job at the next boot and show the old mode until then.
     trusts: true,
   });
   const now = bootModeOf(state.system);

@@ -1,4 +1,4 @@
-/** The versions of firmware that a node runs. */
+/** Firmware versions of a node. */
 import type { ActOutcome, FirmwareComponent } from '../../../model/runs/runs';
 import { tidyText } from '../../texts';
 import { readParts } from '../discovery/firmware-parts';

@@ -1,4 +1,4 @@
-/** Firmware updates by SimpleUpdate: one component after the other, each done when its new version shows. */
+/** Firmware updates by SimpleUpdate, one component after the other. Each is done when its new version shows. */
 
 import { isTemperError, raise, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -17,12 +17,12 @@ import { seenPower } from './restart';
 
 const firmwareStep = 'firmware.update';
 
-/** `wait`: seconds to leave the component alone once its version shows. */
+/** `wait`: pause in seconds after the new version shows. */
 type FirmwareItem = { readonly component: string; readonly url: string; readonly wait?: number };
 
 /**
- * How components differ. A task that waits is believed at once where only a start of the host applies the image, a little
- * later where it may only be preparing; openstack/ironic:ironic/drivers/modules/redfish/firmware.py. `waits` counts pauses.
+ * Differences between components; openstack/ironic:ironic/drivers/modules/redfish/firmware.py. A waiting NIC task may only be
+ * preparing, so its restart comes later. `waits` counts pauses.
  */
 const componentKinds: Readonly<Record<string, { readonly restart: Job['restart']; readonly waits: number }>> = {
   bios: { restart: 'if it waits', waits: 0 },
@@ -34,7 +34,7 @@ const componentKind = (component: string) => ownValue(componentKinds, component.
 
 const firmwareLimitMs = 2 * 60 * 60_000;
 
-/** Good looks in a row before the next command, how many first pauses lie between them, and how many looks there are at most. */
+/** Good looks in a row before the next command, pauses between looks, and maximum of looks. */
 const goodLooks = 3;
 const looksApart = 30;
 const mostLooks = 16;
@@ -44,7 +44,7 @@ const protocolOf = (url: string): 'HTTP' | 'HTTPS' | undefined => {
   return ({ 'http:': 'HTTP', 'https:': 'HTTPS' } as const)[protocol];
 };
 
-/** Which origins are allowed is checked where the step is accepted; here only what a BMC can be asked to fetch. */
+/** Origins are checked when the step is accepted. This checks only that a BMC can fetch the URL. */
 const checkUrl = ({ component, url }: FirmwareItem): void => {
   if (protocolOf(url) === undefined)
     raise('InvalidStepArgs', {
@@ -68,7 +68,7 @@ const rootOf = async (client: Client) => (await client.get(`${prefixOf(client)}/
 
 type Updater = { readonly target: string; readonly targets?: readonly string[] };
 
-/** Where updates are sent; which system they are for is said only where the BMC has several. */
+/** `targets` has the system only if the BMC has several. */
 const findUpdater = async (client: Client, items: readonly FirmwareItem[]): Promise<Updater> => {
   const root = await rootOf(client);
   const service = await client.find(root.UpdateService?.['@odata.id'], UpdateService);
@@ -84,11 +84,11 @@ const findUpdater = async (client: Client, items: readonly FirmwareItem[]): Prom
 const versionOf = async (client: Client, component: string): Promise<string | null> =>
   (await readParts(client)).find((part) => part.component === component)?.version ?? null;
 
-/** The image says by its name that it is this version: then an update to it changes nothing. */
+/** If the image name has this version, an update changes nothing. */
 const isNamed = (url: string, version: string): boolean =>
   (new URL(url).pathname.split('/').at(-1) ?? '').includes(version);
 
-/** After an update a BMC answers some things before others, and may restart once more: three good looks in a row. */
+/** After an update a BMC may answer partly or restart again, so three good looks in a row are required. */
 const settleAfterUpdate = async (client: Client, { wait }: FirmwareItem): Promise<void> => {
   const { timing, signal, beat } = client.context;
   await pause((wait ?? 0) * 1_000, signal);
@@ -133,7 +133,7 @@ const jobFor = (client: Client, updater: Updater, item: FirmwareItem): Job => {
   };
 };
 
-/** A BMC may quote the address of the image, and with it a token. */
+/** A BMC may quote the image's URL with a token in it. */
 const withoutTokens = (error: unknown): unknown =>
   isTemperError(error) ? new TemperError(error.code, plainFacts(error.facts)) : error;
 
@@ -147,7 +147,7 @@ const flashed = (parts: readonly FirmwarePart[], items: readonly FirmwareItem[])
 const updateAll = async (client: Client, items: readonly FirmwareItem[]): Promise<ActOutcome> => {
   const desired = { images: items.map(({ component, url }) => ({ component, image: shortDigest(url) })) };
   const ledger = await openLedger(client.context, desired);
-  // Looked up before anything is sent, and kept: a later attempt may begin while the BMC is away.
+  // Found before anything is sent, and kept: a later attempt may start while the BMC is unreachable.
   const updater = await ledger.plan(async () => {
     const parts = await readParts(client);
     for (const item of items) checkComponent(parts, item);
@@ -165,7 +165,7 @@ const updateAll = async (client: Client, items: readonly FirmwareItem[]): Promis
   };
 };
 
-/** Updates components in the order given. Throws InvalidStepArgs before anything is sent, else what `perform` throws. */
+/** Updates components in the given order. Throws InvalidStepArgs before anything is sent, else performJobs's errors. */
 export const updateFirmware = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const items = args.settings as readonly FirmwareItem[];
   for (const item of items) checkUrl(item);

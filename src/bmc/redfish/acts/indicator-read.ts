@@ -1,4 +1,4 @@
-/** The lights of a node: which there are, how they are, and which of them can be set. */
+/** Lights of a node, their states and possible states. */
 
 import type { z } from 'zod';
 import { raise } from '../../../model/errors';
@@ -19,11 +19,11 @@ export type Component = (typeof indicatorComponents)[number];
 
 export type LightAt = {
   readonly component: Component;
-  /** Id of the resource; of a drive `<storage>:<drive>`. */
+  /** Id of the resource; for a drive `<storage>:<drive>`. */
   readonly name: string;
   readonly path: string;
   readonly light: Light;
-  /** The BMC says that it is read-only. */
+  /** The BMC reports it as read-only. */
   readonly readonly: boolean;
 };
 
@@ -36,7 +36,7 @@ const lightStates: Readonly<Record<string, 'on' | 'off' | 'blinking'>> = {
   Blinking: 'blinking',
 };
 
-/** The older property distinguishes lit from blinking; the newer one only lit from dark. */
+/** Only the older property, IndicatorLED, distinguishes lit from blinking. */
 const stateOf = ({ IndicatorLED, LocationIndicatorActive }: Light) =>
   IndicatorLED !== undefined
     ? (ownValue(lightStates, IndicatorLED) ?? 'unknown')
@@ -55,7 +55,7 @@ const lightAt = (component: Component, name: string, at: FoundPart<Light>): Ligh
   readonly: at.headers.allow !== undefined && !/\bPATCH\b/i.test(at.headers.allow),
 });
 
-/** Every light the BMC shows, of the components asked for; drives take one request each. */
+/** Drives take one request each. */
 export const findLights = async (client: Client, wanted: readonly Component[]): Promise<LightAt[]> => {
   const { path } = await findChecked(client);
   const system = { ...(await client.get(path, HostSystem)), path };

@@ -1,4 +1,4 @@
-/** The light that shows a technician which node it is, in the older spelling or the newer one. */
+/** Indicator that marks a node for technicians, by the older or the newer property. */
 import { raise } from '../../../model/errors';
 import { indicatorComponents, type indicatorStates } from '../../../model/lifecycle/steps';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -10,7 +10,7 @@ import { type Component, findLights, hasLight, type Light } from './indicator-re
 
 type IndicatorArgs = Readonly<Record<string, unknown>>;
 
-/** The older property distinguishes lit from blinking; the newer one only lit from dark. */
+/** Only the older property has these values. */
 const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
   on: 'Lit',
   off: 'Off',
@@ -30,7 +30,7 @@ const findAnyLight = async (client: Client): Promise<{ path: string; light: Ligh
 
 const components: readonly string[] = indicatorComponents;
 
-/** The light of one component; `name` distinguishes drives. */
+/** `name` distinguishes drives. */
 const findNamedLight = async (
   client: Client,
   { component, name }: IndicatorArgs,
@@ -45,7 +45,7 @@ const findNamedLight = async (
   return named[0]!;
 };
 
-/** `args`: state, and optionally component and name as `read_indicators` shows them. */
+/** `args`: state, and optionally component and name as in `read_indicators`. */
 export const setIndicator = async (client: Client, args: IndicatorArgs): Promise<ActOutcome> => {
   const wanted = args.state as keyof typeof leds;
   const what = `set the indicator ${wanted}`;

@@ -1,4 +1,4 @@
-/** Virtual media: an image in a drive, and drives emptied. */
+/** Virtual media: inserts and ejects of images. */
 
 import { isTemperError } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -19,7 +19,7 @@ import type { Client, Sent } from '../transport/client';
 
 const holds = ({ media }: Slot): boolean => media.Inserted === true;
 
-/** BMCs may drop credentials or respell what they were given; some say nothing of the image at all. */
+/** BMCs may drop credentials, change the spelling, or not show the image. */
 const isImage = ({ media }: Slot, url: string): boolean => {
   const plain = (text: string) => text.trim().replace(/\/\/[^/@]*@/, '//');
   return media.Image === undefined || media.Image === '' || plain(decoded(media.Image)) === plain(decoded(url));
@@ -36,7 +36,7 @@ const decoded = (text: string): string => {
 const shownSlots = (slots: readonly Slot[]): string =>
   slots.map((slot) => `${slot.path.split('/').at(-1)} ${holds(slot) ? 'holds an image' : 'is empty'}`).join(', ');
 
-/** Empties drives, each looked at again right before: one drive may be shown in two places. */
+/** Ejects media. Each drive is read again before, because two slots may be the same drive. */
 const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: boolean }> => {
   const what = 'eject virtual media';
   const look = async () => {
@@ -65,8 +65,8 @@ const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: 
 };
 
 /**
- * Always empties the drive first: a BMC may go on showing the old image for a while after an eject, so an image that is
- * there already proves nothing, unless this very act announced that it would insert it.
+ * Always ejects first: a BMC may show the old image for a while. So an image in the drive proves nothing, unless an intent of this act
+ * announced it.
  */
 const insert = async (client: Client, slot: Slot, url: string): Promise<void> => {
   const what = 'insert virtual media';
@@ -87,7 +87,7 @@ const insert = async (client: Client, slot: Slot, url: string): Promise<void> =>
   });
 };
 
-/** A drive may be listed and yet refuse (remote console only); then the next that takes the medium is tried. */
+/** A listed drive may refuse (remote console only); then the next one is tried. */
 const isNextWorthTrying = (error: unknown): boolean =>
   isTemperError(error, 'BmcUnsupported') ||
   (isTemperError(error, 'BmcRejected') && [400, 405].includes(Number(error.facts.status)));
@@ -103,7 +103,7 @@ export const insertMedia = async (client: Client, args: Readonly<Record<string, 
       if (index === slots.length - 1 || !isNextWorthTrying(error)) throw error;
     }
   }
-  throw new Error('no slot'); // slotsFor never answers an empty list
+  throw new Error('no slot'); // slotsFor never returns an empty list
 };
 
 export const ejectMedia = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {

@@ -1,4 +1,4 @@
-/** A non-maskable interrupt: sent at most once, with nothing to see afterwards but the BMC's own yes. */
+/** Non-maskable interrupt, sent at most once. The BMC's acceptance is the only proof. */
 import { raise } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
 import { sendOnce } from '../../once';
@@ -7,7 +7,7 @@ import type { Client } from '../transport/client';
 
 const what = 'inject a non-maskable interrupt';
 
-/** Throws StepRejected while the node is off, StepOutcomeUnknown where no answer showed whether it arrived. */
+/** Throws StepRejected while the node is off, StepOutcomeUnknown if no answer came. */
 export const injectNmi = async (client: Client): Promise<ActOutcome> => {
   const at = await findSystem(client);
   const prepare = async () => {

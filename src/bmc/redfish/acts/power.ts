@@ -1,4 +1,4 @@
-/** Power: on, off, and asking the system to shut itself down. */
+/** Power: on, off and soft off. */
 
 import { raise } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -22,7 +22,7 @@ export const powerActs = {
   soft_power_off: { what: 'soft power off', wants: 'Off', resets: ['GracefulShutdown'], soft: true },
 } as const satisfies Record<string, ResetRow>;
 
-/** The wire knows two states and none: what is on its way counts as arrived there, everything else is not known. */
+/** Ironic has two power states. A transition counts as its target, everything else is null. */
 const folded: Readonly<Record<string, RunObserved['power_state']>> = {
   On: 'power on',
   PoweringOn: 'power on',
@@ -34,8 +34,8 @@ export const powerStateOf = (system: Pick<System, 'PowerState'>): RunObserved['p
   ownValue(folded, system.PowerState ?? '') ?? null;
 
 /**
- * On and Off are at rest, and so is Paused; the rest moves, and so does a BMC that does not say (just after its own start).
- * A hard power off counts a shutdown as its own only if it announced one: another client's polite one may never end.
+ * On, Off and Paused are stable. Everything else moves, also a missing state (just after the BMC's start). A hard power off counts a
+ * shutdown as its own only with an intent: another client's graceful shutdown may never end.
  */
 const movingOf =
   (row: ResetRow) =>
@@ -45,14 +45,14 @@ const movingOf =
     return PowerState === `Powering${row.wants}` && ours ? 'towards' : 'elsewhere';
   };
 
-/** The reset type to send, or BmcUnsupported when the BMC lists what it accepts and none of ours is there. */
+/** Throws BmcUnsupported if the BMC lists its reset types without any of `resets`. */
 const resetType = async (client: Client, system: System, row: ResetRow): Promise<string> => {
   const allowed = await allowableValues(client, system.Actions?.['#ComputerSystem.Reset'], 'ResetType');
   const found = allowed ? row.resets.find((one) => allowed.includes(one)) : row.resets[0];
   return found ?? raise('BmcUnsupported', client.facts({ what: `${row.what} (${row.resets.join(' or ')})` }));
 };
 
-/** Two equal looks are asked for, because a BMC may flap or lag right after a change. */
+/** A BMC may flap or lag after a change, so two equal looks are proof. */
 export const setPower = async (client: Client, row: ResetRow): Promise<ActOutcome> => {
   const { timing } = client.context;
   const at = await findSystem(client);

@@ -1,4 +1,4 @@
-/** Single volumes made and deleted: one command each, followed until the list of volumes agrees. */
+/** Jobs that create or delete one volume each. A job ends when the list of volumes shows it. */
 
 import { respelled } from '../../quirks';
 import { type ControllerSeen, readVolumes, type VolumeSeen } from '../discovery/raid-storage';
@@ -16,21 +16,21 @@ export type Deletion = {
   readonly applyTime: ApplyTime;
 };
 type Creation = PlannedVolume & { readonly applyTime: ApplyTime };
-/** `clears`: nothing but what is created may be left. */
+/** `clears`: no volume but the created ones may be left. */
 export type VolumePlan = {
   readonly clears: boolean;
   readonly deletions: readonly Deletion[];
   readonly creations: readonly Creation[];
 };
 
-/** Blocking creates alone take minutes, and a volume may count as made only when it is initialised. */
+/** A blocking create takes minutes, and a volume may show only after its initialisation. */
 const raidLimitMs = 3 * 60 * 60_000;
 
-/** At once where the controller can, else at the next start. */
+/** Immediate if the controller supports it, else at the next start. */
 export const applyTimeOf = ({ applyTimes }: ControllerSeen): ApplyTime =>
   (['Immediate', 'OnReset'] as const).find((time) => applyTimes.includes(time)) ?? null;
 
-/** Some BMCs refuse the property that others want; an answer that names it was not carried out. */
+/** Some BMCs refuse the property that others require. A refusal that names it means that nothing was done. */
 const withApplyTime = async (
   of: 'create volume' | 'delete volume',
   time: ApplyTime,
@@ -46,7 +46,6 @@ const withApplyTime = async (
 
 const restartFor = (time: ApplyTime): Job['restart'] => (time === 'OnReset' ? 'surely' : 'if it waits');
 
-/** For people. */
 export const volumesText = (volumes: readonly VolumeSeen[]): string =>
   volumes.map(({ raidType, drives }) => `${raidType ?? 'a volume'} on ${drives.length} drives`).join(', ') ||
   'no volumes';
@@ -100,7 +99,7 @@ const creationJob = (client: Client, planned: Creation): Job => {
   };
 };
 
-/** One at a time per controller, which refuses a second job; those of several controllers share a wave and its restart. */
+/** A controller refuses a second job, so it gets one per wave. Jobs of several controllers share a wave and its restart. */
 const wavesOf = <T extends { readonly controller: string }>(items: readonly T[]): T[][] => {
   const waves: T[][] = [];
   const turns = new Map<string, number>();
@@ -112,7 +111,7 @@ const wavesOf = <T extends { readonly controller: string }>(items: readonly T[])
   return waves;
 };
 
-/** Deletes, then creates. Throws what perform throws. */
+/** Deletes, then creates. Throws performJobs's errors. */
 export const carryOut = async (context: JobContext, { deletions, creations }: VolumePlan): Promise<void> => {
   for (const wave of wavesOf(deletions))
     await performJobs(

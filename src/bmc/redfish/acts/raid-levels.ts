@@ -1,8 +1,8 @@
-/** RAID levels in both spellings, what is asked of a volume, and whether one that is there is it. Pure. */
+/** RAID levels in both spellings, and comparison of volumes with logical disks. Pure. */
 import { ownValue } from '../../../model/own';
 import type { VolumeSeen } from '../discovery/raid-storage';
 
-/** A logical disk of a configuration that raidFault has let pass. */
+/** A logical disk that raidFault accepted. */
 export type LogicalDisk = {
   readonly raid_level: string;
   readonly size_gb: number | 'MAX';
@@ -16,9 +16,9 @@ export type LogicalDisk = {
   readonly physical_disks?: readonly unknown[];
 };
 
-/** A volume to be made; paths are those of the BMC. */
+/** Paths are those of the BMC. */
 export type PlannedVolume = {
-  /** Place in the configuration. */
+  /** Index in the configuration. */
   readonly index: number;
   readonly controller: string;
   readonly volumesPath: string;
@@ -38,7 +38,7 @@ export type Level = {
   readonly data: (drives: number) => number;
 };
 
-/** DMTF Volume.v1_6_0 RAIDType; how many drives' worth of space n drives give. 5+0 and 6+0 count as two spans. */
+/** DMTF Volume.v1_6_0 RAIDType. `data` is the capacity of n drives, in drives. 5+0 and 6+0 count as two spans. */
 export const levels: Readonly<Record<string, Level>> = {
   '0': { type: 'RAID0', least: 1, step: 1, data: (n) => n },
   '1': { type: 'RAID1', least: 2, step: 1, most: 2, data: () => 1 },
@@ -54,10 +54,10 @@ export const levelOf = (raidType: string | undefined): string | undefined =>
 
 export const gib = 1024 ** 3;
 
-/** Controllers round sizes: one GiB or one percent is the same size. */
+/** Controllers round sizes, so one GiB or one percent of difference is equal. */
 const sameSize = (wanted: number, found: number): boolean => Math.abs(found - wanted) <= Math.max(gib, wanted / 100);
 
-/** Whether a volume is what was planned. Its name is not compared: controllers shorten names, or give their own. */
+/** Names are not compared: controllers shorten or replace them. */
 export const isPlanned = (wanted: PlannedVolume, found: VolumeSeen): boolean =>
   found.raidType === wanted.raidType &&
   (wanted.bytes === null || sameSize(wanted.bytes, found.bytes)) &&
@@ -67,7 +67,7 @@ export const isPlanned = (wanted: PlannedVolume, found: VolumeSeen): boolean =>
 const isOn = (found: VolumeSeen, name: unknown): boolean =>
   found.drives.some((path) => path === name || path.endsWith(`/${String(name)}`));
 
-/** Whether a volume already is what a logical disk asks for; drives only count where it names them. */
+/** Drives count only if the logical disk names them. */
 export const isDisk = (disk: LogicalDisk, found: VolumeSeen): boolean =>
   found.raidType === ownValue(levels, disk.raid_level)?.type &&
   (disk.size_gb === 'MAX' || sameSize(disk.size_gb * gib, found.bytes)) &&

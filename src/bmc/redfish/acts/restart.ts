@@ -1,4 +1,4 @@
-/** A restart of the host in the middle of longer work: off, then on, each sent once however often the work is taken up again. */
+/** Host restart within longer work: off, then on. Each is sent once over all attempts. */
 import type { RunObserved } from '../../../model/runs/runs';
 import type { ActContext } from '../../contract';
 import { findSystem } from '../discovery/discovery';
@@ -8,7 +8,7 @@ import { powerActs, powerStateOf, setPower } from './power';
 
 const restartActs = { off: 'power_off', on: 'power_on' } as const;
 
-/** Power's own intents live inside the ledger, which would otherwise be overwritten by them. */
+/** Power's intents are kept inside the ledger, as they would otherwise overwrite it. */
 const ledgerIntents = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Client => {
   const intents: ActContext['intents'] = {
     last: async () => {
@@ -29,15 +29,14 @@ const go = async (client: Client, ledger: Ledger, key: string, is: 'off' | 'on')
   await setPower(ledgerIntents(client, ledger, key, is), powerActs[restartActs[is]]);
 };
 
-/** The power state for the store, which may know an older one. */
+/** The current power state, as the recorded one may be older. */
 export const seenPower = async (client: Client): Promise<Pick<RunObserved, 'power_state'>> => ({
   power_state: powerStateOf((await (await findSystem(client)).look()).value),
 });
 
-/** Whether the host has been restarted for this key. */
 export const wasRestarted = (ledger: Ledger, key: string): boolean => ledger.restart(key)?.is === 'done';
 
-/** Leaves the host on; one that was off is only switched on. Goes on where an earlier attempt stopped. */
+/** Leaves the host on; does not power off a host that is off. Continues an earlier attempt. */
 export const restartHost = async (client: Client, ledger: Ledger, key: string): Promise<void> => {
   const begun = ledger.restart(key)?.is;
   if (begun === 'done') return;

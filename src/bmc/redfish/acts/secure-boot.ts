@@ -34,7 +34,7 @@ export const setSecureBoot = async (client: Client, args: Readonly<Record<string
     act: () => client.patch(path, { SecureBootEnable: enabled }, what),
     show: (now) => `${now.SecureBootEnable === true ? 'enabled' : 'disabled'}`,
     again: 'now',
-    // Where it is a job of the next boot, the old value shows until then.
+    // A BMC that applies it in a job at the next boot shows the old value until then.
     trusts: true,
   });
   const now = secureBootOf(state);
@@ -47,8 +47,8 @@ const keyResets = {
 } as const;
 
 /**
- * Keys cannot be compared with the vendor's, so a first attempt always sends. After a crash between sending and hearing,
- * only a changed mode proves that the BMC obeyed; without it the outcome is unknown, and the keys are not touched again.
+ * Keys cannot be compared with the vendor's, so a first attempt always sends. After a crash around the command, only a changed mode
+ * proves that the BMC accepted it. Without that the outcome is unknown, and nothing is sent again.
  */
 export const resetSecureBootKeys = async (client: Client, which: keyof typeof keyResets): Promise<ActOutcome> => {
   const { type, leaves, what } = keyResets[which];

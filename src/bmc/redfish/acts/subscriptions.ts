@@ -1,4 +1,4 @@
-/** Event subscriptions of a BMC: the receivers of its events. */
+/** Event subscriptions of a BMC. */
 
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
@@ -27,7 +27,7 @@ type SubscriptionArgs = Readonly<Record<string, unknown>>;
 type Service = { readonly list: string; readonly types: readonly string[] | undefined };
 
 const find = async (client: Client): Promise<Service> => {
-  // A BMC that has changed hands must not report another owner's events.
+  // A BMC with another owner's node must not send its events to this receiver.
   await findChecked(client);
   const service = (await client.find((await serviceRoot(client)).EventService?.['@odata.id'], EventService))?.value;
   const list = service?.Subscriptions?.['@odata.id'];
@@ -44,13 +44,13 @@ const subscriptionView = (path: string, { Id, Context, Protocol, Destination, Ev
   EventTypes: (EventTypes ?? []).flatMap((type) => tidyText(type) ?? []),
 });
 
-/** The path of one, only ever as the BMC itself lists it: an id of a caller never becomes part of a path. */
+/** The path from the BMC's list: a caller's id must not become part of a path. */
 const pathOf = (paths: readonly string[], id: unknown): string | undefined =>
   paths.find((path) => lastOf(path) === String(id));
 
 const notFound = (client: Client, id: unknown): never => raise('SubscriptionNotFound', client.facts({ id }));
 
-/** `args`: the id of one, or nothing for the list of all. */
+/** `args`: one id, or none for the list. */
 export const readSubscriptions = async (client: Client, { id }: SubscriptionArgs): Promise<ActOutcome> => {
   const { list } = await find(client);
   const paths = await membersOf(client, list);
@@ -74,7 +74,7 @@ export const readSubscriptions = async (client: Client, { id }: SubscriptionArgs
   return found ? { is: 'done', value: subscriptionView(path, found.value) } : notFound(client, id);
 };
 
-/** What the BMC is sent, from the arguments of the act. */
+/** Body of the subscription, from the act's arguments. */
 const wantedBy = ({ destination, context, protocol, event_types }: SubscriptionArgs) => ({
   Destination: String(destination),
   Protocol: protocol ?? 'Redfish',
@@ -83,7 +83,7 @@ const wantedBy = ({ destination, context, protocol, event_types }: SubscriptionA
 });
 type Wanted = ReturnType<typeof wantedBy>;
 
-/** What the receiver knows the sender by. */
+/** Credentials of the BMC at the receiver. */
 const secretHeaders = ({ secret_headers: given }: SubscriptionArgs): SubscriptionArgs =>
   Array.isArray(given) && given.length > 0 ? { HttpHeaders: given } : {};
 
@@ -105,7 +105,7 @@ type SubscriptionObserved = {
   readonly made?: { readonly path: string; readonly is: Subscription };
 };
 
-/** The list as it was when the command was announced; undefined where none was. */
+/** The list before the announced command; undefined if there is no intent. */
 const announcedPaths = async (
   { context }: Client,
   desired: SubscriptionArgs,
@@ -114,7 +114,7 @@ const announcedPaths = async (
   return typeof before === 'string' ? (JSON.parse(before) as string[]) : undefined;
 };
 
-/** What is new in the list and says what was asked for. */
+/** The new entry with the given destination and context. */
 const lookFor = async (
   client: Client,
   list: string,
@@ -131,8 +131,8 @@ const lookFor = async (
 };
 
 /**
- * `args`: destination, context, protocol, event_types, secret_headers. A subscription is this act's own when it was not there
- * before the command and says the same: two callers may want the same events sent to one place.
+ * `args`: destination, context, protocol, event_types, secret_headers. A subscription is this act's if it is new since the command and
+ * equal: another caller may have subscribed the same receiver.
  */
 export const createSubscription = async (client: Client, args: SubscriptionArgs): Promise<ActOutcome> => {
   const what = 'subscribe to events';
@@ -158,7 +158,7 @@ export const createSubscription = async (client: Client, args: SubscriptionArgs)
   return { is: 'done', note: `subscription ${value.Id}`, value };
 };
 
-/** `args`: id. Throws SubscriptionNotFound where it was not there before anything was sent. */
+/** `args`: id. Throws SubscriptionNotFound if it did not exist before the command. */
 export const deleteSubscription = async (client: Client, { id }: SubscriptionArgs): Promise<ActOutcome> => {
   const what = 'end a subscription to events';
   const { list } = await find(client);

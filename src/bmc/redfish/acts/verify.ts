@@ -1,4 +1,4 @@
-/** The look behind verify and power sync: power, boot mode, secure boot, vendor and health. */
+/** Looks of verify and power sync: power, boot mode, secure boot, vendor and health. */
 
 import { isTemperError, messageOf } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -21,7 +21,7 @@ export const healthOf = (system: System): RunObserved['health'] => {
   return said === 'OK' || said === 'Warning' || said === 'Critical' ? said : null;
 };
 
-/** What is in force now, not what the next boot will have. */
+/** The value in force now, not that of the next boot. */
 export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null => {
   if (secureBoot?.SecureBootCurrentBoot !== undefined) return secureBoot.SecureBootCurrentBoot === 'Enabled';
   return secureBoot?.SecureBootEnable ?? null;
@@ -31,12 +31,12 @@ export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null
 export const vendorOf = async (client: Client, system: System): Promise<string | undefined> =>
   tidyText((await serviceRoot(client)).Vendor ?? system.Manufacturer);
 
-/** A BMC that errs over secure boot alone is still a BMC that can be used. */
+/** A BMC that fails only at secure boot is still usable. */
 const ignoreRefusal = (error: unknown): undefined => {
   if (!isTemperError(error, 'BmcServerError') && !isTemperError(error, 'BmcRejected')) throw error;
 };
 
-/** Nice to know and no condition: whatever goes wrong here is not the verdict on the BMC. */
+/** A failure here does not fail verify. */
 const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T>): Promise<T | undefined> => {
   try {
     return await read();
@@ -56,7 +56,7 @@ const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firm
   return { ...(bios && { bios }), ...(firmware && { firmware }) };
 };
 
-/** With `only: 'power'`, as power sync asks, it reads the system alone: one request where the node says which it is. */
+/** `only: 'power'` (power sync) reads only the system: one request if driver_info names it. */
 export const verify = async (client: Client, { only }: Readonly<Record<string, unknown>> = {}): Promise<ActOutcome> => {
   if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(await lookAtPowerOf(client)) } };
   const { value: system } = await (await findSystem(client)).look();

@@ -1,4 +1,4 @@
-/** Finding a node's resources at its BMC, always by following links. */
+/** Discovery of a node's resources at its BMC, only by links. */
 import type { z } from 'zod';
 import { raise } from '../../../model/errors';
 import type { Client, ReadResource } from '../transport/client';
@@ -7,11 +7,11 @@ import { ActionInfo, Collection, Manager, PowerOfSystem, ServiceRoot, System } f
 export const serviceRoot = async (client: Client) =>
   (await client.get(`${client.connection.settings.address.prefix}/redfish/v1/`, ServiceRoot)).value;
 
-/** The paths of a collection's members; none when the BMC does not have the collection. */
+/** Empty if the BMC does not have the collection. */
 export const membersOf = async (client: Client, path: string | undefined): Promise<string[]> =>
   ((await client.find(path, Collection))?.value.Members ?? []).map((member) => member['@odata.id']);
 
-/** The path of the node's system: the one it names, else the only one there is. Throws DriverInfoInvalid when there are several. */
+/** The system of driver_info, else the BMC's only one. Throws DriverInfoInvalid if there are several. */
 const systemPath = async (client: Client): Promise<string> => {
   const { settings } = client.connection;
   if (settings.system !== undefined) return settings.system;
@@ -30,14 +30,14 @@ export type SystemAt = { readonly path: string; look(): Promise<ReadResource<Sys
 const plainUuid = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase();
 
 /**
- * Throws BmcWrongSystem when the operator said which system it has to be and it is another: the address may have changed
- * hands, and the next command would reach another owner's node.
+ * Throws BmcWrongSystem if the system is not the one of driver_info. The BMC's address may have moved, and a command would reach
+ * another owner's node.
  */
 const requireSystem = (client: Client, { UUID }: Pick<System, 'UUID'>): void => {
   const wanted = client.connection.settings.systemUuid;
   if (wanted === undefined || (UUID !== undefined && plainUuid(UUID) === plainUuid(wanted))) return;
   if (UUID === undefined)
-    // BMCs that are starting leave it out for a while.
+    // BMCs omit it for a while when starting.
     raise(
       'BmcServerError',
       client.facts({ status: 200, reason: `its system shows no UUID to compare with ${wanted}` }),
@@ -51,24 +51,24 @@ const lookThere = async <T extends Pick<System, 'UUID'>>(client: Client, path: s
   return read;
 };
 
-/** The node's system, found once per act and read as often as needed. */
+/** The node's system, found once per act. */
 export const findSystem = async (client: Client): Promise<SystemAt> => {
   const path = await systemPath(client);
   return { path, look: () => lookThere(client, path, System) };
 };
 
-/** The node's system, read once and for its power alone. */
+/** Reads only the power state of the node's system. */
 export const lookAtPowerOf = async (client: Client): Promise<Pick<System, 'PowerState'>> =>
   (await lookThere(client, await systemPath(client), PowerOfSystem)).value;
 
-/** The same, looked at once: it is the system that the operator named. */
+/** Finds the system and checks its UUID. */
 export const findChecked = async (client: Client): Promise<SystemAt> => {
   const at = await findSystem(client);
   await at.look();
   return at;
 };
 
-/** The managers of a system; some BMCs link none, then all of the BMC's. */
+/** The managers of a system. Some BMCs link none; then all managers of the BMC. */
 export const managerPaths = async (client: Client, system: System): Promise<string[]> => {
   const linked = (system.Links?.ManagedBy ?? []).map((link) => link['@odata.id']);
   return linked.length > 0 ? linked : membersOf(client, (await serviceRoot(client)).Managers?.['@odata.id']);
@@ -82,7 +82,7 @@ export const findManager = async (client: Client, system: System): Promise<{ pat
 
 type Action = { readonly '@Redfish.ActionInfo'?: string };
 
-/** What an action accepts for a parameter, in the action itself or in its ActionInfo. Undefined: the BMC does not say. */
+/** The values that an action or its ActionInfo allows for a parameter; undefined if the BMC lists none. */
 export const allowableValues = async (
   client: Client,
   action: (Action & Readonly<Record<string, unknown>>) | undefined,

@@ -1,4 +1,4 @@
-/** The parts of a node that have firmware of their own, and the versions they run. */
+/** Firmware parts of a node and their versions. */
 import { isTemperError } from '../../../model/errors';
 import { FirmwareChassis, FirmwareSystem, NetworkAdapter } from '../jobs/job-resources';
 import type { Client } from '../transport/client';
@@ -7,7 +7,7 @@ import type { System } from './resources';
 
 export type FirmwarePart = { readonly component: string; readonly version: string | null };
 
-/** Some BMCs answer 400 until the host runs ('adapters need a running host'); others have no adapters to show. */
+/** Some BMCs answer 400 until the host runs ('adapters need a running host'); others have no adapters. */
 const unlessAbsent = (error: unknown): undefined => {
   if (!isTemperError(error, 'BmcRejected')) throw error;
 };
@@ -25,7 +25,7 @@ const adapters = async (client: Client, system: System): Promise<FirmwarePart[]>
   return found;
 };
 
-/** `bios`, `bmc` and one `nic:<serial or id>` per network adapter. Each call is a fresh look. */
+/** `bios`, `bmc` and one `nic:<serial or id>` per network adapter. Not cached. */
 export const readParts = async (client: Client): Promise<FirmwarePart[]> => {
   const at = await findSystem(client);
   const { value: system } = await at.look();

@@ -1,4 +1,4 @@
-/** Resources that inspection and indicators read, as lenient as the others. */
+/** Lenient schemas for inspection and indicators. */
 import { z } from 'zod';
 import { Drive, Storage } from '../jobs/job-resources';
 import { Chassis, link, maybe, optionalFlag, optionalLinks, optionalText, System, status } from './resources';

@@ -1,4 +1,4 @@
-/** What a node consists of, in the form in which the ramdisk would report it. */
+/** Inventory of a node, in the ramdisk's format. */
 
 import { ownValue } from '../../../model/own';
 import { hasQuirk } from '../../quirks';
@@ -16,7 +16,7 @@ import {
 } from './inventory-resources';
 import { createParts, type FoundPart, type Parts } from './parts';
 
-/** Processors: `x86-64` and its like as kernels spell them; the family where the BMC says no more. */
+/** Kernel names of instruction sets. */
 const architectures: Readonly<Record<string, string>> = {
   'x86-64': 'x86_64',
   x86: 'i686',
@@ -28,7 +28,7 @@ const architectures: Readonly<Record<string, string>> = {
   PowerISA: 'ppc64le',
   'RISC-V': 'riscv64',
 };
-// Only 64-bit members of a family carry a BMC.
+// A server with a BMC has a 64-bit member of the family.
 const families: Readonly<Record<string, string>> = { x86: 'x86_64', ARM: 'aarch64', 'IA-64': 'ia64', Power: 'ppc64le' };
 
 const absent = (part: { readonly Status?: { readonly State?: string } }): boolean => part.Status?.State === 'Absent';
@@ -41,7 +41,7 @@ const sum = (values: readonly (number | undefined)[]): number | undefined => {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 };
 
-/** `count` is threads, as an operating system counts: the sockets only where nothing else is reported. */
+/** `count` is threads, as in an operating system. It is sockets only if nothing else is reported. */
 const cpuOf = (system: HostSystem, all: readonly Processor[]) => {
   const cpus = all.filter((one) => !absent(one) && (one.ProcessorType ?? 'CPU') === 'CPU');
   const { ProcessorSummary: summary } = system;
@@ -58,7 +58,7 @@ const cpuOf = (system: HostSystem, all: readonly Processor[]) => {
 
 const gib = 1024 ** 3;
 
-/** Some BMCs say 0 until the host has been on. */
+/** Some BMCs report 0 until the host has been on. */
 const memoryOf = ({ MemorySummary }: HostSystem) => {
   const size = MemorySummary?.TotalSystemMemoryGiB || undefined;
   return {
@@ -84,7 +84,6 @@ const diskOf = (name: string, drive: HostDrive): DiskSeen[] =>
         },
       ];
 
-/** Drives of all controllers. */
 export const readDrives = async (parts: Parts, system: HostSystem) => {
   const found: { readonly controller: string; readonly at: FoundPart<HostDrive> }[] = [];
   for (const { path, value } of await parts.members(system.Storage?.['@odata.id'], HostStorage)) {
@@ -94,7 +93,7 @@ export const readDrives = async (parts: Parts, system: HostSystem) => {
   return found;
 };
 
-/** Drives where the BMC lists them, else the devices of the older SimpleStorage. */
+/** Drives if the BMC lists them, else the devices of the older SimpleStorage. */
 const readDisks = async (parts: Parts, system: HostSystem): Promise<DiskSeen[]> => {
   const drives = (await readDrives(parts, system)).flatMap(({ at }) => diskOf(lastOf(at.path), at.value));
   if (drives.length > 0) return drives;
@@ -107,7 +106,7 @@ const readDisks = async (parts: Parts, system: HostSystem): Promise<DiskSeen[]> 
 const macForm = /^[0-9a-f]{2}([:-]?[0-9a-f]{2}){5}$/;
 const noMacs: readonly string[] = ['00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff'];
 
-/** A MAC address as ports have it, or undefined: BMCs show empty texts, zeros and names in its place. */
+/** A MAC address in the form of ports. BMCs may report empty texts, zeros and names instead; then undefined. */
 const macOf = (text: string | undefined): string | undefined => {
   const lower = (text ?? '').trim().toLowerCase();
   if (!macForm.test(lower)) return undefined;
@@ -117,7 +116,7 @@ const macOf = (text: string | undefined): string | undefined => {
 
 const interfaceOf = (path: string, nic: EthernetInterface) => {
   const mac_address = macOf(nic.MACAddress) ?? macOf(nic.PermanentMACAddress);
-  // A switched-off interface carries nothing that a port could be for.
+  // No port can use a disabled interface.
   const off = (nic.Status?.State ?? 'Enabled') !== 'Enabled' || nic.InterfaceEnabled === false;
   if (mac_address === undefined || off) return [];
   return [
@@ -133,7 +132,7 @@ const interfaceOf = (path: string, nic: EthernetInterface) => {
 const readInterfaces = async (parts: Parts, system: HostSystem) => {
   const nics = await parts.members(system.EthernetInterfaces?.['@odata.id'], EthernetInterface);
   const found = nics.flatMap(({ path, value }) => interfaceOf(path, value));
-  // The same address behind two names is one interface.
+  // An address with two names is one interface.
   return [...new Map(found.map((each) => [each.mac_address, each])).values()];
 };
 
@@ -148,7 +147,7 @@ const systemVendorOf = (system: HostSystem) => {
   };
 };
 
-/** The inventory of a system, with whatever the BMC does not report as null or left out of its list. */
+/** Values that the BMC does not report are null. */
 const assemble = (client: Client, system: HostSystem, processors: readonly Processor[]) => ({
   cpu: cpuOf(system, processors),
   memory: memoryOf(system),
@@ -157,7 +156,7 @@ const assemble = (client: Client, system: HostSystem, processors: readonly Proce
   boot: { current_boot_mode: bootModeOf(system) ?? null, pxe_interface: null },
 });
 
-/** `troubles`: what the BMC erred over, by the property that would have come of it. */
+/** `troubles`: failed reads by the property that they belong to. */
 export const readInventory = async (client: Client, system: HostSystem) => {
   const [forCpus, forDisks, forInterfaces] = [createParts(client), createParts(client), createParts(client)] as const;
   const processors = await forCpus.members(system.Processors?.['@odata.id'], Processor);

@@ -1,4 +1,4 @@
-/** Virtual drives: finding the slot for a kind of medium, and the spellings in which BMCs want inserts and ejects. */
+/** Virtual media slots: search by kind of medium, and requests to insert and eject. */
 import { raise } from '../../../model/errors';
 import type { mediaTypes } from '../../../model/lifecycle/steps';
 import { asksForEmptyBody, respelled } from '../../quirks';
@@ -10,13 +10,13 @@ import { Manager, VirtualMedia } from './resources';
 export type Slot = {
   readonly path: string;
   readonly media: VirtualMedia;
-  /** No actions, but a PATCH inserts and ejects ('media by PATCH'). */
+  /** No actions: a PATCH inserts and ejects ('media by PATCH'). */
   readonly byPatch: boolean;
 };
 
 export type MediaType = (typeof mediaTypes)[number];
 
-/** What a slot must take, best first; a DVD drive does for a CD. */
+/** Media types that a slot must take, best first. A DVD drive takes a CD. */
 const accepts: Readonly<Record<MediaType, readonly string[]>> = {
   cdrom: ['CD', 'DVD'],
   disk: ['USBStick'],
@@ -30,7 +30,7 @@ export const readSlot = async (client: Client, path: string): Promise<Slot> => {
   return { path, media, byPatch };
 };
 
-/** Every slot of the node: those of the system, then those of its managers. The same drive may show up in both places. */
+/** Slots of the system, then of its managers. Both may list the same drive. */
 export const findSlots = async (client: Client): Promise<Slot[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const places = [system.VirtualMedia?.['@odata.id']];
@@ -45,7 +45,7 @@ export const findSlots = async (client: Client): Promise<Slot[]> => {
 export const takes = ({ media }: Slot, type: MediaType): boolean =>
   (media.MediaTypes ?? []).some((name) => accepts[type].includes(name));
 
-/** Slots that can take the medium, in the order in which to try them. */
+/** Slots that can take the medium, in the order of trial. */
 export const slotsFor = (client: Client, slots: readonly Slot[], type: MediaType): Slot[] => {
   const rank = ({ media }: Slot) => accepts[type].findIndex((name) => media.MediaTypes?.includes(name));
   const usable = (slot: Slot) => slot.byPatch || slot.media.Actions?.['#VirtualMedia.InsertMedia'] !== undefined;
@@ -62,7 +62,7 @@ export const insertInto = async (client: Client, slot: Slot, url: string, what: 
   let sent = await client.post(target, body, what);
   for (let tries = 1; tries < mostTries && sent.is === 'refused'; tries += 1) {
     const next = respelled('insert media', body, messageTextOf(sent.reply), url);
-    // A BMC that refuses what it asked for would go round in circles.
+    // Ends the loop with a BMC that refuses the property it required.
     if (Object.keys(next).length <= Object.keys(body).length) break;
     body = next;
     sent = await client.post(target, body, what);
@@ -70,7 +70,7 @@ export const insertInto = async (client: Client, slot: Slot, url: string, what: 
   return sent;
 };
 
-/** Most take no body, some insist on an empty one. */
+/** Most BMCs take no body; some require an empty one. */
 export const ejectFrom = async (client: Client, slot: Slot, what: string): Promise<Sent> => {
   const target = slot.media.Actions?.['#VirtualMedia.EjectMedia']?.target;
   if (target === undefined) return client.patch(slot.path, { Image: null, Inserted: false }, what);

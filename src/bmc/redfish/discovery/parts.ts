@@ -1,20 +1,19 @@
-/** Reading many small parts of a node, where one that the BMC errs over must not spoil the rest. */
+/** Reads of many small parts of a node; one failed read must not spoil the others. */
 import type { z } from 'zod';
 import { isTemperError, type TemperError } from '../../../model/errors';
 import type { Client, ReadResource } from '../transport/client';
 import { membersOf } from './discovery';
 
-/** One resource and where it is. */
 export type FoundPart<T> = ReadResource<T> & { readonly path: string };
 
 export type Parts = {
-  /** What was not to be had, in order: the BMC answered, and not with that. */
+  /** Errors of parts that the BMC answered without data, in order. */
   readonly troubles: readonly TemperError[];
-  /** What `read` finds; undefined where the BMC errs over it. Throws where it is silent or leads elsewhere. */
+  /** Undefined if the BMC answers with an error. Throws if it does not answer, or links to another host. */
   part<T>(read: () => Promise<T>): Promise<T | undefined>;
-  /** The members of a collection that can be read, one after the other: BMCs are slow, and others wait too. */
+  /** The readable members of a collection. Read one after the other, because BMCs are slow and have other clients. */
   members<T>(path: string | undefined, schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
-  /** The same for links that are known already. */
+  /** The same for known links. */
   each<T>(paths: readonly string[], schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
 };
 
@@ -24,7 +23,7 @@ const answered: readonly string[] = ['BmcServerError', 'BmcRejected', 'BmcBusy',
 const isAnswer = (error: unknown): error is TemperError =>
   isTemperError(error) && answered.includes(error.code) && error.facts.status !== 'link';
 
-// No node has more of anything; a BMC that lists more does not mean well.
+// No node has more of anything; a BMC that lists more is malicious.
 const mostMembers = 256;
 
 export const createParts = (client: Client): Parts => {

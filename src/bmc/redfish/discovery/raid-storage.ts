@@ -1,4 +1,4 @@
-/** What a BMC reports of its storage: controllers that make volumes, their drives, and the volumes there are. */
+/** RAID storage of a BMC: controllers, drives and volumes. */
 import { raise } from '../../../model/errors';
 import { Drive, Storage, StorageController, StorageSystem, Volume, VolumeCollection } from '../jobs/job-resources';
 import type { Client } from '../transport/client';
@@ -6,7 +6,7 @@ import { findSystem, membersOf } from './discovery';
 
 export type DriveSeen = {
   readonly path: string;
-  /** Everything a configuration may call it by. */
+  /** Names that a configuration may use for it. */
   readonly names: readonly string[];
   readonly id: string;
   readonly bytes: number;
@@ -26,7 +26,7 @@ export type VolumeSeen = {
 export type ControllerSeen = {
   readonly id: string;
   readonly names: readonly string[];
-  /** Undefined: it does not say. */
+  /** Undefined if the BMC lists none. */
   readonly raidTypes: readonly string[] | undefined;
   readonly volumesPath: string;
   readonly applyTimes: readonly string[];
@@ -37,7 +37,7 @@ export type ControllerSeen = {
 const texts = (...values: readonly (string | undefined)[]): string[] => values.filter((value) => value !== undefined);
 const last = (path: string): string => path.replace(/\/$/, '').split('/').at(-1) ?? path;
 
-/** Drives that are there and not known to be broken. */
+/** Empty for an absent or broken drive. */
 const driveAt = async (client: Client, path: string): Promise<DriveSeen[]> => {
   const drive = (await client.find(path, Drive))?.value;
   if (drive === undefined || drive.CapacityBytes === undefined) return [];
@@ -49,13 +49,13 @@ const driveAt = async (client: Client, path: string): Promise<DriveSeen[]> => {
 
 const volumeAt = async (client: Client, path: string): Promise<VolumeSeen[]> => {
   const volume = (await client.find(path, Volume))?.value;
-  // A raw device is a drive under another name: nothing made it, and nothing can delete it.
+  // A raw device is a drive under another name, which cannot be deleted.
   if (volume === undefined || volume.VolumeType === 'RawDevice') return [];
   const drives = (volume.Links?.Drives ?? []).map((link) => link['@odata.id']);
   return [{ path, name: volume.Name, raidType: volume.RAIDType, bytes: volume.CapacityBytes ?? 0, drives }];
 };
 
-/** The volumes of one collection, with the times at which the controller is ready to change them. */
+/** With the times at which the controller can apply changes. */
 export const readVolumes = async (
   client: Client,
   path: string,
@@ -66,7 +66,7 @@ export const readVolumes = async (
   return { volumes, applyTimes: value['@Redfish.OperationApplyTimeSupport']?.SupportedValues ?? [] };
 };
 
-/** What the controller can make, in the new spelling or the old; an empty list is one that passes its drives through. */
+/** RAID types of the controller, in the new or the old property. An empty list means that it passes drives through. */
 const controllerOf = async (
   client: Client,
   storage: Storage,
@@ -89,7 +89,7 @@ const storageAt = async (client: Client, path: string): Promise<ControllerSeen[]
   return [{ ...known, ...(await readVolumes(client, volumesPath)) }];
 };
 
-/** The controllers that make volumes. Throws BmcUnsupported when the system has none. */
+/** Throws BmcUnsupported if no controller makes volumes. */
 export const readStorage = async (client: Client): Promise<ControllerSeen[]> => {
   const system = await client.get((await findSystem(client)).path, StorageSystem);
   const found: ControllerSeen[] = [];

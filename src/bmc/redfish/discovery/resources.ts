@@ -1,7 +1,7 @@
-/** The parts of Redfish resources that acts read, as lenient schemas: what a BMC adds is kept, what it omits is undefined. */
+/** Lenient schemas of Redfish resources: extra properties stay, missing ones are undefined. */
 import { z } from 'zod';
 
-/** Absent, null and ill-typed all mean "the BMC does not say". */
+/** Absent, null and ill-typed values all become undefined. */
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema
     .nullish()
@@ -73,7 +73,7 @@ export const System = z.looseObject({
 });
 export type System = z.output<typeof System>;
 
-/** What a look at power reads of a system: no more is taken apart at each of them. */
+/** Only this much is parsed for a look at power. */
 export const PowerOfSystem = System.pick({ UUID: true, PowerState: true });
 
 export const BootSettings = z.looseObject({ Boot: boot });
@@ -93,7 +93,7 @@ export type SecureBoot = z.output<typeof SecureBoot>;
 
 const Value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 export type BiosValue = z.output<typeof Value>;
-// One value that makes no sense must not hide the others.
+// One bad value must not hide the others.
 const attributes = z.record(z.string(), Value.catch(null)).catch({}).default({});
 
 export const Bios = z.looseObject({

@@ -1,18 +1,18 @@
 /**
- * What an act that sends several commands has sent so far: kept in its intent, written before each command leaves, so that
- * an attempt that goes on after a crash knows what may be under way and never sends it again.
+ * Ledger of an act with several commands, kept in its intent. It is written before each command is sent, so that no attempt after a
+ * crash sends one twice.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { TemperError } from '../../../model/errors';
 import type { ActContext, Intent } from '../../contract';
 import { aged, dated, type LedgerEntry, type Pages, type RestartEntry } from './ledger-times';
 export type Ledger = {
-  /** Made once and kept: a later attempt must not plan anew with half of the work done. */
+  /** Made once and kept: a later attempt must not make another plan after half of the work. */
   plan<Plan>(make: () => Promise<Plan>): Promise<Plan>;
   job(key: string): LedgerEntry | undefined;
   putJob(key: string, entry: LedgerEntry): Promise<void>;
   dropJob(key: string): Promise<void>;
-  /** Whether no other command was sent after this one, so that whatever is new at the BMC is its doing. */
+  /** True if no other command was sent later, so that anything new at the BMC comes from this one. */
   isLatest(key: string): boolean;
   restart(key: string): RestartEntry | undefined;
   putRestart(key: string, entry: RestartEntry): Promise<void>;
@@ -25,15 +25,15 @@ const pagesOf = (intent: Intent | undefined, desired: Pages['desired']): Pages =
   intent && isDeepStrictEqual(intent.detail.desired, desired) ? dated(intent) : { desired, jobs: {}, restarts: {} };
 
 /**
- * A command that ended badly is never sent again by the engine's own retries, which count on from the attempt of that end.
- * An attempt that does not is a new beginning that a person asked for.
+ * Temporal's retries never send a failed command again: their attempt numbers continue after the failed one. A lower number means that
+ * an operator started the act again.
  */
 const rethrow = ({ jobs }: Pages, attempt: number): void => {
   for (const { verdict } of Object.values(jobs))
     if (verdict && attempt > verdict.attempt) throw new TemperError(verdict.code, verdict.facts);
 };
 
-/** Opens the ledger of this act. `desired` is JSON without secrets: a ledger for something else is not read. */
+/** `desired` is JSON without secrets. A ledger with another one is ignored. */
 export const openLedger = async (
   { intents, attempt }: Pick<ActContext, 'intents' | 'attempt'>,
   desired: Pages['desired'],

@@ -1,4 +1,4 @@
-/** Resources that long work reads: tasks, storage, volumes and the update service, as lenient as the others. */
+/** Lenient schemas of tasks, jobs, storage, volumes and the update service. */
 import { z } from 'zod';
 import { link, maybe, optionalLinks, optionalText, status, texts } from '../discovery/resources';
 
@@ -33,7 +33,7 @@ export const Task = z.looseObject({
 });
 export type Task = z.output<typeof Task>;
 
-/** A job of a vendor or of the standard's JobService: the two spell the same things. */
+/** A vendor's job or one of the standard's JobService; both have the same properties. */
 export const VendorJob = z.looseObject({
   JobState: optionalText,
   JobStatus: optionalText,
@@ -42,7 +42,7 @@ export const VendorJob = z.looseObject({
 });
 export type VendorJob = z.output<typeof VendorJob>;
 
-/** As it comes: where a vendor's jobs are is said by its row in quirks.ts. */
+/** Unparsed: a row in quirks.ts has the path of a vendor's jobs. */
 export const ManagerDocument = z.looseObject({});
 
 export const StorageSystem = z.looseObject({ Storage: maybe(link) });

@@ -1,6 +1,6 @@
 /**
- * Following one command that a BMC has taken: through its task where there is one, until its effect shows. What its task
- * says is a hint; without the effect it has failed, or its outcome is unknown.
+ * Watch of an accepted command, through its task if there is one, until its effect shows. The task's state is a hint. Without the
+ * effect, the command has failed or its outcome is unknown.
  */
 import { type ErrorCode, isTemperError, raise } from '../../../model/errors';
 import { backOff, pause } from '../../wait';
@@ -11,11 +11,11 @@ import type { LedgerEntry } from './ledger-times';
 import { newTask, progressOf } from './tasks';
 import type { JobProgress } from './vendor-jobs';
 
-/** The engine cuts an attempt short after a while; a clear end comes before that. */
+/** Ends before Temporal's startToClose timeout cuts the attempt short. */
 const limitOf = ({ client }: JobContext, job: Job): number =>
   Math.min(job.limitMs, (client.context.timing.limits?.once?.startToCloseMs ?? Number.POSITIVE_INFINITY) * 0.9);
 
-/** For how long an effect may lag behind what the BMC says of its task, or stay away where it says nothing. */
+/** Time for an effect to appear after the task has ended or was lost. */
 const graceMs = ({ client }: JobContext): number => client.context.timing.softPowerTimeoutMs;
 
 const endJob = async (
@@ -46,7 +46,7 @@ const restart = async ({ context, job, wave }: Watch): Promise<void> => {
   const { client, ledger } = context;
   client.context.log.info('restarting the host', { what: job.key });
   await restartHost(client, ledger, wave);
-  // What it brings about shows only from now on.
+  // The effect can appear only after the restart.
   if (ledger.job(job.key)?.over !== undefined) await update(context, job, { over: performance.now() });
 };
 
@@ -56,7 +56,7 @@ const wantsRestart = (watch: Watch, { waits, state }: Extract<JobProgress, { is:
   if (job.restart === 'never' || wasRestarted(context.ledger, wave)) return false;
   watch.waitingSince = waits ? (watch.waitingSince ?? performance.now()) : undefined;
   if (waits) return performance.now() - watch.waitingSince! >= (job.waitMs ?? 0);
-  // A job that is not scheduled yet would miss the start.
+  // A job that is not scheduled yet would miss the restart.
   const young = state.startsWith('New') && performance.now() - context.ledger.job(job.key)!.sent < timing.settleMs;
   return job.restart === 'surely' && !young;
 };
@@ -64,14 +64,14 @@ const wantsRestart = (watch: Watch, { waits, state }: Extract<JobProgress, { is:
 const whileRunning = async (watch: Watch, progress: Extract<JobProgress, { is: 'running' }>): Promise<void> => {
   const { context, job } = watch;
   const { sent, over } = context.ledger.job(job.key)!;
-  // A task that was lost may be found again.
+  // A lost task may be found again.
   if (progress.learnt || over !== undefined) await update(context, job, { ...progress.learnt, over: undefined });
   if (wantsRestart(watch, progress)) await restart(watch);
   if (performance.now() - sent >= limitOf(context, job))
     await whenEndless(watch, performance.now() - sent, progress.state);
 };
 
-/** A task that has forgotten to end may have done its work all the same. */
+/** A task without an end may still have done its work. */
 const whenEndless = async ({ context, job }: Watch, ageMs: number, seen: string): Promise<void> => {
   const { shows } = await job.effect(context.ledger.job(job.key)!.before, false);
   if (!shows) return endJob(context, job, 'BmcJobEndless', { minutes: Math.round(ageMs / 60_000), seen });
@@ -79,7 +79,7 @@ const whenEndless = async ({ context, job }: Watch, ageMs: number, seen: string)
   await update(context, job, { is: 'done' });
 };
 
-/** A monitor's 500 may be the end of the work or of the BMC's patience; three in a row are taken for the former. */
+/** A monitor's 500 may mean a failed command or a busy BMC. Three in a row count as failure. */
 const whenFailed = async (watch: Watch, { reason, unsure }: Extract<JobProgress, { is: 'failed' }>): Promise<void> => {
   watch.doubts += 1;
   if (!unsure || watch.doubts >= 3) await endJob(watch.context, watch.job, 'BmcJobFailed', { reason });
@@ -96,18 +96,18 @@ const restartHelps = ({ context, job, wave }: Watch, endedWell: boolean, waits: 
   const { is, over } = context.ledger.job(job.key)!;
   if (wasRestarted(context.ledger, wave)) return false;
   if (job.restart === 'surely') return is === 'accepted';
-  // An effect may lag a little without needing a restart.
+  // A late effect may need no restart.
   const lags = over === undefined || performance.now() - over < context.client.context.timing.settleMs;
   return job.restart === 'if it waits' && endedWell && (waits || !lags);
 };
 
-/** Its task has ended, or no record of it is left: now only the effect counts. */
+/** The task has ended or is lost, so only the effect counts. */
 const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<void> => {
   const { context, job } = watch;
   const { client, ledger } = context;
   const entry = ledger.job(job.key)!;
   const endedWell = well || entry.well === true;
-  // Some BMCs know a new task only after a moment.
+  // Some BMCs list a new task only after a moment.
   const early = !endedWell && performance.now() - entry.sent < client.context.timing.settleMs;
   if (entry.over === undefined && !early)
     await update(context, job, { over: performance.now(), ...(endedWell && { well: true }) });
@@ -127,14 +127,14 @@ const overdue = async (watch: Watch, endedWell: boolean, seen: string): Promise<
     await endWithout(watch, endedWell, seen);
 };
 
-/** Where no answer named the task, one that is new in the BMC's list is taken for it. */
+/** If no answer named the task, a new one in the BMC's list is used. */
 const readProgress = async ({ context, job }: Watch): Promise<JobProgress> => {
   const { client, ledger } = context;
   const entry = ledger.job(job.key)!;
   if (entry.final) return { is: 'done' };
   const named = entry.monitor ?? entry.task;
   const progress: JobProgress = named ? await progressOf(client, entry) : { is: 'lost' };
-  // A monitor may end well for work that only its task calls a failure.
+  // A monitor may succeed for work that its task reports as failed.
   const enough = entry.task !== undefined || (named !== undefined && progress.is !== 'done');
   const task = enough || !ledger.isLatest(job.key) ? undefined : await newTask(client, entry);
   if (task === undefined) return progress;
@@ -161,11 +161,11 @@ const followJob = async (watch: Watch, progress: JobProgress): Promise<void> => 
   }
 };
 
-/** Retry-After counts, but neither as a hammer nor as an eternity: 2 to 60 times the first pause. */
+/** Honours Retry-After within 2 to 60 times the first pause. */
 const pauseFor = (pollMs: number, askedMs: number | undefined, usual: number): number =>
   askedMs === undefined ? usual : Math.min(Math.max(askedMs, 2 * pollMs), 60 * pollMs);
 
-/** Follows one command until its effect shows. `wave` names the restart that it shares with others. */
+/** Follows one command until its effect shows. `wave` names the restart that it shares with other jobs. */
 export const watchUntilDone = async (watch: Watch): Promise<void> => {
   const { client, ledger } = watch.context;
   const { timing, signal, beat } = client.context;

@@ -1,4 +1,4 @@
-/** What one command of long work is: how it is sent, how its effect is recognised, and what it needs of the host. */
+/** One command of long work: its sending, its effect, and its need for a restart. */
 import { isTemperError, type TemperError } from '../../../model/errors';
 import type { Client, Sent } from '../transport/client';
 import type { Ledger } from './job-ledger';
@@ -6,24 +6,24 @@ import type { Ledger } from './job-ledger';
 type Effect = { readonly shows: boolean; readonly seen: string };
 
 export type Job = {
-  /** Names it in the ledger and for operators: `update bios`. */
+  /** Key in the ledger and text for operators: `update bios`. */
   readonly key: string;
-  /** How long the BMC may take. */
+  /** Time limit of the BMC. */
   readonly limitMs: number;
-  /** What is true before, as JSON without secrets: the effect is recognised by it. */
+  /** State before the command, as JSON without secrets, to recognise the effect. */
   readonly before: () => Promise<unknown>;
   readonly send: () => Promise<Sent>;
-  /** `endedWell`: the BMC says so of its task. */
+  /** `endedWell`: the task reported success. */
   readonly effect: (before: unknown, endedWell: boolean) => Promise<Effect>;
-  /** It is done already, so that nothing is sent. */
+  /** True if it is done already and nothing must be sent. */
   readonly unneeded?: () => Promise<boolean>;
-  /** Whether it needs a start of the host: surely, if its task waits for one or ends without effect, or never. */
+  /** `if it waits`: restart if its task waits for one or ends without effect. */
   readonly restart: 'surely' | 'if it waits' | 'never';
-  /** How long a task may say that it waits before that is believed. */
+  /** Time that a task must wait before the host is restarted for it. */
   readonly waitMs?: number;
-  /** The BMC may go away by itself meanwhile: answers that make no sense are then looked over. */
+  /** The BMC may restart meanwhile, so odd answers are ignored. */
   readonly away?: true;
-  /** Comes before it counts as done. */
+  /** Runs before the job counts as done. */
   readonly after?: () => Promise<void>;
 };
 
@@ -32,7 +32,7 @@ export type JobContext = { readonly client: Client; readonly ledger: Ledger };
 const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy'];
 const passingWhileAway: readonly string[] = [...passing, 'BmcAuthFailed', 'BmcRejected', 'BmcUnsupported'];
 
-/** One look while waiting; a failure that a later look may mend is a result like any other. */
+/** One look while waiting. Returns an error that a later look may mend. */
 export const tryRead = async <T>(client: Client, away: boolean, look: () => Promise<T>): Promise<T | TemperError> => {
   try {
     return await look();

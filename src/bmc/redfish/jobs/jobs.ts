@@ -1,6 +1,6 @@
 /**
- * Long work at a BMC: each command is written down, sent once, followed, and believed only when its effect shows. An attempt
- * that finds a command written down never sends it; where its outcome is unknown, it says so.
+ * Long work at a BMC: each command is recorded, sent once, and watched until its effect shows. An attempt never sends a recorded
+ * command. If the outcome is unknown, it throws StepOutcomeUnknown.
  */
 import { refuseIfOutcomeUnknown } from '../../announce';
 import type { Sent } from '../transport/client';
@@ -9,7 +9,7 @@ import type { Job, JobContext } from './job';
 import { update, watchUntilDone } from './job-watch';
 import { listTasks, refsOf } from './tasks';
 
-/** A person asked for it again after it ended badly: what shows by now need not be sent. */
+/** After a failure an operator may start the act again. An effect that shows by then needs no command. */
 const showsByNow = async (context: JobContext, job: Job): Promise<boolean> => {
   const entry = context.ledger.job(job.key);
   if (entry?.is === 'ended') return (await job.effect(entry.before, false)).shows;
@@ -28,7 +28,7 @@ const sendJob = async (context: JobContext, job: Job): Promise<Sent> => {
   if (client.context.signal.aborted) await ledger.dropJob(job.key);
   client.context.signal.throwIfAborted();
   return job.send().catch(async (error: unknown) => {
-    // Thrown means that nothing was sent, unless we were stopped in the middle: then the entry must stand.
+    // An error means that nothing was sent, unless the signal aborted midway: then the entry stays.
     if (!client.context.signal.aborted) await ledger.dropJob(job.key);
     throw error;
   });
@@ -59,8 +59,8 @@ const start = async (context: JobContext, job: Job): Promise<void> => {
 };
 
 /**
- * Does jobs that may be under way together, with one restart of the host for all that need it.
- * Throws BmcJobFailed, BmcJobEndless, StepOutcomeUnknown, and what a refused command or a failed restart amounts to.
+ * Runs jobs concurrently, with one host restart for all that need it. Throws BmcJobFailed, BmcJobEndless, StepOutcomeUnknown, and the
+ * errors of a refused command or a failed restart.
  */
 export const performJobs = async (context: JobContext, jobs: readonly Job[]): Promise<void> => {
   for (const job of jobs) await start(context, job);

@@ -1,6 +1,6 @@
 /**
- * Times within a ledger. One attempt writes them and another reads them, on a machine whose clock is another one: so the store
- * keeps how old each was when it was written, and how long ago that was is the store's own word.
+ * Times in a ledger. Another process with another clock may read them, so the record has each time's age when written. PostgreSQL
+ * measures the age of the record.
  */
 
 import type { ErrorCode, Facts } from '../../../model/errors';
@@ -16,7 +16,7 @@ type StoredPages = Omit<Pages, 'jobs' | 'restarts'> & {
 const mapped = <From, To>(all: Readonly<Record<string, From>>, change: (one: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(all).map(([key, one]) => [key, change(one)]));
 
-/** Pages as the store keeps them: every time as its age in milliseconds at this moment. */
+/** Pages for the record, with each time as its age in milliseconds. */
 export const aged = (pages: Pages): StoredPages => {
   const now = performance.now();
   return {
@@ -34,7 +34,7 @@ export const aged = (pages: Pages): StoredPages => {
   };
 };
 
-/** Pages of an intent, every time on this process's monotonic clock. */
+/** Pages of an intent, with times of this process's monotonic clock. */
 export const dated = (intent: Intent): Pages => {
   const pages = intent.detail as StoredPages;
   const at = (ago: number): number => intent.at - ago;
@@ -53,27 +53,27 @@ export const dated = (intent: Intent): Pages => {
   };
 };
 
-/** One command. Times are milliseconds of this process's monotonic clock; the store keeps their age (ledger-times.ts). */
+/** Times are milliseconds of this process's monotonic clock; the record has their age (ledger-times.ts). */
 export type LedgerEntry = TaskRefs & {
   readonly is: 'sent' | 'accepted' | 'done' | 'ended';
-  /** What was true before, to recognise the effect by. */
+  /** State before the command, to recognise the effect. */
   readonly before: unknown;
   readonly sent: number;
-  /** Tasks that the BMC had before: a new one is ours when no answer named it. Null: it lists none. */
+  /** The BMC's tasks before the command. A new task belongs to the command if no answer named one. Null: the BMC lists none. */
   readonly tasks: readonly string[] | null;
-  /** When the BMC was first seen to have finished with it, or to have lost its task. */
+  /** First time that the command was seen finished or its task was lost. */
   readonly over?: number;
-  /** It said that it ended well; it may have forgotten that by now. */
+  /** The BMC reported success; its report may be gone by now. */
   readonly well?: true;
-  /** The BMC answered that it was done at once. */
+  /** The BMC answered that the command was done at once. */
   readonly final?: true;
   readonly verdict?: JobVerdict;
 };
 
-/** A restart of the host that belongs to the work: how far it is, and the intent of the power command under way. */
+/** A host restart of the job: its progress, and the intent of the current power command. */
 export type RestartEntry = {
   readonly is: 'off' | 'on' | 'done';
-  /** `sent` on this process's monotonic clock; `sent_at` is for people. */
+  /** `sent` is on this process's monotonic clock; `sent_at` is for display. */
   readonly power?: { readonly sent: number; readonly sent_at: string; readonly detail: Intent['detail'] };
 };
 
@@ -84,8 +84,8 @@ export type Pages = {
   readonly restarts: Readonly<Record<string, RestartEntry>>;
 };
 
-/** Where a command's progress can be read; both are kept, because BMCs mix them up. */
+/** Paths of a command's progress. Both are kept, because BMCs mix them up. */
 export type TaskRefs = { readonly monitor?: string; readonly task?: string };
 
-/** How a command ended that did not end well, and in which attempt. */
+/** A command's failure, and the attempt in which it ended. */
 type JobVerdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };

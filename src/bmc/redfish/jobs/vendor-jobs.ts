@@ -1,4 +1,4 @@
-/** A second account of long work: the job that some BMCs keep when they have deleted its task already. */
+/** Vendor jobs, which some BMCs keep after they have deleted the task. */
 
 import type { TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -17,14 +17,14 @@ const judge = (job: VendorJob): JobProgress => {
   return kind === 'done' ? { is: 'done' } : { is: 'running', state: `job ${state}`, waits: kind === 'waits' };
 };
 
-/** What lies in a document under these property names, one below the other; undefined where one of them is missing. */
+/** The value at a path of property names; undefined if one is missing. */
 const under = (document: unknown, names: readonly string[]): unknown =>
   names.reduce<unknown>(
     (at, name) => (typeof at === 'object' && at !== null ? ownValue(at as Record<string, unknown>, name) : undefined),
     document,
   );
 
-/** Collections in which the job may be, most specific first: the vendor's own, then DSP0266's JobService. */
+/** Collections that may contain the job: the vendor's, then DSP0266's JobService. */
 const collections = async (client: Client): Promise<string[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const { path } = await findManager(client, system);
@@ -38,7 +38,7 @@ const collections = async (client: Client): Promise<string[]> => {
   return found.flatMap((path) => (typeof path === 'string' ? [path.replace(/\/$/, '')] : []));
 };
 
-/** What a job with the id of a lost task says; undefined when there is none. */
+/** The job with the id of a lost task; undefined if there is none. */
 export const vendorJob = async (client: Client, task: string): Promise<JobProgress | undefined> => {
   const id = task.replace(/\/$/, '').split('/').at(-1);
   for (const jobs of await collections(client)) {
@@ -48,7 +48,7 @@ export const vendorJob = async (client: Client, task: string): Promise<JobProgre
   return undefined;
 };
 
-/** `waits`: for a start of the host, though it may have ended well. `lost`: no record of it is left, which proves neither an end nor a failure. */
+/** `waits`: for a host restart, even if done. `lost`: no record is left, which proves neither success nor failure. */
 export type JobProgress =
   | {
       readonly is: 'running';

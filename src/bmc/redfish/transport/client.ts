@@ -1,4 +1,4 @@
-/** Requests of one act on one BMC: reads that are parsed, writes that say whether their outcome is known. */
+/** Redfish requests of one act to one BMC: parsed reads, and writes that return if their outcome is known. */
 import type { z } from 'zod';
 import { raise, type TemperError } from '../../../model/errors';
 import type { ActContext, BmcNode } from '../../contract';
@@ -6,7 +6,7 @@ import type { Connection } from './connection';
 import { isTransientRefusal, messageTextOf, type Reply } from './replies';
 import type { WireAnswer } from './wire';
 
-/** How a write ended. `unknown`: no answer came, or one that says nothing; only a later read can show it. */
+/** Outcome of a write. `unknown`: no answer or a meaningless one; only a later read can show the effect. */
 export type Sent =
   | { readonly is: 'accepted'; readonly reply: Reply }
   | { readonly is: 'refused'; readonly reply: Reply; readonly error: TemperError; readonly transient: boolean }
@@ -27,17 +27,17 @@ export type Client = {
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** Throws an error of the list. */
   get<T>(path: string, schema: z.ZodType<T>): Promise<ReadResource<T>>;
-  /** Like get; undefined when the BMC does not have it: 404, 405, 501, or a licence is missing. */
+  /** Undefined if the BMC does not have it: 404, 405, 501, or a missing licence. */
   find<T>(
     path: string | undefined,
     schema: z.ZodType<T>,
     how?: { readonly large?: boolean },
   ): Promise<ReadResource<T> | undefined>;
-  /** Throws only where nothing was sent (BmcUnreachable, BmcAddressRefused, ...), where credentials fail, or on abort. */
+  /** Throws only if nothing was sent (BmcUnreachable, BmcAddressRefused, ...), if credentials fail, or on abort. */
   post(path: string, body: unknown, what: string): Promise<Sent>;
-  /** Sends If-Match, working down the ladder of what BMCs accept. */
+  /** Sends If-Match, in all forms that BMCs accept. */
   patch(path: string, body: unknown, what: string): Promise<Sent>;
-  /** Like post. */
+  /** Throws like post. */
   remove(path: string, body: unknown, what: string): Promise<Sent>;
 };
 
@@ -45,19 +45,18 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 const strong = (etag: string): string => etag.replace(/^W\//, '');
 
-/** Answers that are about the precondition, not about the body. */
+/** True if the refusal is about the precondition, not the body. */
 const isPrecondition = (reply: Reply): boolean =>
   reply.status === 412 ||
   reply.status === 428 ||
   /Precondition(Failed|HeaderMissing|Required)/.test(messageTextOf(reply));
 
-/** What every request of one act shares. */
 type Peer = Pick<Client, 'node' | 'context' | 'connection' | 'label' | 'facts'> & {
-  /** The node in errors: by its name where it has one. */
+  /** The node's name or, if it has none, its UUID; for errors. */
   readonly called: string;
 };
 
-/** A link stays at the BMC: whatever leads elsewhere is refused before anything is sent there. */
+/** Refuses links to another host before anything is sent. */
 const pathAtBmc = ({ connection, facts }: Peer, path: string, what: string): string => {
   const { origin } = connection.settings.address;
   const url = URL.canParse(path, origin) ? new URL(path, origin) : undefined;
@@ -83,7 +82,7 @@ const readPath = async (peer: Peer, path: string, large = false, follow = 3): Pr
   return readPath(peer, pathAtBmc(peer, to, what), large, follow - 1);
 };
 
-/** From the header, else from the document; an empty one is none. */
+/** From the header, else from the document; an empty one is undefined. */
 const etagIn = ({ headers, body }: Reply): string | undefined => {
   const inBody = (body as Record<string, unknown> | undefined)?.['@odata.etag'];
   return headers.etag || (typeof inBody === 'string' && inBody !== '' ? inBody : undefined);
@@ -143,8 +142,8 @@ const write = async (peer: Peer, { method, path, body, what, etag }: Write): Pro
 };
 
 /**
- * As given, again if it changed meanwhile (sensors in the same document), weak turned strong, without, and a last time as
- * given. A refused precondition means that nothing was written, so each rung may send.
+ * Tries the ETag as given, again if sensors in the document have changed it, then strong, none, `*`, and as given. A refused
+ * precondition means that nothing was written, so each try may send.
  */
 const patch = async (peer: Peer, path: string, body: unknown, what: string): Promise<Sent> => {
   let sent: Sent | undefined;
@@ -153,7 +152,7 @@ const patch = async (peer: Peer, path: string, body: unknown, what: string): Pro
     const etag = rung === 'none' ? undefined : etagIn(await readPath(peer, path));
     if (rung === 'strong' && (etag === undefined || strong(etag) === etag)) continue;
     const match = { given: etag, strong: etag && strong(etag), none: undefined, any: '*' }[rung];
-    // Each rung is a request of its own, and with slow BMCs the ladder is long.
+    // Each try is another request, and with slow BMCs the tries outlast the send window.
     if (sent) await peer.context.intents.renew();
     sent = await write(peer, { method: 'PATCH', path, body, what, etag: match });
     if (sent.is !== 'refused' || !isPrecondition(sent.reply)) return sent;

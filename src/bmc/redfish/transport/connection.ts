@@ -1,4 +1,4 @@
-/** One BMC as seen by one account: its sockets, its session, and requests that log in again once when they must. */
+/** Connection of one account to one BMC: sockets, session, and one new login when the session is refused. */
 
 import { hideSecrets } from '../../../model/access/secrets';
 import { isTemperError, TemperError } from '../../../model/errors';
@@ -13,22 +13,22 @@ import { createWire, type Wire, type WireAnswer, type WireRequest } from './wire
 
 export type Connection = {
   readonly settings: RedfishSettings;
-  /** The error an answer amounts to, without any secret the BMC may have echoed. */
+  /** The error of an answer, without secrets that the BMC echoed. */
   errorOf(reply: Reply, asked: Pick<WireRequest, 'node' | 'what'>): TemperError;
   /** Throws BmcAuthFailed, BmcAddressRefused, BmcTlsFailed and the signal's reason; everything else is an answer. */
   ask(ask: WireRequest): Promise<WireAnswer>;
-  /** The session in use, to recognise a BMC that has forgotten it. */
+  /** The current session, to detect that the BMC has lost it. */
   session(): string | undefined;
   /** Logs out and closes the sockets. */
   close(): Promise<void>;
 };
 
-/** After a refused login no request tries the same credentials for so long: accounts lock. */
+/** Time without logins after a refused one, because BMCs lock accounts. */
 const refusalMs = 10_000;
-/** A worker that ends does not wait longer than this for a BMC to say goodbye. */
+/** Limit for the logout when a worker stops. */
 const logoutMs = 5_000;
 
-/** Stops waiting for something that goes on without us. */
+/** Ends the wait on abort; the shared work continues. */
 const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -38,7 +38,6 @@ const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', stop));
 };
 
-/** What a connection knows and how far it has come; its functions are below. */
 type Account = {
   readonly settings: RedfishSettings;
   readonly wire: Wire;
@@ -80,7 +79,7 @@ const rememberRefusal = (account: Account, error: TemperError): void => {
 
 const logIn = async (account: Account, ask: WireRequest): Promise<Auth> => {
   try {
-    // Not the asker's signal: others may be waiting for the same login.
+    // Not the request's signal: others may wait for the same login.
     account.auth = await account.openSession({ ...ask, signal: account.closing.signal, mayStillSend: undefined });
     return account.auth;
   } catch (error) {
@@ -91,7 +90,7 @@ const logIn = async (account: Account, ask: WireRequest): Promise<Auth> => {
   }
 };
 
-/** Single-flight; a refused login is remembered for a while, so that many nodes behind one BMC do not lock its account. */
+/** Single-flight. A refused login is cached, so that many nodes behind one BMC do not lock its account. */
 const authenticate = async (account: Account, ask: WireRequest): Promise<Auth> => {
   const { refused } = account;
   if (refused && refused.until > performance.now()) {
@@ -104,18 +103,18 @@ const authenticate = async (account: Account, ask: WireRequest): Promise<Auth> =
 
 const statusOf = (answer: WireAnswer): number => ('reply' in answer ? answer.reply.status : 0);
 
-/** Whether the credentials were not accepted; a missing licence is a 403 too, and has nothing to do with them. */
+/** True if the BMC refused the credentials. A missing licence is a 403 too, but no refusal of them. */
 const isDenied = (account: Account, answer: WireAnswer): boolean =>
   'reply' in answer &&
   (answer.reply.status === 401 ||
     (answer.reply.status === 403 && errorFor(account, answer.reply, { node: '', what: '' }).code !== 'BmcUnsupported'));
 
-/** Forgets a session only if it is still the one that was refused: another request may have renewed it meanwhile. */
+/** Another request may have renewed the session meanwhile, so only the refused one is dropped. */
 const forget = (account: Account, used: Auth): void => {
   if (account.auth === used && used.is !== 'none') account.auth = undefined;
 };
 
-/** Best effort: a BMC that is gone forgets its sessions by itself. */
+/** Best effort: BMCs expire sessions. */
 const logOut = async (account: Account, used: Auth): Promise<void> => {
   if (used.is !== 'session' || used.uri === undefined) return;
   const signal = AbortSignal.timeout(logoutMs);
@@ -135,9 +134,9 @@ const sendAuthenticated = async (account: Account, ask: WireRequest): Promise<Wi
     if (using.is === 'basic') rememberRefusal(account, error);
     throw error;
   }
-  // A session that is still good for other things would be left behind, and BMCs have few.
+  // BMCs have few sessions. One that is refused only for this request would stay open.
   if (status === 403) await logOut(account, using);
-  // A denied request was not carried out, so that even a write may be replayed, once.
+  // A denied request was not carried out, so even a write may be repeated once.
   const renewed = account.auth ?? (await authenticate(account, ask));
   const replay = await account.wire.send(ask, credentialHeaders(account, renewed));
   if (!isDenied(account, replay)) return replay;
@@ -151,7 +150,7 @@ const closeAll = async (account: Account): Promise<void> => {
   await account.wire.close();
 };
 
-/** Opens nothing yet: the first request logs in. `pace` is that of the BMC, for all accounts. */
+/** Opens nothing: the first request logs in. `pace` is shared by all accounts of the BMC. */
 export const createConnection = (settings: RedfishSettings, tls: Tls, deps: DriverDeps, pace: Pace): Connection => {
   const { address, username, password } = settings;
   const wire = pacedWire(createWire(settings, tls, deps), pace, address.label, deps.observe);

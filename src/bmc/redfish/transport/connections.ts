@@ -1,4 +1,4 @@
-/** The connections of this worker: one per BMC and account, shared by all acts, logged out when idle or at the end. */
+/** Cache of this worker's connections, one per BMC and account. They log out when idle or when the worker stops. */
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { BmcNode, DriverDeps } from '../../contract';
@@ -13,13 +13,13 @@ export type Connections = {
 };
 
 const idleMs = 10 * 60_000;
-// One is 7 kB. Power sync comes to each BMC again within the time above, and a login is three requests more.
+// A connection takes 7 kB. It outlasts the interval of power sync, as each login costs three more requests.
 const mostConnections = 100_000;
-// At the end of a worker: as many logouts at once, and no longer than that for all. A BMC ends other sessions by itself.
+// Limits for the logouts when a worker stops. BMCs expire the other sessions.
 const logoutsAtOnce = 500;
 const leavingMs = 10_000;
 
-/** BMCs have few places for sessions, so an idle one is given back. */
+/** BMCs allow few sessions, so idle ones are closed. */
 export const createConnections = (deps: DriverDeps): Connections => {
   let leaving = false;
   const cache = new LRUCache<string, Connection>({
@@ -32,7 +32,7 @@ export const createConnections = (deps: DriverDeps): Connections => {
 
   const paces = new LRUCache<string, Pace>({ max: mostConnections });
 
-  /** One pace per BMC, whatever the account and however many systems there are. */
+  /** One pace per BMC, for all its accounts and systems. */
   const paceOf = ({ address }: RedfishSettings): Pace => {
     const known = paces.get(address.label) ?? createPace(deps.limits?.courtesy);
     paces.set(address.label, known);
@@ -40,8 +40,8 @@ export const createConnections = (deps: DriverDeps): Connections => {
   };
 
   /**
-   * The shared connection as one node sees it: nodes behind one BMC differ in their system. Every request counts as use,
-   * so that a long act does not lose its session in the middle.
+   * The shared connection with one node's settings, as nodes behind one BMC differ in their system. Every request counts as use, so
+   * that a long act keeps its session.
    */
   const seenBy = (settings: RedfishSettings, connection: Connection): Connection => ({
     ...connection,

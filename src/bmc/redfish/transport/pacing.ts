@@ -1,23 +1,23 @@
-/** How fast one BMC is asked: a few reads at a time, writes alone, pauses between them, and silence when it asks for it. */
+/** Pace of requests to one BMC: few concurrent reads, single writes, spacing, and pauses that the BMC requests. */
 import { TemperError } from '../../../model/errors';
 import type { BmcRequestKind, Pacing } from '../../contract';
 import { courtesyFor } from '../../quirks';
 import { pause } from '../../wait';
 
 export type Pace = {
-  /** Runs one request when it may be sent. Throws the signal's reason when it aborts the wait. */
+  /** Runs one request when it may be sent. Throws the signal's reason if it aborts the wait. */
   turn<T>(kind: BmcRequestKind, signal: AbortSignal, request: () => Promise<T>): Promise<T>;
-  /** Whose BMC it is, once that is known. */
+  /** Sets the limits of the vendor. */
   learn(vendor: string): void;
-  /** The BMC asked to be left alone for so long. */
+  /** The BMC requested a pause. */
   rest(ms: number): void;
-  /** How long it still wants to be left alone; 0: it does not. */
+  /** Rest of the pause; 0 if none. */
   restingMs(): number;
 };
 
 type Waiter = { readonly alone: boolean; readonly go: () => void };
 
-/** First come, first served: at most `reads` at a time, and a request that needs to be alone is. */
+/** First come, first served: at most `reads` at a time. A write waits until it is alone. */
 const createGate = (reads: () => number) => {
   const waiting: Waiter[] = [];
   let inside = 0;
@@ -59,7 +59,7 @@ const createGate = (reads: () => number) => {
   };
 };
 
-/** @param given instead of what the vendor's row says */
+/** @param given overrides the vendor's row */
 export const createPace = (given: Partial<Pacing> = {}): Pace => {
   let vendor: string | undefined;
   let courtesy: Pacing = { ...courtesyFor(vendor), ...given };
@@ -68,7 +68,7 @@ export const createPace = (given: Partial<Pacing> = {}): Pace => {
   let restUntil = 0;
   const gate = createGate(() => courtesy.reads);
 
-  /** Takes the next free moment, so that two who wait at once do not get the same. @returns how long to wait for it */
+  /** Reserves the next free time, so that concurrent callers get different ones. @returns the time to wait */
   const reserve = (kind: BmcRequestKind): number => {
     const now = performance.now();
     const at = Math.max(now, next, kind === 'login' ? nextLogin : 0);
@@ -102,7 +102,7 @@ export const createPace = (given: Partial<Pacing> = {}): Pace => {
   };
 };
 
-/** What a request amounts to that is not sent, because the BMC asked for a pause that is not over. */
+/** Error of a request that is not sent during a pause. */
 export const restingError = (pace: Pace, facts: { node: string; bmc: string; what: string }): TemperError =>
   new TemperError('BmcBusy', {
     ...facts,

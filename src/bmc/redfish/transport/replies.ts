@@ -1,4 +1,4 @@
-/** What a BMC's answer means: its message keys, how long it asks us to wait, and the error of our list it amounts to. */
+/** Meaning of a BMC's answers: message keys, Retry-After, and error codes. */
 
 import { asDocument } from '../../../model/document';
 import { type ErrorCode, TemperError } from '../../../model/errors';
@@ -7,7 +7,7 @@ import { textOf } from '../../../model/texts';
 import { busyKeys } from '../../quirks';
 import { tidyText } from '../../texts';
 
-/** An answer as it came. `body` is undefined when there is none or when it is not JSON (`garbled` distinguishes the two). */
+/** `body` is undefined if it is empty or not JSON (`garbled` distinguishes them). */
 export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -30,7 +30,7 @@ const messageOf = (item: unknown): Message => {
   };
 };
 
-/** Messages of an error body, most severe first. One object may come where a list belongs. */
+/** Most severe first. Some BMCs send one object instead of a list. */
 const messagesOf = (body: unknown): Message[] => {
   const error = asDocument(asDocument(body).error);
   const listed = asList(error['@Message.ExtendedInfo']).map(messageOf);
@@ -41,7 +41,7 @@ const messagesOf = (body: unknown): Message[] => {
 /** The last parts of all message ids: `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
 const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
 
-/** The text of all messages, for the few places where only the wording shows it. */
+/** For the few cases that only the wording distinguishes. */
 export const messageTextOf = (reply: Reply): string =>
   messagesOf(reply.body)
     .map((message) => `${message.key} ${message.text}`)
@@ -50,22 +50,22 @@ export const messageTextOf = (reply: Reply): string =>
 const busy = new Set(busyKeys.map(({ key }) => key));
 const sessionsFull = new Set(busyKeys.filter(({ sessions }) => sessions).map(({ key }) => key));
 
-/** Whether the BMC says that its session table is full. */
+/** True if the BMC's session table is full. */
 export const sessionsExhausted = (reply: Reply): boolean => keysOf(reply).some((key) => sessionsFull.has(key));
 
-/** Whether a refused request may be tried again shortly: it was not carried out. */
+/** True if the request was not carried out and may be repeated shortly. */
 export const isTransientRefusal = (reply: Reply): boolean =>
   reply.status === 409 || keysOf(reply).some((key) => busy.has(key));
 
 const longestWaitMs = 120_000;
 
-/** The time of day that the BMC shows with its reply, epoch milliseconds; this worker's where it shows none. */
+/** The BMC's time in epoch milliseconds from the Date header, else this worker's. */
 const timeOf = ({ headers }: Reply): number => {
   const shown = Date.parse(headers.date ?? '');
   return Number.isNaN(shown) ? Date.now() : shown;
 };
 
-/** Retry-After in milliseconds (seconds, or an HTTP date on the BMC's own clock), at most two minutes. */
+/** Retry-After in milliseconds (seconds, or an HTTP date by the BMC's clock), at most two minutes. */
 export const retryAfterMs = (reply: Reply, now = timeOf(reply)): number | undefined => {
   const given = reply.headers['retry-after'];
   if (given === undefined) return undefined;
@@ -83,7 +83,7 @@ const replyReason = (reply: Reply): string => {
     : `status ${reply.status} without explanation`;
 };
 
-/** Status to error; what is not listed here is decided by its hundred. */
+/** Error by status. Any other status maps by its class. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'BmcAuthFailed',
   403: 'BmcAuthFailed',
@@ -101,7 +101,7 @@ const codeOf = (reply: Reply): ErrorCode => {
   return codes[reply.status] ?? (reply.status >= 500 || reply.garbled ? 'BmcServerError' : 'BmcRejected');
 };
 
-/** The error of our list for an answer. `facts` are those of the request; `mask` removes secrets the BMC echoes. */
+/** `facts` are those of the request; `mask` removes secrets that the BMC echoes. */
 export const errorOf = (
   reply: Reply,
   facts: { node: string; bmc: string; what: string },
@@ -118,7 +118,7 @@ export const errorOf = (
 const tlsFaults =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))/;
 
-/** Failures before the first byte of the request left: nothing can have happened. */
+/** Failures before the first byte of the request was sent. */
 const neverSent =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+)$/;
 
@@ -134,7 +134,7 @@ const failureTexts: Readonly<Record<string, string>> = {
   BMC_REPLY_TOO_MUCH: 'the answer is far too large, or made of far too many parts',
 };
 
-/** The error of our list for a failed request, and whether the request cannot have been carried out. */
+/** The error of a failed request. `neverSent`: it cannot have been carried out. */
 export const errorOfFailure = (
   thrown: unknown,
   facts: { node: string; bmc: string; what: string },

@@ -1,4 +1,4 @@
-/** A redfish node's driver_info, read once into the settings that address its BMC. */
+/** Settings of a BMC from a redfish node's driver_info. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BmcAddress, parseBmcAddress } from '../../../model/access/bmc-addresses';
@@ -13,18 +13,18 @@ type AuthType = 'auto' | 'basic' | 'session';
 
 export type RedfishSettings = {
   readonly address: BmcAddress;
-  /** Path of the system at the BMC, prefix included; undefined: the BMC has one. */
+  /** Path of the system with the prefix; undefined if the BMC has only one. */
   readonly system: string | undefined;
-  /** UUID that the system must show, as the operator wrote it; undefined: any. */
+  /** UUID that the system must have; undefined: any. */
   readonly systemUuid: string | undefined;
   readonly username: string | undefined;
   readonly password: string;
   /** false: any certificate; a path: a CA file or a directory of them. */
   readonly verifyCa: boolean | string;
-  /** The key of driver_info that says so. */
+  /** The key of driver_info that it comes from. */
   readonly verifyCaField: string;
   readonly authType: AuthType;
-  /** Same BMC, account, password and trust: one session. Holds a digest, never the password. */
+  /** Nodes with the same BMC, account, password and trust share a session. Has a digest, never the password. */
   readonly key: string;
 };
 
@@ -70,7 +70,7 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' |
 const maxCaBytes = 1024 * 1024;
 const maxCaFiles = 300;
 
-/** Regular files of a sane size only: the path is a caller's, and a device would never end. */
+/** The path comes from a caller, so devices, which never end, and large files are refused. */
 const readCa = async (path: string): Promise<string> => {
   const found = await stat(path);
   if (!found.isFile() || found.size > maxCaBytes) throw new Error('not a CA file');
@@ -83,7 +83,7 @@ const certificates = async (path: string): Promise<string[]> => {
   return Promise.all(names.map((name) => readCa(join(path, name))));
 };
 
-/** What TLS needs of the settings. A CA that this worker cannot read is the node's fault to mend: DriverInfoInvalid. */
+/** Throws DriverInfoInvalid if this worker cannot read the CA. */
 export const tlsOf = async (settings: RedfishSettings, node: string): Promise<Tls> => {
   if (typeof settings.verifyCa === 'boolean') return { rejectUnauthorized: settings.verifyCa };
   try {
@@ -91,7 +91,7 @@ export const tlsOf = async (settings: RedfishSettings, node: string): Promise<Tl
     if (ca.length > 0 && ca.every((text) => text.includes('-----BEGIN CERTIFICATE-----')))
       return { rejectUnauthorized: true, ca };
   } catch {
-    // Says no more than the refusal below: the path is a caller's, and what lies there is not theirs to learn.
+    // The path comes from a caller, who must not learn what the path leads to. So all failures get the same error below.
   }
   return raise('DriverInfoInvalid', {
     node,

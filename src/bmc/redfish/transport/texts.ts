@@ -1,5 +1,5 @@
-/** Paths of resources, read as texts. */
+/** Texts of resource paths. */
 import { withoutLastSlashes } from '../../../model/texts';
 
-/** The last part of a resource's path. */
+/** The last part of a path. */
 export const lastOf = (path: string): string => withoutLastSlashes(path).split('/').at(-1) ?? path;

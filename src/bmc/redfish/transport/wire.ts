@@ -1,4 +1,4 @@
-/** The sockets to one BMC: a request is sent exactly once, to that BMC and nowhere else, and its failure is named. */
+/** Sockets to one BMC. A request is sent exactly once and only to that BMC, and each failure has an error code. */
 import { Client, request } from 'undici';
 import { bytesWithin } from '../../../model/bodies';
 import { isTemperError, raise, type TemperError } from '../../../model/errors';
@@ -13,35 +13,35 @@ type RedfishMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export type WireRequest = {
   readonly method: RedfishMethod;
-  /** What it is for the BMC's pace, where the method does not say it. */
+  /** Kind for the pace, if the method does not imply it. */
   readonly kind?: BmcRequestKind;
   /** Path at the BMC's authority. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether its honest answer is as large as a BIOS registry. */
+  /** True if the answer may be as large as a BIOS registry. */
   readonly large?: boolean;
   readonly signal: AbortSignal;
-  /** Of a command: asked once its connection is there, right before it is written. */
+  /** For a command: checked when its connection is open, right before it is written. */
   readonly mayStillSend?: () => boolean;
-  /** For errors: which node asks, and for what. */
+  /** For errors. */
   readonly node: string;
   readonly what: string;
 };
 
-/** A request that got no answer. `neverSent` false on a write: its outcome is unknown. */
+/** A request without an answer. `neverSent` false on a write: its outcome is unknown. */
 type Failed = { readonly error: TemperError; readonly neverSent: boolean };
 export type WireAnswer = { readonly reply: Reply } | { readonly failed: Failed };
 
 export type Wire = {
-  /** Throws BmcAddressRefused, BmcTlsFailed, BmcRejected for a foreign link, and the signal's reason. */
+  /** Throws BmcAddressRefused, BmcTlsFailed, BmcRejected for a link to another host, and the signal's reason. */
   send(ask: WireRequest, credentials: Readonly<Record<string, string>>): Promise<WireAnswer>;
   close(): Promise<void>;
 };
 
 type ReplyLimits = StructureLimits & { readonly bytes: number };
 
-// A resource with all that it may embed. The largest honest documents are BIOS registries, of two or three megabytes.
+// Room for a resource with embedded ones. The largest valid documents are BIOS registries of two to three megabytes.
 const ordinary: ReplyLimits = { bytes: 2 * 1024 * 1024, depth: 40, values: 100_000 };
 const large: ReplyLimits = { bytes: 8 * 1024 * 1024, depth: 40, values: 400_000 };
 const connectMs = 30_000;
@@ -49,7 +49,7 @@ const answerMs = 60_000;
 
 const tooMuch = (): Error => Object.assign(new Error('too much'), { code: 'BMC_REPLY_TOO_MUCH' });
 
-/** Its text, whose values are counted before they are parsed: a nested reply of some megabytes would hold the worker for seconds. */
+/** Counts the values before parsing: a nested reply of some megabytes would block the worker for seconds. */
 const replyText = async (body: AsyncIterable<Uint8Array>, limits: ReplyLimits): Promise<string> => {
   const bytes = await bytesWithin(body, limits.bytes);
   if (structureFault(bytes, limits)) throw tooMuch();
@@ -70,7 +70,7 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
 
 const always = { accept: 'application/json', 'accept-encoding': 'identity', 'odata-version': '4.0' } as const;
 
-/** Failures that no later attempt can mend are thrown at once. */
+/** True for failures that no later attempt can mend. */
 const isLasting = (error: TemperError): boolean =>
   isTemperError(error, 'BmcAddressRefused') ||
   isTemperError(error, 'BmcTlsFailed') ||
@@ -118,7 +118,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverD
   const open = new Set<Client>();
   let closed = false;
 
-  /** Each request has sockets of its own: between two there are none, and a worker knows a hundred thousand BMCs. */
+  /** Each request has its own sockets, and none stay open: a worker may have a hundred thousand BMCs. */
   const sendOne = async (
     ask: WireRequest,
     url: URL,
@@ -126,13 +126,13 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverD
     facts: object,
   ): Promise<WireAnswer> => {
     const { mayStillSend } = ask;
-    // A command's check its window once they are connected.
+    // A command's send window is checked when the sockets are connected.
     const own = mayStillSend ? whileOpen(connect, mayStillSend, () => lateError({ ...facts })) : connect;
     const sockets = socketsTo(address.origin, own, limitMs);
     if (closed) await sockets.destroy();
     open.add(sockets);
     try {
-      // Its socket is closed with the answer (`reset`); to destroy what has none would cost an error with its stack.
+      // The answer closes its socket (`reset`). Destroying a client without sockets would cost an error with its stack.
       return await exchange(sockets, url, ask, credentials);
     } catch (thrown) {
       void sockets.destroy();
@@ -147,7 +147,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverD
       const facts = { node: ask.node, bmc: address.label, what: ask.what };
       ask.signal.throwIfAborted();
       const url = new URL(ask.path, address.origin);
-      // The last line of defence: credentials go to the node's BMC and nowhere else, whatever a link says.
+      // Last check: credentials go only to the node's BMC, whatever a link contains.
       if (url.origin !== address.origin)
         raise('BmcRejected', { ...facts, status: 'link', reason: 'it points to another host' });
       try {
