@@ -3,16 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Facts, raise } from '../model/errors';
 import type { ActContext, Intent } from './contract';
 
-/** An intent that still counts. The command may have been sent at `sentAt`, in milliseconds of this process's monotonic clock. */
+/** `sentAt`: milliseconds of this process's monotonic clock. */
 export type Announced = {
   readonly sentAt: number;
-  /** State seen before the command, to recognise a change. */
+  /** To recognise a change. */
   readonly before: unknown;
-  /** The BMC accepted the command. */
   readonly accepted: boolean;
 };
 
-/** PostgreSQL may reorder keys, so the comparison is deep. An intent for another goal or with a refused command does not count. */
+/** PostgreSQL may reorder keys, so the comparison is deep. */
 export const standing = (intent: Intent | undefined, desired: unknown): Announced | undefined =>
   intent && intent.detail.withdrawn !== true && isDeepStrictEqual(intent.detail.desired, desired)
     ? {
@@ -26,9 +25,9 @@ export type Announcements = {
   last(): Promise<Announced | undefined>;
   /** Must be awaited before the command is sent. */
   announce(before: unknown): Promise<Announced>;
-  /** Spares a later attempt the check if the command arrived. */
+  /** Spares a later attempt the check. */
   confirm(announced: Announced): Promise<Announced>;
-  /** Spares a later attempt the wait for a command that had no effect. */
+  /** Spares a later attempt the wait. */
   withdraw(): Promise<void>;
 };
 
@@ -50,8 +49,8 @@ export const announcements = (
 });
 
 /**
- * Call before the announcement of a command that may do harm when sent twice. Throws StepOutcomeUnknown if the command may have been
- * sent after the backup that the database was restored from.
+ * For commands that may do harm when sent twice. Throws StepOutcomeUnknown if the command may have been sent after the backup that the
+ * database was restored from.
  */
 export const refuseIfOutcomeUnknown = ({
   context: { doubted, step },

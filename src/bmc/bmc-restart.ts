@@ -1,4 +1,4 @@
-/** Wait for a BMC to restart. It ends when the BMC is back, or when no look can prove a restart any more. */
+/** Wait for a BMC to restart. */
 import { raise } from '../model/errors';
 import type { Announced } from './announce';
 import type { Converging } from './converge';
@@ -7,17 +7,16 @@ import { backOff, pause } from './wait';
 export const resetWhat = 'reset the BMC';
 const goodReads = 3;
 
-/** Result of one look at the BMC. */
 export type RestartLook = {
   /** The BMC answered like one that is up. */
   readonly good: boolean;
-  /** The look proves that the restart began. */
+  /** Proof that the restart began. */
   readonly begun: boolean;
-  /** The BMC answered at all, so the pause before the next look need not grow. */
+  /** The pause before the next look need not grow. */
   readonly answers: boolean;
 };
 
-/** Waits for three good looks in a row, after proof that the restart began. Throws StepOutcomeUnknown, BmcTimeout. */
+/** Returns after three good looks in a row and proof of the restart. Throws StepOutcomeUnknown, BmcTimeout. */
 export const untilBack = async (
   client: Converging,
   announced: Announced,

@@ -1,59 +1,56 @@
 /**
  * Loop of every act that sets a state: look, act only if needed, wait until looks show the state.
  *
- * An intent is recorded before a command is sent. An attempt that finds a young intent only waits and reads: the BMC may still carry
- * out the command or report an old state. So a worker that dies between any two lines costs a few looks, and never a second command
- * for the same transition.
+ * An attempt that finds a young intent only waits and reads: the BMC may still carry out the command or report an old state. So a
+ * worker's death costs a few looks, and never a second command for the same transition.
  */
 import { isTemperError, raise, type TemperError } from '../model/errors';
 import { type Announced, announcements, refuseIfOutcomeUnknown } from './announce';
 import type { ActContext, BmcNode } from './contract';
 import { backOff, pause } from './wait';
 
-/** Outcome of a command. `unknown`: no answer or a meaningless one; only a later read can show the effect. */
+/** `unknown`: no answer or a meaningless one; only a later read can show the effect. */
 export type Sent =
   | { readonly is: 'accepted' }
   | {
       readonly is: 'refused';
       readonly error: TemperError;
-      /** The same command may succeed a little later. */
+      /** May succeed a little later. */
       readonly transient: boolean;
       readonly reply?: { readonly status: number };
     }
   | { readonly is: 'unknown'; readonly error: TemperError };
 
-/** Part of a driver's client that the loop needs. */
+/** Part of a driver's client. */
 export type Converging = {
   readonly node: Pick<BmcNode, 'uuid'>;
   readonly context: ActContext;
-  /** Facts for an error of this node and BMC. */
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
 };
 
 export type Goal<State> = {
-  /** The goal, for errors and operators: `power on`. */
+  /** Like `power on`. */
   readonly what: string;
   /** Recorded with the intent. An intent with another value does not count. No secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
   readonly timeoutMs: number;
   readonly look: () => Promise<State>;
   readonly reached: (state: State, announced: Announced | undefined) => boolean;
-  /** Sends the command, when a look shows that it is needed. */
   readonly act: (state: State) => Promise<Sent>;
-  /** For operators and as the intent's `before`; without secrets. */
+  /** For operators and the intent's `before`; without secrets. */
   readonly show: (state: State) => string;
-  /** A transition is under way: `towards` the goal, or `elsewhere`. */
+  /** Direction of a transition under way. */
   readonly moving?: (state: State, announced: Announced | undefined) => 'towards' | 'elsewhere' | undefined;
-  /** Number of equal looks in a row that prove the state; default 1. */
+  /** Equal looks in a row that prove the state; default 1. */
   readonly proof?: number;
   /**
-   * Rule for a second command when the first shows no effect after the settle window. `next attempt`: not if this attempt had it
-   * accepted. `now`: at once. `never`: a repeat may do harm.
+   * Condition for a second command without an effect after the settle window. `next attempt`: not if this attempt had it accepted.
+   * `now`: at once. `never`: a repeat may do harm.
    */
   readonly again: 'next attempt' | 'now' | 'never';
-  /** The first timeout ends the act, as a second command would only take as long. Otherwise a second attempt sends again. */
+  /** The first timeout ends the act, as a second command would take as long. */
   readonly endsInTime?: boolean;
-  /** The effect shows only at the next boot, so an accepted command reaches the goal. */
+  /** An accepted command reaches the goal, as the effect shows only at the next boot. */
   readonly trusts?: boolean;
 };
 
@@ -61,7 +58,7 @@ export type Reached<State> = { readonly state: State; readonly sent: boolean };
 
 const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy'];
 
-/** A look may fail while waiting. Only an error that no later look can mend ends the act. */
+/** Errors that a later look may mend. */
 const isPassing = (error: unknown): error is TemperError => isTemperError(error) && passing.includes(error.code);
 
 type Attempt<State> = {
@@ -74,18 +71,17 @@ type Attempt<State> = {
   acceptedNow: boolean;
   sent: boolean;
   movingSince: number | undefined;
-  /** State shown by the last successful read. */
+  /** By the last successful read. */
   seen: string;
   trouble: TemperError | undefined;
 };
 
-/** Part of an attempt for errors and heartbeats. */
 type AttemptProgress = Pick<Attempt<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
 
 const beatAs = ({ client, goal, seen }: AttemptProgress, doing: string) =>
   client.context.beat({ what: goal.what, doing, seen });
 
-/** Undefined after a passing failure. The very first read throws instead, since Temporal's retries space it better. */
+/** Undefined after a passing failure. The first read throws instead, as Temporal's retries space it better. */
 const readState = async <State>(attempt: Attempt<State>): Promise<{ state: State } | undefined> => {
   try {
     const state = await attempt.goal.look();
@@ -109,7 +105,7 @@ const outcomeUnknown = ({ client, goal, seen }: AttemptProgress): never =>
 const mayAct = <State>(attempt: Attempt<State>, state: State): boolean => {
   const { goal, announced } = attempt;
   const settled = (since: number) => performance.now() - since >= attempt.client.context.timing.settleMs;
-  // A transition that takes longer than the goal's timeout no longer counts as progress.
+  // After the goal's timeout a transition is no progress.
   const arrives = announced === undefined || performance.now() - announced.sentAt < goal.timeoutMs;
   const moving = goal.moving?.(state, announced);
   if (moving === undefined) attempt.movingSince = undefined;
@@ -128,7 +124,7 @@ const afterRefusal = async <State>(
 ): Promise<void> => {
   await attempt.intents.withdraw();
   attempt.announced = undefined;
-  // The BMC may refuse because the state is already there.
+  // The state may already be there.
   const now = await readState(attempt);
   if (now && attempt.goal.reached(now.state, undefined)) return;
   const isLast = performance.now() >= attempt.deadline;
@@ -144,7 +140,7 @@ const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promis
   attempt.announced = await intents.announce(goal.show(state));
   beatAs(attempt, 'sending');
   const outcome = await goal.act(state).catch(async (error: unknown) => {
-    // An error means that nothing was sent, unless the signal aborted midway: then the intent stays.
+    // Nothing was sent, unless the signal aborted midway: then the intent stays.
     if (!signal.aborted) await intents.withdraw();
     throw error;
   });
@@ -165,10 +161,7 @@ const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promis
 const isThere = <State>({ goal, announced }: Attempt<State>, state: State): boolean =>
   goal.reached(state, announced) || (goal.trusts === true && announced?.accepted === true);
 
-/**
- * Throws BmcTimeout if the state is not reached in time, BmcStuck if an earlier attempt failed too, StepOutcomeUnknown, or the error
- * of the BMC's refusal.
- */
+/** Throws BmcTimeout, BmcStuck if an earlier attempt failed too, StepOutcomeUnknown, or the BMC's refusal. */
 export const converge = async <State>(client: Converging, goal: Goal<State>): Promise<Reached<State>> => {
   const { timing, signal } = client.context;
   const intents = announcements(client.context, goal.desired);

@@ -1,4 +1,4 @@
-/** Digests of texts that may not be kept: a URL may contain a token or an account. */
+/** Digests of texts that may not be kept, such as URLs with tokens. */
 import { sha256Of } from '../model/digests';
 
 /** Sixteen hexadecimal digits. */

@@ -1,4 +1,4 @@
-/** List of all drivers by name. A new driver's folder is added here. */
+/** List of all drivers. A new driver's folder is added here. */
 
 import { raise } from '../model/errors';
 import { type DriverName, driverNames, driverRow, isDriver } from '../model/lifecycle/drivers';
@@ -15,7 +15,6 @@ export type Drivers = {
   readonly drivers: Readonly<Record<DriverName, Driver>>;
   /** Throws DriverNotFound. */
   get(name: string): Driver;
-  /** Ends all sessions and closes sockets. */
   close(): Promise<void>;
 };
 
@@ -25,7 +24,7 @@ export const createDrivers = (deps: DriverDeps): Drivers => {
     ipmi: createIpmiDriver(deps),
     'fake-hardware': createFakeDriver({ delayMs: deps.fakeDelayMs }),
   };
-  // A vendor's hardware type shares sessions and lanes with the driver of its protocol, because both may use one BMC.
+  // Hardware types with one protocol share sessions and lanes, because they may use one BMC.
   const drivers = Object.fromEntries(driverNames.map((name) => [name, speaking[driverRow(name).speaks]])) as Record<
     DriverName,
     Driver

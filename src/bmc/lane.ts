@@ -1,18 +1,16 @@
-/** Lanes: one write at a time per BMC within this process, with a bounded queue. */
+/** Lanes: one write at a time per BMC within this process. */
 import { raise } from '../model/errors';
 
 export type Lanes = {
-  /**
-   * Runs `fn` after every earlier call in the lane; a null key needs no lane. Throws the signal's reason if it aborts during the wait.
-   */
+  /** Waits for every earlier call in the lane; a null key needs none. Throws the signal's reason if it aborts the wait. */
   run<T>(key: string | null, signal: AbortSignal, fn: () => Promise<T>): Promise<T>;
 };
 
 type Waiter = () => void;
 
-/** At most `limit` calls wait per lane. One more throws BmcLeaseHeld, which is retried. */
+/** Above `limit` waiting calls, throws BmcLeaseHeld, which is retried. */
 export const createLanes = (limit = 64): Lanes => {
-  /** A key is present while a call runs. Its list has the waiting calls. */
+  /** Waiting calls. A key is present while a call runs. */
   const lanes = new Map<string, Waiter[]>();
 
   const enter = async (key: string, signal: AbortSignal): Promise<void> => {

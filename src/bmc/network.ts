@@ -1,4 +1,4 @@
-/** Connector for all BMC connections. It refuses addresses outside the operator's networks at connect time. */
+/** Connector that refuses addresses outside the operator's networks at connect time. */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { buildConnector } from 'undici';
@@ -8,13 +8,12 @@ import type { DriverDeps } from './contract';
 
 type NetworkDeps = Pick<DriverDeps, 'networks' | 'lookup'>;
 
-/** Rules for a BMC's certificate. */
 export type Tls = { readonly rejectUnauthorized: boolean; readonly ca?: readonly string[] };
 
 const resolve = async (deps: NetworkDeps, host: string): Promise<readonly string[]> =>
   deps.lookup ? deps.lookup(host) : (await systemLookup(host, { all: true })).map((found) => found.address);
 
-/** A connector for undici. Literal addresses never reach a lookup, so they are checked here. */
+/** Literal addresses never reach a lookup, so they are checked here. */
 export const guardedConnector = (deps: NetworkDeps, tls: Tls, connectTimeoutMs: number): buildConnector.connector => {
   const connect = buildConnector({
     ...tls,

@@ -1,18 +1,14 @@
-/** Commands that must not happen twice: announced before they are sent, and sent at most once over all attempts. */
+/** Commands that are sent at most once over all attempts. */
 import { raise } from '../model/errors';
 import { type Announced, type Announcements, announcements, refuseIfOutcomeUnknown } from './announce';
 import type { Converging, Sent } from './converge';
 
-/** `text`: the BMC's message, if any. */
 type SendCommand = () => Promise<Sent & { readonly text?: string }>;
-/** `before`: the state seen, to recognise a change. */
+/** `before`: to recognise a change. */
 type Prepared = { readonly before?: unknown; readonly command: SendCommand };
 type Left = { readonly announced: Announced; readonly sent: Exclude<Sent, { is: 'refused' }> & { text?: string } };
 
-/**
- * Announces a command and sends it. If the BMC refuses or nothing is sent, withdraws the intent and throws the refusal or `command`'s
- * error.
- */
+/** Withdraws the intent and throws if the BMC refuses or nothing is sent. */
 export const announceAndSend = async (
   client: Converging,
   intents: Announcements,
@@ -23,7 +19,7 @@ export const announceAndSend = async (
   refuseIfOutcomeUnknown(client);
   const announced = await intents.announce(before);
   const sent = await command().catch(async (error: unknown) => {
-    // The command may have been sent before the abort, so the intent stays.
+    // It may have been sent before the abort, so the intent stays.
     if (!signal.aborted) await intents.withdraw();
     throw error;
   });
@@ -36,15 +32,15 @@ export const announceAndSend = async (
 
 type Once = {
   readonly what: string;
-  /** Distinguishes this command from others of the same act; no secrets. */
+  /** No secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
-  /** Checks that the command can be sent, and builds it. */
+  /** Checks that the command can be sent. */
   readonly prepare: () => Promise<Prepared>;
 };
 
 /**
- * Sends a command that leaves no visible effect: the BMC's acceptance is the only proof. Throws StepOutcomeUnknown if no answer came.
- * @returns the BMC's message; undefined if an earlier attempt had the command accepted
+ * For a command without a visible effect: the BMC's acceptance is the only proof. Throws StepOutcomeUnknown if no answer came.
+ * @returns the BMC's message; undefined if an earlier attempt had it accepted
  */
 export const sendOnce = async (client: Converging, { what, desired, prepare }: Once): Promise<string | undefined> => {
   const intents = announcements(client.context, desired);

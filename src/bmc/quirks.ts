@@ -1,19 +1,14 @@
-/**
- * Differences between vendors, as rows. A new quirk is one row here: the acts and the emulator read these rows and have no other
- * vendor code.
- */
+/** Differences between vendors, as rows. The acts and the emulator read these rows and have no other vendor code. */
 import type { Pacing } from './contract';
 
-/** BMCs that a row applies to. */
 type Holder = {
   /** Matched against the service root's vendor and the system's manufacturer. */
   readonly vendor: RegExp;
-  /** Models that the row does not apply to. */
   readonly notModel?: RegExp;
   readonly source: string;
 };
 
-/** All names that a BMC shows of its maker, and the system's model. */
+/** All names that a BMC shows of its maker. */
 export type Maker = { readonly names: readonly (string | undefined)[]; readonly model?: string };
 
 const holds = (row: Partial<Holder>, { names, model }: Maker): boolean =>
@@ -21,15 +16,14 @@ const holds = (row: Partial<Holder>, { names, model }: Maker): boolean =>
   !(row.notModel && model !== undefined && row.notModel.test(model));
 
 export type Quirk =
-  /** Target, Enabled and Mode must be in one PATCH; otherwise the BMC refuses. */
+  /** Target, Enabled and Mode must be in one PATCH. */
   | 'boot settings come together'
-  /** Target, Enabled and Mode must be in one PATCH; missing ones fall back to Once and Legacy. */
+  /** Without Target, Enabled and Mode in one PATCH, they fall back to Once and Legacy. */
   | 'boot settings fall back'
-  /** The boot target of the virtual CD is UsbCd. */
   | 'cd is UsbCd'
-  /** The System's SKU is the number on the case; its SerialNumber is that of the mainboard. */
+  /** SerialNumber is that of the mainboard. */
   | 'serial is SKU'
-  /** Network adapters answer 400 while the host is off. */
+  /** They answer 400 while the host is off. */
   | 'adapters need a running host'
   /** Virtual media have no actions; a PATCH inserts and ejects. */
   | 'media by PATCH';
@@ -70,20 +64,20 @@ export const quirks: readonly QuirkRow[] = [
 export const hasQuirk = (what: Quirk, maker: Maker): boolean =>
   quirks.some((row) => row.what === what && holds(row, maker));
 
-/** Requests whose properties differ between BMCs; only a refusal shows it. */
+/** Requests with properties that differ between BMCs. */
 export type SpelledRequest = 'insert media' | 'eject media' | 'create volume' | 'delete volume';
 type QuirkBody = Readonly<Record<string, unknown>>;
 
 /**
- * A property that some BMCs require and others refuse. It is added or left out when a refusal names it. Rows without `vendor` come
- * from single reports.
+ * A property that some BMCs require and others refuse. A refusal that names it adds or removes it. Rows without `vendor` come from
+ * single reports.
  */
 export type SpellingRow = Partial<Holder> & {
   readonly of: SpelledRequest;
   readonly property: string;
-  /** The value to send; absent if the property is left out. `url` is that of the medium. */
+  /** Absent if the property is left out. `url` is that of the medium. */
   readonly value?: (url: string) => unknown;
-  /** The part of the name that refusals quote, if not all of it. */
+  /** The part that refusals quote, if not the whole name. */
   readonly quoted?: string;
 };
 
@@ -112,7 +106,7 @@ export const spellings: readonly SpellingRow[] = [
     value: () => 'none',
     source: 'NVIDIA DGX: openstack/sushy',
   },
-  // The default of both is true (DSP2046, VirtualMedia), and both are read-only on X11 and X12. So they are sent only after a refusal.
+  // Both default to true (DSP2046, VirtualMedia), and are read-only on X11 and X12. So they are sent only after a refusal.
   { of: 'insert media', property: 'Inserted', value: () => true, source: 'openstack/sushy' },
   { of: 'insert media', property: 'WriteProtected', value: () => true, source: 'openstack/sushy' },
   { of: 'insert media', property: 'Inserted', vendor: /supermicro/i, source: 'openstack/sushy: read-only on X11, X12' },
@@ -131,11 +125,10 @@ export const spellings: readonly SpellingRow[] = [
   },
 ];
 
-/** Properties that known BMCs of a vendor require or refuse. */
 export const spellingsFor = (of: SpelledRequest, maker: Maker): readonly SpellingRow[] =>
   spellings.filter((row) => row.of === of && holds(row, maker));
 
-/** The body changed as the refusal demands; unchanged if its words name no known property. */
+/** The body changed as the refusal demands; `words` are its text. */
 export const respelled = (of: SpelledRequest, body: QuirkBody, words: string, url = ''): QuirkBody => {
   const named = spellings.filter((row) => row.of === of && new RegExp(row.quoted ?? row.property).test(words));
   const wanted = named.filter((row) => row.value !== undefined && !(row.property in body));
@@ -148,7 +141,7 @@ export const respelled = (of: SpelledRequest, body: QuirkBody, words: string, ur
   };
 };
 
-/** A request without parameters that some BMCs refuse without an empty object as body. */
+/** A request that some BMCs refuse without an empty object as body. */
 export type EmptyBodyRow = Partial<Holder> & { readonly of: SpelledRequest; readonly statuses: readonly number[] };
 
 export const emptyBodies: readonly EmptyBodyRow[] = [
@@ -163,14 +156,13 @@ export const emptyBodies: readonly EmptyBodyRow[] = [
 export const wantsEmptyBody = (of: SpelledRequest, maker: Maker): boolean =>
   emptyBodies.some((row) => row.of === of && holds(row, maker));
 
-/** True if such a BMC refuses with this status. */
 export const asksForEmptyBody = (of: SpelledRequest, status: number): boolean =>
   emptyBodies.some((row) => row.of === of && row.statuses.includes(status));
 
-/** Message key of a refusal that may not recur a little later. Rows without a vendor are keys of the standard's Base registry. */
+/** Message key of a passing refusal. Rows without a vendor are of the standard's Base registry. */
 export type BusyKeyRow = Partial<Holder> & {
   readonly key: string;
-  /** The key means that the session table is full. */
+  /** The session table is full. */
   readonly sessions?: true;
   /** Prefix of the key in a message id. */
   readonly registry: string;
@@ -197,14 +189,13 @@ export const busyKeys: readonly BusyKeyRow[] = [
   },
 ];
 
-/** The message id with which a BMC refuses a session when its table is full. */
 export const sessionsFullId = (maker: Maker): string => {
   const full = busyKeys.filter(({ sessions }) => sessions);
   const row = full.find((each) => holds(each, maker)) ?? full.find(({ vendor }) => vendor === undefined)!;
   return `${row.registry}.${row.key}`;
 };
 
-/** A vendor's own job list, which outlives the tasks. `link` is a path of property names in the Manager. */
+/** Job list that outlives the tasks. `link` is a path of property names in the Manager. */
 export type JobListRow = Holder & { readonly link: readonly string[]; readonly idPrefix: string };
 
 export const jobLists: readonly JobListRow[] = [
@@ -218,7 +209,7 @@ export const jobLists: readonly JobListRow[] = [
 
 export const jobListFor = (maker: Maker): JobListRow | undefined => jobLists.find((row) => holds(row, maker));
 
-/** Job states of the vendors' lists and of the standard's Job.v1. Any other state means that the job is under way. */
+/** Of the vendors' lists and the standard's Job.v1. Any other state is under way. */
 export const jobStates: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
   Scheduled: 'waits',
   Starting: 'waits',
@@ -233,7 +224,7 @@ export const jobStates: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = 
   Exception: 'failed',
 };
 
-/** Makers whose UEFI firmware has its own boot selector for disk. */
+/** Makers with their own UEFI boot selector for disk. */
 export const diskSelectors = [
   {
     /** IANA's private enterprise number, as in `ipmitool mc info`. */
@@ -245,10 +236,10 @@ export const diskSelectors = [
 
 export type CourtesyRow = Pacing & { readonly vendor: RegExp; readonly source: string };
 
-/** Default for other vendors: no spacing, two reads at a time. */
+/** Default of other vendors. */
 const ordinary: Pacing = { spacingMs: 0, afterWriteMs: 0, loginSpacingMs: 0, reads: 2 };
 
-/** Limits on requests per vendor. Waiting costs a run little; a BMC that hangs costs a visit to the rack. */
+/** Waiting costs a run little; a BMC that hangs costs a visit to the rack. */
 export const courtesies: readonly CourtesyRow[] = [
   {
     vendor: /\bdell\b/i,

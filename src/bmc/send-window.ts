@@ -1,19 +1,19 @@
-/** Limit on the time between a command's announcement and its sending. A later attempt must not overlap with a late command. */
+/** Limit on the time from a command's announcement to its sending, so that a later attempt does not meet a late command. */
 import type { buildConnector } from 'undici';
 import { TemperError } from '../model/errors';
 import type { Timing } from '../model/runs/runs';
 
 export type SendWindow = {
-  /** Call before the intent is written, so that the time of the write counts. */
+  /** Call before the intent is written, so that the write's time counts. */
   open(): void;
-  /** Call when no intent covers the next requests, so that they have no limit. */
+  /** Call when no intent covers the next requests. */
   drop(): void;
   isOpen(): boolean;
 };
 
 /**
- * Share of the settle time, which starts when PostgreSQL writes the intent. The command takes effect in the rest. So the next attempt,
- * which may send again after the settle time, sees the effect.
+ * Share of the settle time, which starts when PostgreSQL writes the intent. The command takes effect in the rest, before the next attempt
+ * may send again.
  */
 const share = 0.75;
 
@@ -31,11 +31,11 @@ export const createSendWindow = ({ settleMs }: Pick<Timing, 'settleMs'>, now = (
   };
 };
 
-/** Error of a command that was not sent because its window had closed. `facts`: node, and bmc or agent. */
+/** For a command that was not sent. `facts`: node, and bmc or agent. */
 export const lateError = ({ bmc, agent, ...facts }: Readonly<Record<string, unknown>>): TemperError =>
   new TemperError('CommandLate', { ...facts, to: bmc ?? agent });
 
-/** Last check before sending: a connection made too late is closed before the first byte of the request. */
+/** Closes a connection made too late before the first byte of the request. */
 export const whileOpen =
   (connect: buildConnector.connector, mayStillSend: () => boolean, late: () => Error): buildConnector.connector =>
   (options, callback) =>

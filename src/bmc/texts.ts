@@ -1,8 +1,8 @@
-/** Texts of BMCs and ramdisks, made fit for PostgreSQL and display: one line, bounded, no control characters. */
+/** Texts of BMCs and ramdisks, made fit for PostgreSQL and display. */
 
 const longest = 255;
 
-/** Replaces control characters and lone surrogates with blanks; undefined if nothing is left. */
+/** One bounded line. Control characters and lone surrogates become blanks. */
 export const tidyText = (text: string | undefined, most = longest): string | undefined => {
   const tidy = text
     ?.slice(0, most)

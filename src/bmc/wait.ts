@@ -12,7 +12,7 @@ export const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
   }
 };
 
-/** Growing pauses between looks: each doubles, up to eight times the first. */
+/** Pauses that double, up to eight times the first. */
 export const backOff = (firstMs: number): (() => number) => {
   let next = firstMs;
   return () => {

@@ -1,4 +1,4 @@
-/** Requests of one act to one ramdisk: bounded, without redirects or repeats, and with an error code for each failure. */
+/** Requests of one act to one ramdisk: bounded, and without redirects or repeats. */
 import { Agent, type buildConnector, request } from 'undici';
 import type { z } from 'zod';
 import { hideSecrets } from '../../model/access/secrets';
@@ -12,7 +12,7 @@ import { lateError, whileOpen } from '../send-window';
 import { type Contact, contactOf } from './contact';
 import { Command, Commands, errorOfSilence, errorOfStatus, Status } from './replies';
 
-/** Outcome of a post. `unknown`: the command may run; only a read can show it. */
+/** `unknown`: the command may run; only a read can show it. */
 type Posted =
   | { readonly is: 'taken'; readonly command: Command }
   | { readonly is: 'refused'; readonly error: TemperError }
@@ -21,15 +21,14 @@ type Posted =
 export type AgentClient = {
   readonly node: BmcNode;
   readonly context: ActContext;
-  /** Facts for an error of this node and ramdisk. */
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** Start time of the ramdisk; it changes with each restart. */
+  /** Changes with each restart of the ramdisk. */
   startedAt(): Promise<number | string>;
   /** Oldest first. */
   commands(): Promise<Command[]>;
-  /** Undefined if the ramdisk does not have it (any more). */
+  /** Undefined if the ramdisk does not have it. */
   command(id: string): Promise<Command | undefined>;
-  /** `name` includes the extension: `clean.execute_clean_step`. Throws only if nothing was sent (CommandLate ...), or on abort. */
+  /** `name` is like `clean.execute_clean_step`. Throws only if nothing was sent (CommandLate ...), or on abort. */
   post(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
   /** The same for a read-only command without an announcement. */
   ask(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
@@ -49,7 +48,6 @@ type AgentRequest = {
   readonly mayStillSend?: () => boolean;
 };
 
-// Room for a list of commands with their results.
 const structure = { depth: 40, values: 50_000 };
 
 const parsedOrText = (bytes: Uint8Array): unknown => {
@@ -62,14 +60,14 @@ const parsedOrText = (bytes: Uint8Array): unknown => {
   }
 };
 
-/** Internal error: no answer came. It never leaves this file. */
+/** No answer came. Never leaves this file. */
 class Silence extends Error {
   constructor(readonly failed: ReturnType<typeof errorOfSilence>) {
     super('silence');
   }
 }
 
-/** Runs `work` with a client of the node's ramdisk, then closes its sockets. Throws the errors of contactOf. */
+/** Closes its sockets afterwards. Throws contactOf's errors. */
 export const withAgent = async <T>(
   deps: DriverDeps,
   node: BmcNode,
@@ -104,7 +102,7 @@ type Peer = {
   readonly sockets: Agent;
   readonly open: Sockets;
   readonly context: ActContext;
-  /** The node's name or, if it has none, its UUID; for errors. */
+  /** Name or UUID, for errors. */
   readonly called: string;
 };
 
@@ -122,7 +120,7 @@ const exchange = async (peer: Peer, { method, path, body, what, mayStillSend }: 
   context.signal.throwIfAborted();
   const url = new URL(`${contact.base}${path}`);
   if (path !== '/v1/status') url.searchParams.set('agent_token', contact.token);
-  // A command has its own connection: its send window is checked when that is open.
+  // A command has its own connection, which checks the send window when it is open.
   const late = () => lateError(requestFacts(peer, what));
   const own = mayStillSend && open((connector) => whileOpen(connector, mayStillSend, late));
   try {
@@ -217,6 +215,6 @@ const agentClient = (
 
 const closed: readonly unknown[] = ['the connection was refused', 'the connection was closed without an answer'];
 
-/** True if the ramdisk serves no requests any more, while its host still answers. */
+/** The ramdisk serves no requests any more, while its host still answers. */
 export const isClosed = (thrown: unknown): boolean =>
   isTemperError(thrown, 'AgentUnreachable') && closed.includes(thrown.facts.reason);

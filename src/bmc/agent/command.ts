@@ -23,7 +23,7 @@ const passing: readonly string[] = ['AgentUnreachable', 'AgentServerError', 'Age
 
 /**
  * Runs an order to its end, in any attempt. @returns the command that SUCCEEDED
- * @throws StepRejected (it failed, with the ramdisk's words), StepOutcomeUnknown, AgentUnreachable and the other Agent errors
+ * @throws StepRejected, StepOutcomeUnknown, AgentUnreachable and the other Agent errors
  */
 export const runCommand = async (client: AgentClient, order: Order): Promise<Command> => {
   try {
@@ -45,7 +45,7 @@ const ended = async (client: AgentClient, order: Order): Promise<Command> => {
   return watch(client, order, traced);
 };
 
-/** Posts the order when the ramdisk is idle. An equal command that succeeds during the wait counts instead. */
+/** An equal command that succeeds during the wait for an idle ramdisk counts instead. */
 const begin = async (client: AgentClient, order: Order): Promise<Command> => {
   const { timing, signal } = client.context;
   const deadline = performance.now() + timing.powerTimeoutMs;
@@ -70,7 +70,7 @@ const announceAndPost = async (client: AgentClient, order: Order, after: string 
   await intents.record(standing);
   const sentAt = performance.now();
   const posted = await client.post(order.name, params).catch(async (error: unknown) => {
-    // An error means that nothing was sent, unless the signal aborted midway: then the intent stays.
+    // Nothing was sent, unless the signal aborted midway: then the intent stays.
     if (!signal.aborted) await intents.record({ digest, withdrawn: true });
     throw error;
   });
@@ -105,7 +105,7 @@ const afterSilence = async (
   return traced === 'lost' && order.effect === 'once' ? unknown(client, order) : error;
 };
 
-/** Waits until the ramdisk is idle; it runs one command at a time. */
+/** The ramdisk runs one command at a time. */
 const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: string | null; equal?: Command }> => {
   const { timing, signal, beat } = client.context;
   const nextPause = backOff(timing.pollMs);
@@ -121,7 +121,7 @@ const whenIdle = async (client: AgentClient, order: Order): Promise<{ after: str
     }
     awaited = last.id;
     beat({ what: order.what, doing: 'waiting for another command', command: last.command_name });
-    // Another run's command may take hours, which is too long to hold a worker's slot.
+    // Another run's command may take hours, too long for a worker's slot.
     if (performance.now() >= deadline)
       raise('AgentBusy', client.facts({ reason: `it is executing ${last.command_name}` }));
     await pause(nextPause(), signal);
@@ -154,7 +154,7 @@ const watch = async (client: AgentClient, order: Order, from: Command): Promise<
     beat({ what: order.what, command: command.id, status: command.command_status });
     await pause(nextPause(), signal);
     const now = await patiently(client, order, () => client.command(command.id));
-    // The ramdisk restarted, and the command's outcome is lost with it. Only a `converge` order is repeated, by the next attempt.
+    // The restart lost the command's outcome. The next attempt repeats only a `converge` order.
     if (!now)
       return order.effect === 'once'
         ? unknown(client, order)
@@ -167,7 +167,7 @@ const watch = async (client: AgentClient, order: Order, from: Command): Promise<
   return command;
 };
 
-/** Runs a command that changes nothing. Throws like runCommand. */
+/** For commands that change nothing. Throws like runCommand. */
 export const askAgent = async (
   client: AgentClient,
   order: Pick<Order, 'name' | 'what' | 'params'>,

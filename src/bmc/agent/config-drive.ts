@@ -1,4 +1,4 @@
-/** Config drive in the ramdisk's form: the given text, or an ISO made of the documents, gzipped and in base64. */
+/** Config drive for the ramdisk: the given text, or a gzipped ISO of the documents in base64. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,15 +11,15 @@ import type { BmcNode } from '../contract';
 
 const execute = promisify(execFile);
 
-/** Programs that make the ISO, in the order of trial; all take the same arguments. */
+/** In the order of trial; all take the same arguments. */
 const isoPrograms = ['genisoimage', 'mkisofs', 'xorrisofs'] as const;
 const isoMs = 60_000;
-/** Limit for the compressed drive. Nodes of this kind have room for no more. */
+/** Of the compressed drive. */
 const maxBytes = 64 * 1024 * 1024;
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Files below openstack/<version>/. Instances look for their uuid in meta_data, so it is always there. */
+/** Below openstack/<version>/. Instances look for their uuid in meta_data, so it is always there. */
 const driveFiles = (node: BmcNode, drive: Document): Record<string, string> => {
   const meta = {
     uuid: node.uuid,
@@ -45,7 +45,7 @@ const lay = async (root: string, files: Record<string, string>): Promise<void> =
   }
 };
 
-/** Undefined if this worker does not have the program. */
+/** Undefined if the program is missing. */
 const pack = async (program: string, from: string, to: string, signal: AbortSignal): Promise<true | undefined> => {
   try {
     await execute(program, ['-quiet', '-o', to, '-V', 'config-2', '-J', '-r', from], { timeout: isoMs, signal });
@@ -61,7 +61,7 @@ type Options = { readonly signal: AbortSignal; readonly programs?: readonly stri
 
 const build = async (node: BmcNode, drive: Document, { signal, programs = isoPrograms }: Options): Promise<Buffer> => {
   const fail = (reason: string) => raise('ConfigDriveFailed', { node: node.name ?? node.uuid, reason });
-  // mkdtemp makes it readable for this user only: user_data has passwords.
+  // mkdtemp makes it private: user_data has passwords.
   const dir = await mkdtemp(join(tmpdir(), 'config-drive-'));
   try {
     await lay(join(dir, 'files'), driveFiles(node, drive));
@@ -81,7 +81,7 @@ const build = async (node: BmcNode, drive: Document, { signal, programs = isoPro
 };
 
 /**
- * The config drive for prepare_image; undefined if the node has none.
+ * Undefined if the node has none.
  * @throws ConfigDriveFailed
  */
 export const configDrive = async (node: BmcNode, options: Options): Promise<string | undefined> => {

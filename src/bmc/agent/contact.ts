@@ -6,7 +6,6 @@ import { withoutLastSlashes } from '../../model/texts';
 import type { BmcNode } from '../contract';
 import type { Tls } from '../network';
 
-/** Trust in exactly one certificate, whatever name is in it. */
 type Pinned = Tls & {
   readonly checkServerIdentity?: (host: string, certificate: PeerCertificate) => Error | undefined;
 };
@@ -35,8 +34,8 @@ const certificate = (pem: string): X509Certificate | undefined => {
   }
 };
 
-// The ramdisk's address may change, so the name in its certificate is not checked; the certificate itself must match. One signed by
-// the pinned certificate would pass the chain check, so the bytes are compared.
+// The ramdisk's address may change, so the certificate must match and not its name. A certificate signed by the pinned one passes the
+// chain check, so the bytes are compared.
 const pin = (pem: string, known: X509Certificate): Pinned => ({
   rejectUnauthorized: true,
   ca: [pem],

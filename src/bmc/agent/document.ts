@@ -1,4 +1,4 @@
-/** Node document for the ramdisk: the fields that its hardware managers read, without secrets. */
+/** Node document for the ramdisk, without secrets. */
 import type { BmcNode } from '../contract';
 
 // Credentials and large values have their own commands, or do not belong in a ramdisk.
@@ -6,17 +6,15 @@ const withheld = /passw|secret|token|configdrive|auth|pull_secret/i;
 
 type InstanceInfo = Readonly<Record<string, unknown>>;
 
-/** instance_info without the `withheld` keys. */
 const openInfo = (info: InstanceInfo = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(info).filter(([key]) => !withheld.test(key)));
 
-/** The `agent_*` keys of driver_info (`agent_burnin_cpu_timeout` ...) for hardware managers, and nothing of the BMC. */
+/** For hardware managers (`agent_burnin_cpu_timeout` ...); nothing of the BMC. */
 const agentInfo = (info: InstanceInfo): Record<string, unknown> =>
   Object.fromEntries(Object.entries(openInfo(info)).filter(([key]) => key.startsWith('agent_')));
 
 /**
- * Rules for erasing disks: keys that the agent reads in driver_internal_info, with Ironic's defaults. The same keys in a node's
- * driver_info override them.
+ * Keys that the agent reads in driver_internal_info, with Ironic's defaults. A node's driver_info overrides them.
  * https://docs.openstack.org/ironic/latest/admin/cleaning.html
  */
 const erasure: InstanceInfo = {

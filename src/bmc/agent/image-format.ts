@@ -1,4 +1,4 @@
-/** Image format by its first bytes, so that the ramdisk streams a raw image to the disk and not into its memory. */
+/** Image format by its first bytes, so that the ramdisk streams a raw image to the disk. */
 
 import { request } from 'undici';
 import { requireOrigin } from '../../model/access/origins';
@@ -15,7 +15,7 @@ const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | un
     signal,
     maxRedirections: 0,
   });
-  // A server without ranges sends the whole image, so the connection is closed after the first bytes.
+  // A server without ranges sends everything, so the connection is closed early.
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -32,9 +32,9 @@ const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | un
 };
 
 /**
- * The format of the image at a URL; undefined if it is another one or unreadable. Best effort: throws only the reason of `signal`.
+ * Undefined if the format is another one or unreadable. Throws only the reason of `signal`.
  *
- * @param origins from where this worker may read; nothing is requested from others, or if the list is empty
+ * @param origins allowed origins; empty: none
  */
 export const sampledFormat = async (
   url: string,

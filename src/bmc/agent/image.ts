@@ -7,13 +7,12 @@ type Info = Readonly<Record<string, unknown>>;
 const textOrNone = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** True if the image has its own partitions. That is the default, unless the image has a separate kernel. */
+/** The default, unless the image has a separate kernel. */
 export const isWholeDisk = ({ instance_info: info = {} }: BmcNode): boolean =>
   info.image_type === undefined ? !(info.kernel && info.ramdisk) : info.image_type !== 'partition';
 
 const refuse = (reason: string): never => raise('StepRejected', { step: 'write the image', reason });
 
-/** The URL from which the ramdisk fetches the image. */
 const urlOf = (info: Info): string => {
   const url =
     textOrNone(info.image_url) ?? textOrNone(info.image_source) ?? refuse('instance_info has no image_source');
@@ -22,7 +21,7 @@ const urlOf = (info: Info): string => {
     : refuse('instance_info image_source is no http or https URL, and the ramdisk fetches nothing else');
 };
 
-/** The part after the last slash, without the query, as that may have a signature. */
+/** Without the query, which may have a signature. */
 const idOf = (info: Info, url: string): string =>
   (textOrNone(info.image_source) ?? url).replace(/[?#].*$/, '').replace(/^.*\//, '') || 'image';
 
@@ -53,7 +52,7 @@ const present = (info: Info, names: Readonly<Record<string, string>>): Record<st
       .map(([from, to]) => [to, info[from]]),
   );
 
-/** Taken from driver_info like in Ironic, because the operator decides how a node reaches images. */
+/** From driver_info like in Ironic: the operator decides how a node reaches images. */
 const proxiesOf = (info: Info): Record<string, unknown> => {
   const proxies = present(info, { image_http_proxy: 'http', image_https_proxy: 'https' });
   return Object.keys(proxies).length > 0 ? { proxies, ...present(info, { image_no_proxy: 'no_proxy' }) } : {};
@@ -62,7 +61,7 @@ const proxiesOf = (info: Info): Record<string, unknown> => {
 const inMb = (info: Info, what: 'root' | 'swap' | 'ephemeral'): number =>
   Number(info[`${what}_mb`] ?? Number(info[`${what}_gb`] ?? 0) * 1024);
 
-/** For a partition image, which the ramdisk partitions the disk for. Sizes in MiB. */
+/** The ramdisk partitions the disk for a partition image. Sizes in MiB. */
 const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
   const root_mb = inMb(info, 'root');
   if (!(root_mb > 0)) refuse('instance_info has no root_gb, which an image of one partition needs');
@@ -77,11 +76,11 @@ const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
   };
 };
 
-/** The boot mode last seen, else the instance's wish, else UEFI. */
+/** The mode last seen, else that of instance_info, else UEFI. */
 export const bootModeOf = ({ boot_mode, instance_info: info = {} }: BmcNode): string =>
   boot_mode ?? textOrNone(info.deploy_boot_mode) ?? 'uefi';
 
-/** `image_info` of prepare_image. Throws StepRejected that names the key of instance_info. */
+/** Throws StepRejected that names the key of instance_info. */
 export const imageInfo = (node: BmcNode): Readonly<Record<string, unknown>> & { readonly urls: readonly [string] } => {
   const info = node.instance_info ?? {};
   const url = urlOf(info);
@@ -97,6 +96,6 @@ export const imageInfo = (node: BmcNode): Readonly<Record<string, unknown>> & { 
   };
 };
 
-/** Identity of the image, to compare two orders. URLs of image records differ in each attempt and lead to the same bytes. */
+/** To compare two orders. URLs of image records differ in each attempt and lead to the same bytes. */
 export const imageIdentity = ({ served_image }: BmcNode, image_info: ReturnType<typeof imageInfo>): unknown =>
   served_image ? { ...image_info, urls: [served_image.name] } : image_info;

@@ -1,4 +1,4 @@
-/** Acts of the ramdisk, for all hardware types. Each act has its own client of the node's ramdisk. */
+/** Acts of the ramdisk, for all hardware types. */
 import type { ActName, acts as known } from '../../model/lifecycle/acts';
 import type { ActOutcome } from '../../model/runs/runs';
 import type { Act, DriverDeps } from '../contract';
@@ -19,8 +19,8 @@ const agentActs: Record<ByAgent, AgentAct> = {
 };
 
 /**
- * Without `node.agent` each act throws AgentUnreachable, which is retried. Throws the Agent errors of the list, StepRejected,
- * StepOutcomeUnknown and ConfigDriveFailed.
+ * Without `node.agent` each act throws AgentUnreachable, which is retried. Throws the Agent errors, StepRejected, StepOutcomeUnknown,
+ * ConfigDriveFailed.
  */
 export const createAgentActs = (deps: DriverDeps): Readonly<Partial<Record<ActName, Act>>> => {
   const bound =

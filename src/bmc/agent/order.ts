@@ -1,21 +1,20 @@
-/** Orders to the ramdisk: their identity and the judgement of their results. */
+/** Orders to the ramdisk and the judgement of their results. */
 import { sha256Of } from '../../model/digests';
 import { raise, TemperError } from '../../model/errors';
 import type { AgentClient } from './client';
 import { type Command, errorTextOf } from './replies';
 
 export type Order = {
-  /** With its extension: `standby.prepare_image`. */
+  /** Like `standby.prepare_image`. */
   readonly name: string;
   /** For operators and errors: `write the image`. */
   readonly what: string;
   /** Equal for equal orders; only its digest is kept. */
   readonly identity: unknown;
-  /** Called only for a post. */
   readonly params: () => Promise<Readonly<Record<string, unknown>>> | Readonly<Record<string, unknown>>;
-  /** `once`: never posted again if a restart of the ramdisk has lost the command. */
+  /** `once`: never posted again if a restart has lost the command. */
   readonly effect: 'once' | 'converge';
-  /** The ramdisk serves no requests any more after this order. */
+  /** Afterwards the ramdisk serves no requests. */
   readonly closes?: true;
   /** True if a finished command without an intent is this order's. */
   readonly fits?: (command: Command) => boolean;
@@ -25,7 +24,6 @@ export const isRunning = ({ command_status }: Command): boolean => command_statu
 
 export const orderDigest = (order: Order): string => sha256Of(JSON.stringify([order.name, order.identity]));
 
-/** Throws the error of a failed command. */
 export const judged = (client: AgentClient, order: Order, command: Command): Command => {
   const refuse = (reason: string) => raise('StepRejected', client.facts({ step: order.what, reason }));
   switch (command.command_status) {
@@ -50,7 +48,7 @@ export const unknown = (
   reason = 'the ramdisk has restarted since and remembers no commands',
 ): never => raise('StepOutcomeUnknown', client.facts({ step: order.what, reason }));
 
-/** If the ramdisk refuses a command, the step fails and not the connection. */
+/** A refused command fails the step, not the connection. */
 export const refusal = (client: AgentClient, order: Order, error: TemperError): TemperError =>
   error.code === 'AgentRejected' && Number(error.facts.status) >= 400
     ? new TemperError(

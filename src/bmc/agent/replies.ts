@@ -1,4 +1,4 @@
-/** Schemas of a ramdisk's answers, and the error codes of its refusals. */
+/** Schemas of a ramdisk's answers, and error codes of its refusals. */
 import { z } from 'zod';
 import { type ErrorCode, TemperError } from '../../model/errors';
 import { errorOfFailure } from '../redfish/transport/replies';
@@ -6,7 +6,7 @@ import { tidyText } from '../texts';
 
 const anything = z.record(z.string(), z.unknown());
 
-/** One command in the ramdisk's list; `command_name` is without the extension. */
+/** `command_name` is without the extension. */
 export const Command = z.object({
   id: z.string().min(1).max(200),
   command_name: z.string().max(200),
@@ -23,7 +23,6 @@ export const Status = z.object({ started_at: z.union([z.number(), z.string().max
 
 const longestWords = 500;
 
-/** One line of printable text. */
 export const tidy = (text: string): string => tidyText(text, longestWords) ?? '';
 
 const textAt = (value: unknown, keys: readonly string[]): string =>
@@ -34,7 +33,6 @@ const textAt = (value: unknown, keys: readonly string[]): string =>
         .join(': ')
     : '';
 
-/** The ramdisk's reason for a failed command or a refused request. */
 export const errorTextOf = (error: unknown): string =>
   tidy(typeof error === 'string' ? error : textAt(error, ['message', 'details', 'error', 'faultstring'])) ||
   'it gives no reason';
@@ -48,7 +46,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 
 export type AskFacts = { readonly node: string; readonly agent: string; readonly what: string };
 
-/** The error for a status that is not 2xx. */
+/** For a status that is not 2xx. */
 export const errorOfStatus = (status: number, body: unknown, facts: AskFacts): TemperError => {
   const redirect = status >= 300 && status < 400;
   const reason = redirect ? 'it redirects, which is not followed' : errorTextOf(body);
@@ -61,7 +59,7 @@ const ours: Partial<Record<ErrorCode, ErrorCode>> = {
   BmcAddressRefused: 'AgentAddressRefused',
 };
 
-/** The error of a request without an answer. `neverSent`: it cannot have been carried out. */
+/** `neverSent`: it cannot have been carried out. */
 export const errorOfSilence = (thrown: unknown, facts: AskFacts): { error: TemperError; neverSent: boolean } => {
   const { error, neverSent } = errorOfFailure(thrown, { ...facts, bmc: facts.agent });
   if (error.code === 'CommandLate') return { error, neverSent };

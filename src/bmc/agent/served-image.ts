@@ -1,7 +1,4 @@
-/**
- * Wait for the boot service to have an image before a ramdisk reads it. The boot service fetches an image once, and checks it before
- * it sends any of it.
- */
+/** Wait for the boot service to have an image. It fetches an image once, and checks it before it sends any of it. */
 import { request } from 'undici';
 import { raise } from '../../model/errors';
 import { endingWithin } from '../../model/signals';
@@ -38,10 +35,7 @@ const reasons: Readonly<Record<number, string>> = {
   404: 'the boot service does not know its URL; does it use the same database as this worker',
 };
 
-/**
- * Resolves once the boot service sends the image. Throws ImageNotServed with its reason, and BootServiceAway if it has not answered
- * for a minute.
- */
+/** Throws ImageNotServed with the boot service's reason, and BootServiceAway after a minute without an answer. */
 export const untilServed = async (
   { name: image, url }: NonNullable<BmcNode['served_image']>,
   { signal, beat, timing }: Pick<ActContext, 'signal' | 'beat' | 'timing'>,

@@ -1,4 +1,4 @@
-/** Ramdisk acts for deploying and rescuing: write the image, make it boot, set the password, shut down. */
+/** Ramdisk acts for deploying and rescuing. */
 import { isTemperError, raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import type { DriverDeps } from '../contract';
@@ -16,7 +16,6 @@ type AgentStandbyArgs = Readonly<Record<string, unknown>>;
 const resultTextOf = ({ command_result }: Command): string =>
   typeof command_result?.result === 'string' ? tidy(command_result.result) : 'the ramdisk says it is done';
 
-/** Writes the image of instance_info, with its config drive. */
 export const writeImage = async (
   client: AgentClient,
   _: AgentStandbyArgs,
@@ -28,7 +27,7 @@ export const writeImage = async (
   const command = await runCommand(client, {
     name: 'standby.prepare_image',
     what: 'write the image',
-    // The config drive as given, since the same documents give another ISO every time.
+    // The documents as given, as each ISO made of them is different.
     identity: [imageIdentity(node, image_info), node.instance_info?.configdrive],
     effect: 'converge',
     params: async () => {
@@ -52,7 +51,7 @@ const uuidsOf = async (client: AgentClient): Promise<AgentStandbyArgs> => {
   return (await askAgent(client, order)).command_result ?? {};
 };
 
-/** Makes the written image boot. A whole-disk image needs it only under UEFI, whose boot entries are not on the disk. */
+/** A whole-disk image needs it only under UEFI, whose boot entries are not on the disk. */
 export const installBootloader = async (client: AgentClient): Promise<ActOutcome> => {
   const { node } = client;
   const target_boot_mode = bootModeOf(node);
@@ -66,7 +65,7 @@ export const installBootloader = async (client: AgentClient): Promise<ActOutcome
     params: async () => {
       const uuids = whole ? {} : await uuidsOf(client);
       const root_uuid = idAt(uuids, 'root uuid');
-      // Only the ramdisk that wrote the partitions has their UUIDs. Another would report success without installing a boot loader.
+      // Only the ramdisk that wrote the partitions has their UUIDs. Another would report success without a boot loader.
       if (!whole && root_uuid === null)
         raise('StepRejected', {
           step: 'install the boot loader',
@@ -80,7 +79,7 @@ export const installBootloader = async (client: AgentClient): Promise<ActOutcome
   return { is: 'done', note: 'the node boots what was written' };
 };
 
-/** Sets `args.rescue_password`, which is a hash. Afterwards the ramdisk serves no more requests. */
+/** `args.rescue_password` is a hash. Afterwards the ramdisk serves no requests. */
 export const finalizeRescue = async (
   client: AgentClient,
   { rescue_password }: AgentStandbyArgs,
@@ -106,7 +105,7 @@ export const finalizeRescue = async (
 
 const downMs = 30_000;
 
-/** Waits a short time until the ramdisk is gone. The BMC ensures the power state afterwards. */
+/** Waits only a short time: the BMC ensures the power state afterwards. */
 const waitUntilGone = async (client: AgentClient): Promise<boolean> => {
   const { timing, signal, beat } = client.context;
   const deadline = performance.now() + Math.min(downMs, timing.powerTimeoutMs);
@@ -123,7 +122,7 @@ const waitUntilGone = async (client: AgentClient): Promise<boolean> => {
   return false;
 };
 
-/** Writes buffers to the disk and shuts down. If an earlier attempt had sent that, an unreachable ramdisk means success. */
+/** If an earlier attempt has sent the command, an unreachable ramdisk means success. */
 export const powerOffByAgent = async (client: AgentClient): Promise<ActOutcome> => {
   const { context } = client;
   const asked = async (): Promise<void> => {

@@ -1,36 +1,34 @@
-/** Intents of ramdisk commands, and the search for their commands. */
+/** Intents of ramdisk commands, and the search for the commands. */
 import { isTemperError } from '../../model/errors';
 import { pause } from '../wait';
 import type { AgentClient } from './client';
 import { type Order, orderDigest, unknown } from './order';
 import type { Command } from './replies';
 
-/** Detail of an intent: a command that may have been posted. */
+/** Detail of an intent. */
 export type CommandStanding = {
   readonly digest: string;
   readonly command: string;
-  /** Start time of the ramdisk that it was for. */
+  /** Start time of the ramdisk. */
   readonly started_at: number | string;
   /** Id of the last command before it. */
   readonly after: string | null;
   readonly id?: string;
-  /** The ramdisk has not answered since this was recorded. */
   readonly lost?: true;
 };
 
-/** The command of an order; `lost` by a restart of the ramdisk; or `absent`, as it never arrived. */
+/** `lost`: by a restart of the ramdisk. `absent`: it never arrived. */
 export type Traced = Command | 'lost' | 'absent';
 export const isCommand = (traced: Traced): traced is Command => typeof traced === 'object';
 
 export type AgentStandingFound = {
   readonly standing: CommandStanding;
-  /** Time of the record by this process's monotonic clock, in milliseconds. */
+  /** By this process's monotonic clock, in milliseconds. */
   readonly sentAt: number;
-  /** The same as ISO time of PostgreSQL's clock, for display. */
+  /** ISO time by PostgreSQL's clock, for display. */
   readonly since?: string;
 };
 
-/** The last intent, if it is for this order and not withdrawn. */
 export const findStanding = async ({ context }: AgentClient, order: Order): Promise<AgentStandingFound | undefined> => {
   const last = await context.intents.last();
   return last && last.detail.withdrawn !== true && last.detail.digest === orderDigest(order)
@@ -40,12 +38,12 @@ export const findStanding = async ({ context }: AgentClient, order: Order): Prom
 
 const methodOf = (name: string): string => name.replace(/^.*\./, '');
 
-/** Only a succeeded command shows its arguments; any other matches by its name. */
+/** Only a succeeded command shows its arguments. */
 const mayBe = (order: Order, command: Command): boolean =>
   methodOf(command.command_name) === methodOf(order.name) &&
   (command.command_status !== 'SUCCEEDED' || order.fits === undefined || order.fits(command));
 
-/** Waits for the settle window before it returns `absent`, because the command may still be on its way. */
+/** Waits for the settle window before `absent`, as the command may still arrive. */
 export const trace = async (
   client: AgentClient,
   order: Order,
@@ -66,8 +64,8 @@ export const trace = async (
 };
 
 /**
- * The command of an order whose intent was lost when the database was restored. Undefined if the ramdisk's list does not prove it. A
- * failed command of the same name shows no arguments, so it makes the list ambiguous.
+ * The command of an order whose intent was lost when the database was restored. A failed command shows no arguments, so beside one the
+ * list proves nothing.
  */
 export const findUnrecorded = async (client: AgentClient, order: Order): Promise<Command | undefined> => {
   const { doubted, unrepeated } = client.context;
@@ -78,13 +76,13 @@ export const findUnrecorded = async (client: AgentClient, order: Order): Promise
   return fitting.length === 1 ? fitting[0] : undefined;
 };
 
-/** Errors that mean another start of the ramdisk. After them the outcome of a command is unknown. */
+/** Another start of the ramdisk, so the command's outcome is unknown. */
 const otherLife: readonly string[] = ['AgentAuthFailed', 'AgentTlsFailed'];
 const halfAnHour = 30 * 60_000;
 
 /**
- * Ends the wait for a ramdisk that is gone, for a command that must not be posted again. Throws StepOutcomeUnknown if the silence over
- * all attempts exceeds the time to call back.
+ * Ends the wait for a command that must not be repeated. Throws StepOutcomeUnknown if the silence over all attempts exceeds the time
+ * to call back.
  */
 export const noteSilence = async (client: AgentClient, order: Order, error: unknown): Promise<void> => {
   const { context } = client;

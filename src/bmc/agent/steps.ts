@@ -13,11 +13,11 @@ import type { Command } from './replies';
 
 type StepKind = 'clean' | 'deploy' | 'service';
 
-/** Step kind by kind of run; all others use clean steps. */
+/** All other runs use clean steps. */
 const stepKinds: Readonly<Record<string, StepKind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
 const stepKindOf = ({ context }: AgentClient): StepKind => stepKinds[context.story ?? ''] ?? 'clean';
 
-// Control characters in a name would break lines and tables of the display.
+// Control characters in a name would break the display.
 const short = z
   .string()
   .max(255)
@@ -87,7 +87,6 @@ const listSteps = async (client: AgentClient): Promise<AgentStepListed> => {
   return { steps: flat.map(reportedOf), version: (version as AgentStepListed['version']) ?? undefined };
 };
 
-/** `reported` has all steps of the run's kind: clean, deploy or service. */
 export const agentSteps = async (client: AgentClient): Promise<ActOutcome> => {
   const { steps } = await listSteps(client);
   return { is: 'done', note: `the ramdisk offers ${steps.length} steps`, reported: steps };
@@ -95,7 +94,7 @@ export const agentSteps = async (client: AgentClient): Promise<ActOutcome> => {
 
 type AgentStepArgs = Readonly<Record<string, unknown>>;
 
-/** The step to send, with the ramdisk's own fields. Throws StepRejected if the ramdisk has no such step. */
+/** Throws StepRejected if the ramdisk has no such step. */
 const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   const wanted =
     client.context.step ??
@@ -114,7 +113,7 @@ const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   return { step: { ...row, args }, version };
 };
 
-/** Runs `context.step`. A step that requests a reboot is done after the node has rebooted. */
+/** A step that requests a reboot is done after it. */
 export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promise<ActOutcome> => {
   const kind = stepKindOf(client);
   const { step } = client.context;

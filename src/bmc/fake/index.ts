@@ -1,4 +1,4 @@
-/** fake-hardware: acts that only use the node's record. For demonstrations, load and tests. */
+/** fake-hardware: acts on the node's record, for demonstrations, load and tests. */
 import { raise } from '../../model/errors';
 import type { ActName } from '../../model/lifecycle/steps';
 import { bootDevices, acts as known } from '../../model/lifecycle/steps';
@@ -10,7 +10,6 @@ type FakeArgs = Readonly<Record<string, unknown>>;
 
 const bootMode = (value: unknown): RunObserved['boot_mode'] => (value === 'bios' || value === 'uefi' ? value : null);
 
-/** A node without a record is off. */
 const recorded = (node: BmcNode): RunObserved => ({
   power_state: node.power_state === 'power on' ? 'power on' : 'power off',
   boot_mode: bootMode(node.boot_mode),
@@ -19,7 +18,7 @@ const recorded = (node: BmcNode): RunObserved => ({
   health: 'OK',
 });
 
-/** Changes of the record by act; other acts change none. */
+/** Other acts change no record. */
 const effects: Partial<Record<ActName, (args: FakeArgs, node: BmcNode) => RunObserved>> = {
   verify: (_, node) => recorded(node),
   power_on: () => ({ power_state: 'power on' }),
@@ -29,7 +28,7 @@ const effects: Partial<Record<ActName, (args: FakeArgs, node: BmcNode) => RunObs
   set_secure_boot: (args) => ({ secure_boot: args.enabled === true }),
 };
 
-/** Constant answers to looks that have no record. */
+/** Constant answers without a record. */
 const looks: Partial<Record<ActName, unknown>> = {
   read_boot_device: { boot_device: 'pxe', persistent: false },
   list_boot_devices: { supported_boot_devices: bootDevices },
@@ -64,7 +63,7 @@ const fakeAct =
     return { is: 'done', note: `pretended to ${says}`, ...(seen && { seen }), ...(value !== undefined && { value }) };
   };
 
-/** @param delayMs duration of an act if the node sets none */
+/** @param delayMs for nodes without fake_delay_ms */
 export const createFakeDriver = ({ delayMs = 0 }: { delayMs?: number } = {}): Driver => ({
   name: 'fake-hardware',
   laneKey: () => null,

@@ -1,4 +1,4 @@
-/** BMC address: resolved once, checked against the operator's networks, and passed on as a literal address. */
+/** BMC address: resolved once, checked, and passed on as a literal. */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIpAddress, requireAllowed } from '../../model/access/bmc-addresses';
 import type { DriverDeps } from '../contract';
@@ -11,7 +11,7 @@ const addressesOf = async (deps: AddressDeps, host: string): Promise<readonly st
   return (await systemLookup(host, { all: true })).map((found) => found.address);
 };
 
-/** Undefined if the name does not resolve. Throws BmcAddressRefused if any address is outside the networks. */
+/** Undefined if the name does not resolve. Throws BmcAddressRefused. */
 export const findAddress = async (deps: AddressDeps, host: string): Promise<string | undefined> => {
   const found = await addressesOf(deps, host).catch(() => []);
   if (found.length === 0) return undefined;

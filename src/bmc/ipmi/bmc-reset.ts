@@ -1,6 +1,6 @@
 /**
- * Restart of the BMC, sent at most once because a repeat may do harm. IPMI reports no time of the last restart. Only silence or the
- * BMC's acceptance proves it; otherwise the outcome is unknown.
+ * Restart of the BMC, sent at most once because a repeat may do harm. IPMI reports no restart time: only silence or the BMC's
+ * acceptance is proof.
  */
 import { isTemperError } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
@@ -15,7 +15,7 @@ const coldReset = ['raw', '0x06', '0x02'];
 
 const lastingCodes: readonly string[] = ['BmcAddressRefused', 'DriverInfoInvalid', 'ProgramMissing'];
 
-/** Silence shows the restart; odd answers and refused logins prove nothing. */
+/** Silence shows the restart; other errors prove nothing. */
 const lookOnce = async (client: Client): Promise<RestartLook> => {
   try {
     await lookAtPower(client);
@@ -28,7 +28,7 @@ const lookOnce = async (client: Client): Promise<RestartLook> => {
 };
 
 const sendReset = async (client: Client, intents: Announcements): Promise<Announced> => {
-  await lookAtPower(client); // Otherwise a BMC that is already unreachable would count as restarted.
+  await lookAtPower(client); // Otherwise an unreachable BMC would count as restarted.
   return (await announceAndSend(client, intents, { command: () => client.write(coldReset, resetWhat) })).announced;
 };
 

@@ -1,4 +1,4 @@
-/** Boot device of the next boot or of every boot. Boot parameter 5 of IPMI 2.0, table 28-14. */
+/** Boot device: boot parameter 5 of IPMI 2.0, table 28-14. */
 import { raise } from '../../model/errors';
 import type { bootDevices } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';
@@ -7,7 +7,7 @@ import { diskSelectors } from '../quirks';
 import { type Client, nonsense } from './client';
 import { lookAtMaker } from './verify';
 
-/** Second byte of the parameter by device. Other devices have none. */
+/** Second byte of the parameter. */
 const selectors = { pxe: 0x04, disk: 0x08, cdrom: 0x14, bios: 0x18 } as const;
 type Device = keyof typeof selectors;
 
@@ -39,11 +39,10 @@ const deviceOf = (selector: number): Device | undefined =>
 const shownFlags = (now: Flags): string =>
   `${deviceOf(now.selector) ?? `selector ${now.selector}`}${now.uefi ? ' UEFI' : ''}${now.persistent ? ' persistent' : ''}${now.valid ? '' : ' (not in force)'}`;
 
-/** `boot_mode:uefi,...` of a capabilities text. */
 const capability = (of: Readonly<Record<string, unknown>> | undefined): string | undefined =>
   /(?:^|,)boot_mode:(\w+)/.exec(String(of?.capabilities ?? ''))?.[1];
 
-/** IPMI cannot report the boot mode. The order is: the instance's wish, the recorded mode, the node's capabilities, UEFI. */
+/** IPMI cannot report the boot mode. */
 const bootsUefi = ({ boot_mode, properties, instance_info }: Client['node']): boolean =>
   (capability(instance_info) ?? boot_mode ?? capability(properties) ?? 'uefi') === 'uefi';
 
@@ -82,7 +81,7 @@ const bootWanted = async (client: Client, args: Readonly<Record<string, unknown>
   const own = diskSelectors.find(({ manufacturerId }) => manufacturerId === maker?.id);
   return {
     device,
-    // A BMC with force_boot_device gets the device before every boot, so only for the next one.
+    // With force_boot_device, the device is set before every boot.
     persistent: args.persistent === true && !client.settings.forceBootDevice,
     uefi,
     selector: own?.selector ?? selectors[device],
@@ -98,7 +97,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
     desired: { boot_device: wanted.device, persistent: wanted.persistent, uefi: wanted.uefi },
     timeoutMs: client.context.timing.powerTimeoutMs,
     look: () => lookAtBoot(client),
-    // Some BMCs keep the device and drop the other flags; another command would not change that.
+    // Some BMCs drop the other flags; another command would not change that.
     reached: (now, announced) =>
       now.selector === wanted.selector &&
       ((now.valid && now.persistent === wanted.persistent && now.uefi === wanted.uefi) ||

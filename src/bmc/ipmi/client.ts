@@ -1,4 +1,4 @@
-/** Commands of one act to one BMC. Reads return text; writes return if their outcome is known. */
+/** IPMI commands of one act to one BMC. */
 
 import { hideSecrets } from '../../model/access/secrets';
 import { raise, TemperError } from '../../model/errors';
@@ -12,11 +12,10 @@ export type Client = {
   readonly node: BmcNode;
   readonly context: ActContext;
   readonly settings: IpmiSettings;
-  /** Facts for an error of this node and BMC. */
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
-  /** The output of ipmitool. Throws an error of the list. */
+  /** Output of ipmitool. Throws an error of the list. */
   read(words: readonly string[]): Promise<string>;
-  /** The bytes of an answer to a raw request. Throws an error of the list. */
+  /** Answer to a raw request. Throws an error of the list. */
   readBytes(words: readonly string[]): Promise<Uint8Array>;
   /** Throws only if nothing was sent (CommandLate, BmcUnreachable, BmcAddressRefused, BmcAuthFailed ...), or on abort. */
   write(words: readonly string[], what: string): Promise<Sent & { readonly text?: string }>;
@@ -24,7 +23,7 @@ export type Client = {
 
 type Failed = Extract<ReplyVerdict, { is: 'failed' }>;
 
-/** Reasons that mean no session was opened, so the command was not sent. */
+/** No session was opened, so the command was not sent. */
 const neverLeft: readonly Why[] = ['cipher', 'login', 'silent', 'full'];
 
 const bytePattern = /^\s*[0-9a-f]{2}(?:\s+[0-9a-f]{2})*\s*$/i;
@@ -78,6 +77,6 @@ export const createIpmiClient = (node: BmcNode, context: ActContext, tool: Tool)
   };
 };
 
-/** Throws BmcServerError for a meaningless answer. */
+/** Throws BmcServerError. */
 export const nonsense = (facts: Client['facts'], words: readonly string[]): never =>
   raise('BmcServerError', facts({ status: 'nonsense', reason: `to ${words.join(' ')}`, what: words.join(' ') }));

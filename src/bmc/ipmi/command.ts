@@ -2,25 +2,25 @@
 import type { IpmiSettings } from './settings';
 
 export type Call = {
-  /** A literal IP address: ipmitool must not resolve a name a second time. */
+  /** Literal, as ipmitool must not resolve a name a second time. */
   readonly address: string;
   readonly suite: number | undefined;
-  /** Number of times a packet is sent before the BMC counts as silent. */
+  /** Sends of a packet before the BMC counts as silent. */
   readonly tries: number;
-  /** Seconds between two tries; ipmitool takes whole ones. */
+  /** Between two tries; ipmitool takes whole seconds. */
   readonly everySeconds: number;
   readonly words: readonly string[];
 };
 
-/** Path of descriptor 3 for ipmitool. */
+/** Descriptor 3. */
 const passwordFile = '/dev/fd/3';
 
 const option = (flag: string, value: string | number | undefined): string[] =>
   value === undefined ? [] : [flag, String(value)];
 
 /**
- * Only with `-v` does ipmitool print why a login failed. `-Y` reads the BMC's key from the standard input: no other way takes any
- * bytes and hides them from other processes.
+ * Only with `-v` does ipmitool print why a login failed. Only `-Y`, on the standard input, takes a key with any bytes and hides it
+ * from other processes.
  */
 export const commandLine = (settings: IpmiSettings, call: Call): string[] => [
   '-v',

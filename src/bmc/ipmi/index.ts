@@ -1,4 +1,4 @@
-/** ipmi driver: BMCs without Redfish, through the ipmitool program. */
+/** ipmi driver, through the ipmitool program. */
 
 import type { ActName } from '../../model/lifecycle/steps';
 import type { ActOutcome } from '../../model/runs/runs';
@@ -45,7 +45,6 @@ export const createIpmiDriver = (deps: DriverDeps): Driver => {
     acts: Object.fromEntries(Object.entries(ipmiActs).map(([name, act]) => [name, bound(act)])),
     looksAtOnce,
     openSerialLine: (node) => openSerialLine(node, deps),
-    // Every call has its own session.
     close: async () => undefined,
   };
 };

@@ -1,10 +1,10 @@
-/** Chassis light: on until switched off, or off. IPMI does not distinguish steady and blinking light. */
+/** Chassis light. IPMI does not distinguish steady and blinking light. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import { converge } from '../converge';
 import { type Client, nonsense } from './client';
 
-/** `told`: whether the BMC says how the light is, which is its choice. IPMI 2.0, Get Chassis Status, third byte. */
+/** `reported`: the BMC reports the state, which is optional. IPMI 2.0, Get Chassis Status, third byte. */
 type Light = { readonly reported: boolean; readonly lit: boolean };
 
 const question = ['raw', '0x00', '0x01'];
@@ -15,7 +15,7 @@ const readLight = async (client: Client): Promise<Light> => {
   return { reported: (misc & 0x40) !== 0, lit: (misc & 0x30) !== 0 };
 };
 
-/** Components that mean the one light; IPMI has no other and no names. */
+/** IPMI has one light without a name. */
 const components: readonly unknown[] = [undefined, 'chassis', 'system'];
 
 export const setIndicator = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {

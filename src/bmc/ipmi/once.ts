@@ -1,4 +1,4 @@
-/** Commands without a visible effect: a non-maskable interrupt, and raw bytes of the caller. */
+/** Commands without a visible effect. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import { sendOnce } from '../once';
@@ -34,7 +34,7 @@ export const injectNmi = async (client: Client): Promise<ActOutcome> => {
 const byte = /^(?:0x[0-9a-f]{1,2}|\d{1,3})$/i;
 const maxBytes = 255;
 
-/** The bytes of a request: network function, command, data. Throws StepRejected. */
+/** Network function, command, data. Throws StepRejected. */
 const bytesOf = (client: Client, given: unknown): string[] => {
   const bytes = String(given ?? '')
     .trim()
@@ -46,7 +46,7 @@ const bytesOf = (client: Client, given: unknown): string[] => {
   return raise('StepRejected', client.facts({ step: 'vendor.send_raw', reason }));
 };
 
-/** The note has the answer's bytes, which are the only result of the command. */
+/** The note has the answer's bytes, the only result. */
 export const sendRaw = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const bytes = bytesOf(client, args.raw_bytes);
   return sendAnnounced(client, {

@@ -20,7 +20,7 @@ export const powerActs = {
 const powerStates = { on: 'power on', off: 'power off' } as const satisfies Record<Power, RunObserved['power_state']>;
 const powerStatus = ['power', 'status'];
 
-/** Throws BmcServerError for any answer except the two valid ones. */
+/** Throws BmcServerError. */
 export const lookAtPower = async (client: Client): Promise<Power> => {
   const text = await client.read(powerStatus);
   const [, found] = /^Chassis Power is (on|off)\s*$/.exec(text) ?? [];
@@ -29,7 +29,7 @@ export const lookAtPower = async (client: Client): Promise<Power> => {
 
 export const powerStateOf = (power: Power): RunObserved['power_state'] => powerStates[power];
 
-/** Some BMCs refuse a second power off, so nothing is sent if a look shows the goal. Two equal looks are proof. */
+/** Some BMCs refuse a second power off, so nothing is sent if a look shows the goal. */
 export const setPower = async (client: Client, row: PowerTargetRow): Promise<ActOutcome> => {
   const { timing } = client.context;
   const { state, sent } = await converge<Power>(client, {

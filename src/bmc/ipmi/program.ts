@@ -1,19 +1,19 @@
-/** Runs a program to its end: without a shell, with bounded output, killed on timeout or abort. */
+/** Programs: without a shell, with bounded output, killed on timeout or abort. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { raise } from '../../model/errors';
 
 export type Task = {
   readonly program: string;
   readonly args: readonly string[];
-  /** The program's standard input. */
+  /** Standard input. */
   readonly input: Buffer | undefined;
-  /** The program's descriptor 3. */
+  /** Descriptor 3 of the program. */
   readonly descriptor: number;
   readonly limitMs: number;
   readonly signal: AbortSignal;
 };
 
-/** Result of a program. `cut`: the reason if it was killed. */
+/** `cut`: the reason if it was killed. */
 export type Said = {
   readonly status: number | null;
   readonly out: string;
@@ -21,18 +21,18 @@ export type Said = {
   readonly cut: 'late' | 'endless' | undefined;
 };
 
-/** Without the worker's own environment, which may have secrets. */
+/** The worker's own environment may have secrets. */
 export const env = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin',
   LC_ALL: 'C',
 };
 const maxBytes = 64 * 1024;
 
-/** In a separate session: it has no terminal to prompt for a password, and its children die with it. */
+/** In a separate session: it has no terminal for a password prompt, and its children die with it. */
 const start = ({ program, args, descriptor }: Task): ChildProcess =>
   spawn(program, [...args], { cwd: '/', env, detached: true, stdio: ['pipe', 'pipe', 'pipe', descriptor] });
 
-/** Kills a program started in its own session, with its children. */
+/** With its children. */
 export const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
@@ -42,7 +42,7 @@ export const killGroup = (child: ChildProcess): void => {
   }
 };
 
-/** Programs that the worker starts, and their Debian packages. */
+/** Programs and their Debian packages. */
 const packages = { ipmitool: 'ipmitool', script: 'bsdutils' } as const;
 
 /** @param path of the program, if not its name */
@@ -54,7 +54,7 @@ const missing = (failure: NodeJS.ErrnoException, program: string): Error => {
   return programMissing('ipmitool', failure, program);
 };
 
-/** Throws ProgramMissing, and the signal's reason after killing the program. */
+/** Throws ProgramMissing, and the signal's reason. */
 export const runProgram = async (task: Task): Promise<Said> => {
   task.signal.throwIfAborted();
   const child = start(task);
@@ -72,7 +72,7 @@ export const runProgram = async (task: Task): Promise<Said> => {
       said[name] = `${said[name]}${chunk}`.slice(0, maxBytes);
       if (said[name].length >= maxBytes) stop('endless');
     });
-  // A program that does not read its input closes it early.
+  // The program may close its input early.
   child.stdin?.on('error', () => undefined).end(task.input);
   const timer = setTimeout(() => stop('late'), task.limitMs);
   const abort = () => killGroup(child);

@@ -1,4 +1,4 @@
-/** Verdicts on ipmitool's output: an answer, a refusal, a failed login, or an unknown outcome. */
+/** Verdicts on ipmitool's output. */
 import type { ErrorCode } from '../../model/errors';
 import type { Said } from './program';
 
@@ -6,7 +6,7 @@ export type ReplyVerdict =
   | {
       readonly is: 'answered';
       readonly text: string;
-      /** The BMC does not report its cipher suites; ipmitool waited for them, then used `fallback`. */
+      /** The BMC does not report its cipher suites, so ipmitool used `fallback` after a wait. */
       readonly untold: boolean;
     }
   | {
@@ -18,8 +18,8 @@ export type ReplyVerdict =
     };
 
 /**
- * `cipher`, `login`, `silent` and `full`: no session was opened, so the command was not sent. `busy` and `refused`: the BMC refused.
- * `lost`: the command may have been sent, and no answer came.
+ * `cipher`, `login`, `silent` and `full`: the command was not sent. `busy` and `refused`: the BMC refused. `lost`: the command may
+ * have been sent.
  */
 export type Why = 'cipher' | 'login' | 'silent' | 'full' | 'busy' | 'unsupported' | 'refused' | 'lost';
 
@@ -54,17 +54,17 @@ const replyRows: readonly ReplyRow[] = [
     code: 'BmcUnsupported',
     says: /(?:failed|\)): (?:Invalid command|Command Unavailable|Illegal command disabled)/i,
   },
-  // "Timeout" and "response could not be provided" are answers of the BMC that mean an unknown effect.
+  // Answers of the BMC that mean an unknown effect.
   { why: 'lost', code: 'BmcUnreachable', says: /(?:failed|\)): (?:Timeout|Command response could not be provided)/i },
   { why: 'refused', code: 'BmcRejected', says: /rsp=0x[0-9a-f]{1,2}\): |\bfailed: / },
   { why: 'lost', code: 'BmcUnreachable', says: /^/ },
 ];
 
-/** ipmitool's suite for a BMC that does not report its suites. */
+/** ipmitool's default suite. */
 export const fallback = 3;
 const untold = 'Unable to Get Channel Cipher Suites';
 
-/** Lines that `-v` and a system without vendor lists add, unrelated to the outcome. */
+/** Lines unrelated to the outcome. */
 const noise =
   /^(?:Loading |IANA PEN|Unable to Get Channel Cipher Suites|Running Get|Invalid completion code received|Discovered |RAW R|Get HPM|Key: *$|\s*$)/;
 
@@ -74,7 +74,6 @@ const linesOf = (text: string): string[] =>
     .split(/\r?\n/)
     .filter((line) => !noise.test(line));
 
-/** One line of printable text. */
 const asciiLine = (text: string): string =>
   text
     .replace(/[^\x20-\x7e]+/g, ' ')
@@ -86,7 +85,7 @@ const cuts = {
   endless: 'ipmitool did not stop talking',
 } as const;
 
-/** Some failures end with status 0, so a session that was not opened outweighs it. Other output of a success is noise. */
+/** Some failures end with status 0. Other output of a success is noise. */
 const isFine = (said: Said): boolean => said.status === 0 && !/Unable to establish/.test(said.err);
 
 /** Never throws. */

@@ -1,4 +1,4 @@
-/** Serial line of a node, by ipmitool's serial over LAN. */
+/** Serial line by ipmitool's serial over LAN. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { raise } from '../../model/errors';
 import type { BmcNode, DriverDeps, SerialLine } from '../contract';
@@ -8,22 +8,21 @@ import { env, killGroup, programMissing, runProgram } from './program';
 import { withSecretFile } from './secret-file';
 import { type IpmiSettings, ipmiSettings } from './settings';
 
-/** At the start of a line, this byte makes ipmitool end, suspend or send a break. So it is removed from the input. */
+/** At the start of a line it makes ipmitool end, suspend or send a break, so it is removed from the input. */
 const escapeByte = 0x1e;
 const answerMs = 20_000;
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** A shell command that runs exactly these words. */
 export const commandOf = (words: readonly string[]): string => `exec ${words.map(quoted).join(' ')}`;
 
-/** ipmitool needs a terminal (`tcgetattr`). script(1) of util-linux provides one, and stty makes it pass bytes unchanged. */
+/** ipmitool needs a terminal (`tcgetattr`). script(1) of util-linux provides one; stty makes it pass bytes unchanged. */
 const underTerminal = (words: readonly string[]): string[] => [
   ...['--quiet', '--flush', '--return', '--log-out', '/dev/null'],
   ...['--command', `stty raw -echo; ${commandOf(words)}`],
 ];
 
-/** Throws DriverInfoInvalid for settings that ipmitool cannot use on a terminal. */
+/** Throws DriverInfoInvalid. */
 const settingsFor = (node: BmcNode): IpmiSettings => {
   const settings = ipmiSettings(node);
   const refuse = (field: string, reason: string) =>
@@ -47,8 +46,8 @@ const raised = (cause: Error): unknown => {
 };
 
 /**
- * Opens the line. A BMC has only one, so a line left open by an earlier worker is closed first. Throws DriverInfoInvalid,
- * BmcAddressRefused, BmcUnreachable, ProgramMissing.
+ * A BMC has only one line, so one left open is closed first. Throws DriverInfoInvalid, BmcAddressRefused, BmcUnreachable,
+ * ProgramMissing.
  */
 export const openSerialLine = async (node: BmcNode, deps: DriverDeps): Promise<SerialLine> => {
   const settings = settingsFor(node);
@@ -66,7 +65,7 @@ export const openSerialLine = async (node: BmcNode, deps: DriverDeps): Promise<S
     });
   await deactivate();
   const options = ['-e', String.fromCharCode(escapeByte)];
-  // Without `-v`, which would print into the line's output.
+  // Without `-v`, which prints into the output.
   const words = [program, ...options, ...argsOf(['sol', 'activate']).slice(1)];
   const child = await withSecretFile(settings.password, async (descriptor) =>
     spawn('script', underTerminal(words), {

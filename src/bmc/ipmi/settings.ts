@@ -1,4 +1,4 @@
-/** Settings from an ipmi node's driver_info, for ipmitool's arguments. */
+/** Settings from an ipmi node's driver_info. */
 import { type BmcAddress, parseBmcAddress } from '../../model/access/bmc-addresses';
 import { bridgeHops, bridgingOf, isGiven } from '../../model/access/ipmi-info';
 import { raise } from '../../model/errors';
@@ -11,12 +11,11 @@ export type IpmiSettings = {
   readonly username: string | undefined;
   readonly password: string;
   readonly privilege: (typeof privileges)[number];
-  /** ipmitool's interface: `lanplus` is IPMI 2.0, `lan` is 1.5. */
+  /** `lanplus` is IPMI 2.0, `lan` is 1.5. */
   readonly transport: 'lanplus' | 'lan';
   readonly cipherSuite: number | undefined;
-  /** The BMC's key, if it has one. */
   readonly kgKey: Buffer | undefined;
-  /** Options that address a BMC behind another. */
+  /** For a BMC behind another. */
   readonly bridge: readonly string[];
   readonly disableBootTimeout: boolean;
   readonly forceBootDevice: boolean;
@@ -25,7 +24,7 @@ export type IpmiSettings = {
 type Refuse = (field: string, reason: string) => never;
 type DriverInfo = BmcNode['driver_info'];
 
-/** One line of text: ipmitool reads a secret up to the line's end, and no argument may contain a NUL. */
+/** ipmitool reads a secret up to the line's end, and no argument may contain a NUL. */
 const line = (info: DriverInfo, field: string, longest: number, refuse: Refuse): string | undefined => {
   const value = info[field];
   if (!isGiven(value)) return undefined;
@@ -52,7 +51,7 @@ const suiteOf = (info: DriverInfo, transport: string, refuse: Refuse): number | 
   return /^\d{1,3}$/.test(String(given)) ? Number(given) : refuse('ipmi_cipher_suite', 'is not a number');
 };
 
-/** ipmitool and BMCs pad a short key with zeros, so trailing ones may be left out. */
+/** ipmitool and BMCs pad a short key with zeros. */
 const kgKeyOf = (info: DriverInfo, refuse: Refuse): Buffer | undefined => {
   const field = 'ipmi_hex_kg_key';
   const given = info[field];

@@ -16,9 +16,7 @@ type ToolRequest = {
   readonly words: readonly string[];
   readonly signal: AbortSignal;
   readonly mayStillSend: () => boolean;
-  /** Announces the command with a new time. */
   readonly renew: () => Promise<void>;
-  /** For errors. */
   readonly node: string;
 };
 
@@ -31,13 +29,13 @@ export type Tool = {
 const spacingMs = 5_000;
 const answerMs = 60_000;
 
-/** Sends per packet. A BMC carries out a repeated write twice, so only a read is repeated. */
+/** A BMC carries out a repeated write twice, so only reads are repeated. */
 const tries = { read: 3, write: 1 } as const;
 
-/** Undefined: ipmitool's own choice. No suite is without encryption. */
+/** Undefined: ipmitool's own choice. All encrypt. */
 const suites: readonly (number | undefined)[] = [undefined, 17, fallback];
 
-/** Spaces the turns at a BMC, from the end of one to the start of the next, over all its nodes. */
+/** Per BMC, from the end of one turn to the start of the next. */
 const createTurns = (betweenMs: number) => {
   const lanes = createLanes();
   const ended = new Map<string, number>();
@@ -67,7 +65,7 @@ export const createTool = (deps: DriverDeps): Tool => {
   const limitMs = deps.limits?.answerMs ?? answerMs;
   const everySeconds = Math.min(5, Math.max(1, Math.round(limitMs / 12_000)));
   const turn = createTurns(deps.limits?.courtesy?.spacingMs ?? spacingMs);
-  /** By BMC, suites that worked after ipmitool's own choice failed or was slow to find. */
+  /** Suites by BMC, if ipmitool's own choice failed or was slow. */
   const working = new Map<string, number>();
 
   const call = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
@@ -87,7 +85,7 @@ export const createTool = (deps: DriverDeps): Tool => {
   const observed = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
     const began = performance.now();
     const verdict = await call(ask, suite);
-    // Metrics use HTTP statuses; 0 means no answer.
+    // As HTTP statuses; 0 means no answer.
     const status = verdict.is === 'answered' ? 200 : verdict.code === 'BmcUnreachable' ? 0 : 400;
     deps.observe?.request(ask.kind, performance.now() - began, status, ask.settings.address.label);
     return verdict;

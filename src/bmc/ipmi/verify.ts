@@ -1,4 +1,4 @@
-/** Looks of verify and power sync: power state and maker of the BMC. */
+/** Looks of verify and power sync. */
 import type { ActOutcome } from '../../model/runs/runs';
 import type { Client } from './client';
 import { lookAtPower, powerStateOf } from './power';
@@ -8,7 +8,7 @@ export type Maker = { readonly id: number | undefined; readonly name: string | u
 const field = (text: string, name: string): string | undefined =>
   new RegExp(`^${name}\\s*: (.*)$`, 'm').exec(text)?.[1]?.trim();
 
-/** ipmitool prints "unknown" if the maker is not in its list, or the list is not installed. */
+/** ipmitool prints "unknown" if it has no name for the maker. */
 const makerOf = (info: string): Maker => {
   const name = field(info, 'Manufacturer Name');
   const id = Number(field(info, 'Manufacturer ID'));
@@ -20,7 +20,7 @@ const makerOf = (info: string): Maker => {
 
 export const lookAtMaker = async (client: Client): Promise<Maker> => makerOf(await client.read(['mc', 'info']));
 
-/** IPMI reports no boot mode in force, no secure boot and no health, so their records stay. `only: 'power'` skips the maker. */
+/** IPMI reports no boot mode, secure boot or health, so their records stay. `only: 'power'` skips the maker. */
 export const verify = async (client: Client, { only }: Readonly<Record<string, unknown>> = {}): Promise<ActOutcome> => {
   const power = await lookAtPower(client);
   if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(power) } };

@@ -1,4 +1,4 @@
-/** Current BIOS settings, with their rows of the BMC's registry. */
+/** Current BIOS settings, with their registry rows. */
 import { raise } from '../../../model/errors';
 import type { ActOutcome, BiosSetting } from '../../../model/runs/runs';
 import { tidyText } from '../../texts';
@@ -13,7 +13,7 @@ const longestValue = 1_000;
 
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 
-/** A password is never shown, whatever the BMC reports as its value. */
+/** A password is never shown, whatever the BMC reports. */
 const biosText = (value: BiosValue, row: AttributeRow | undefined): string | null =>
   value === null || row?.Type === 'Password' ? null : (tidyText(String(value), longestValue) ?? '');
 
@@ -31,7 +31,7 @@ const settingOf = (name: string, value: BiosValue, row: AttributeRow | undefined
   unique: orNull(row?.IsSystemUniqueProperty),
 });
 
-/** Throws BmcUnsupported if the BMC has no BIOS settings. */
+/** Throws BmcUnsupported. */
 export const readSettings = async (client: Client): Promise<BiosSetting[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const bios = (await client.find(system.Bios?.['@odata.id'], Bios))?.value;
@@ -44,7 +44,7 @@ export const readSettings = async (client: Client): Promise<BiosSetting[]> => {
     .map(([name, value]) => settingOf(name, value, registry.get(name)));
 };
 
-/** `value` has only names and values, to be short for waiting callers. The rest is in `seen`. */
+/** `value` is short for waiting callers; `seen` has the rest. */
 export const readBios = async (client: Client): Promise<ActOutcome> => {
   const bios = await readSettings(client);
   return {

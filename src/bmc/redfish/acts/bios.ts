@@ -1,4 +1,4 @@
-/** BIOS settings: staging of changes or a reset for the next boot, and the wait until the BIOS shows them. */
+/** BIOS settings: changes or a reset for the next boot, and the wait for them. */
 
 import { isTemperError, raise } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -29,7 +29,7 @@ const findBios = async (client: Client): Promise<BiosAt> => {
   return { path, look, first: await look() };
 };
 
-/** Value of a setting after the next boot: the pending one, else the current one. */
+/** The pending value, else the current one. */
 const effective = ({ bios, pending }: BiosState, name: string): BiosValue | undefined =>
   ownValue(pending, name) ?? ownValue(bios.Attributes, name);
 
@@ -53,12 +53,12 @@ const wantedOf = async (
 ): Promise<BiosValues> =>
   checkSettings(wantedSettings(args), { bios: first.bios, registry: await readRegistry(client, first.bios) });
 
-/** Callers read the last seen BIOS settings, so they are read again here. */
+/** Callers read the last seen settings, so they are read again. */
 const seenNow = async (client: Client): Promise<Pick<ActOutcome, 'seen'>> => ({
   seen: { bios: await readSettings(client) },
 });
 
-/** `rest: 'skip'` if the BIOS has all values and nothing pending changes them, so no restart is needed. */
+/** `rest: 'skip'` if nothing must change and nothing is pending, so no restart is needed. */
 export const stageBios = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const at = await findBios(client);
   const wanted = await wantedOf(client, args, at);
@@ -87,7 +87,7 @@ export const stageBios = async (client: Client, args: Readonly<Record<string, un
   return { is: 'done', note: `staged ${shortly(changes)}` };
 };
 
-/** Waits for the values, as long as the longest power timeout, since a boot takes minutes. */
+/** Waits as long as the longest power timeout, since a boot takes minutes. */
 const awaitAttributes = async (client: Client, at: BiosAt, wanted: BiosValues, what: string): Promise<void> => {
   const { timing, signal, beat } = client.context;
   const deadline = performance.now() + Math.max(timing.softPowerTimeoutMs, timing.powerTimeoutMs);
@@ -115,9 +115,9 @@ const isAtDefaults = (values: BiosValues, registry: Registry, has: (name: string
   registry.size > 0 && Object.keys(values).length > 0 && differing(values, has).length === 0;
 
 /**
- * Skips the rest if everything is at its default and stays so. After a crash around the command, pending defaults prove that the BMC
- * accepted it. Without them the reset is not sent again: the restart that follows shows the effect. The outcome is unknown only if the
- * BMC publishes no defaults.
+ * Skips the rest if everything is and stays at its default. After a crash around the command, pending defaults prove that it was
+ * accepted. Without them nothing is sent again: the restart that follows shows the effect. The outcome is unknown only if the BMC
+ * publishes no defaults.
  */
 export const stageBiosReset = async (client: Client): Promise<ActOutcome> => {
   const at = await findBios(client);

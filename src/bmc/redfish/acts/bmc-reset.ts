@@ -1,6 +1,6 @@
 /**
- * Restart of the BMC, sent at most once because a repeat may do harm. A later attempt only looks for traces of the restart. It throws
- * StepOutcomeUnknown if there are none.
+ * Restart of the BMC, sent at most once because a repeat may do harm. A later attempt only looks for traces of it. Without any it
+ * throws StepOutcomeUnknown.
  */
 import { isTemperError, raise } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -11,7 +11,7 @@ import { allowableValues, findManager, findSystem } from '../discovery/discovery
 import { Anything, Manager, System } from '../discovery/resources';
 import type { Client } from '../transport/client';
 
-/** State before the command, to recognise a restart. */
+/** To recognise a restart. */
 type Before = { readonly last_reset_time: string | null; readonly session: string | null };
 
 const resetTypes = ['GracefulRestart', 'ForceRestart'] as const;
@@ -28,7 +28,7 @@ const find = async (client: Client): Promise<BmcResetFound> => {
 const lastingCodes: readonly string[] = ['BmcAddressRefused', 'BmcTlsFailed', 'DriverInfoInvalid'];
 const silent: readonly string[] = ['BmcUnreachable', 'BmcBusy'];
 
-/** Silence shows the restart; odd answers and refused logins prove nothing. */
+/** Silence shows the restart; other errors prove nothing. */
 const lookOnce = async (client: Client, at: At, { before, accepted }: Announced): Promise<RestartLook> => {
   const earlier = before as Before;
   try {
@@ -39,13 +39,13 @@ const lookOnce = async (client: Client, at: At, { before, accepted }: Announced)
   } catch (error) {
     client.context.signal.throwIfAborted();
     if (!isTemperError(error) || lastingCodes.includes(error.code)) throw error;
-    // If the BMC reports LastResetTime, that outweighs its silence.
+    // A reported LastResetTime outweighs silence.
     const begun = silent.includes(error.code) && (accepted || earlier.last_reset_time === null);
     return { good: false, begun, answers: false };
   }
 };
 
-/** A restart ends sessions. Only checked if the BMC does not report the time of its last restart. */
+/** A restart ends sessions. For BMCs without LastResetTime. */
 const sessionIsGone = async (client: Client, session: string | null): Promise<boolean> =>
   session !== null && client.connection.session() !== session && !(await client.find(session, Anything));
 
@@ -71,7 +71,7 @@ const sendReset = async (client: Client, { at, manager }: BmcResetFound): Promis
 const watchReset = (client: Client, at: At, announced: Announced): Promise<void> =>
   untilBack(client, announced, () => lookOnce(client, at, announced));
 
-/** The intent has the paths, as a later attempt may start while the BMC is unreachable. */
+/** A later attempt may start while the BMC is unreachable, so the intent has the paths. */
 export const resetBmc = async (client: Client): Promise<ActOutcome> => {
   const last = await client.context.intents.last();
   const known = last && last.detail.withdrawn !== true ? last : undefined;

@@ -1,4 +1,4 @@
-/** Boot device and boot mode: override for the next boot or every boot. */
+/** Boot device and boot mode. */
 
 import { raise } from '../../../model/errors';
 import type { bootDevices, bootModes } from '../../../model/lifecycle/steps';
@@ -11,7 +11,6 @@ import { BootSettings, type System } from '../discovery/resources';
 import type { Client, Sent } from '../transport/client';
 import { bootModeOf } from './verify';
 
-/** Redfish names of the devices. */
 export const targets: Readonly<Record<(typeof bootDevices)[number], string>> = {
   pxe: 'Pxe',
   disk: 'Hdd',
@@ -21,7 +20,7 @@ export const targets: Readonly<Record<(typeof bootDevices)[number], string>> = {
 };
 const modes: Readonly<Record<(typeof bootModes)[number], string>> = { bios: 'Legacy', uefi: 'UEFI' };
 
-/** The override in force, merged with the settings resource for the next boot if the BMC has one. */
+/** The override in force, merged with the settings for the next boot. */
 export type Boot = NonNullable<System['Boot']>;
 type BootState = { system: System; settingsPath: string | undefined; settings: Boot; boot: Boot };
 
@@ -47,7 +46,7 @@ const quirkOf = async (client: Client, system: System) => {
   return (...either: readonly Quirk[]) => either.some((what) => hasQuirk(what, maker));
 };
 
-/** Sends each property to the resource that has it, with up to two PATCHes. */
+/** Each property goes to the resource that has it, so two PATCHes are possible. */
 const patchBoot = async (
   client: Client,
   path: string,
@@ -69,7 +68,7 @@ const patchBoot = async (
 const shownBoot = ({ boot }: BootState): string =>
   `${boot.BootSourceOverrideTarget ?? 'no target'} ${boot.BootSourceOverrideEnabled ?? ''} ${boot.BootSourceOverrideMode ?? ''}`.trim();
 
-/** Throws BmcUnsupported if the BMC lists its targets without this one. */
+/** Throws BmcUnsupported if the BMC does not list the target. */
 const targetFor = (client: Client, device: keyof typeof targets, { boot }: BootState, usbCd: boolean): string => {
   const allowed = boot['BootSourceOverrideTarget@Redfish.AllowableValues'];
   const wanted = device === 'cdrom' && usbCd && allowed?.includes('UsbCd') !== false ? 'UsbCd' : targets[device];
@@ -78,7 +77,7 @@ const targetFor = (client: Client, device: keyof typeof targets, { boot }: BootS
   return wanted;
 };
 
-/** Some BMCs have one-time overrides only. Then a persistent one becomes one-time, and the note shows it. */
+/** Some BMCs have one-time overrides only; the note shows it. */
 const enabledFor = (persistent: boolean, { boot }: BootState): 'Once' | 'Continuous' => {
   const allowed = boot['BootSourceOverrideEnabled@Redfish.AllowableValues'];
   return persistent && allowed?.includes('Continuous') !== false ? 'Continuous' : 'Once';
@@ -91,7 +90,7 @@ const isInForce = (boot: Boot): boolean => Object.hasOwn(durations, boot.BootSou
 export const setBootDevice = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const device = args.boot_device as keyof typeof targets;
   const persistent = args.persistent === true;
-  // URL of the firmware's HTTP boot; without it, the URL comes from DHCP (DSP2046, ComputerSystem, Boot.HttpBootUri).
+  // Without it, the firmware takes the URL from DHCP (DSP2046, ComputerSystem, Boot.HttpBootUri).
   const uri = typeof args.image_url === 'string' ? args.image_url : undefined;
   const what = `set boot device ${device}`;
   const at = await findSystem(client);
@@ -129,7 +128,7 @@ export const setBootDevice = async (client: Client, args: Readonly<Record<string
     desired: { boot_device: device, persistent, system: at.path },
     timeoutMs: client.context.timing.powerTimeoutMs,
     look: () => lookAtBoot(client, at),
-    // Some BMCs accept either duration and keep one. Another command would not change that, so the note shows theirs.
+    // Some BMCs accept either duration and keep one. Another command would not change that.
     reached: ({ boot }, announced) =>
       boot.BootSourceOverrideTarget === target &&
       (uri === undefined || boot.HttpBootUri === uri || accepted) &&
@@ -172,7 +171,7 @@ export const setBootMode = async (client: Client, args: Readonly<Record<string, 
       ),
     show: shownBoot,
     again: 'now',
-    // Several BMCs apply it in a job at the next boot and show the old mode until then.
+    // Several BMCs show the old mode until the next boot.
     trusts: true,
   });
   const now = bootModeOf(state.system);

@@ -1,4 +1,4 @@
-/** Clock of the BMC, which falls back to 1970 after a battery or firmware fault. */
+/** Clock of the BMC, which falls back to 1970 after a fault. */
 import { raise } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
 import { textOf } from '../../../model/texts';
@@ -11,7 +11,7 @@ import type { Client } from '../transport/client';
 const clockStep = 'management.set_bmc_clock';
 const what = 'set the clock of the BMC';
 
-/** One second of tolerance, and one that BMCs cut off. */
+/** One second, and one that BMCs cut off. */
 const toleranceMs = 2_000;
 
 type ClockObserved = { readonly clock: ManagerClock; readonly from: number; readonly to: number };
@@ -30,7 +30,7 @@ const offsetIn = (given: unknown): string | undefined => {
 
 const targetIn = (given: unknown): number | undefined => {
   if (given === undefined) return undefined;
-  // A time without an offset is UTC, whatever the worker's time zone.
+  // A time without an offset is UTC.
   const text = /(Z|[+-]\d\d:?\d\d)$/i.test(textOf(given)) ? textOf(given) : `${textOf(given)}Z`;
   const ms = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(ms)) return ms;
@@ -40,14 +40,14 @@ const targetIn = (given: unknown): number | undefined => {
   });
 };
 
-/** Whole seconds, as some BMCs refuse fractions, in the BMC's offset. */
+/** In whole seconds, as some BMCs refuse fractions. */
 const spell = (ms: number, offset: string): string =>
   `${new Date(ms + minutesOf(offset) * 60_000).toISOString().slice(0, 19)}${offset}`;
 
 const knownOffset = ({ DateTimeLocalOffset }: ManagerClock): string =>
   /^[+-]\d\d:\d\d$/.test(DateTimeLocalOffset ?? '') ? DateTimeLocalOffset! : '+00:00';
 
-/** Sets time and offset; default is now, in UTC. Throws InvalidStepArgs, BmcUnsupported, and converge's errors. */
+/** Default is now, in UTC. Throws InvalidStepArgs, BmcUnsupported, and converge's errors. */
 export const setBmcClock = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const target = targetIn(args.target_datetime);
   const offset = offsetIn(args.datetime_local_offset);
@@ -59,9 +59,9 @@ export const setBmcClock = async (client: Client, args: Readonly<Record<string, 
     return { clock, from, to: Date.now() };
   };
   if ((await look()).clock.DateTime === undefined) return raise('BmcUnsupported', client.facts({ what: 'a clock' }));
-  /** The given time was for the moment of sending. */
+  /** Epoch time. The given time was for this moment. */
   const sentAt = ({ sentAt: at }: Announced): number => Date.now() - (performance.now() - at);
-  // A BMC that takes the time over slowly is behind by as much.
+  // A BMC that is slow to set its clock is behind by as much.
   let tookMs = 0;
   const reached = ({ clock, from, to }: ClockObserved, announced: Announced | undefined): boolean => {
     const ahead = target === undefined ? 0 : target - (announced ? sentAt(announced) : from);

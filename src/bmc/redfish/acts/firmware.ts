@@ -1,4 +1,4 @@
-/** Firmware updates by SimpleUpdate, one component after the other. Each is done when its new version shows. */
+/** Firmware updates by SimpleUpdate, one component after the other. */
 
 import { isTemperError, raise, TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -17,12 +17,12 @@ import { seenPower } from './restart';
 
 const firmwareStep = 'firmware.update';
 
-/** `wait`: pause in seconds after the new version shows. */
+/** `wait`: seconds after the new version shows. */
 type FirmwareItem = { readonly component: string; readonly url: string; readonly wait?: number };
 
 /**
- * Differences between components; openstack/ironic:ironic/drivers/modules/redfish/firmware.py. A waiting NIC task may only be
- * preparing, so its restart comes later. `waits` counts pauses.
+ * openstack/ironic:ironic/drivers/modules/redfish/firmware.py. A waiting NIC task may only be preparing, so its restart comes later.
+ * `waits` counts pauses.
  */
 const componentKinds: Readonly<Record<string, { readonly restart: Job['restart']; readonly waits: number }>> = {
   bios: { restart: 'if it waits', waits: 0 },
@@ -34,7 +34,7 @@ const componentKind = (component: string) => ownValue(componentKinds, component.
 
 const firmwareLimitMs = 2 * 60 * 60_000;
 
-/** Good looks in a row before the next command, pauses between looks, and maximum of looks. */
+/** Looks in a row, pauses between them, and maximum of looks. */
 const goodLooks = 3;
 const looksApart = 30;
 const mostLooks = 16;
@@ -44,7 +44,7 @@ const protocolOf = (url: string): 'HTTP' | 'HTTPS' | undefined => {
   return ({ 'http:': 'HTTP', 'https:': 'HTTPS' } as const)[protocol];
 };
 
-/** Origins are checked when the step is accepted. This checks only that a BMC can fetch the URL. */
+/** Origins are checked when the step is accepted. */
 const checkUrl = ({ component, url }: FirmwareItem): void => {
   if (protocolOf(url) === undefined)
     raise('InvalidStepArgs', {
@@ -68,7 +68,7 @@ const rootOf = async (client: Client) => (await client.get(`${prefixOf(client)}/
 
 type Updater = { readonly target: string; readonly targets?: readonly string[] };
 
-/** `targets` has the system only if the BMC has several. */
+/** `targets` is set only if the BMC has several systems. */
 const findUpdater = async (client: Client, items: readonly FirmwareItem[]): Promise<Updater> => {
   const root = await rootOf(client);
   const service = await client.find(root.UpdateService?.['@odata.id'], UpdateService);
@@ -84,11 +84,11 @@ const findUpdater = async (client: Client, items: readonly FirmwareItem[]): Prom
 const versionOf = async (client: Client, component: string): Promise<string | null> =>
   (await readParts(client)).find((part) => part.component === component)?.version ?? null;
 
-/** If the image name has this version, an update changes nothing. */
+/** Then an update changes nothing. */
 const isNamed = (url: string, version: string): boolean =>
   (new URL(url).pathname.split('/').at(-1) ?? '').includes(version);
 
-/** After an update a BMC may answer partly or restart again, so three good looks in a row are required. */
+/** After an update a BMC may answer partly or restart again. */
 const settleAfterUpdate = async (client: Client, { wait }: FirmwareItem): Promise<void> => {
   const { timing, signal, beat } = client.context;
   await pause((wait ?? 0) * 1_000, signal);
@@ -133,7 +133,7 @@ const jobFor = (client: Client, updater: Updater, item: FirmwareItem): Job => {
   };
 };
 
-/** A BMC may quote the image's URL with a token in it. */
+/** A BMC may quote the image's URL with its token. */
 const withoutTokens = (error: unknown): unknown =>
   isTemperError(error) ? new TemperError(error.code, plainFacts(error.facts)) : error;
 
@@ -147,7 +147,7 @@ const flashed = (parts: readonly FirmwarePart[], items: readonly FirmwareItem[])
 const updateAll = async (client: Client, items: readonly FirmwareItem[]): Promise<ActOutcome> => {
   const desired = { images: items.map(({ component, url }) => ({ component, image: shortDigest(url) })) };
   const ledger = await openLedger(client.context, desired);
-  // Found before anything is sent, and kept: a later attempt may start while the BMC is unreachable.
+  // Kept, because a later attempt may start while the BMC is unreachable.
   const updater = await ledger.plan(async () => {
     const parts = await readParts(client);
     for (const item of items) checkComponent(parts, item);
@@ -165,7 +165,7 @@ const updateAll = async (client: Client, items: readonly FirmwareItem[]): Promis
   };
 };
 
-/** Updates components in the given order. Throws InvalidStepArgs before anything is sent, else performJobs's errors. */
+/** In the given order. Throws InvalidStepArgs before anything is sent, else performJobs's errors. */
 export const updateFirmware = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const items = args.settings as readonly FirmwareItem[];
   for (const item of items) checkUrl(item);

@@ -1,4 +1,4 @@
-/** Lights of a node, their states and possible states. */
+/** Lights of a node and their states. */
 
 import type { z } from 'zod';
 import { raise } from '../../../model/errors';
@@ -19,11 +19,10 @@ export type Component = (typeof indicatorComponents)[number];
 
 export type LightAt = {
   readonly component: Component;
-  /** Id of the resource; for a drive `<storage>:<drive>`. */
+  /** For a drive `<storage>:<drive>`. */
   readonly name: string;
   readonly path: string;
   readonly light: Light;
-  /** The BMC reports it as read-only. */
   readonly readonly: boolean;
 };
 
@@ -36,7 +35,7 @@ const lightStates: Readonly<Record<string, 'on' | 'off' | 'blinking'>> = {
   Blinking: 'blinking',
 };
 
-/** Only the older property, IndicatorLED, distinguishes lit from blinking. */
+/** Only IndicatorLED, the older property, distinguishes lit from blinking. */
 const stateOf = ({ IndicatorLED, LocationIndicatorActive }: Light) =>
   IndicatorLED !== undefined
     ? (ownValue(lightStates, IndicatorLED) ?? 'unknown')

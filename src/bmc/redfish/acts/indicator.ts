@@ -1,4 +1,4 @@
-/** Indicator that marks a node for technicians, by the older or the newer property. */
+/** Indicator of a node, by the older or the newer property. */
 import { raise } from '../../../model/errors';
 import { indicatorComponents, type indicatorStates } from '../../../model/lifecycle/steps';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -10,7 +10,7 @@ import { type Component, findLights, hasLight, type Light } from './indicator-re
 
 type IndicatorArgs = Readonly<Record<string, unknown>>;
 
-/** Only the older property has these values. */
+/** Of the older property. */
 const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
   on: 'Lit',
   off: 'Off',
@@ -45,7 +45,7 @@ const findNamedLight = async (
   return named[0]!;
 };
 
-/** `args`: state, and optionally component and name as in `read_indicators`. */
+/** `args`: state, and optionally component and name of `read_indicators`. */
 export const setIndicator = async (client: Client, args: IndicatorArgs): Promise<ActOutcome> => {
   const wanted = args.state as keyof typeof leds;
   const what = `set the indicator ${wanted}`;

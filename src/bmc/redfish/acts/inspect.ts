@@ -1,4 +1,4 @@
-/** Out-of-band inspection: inventory from the BMC, and properties for schedulers. */
+/** Out-of-band inspection: inventory, and properties for schedulers. */
 import { raise, type TemperError } from '../../../model/errors';
 import { factsOf, missingFacts } from '../../../model/inspection/inspection';
 import type { ActOutcome, RunObserved } from '../../../model/runs/runs';
@@ -11,7 +11,7 @@ import { bootModeOf, healthOf, vendorOf } from './verify';
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** `a:1,b:2` with the boot mode added; undefined if the operator set one, or capabilities is no text. */
+/** Adds the boot mode to `a:1,b:2`; undefined if the operator set one, or the value is no text. */
 const withBootMode = (capabilities: unknown, mode: string | null): string | undefined => {
   if (!mode || (capabilities !== undefined && capabilities !== null && typeof capabilities !== 'string'))
     return undefined;
@@ -20,19 +20,19 @@ const withBootMode = (capabilities: unknown, mode: string | null): string | unde
   return names.includes('boot_mode') ? undefined : [...given, `boot_mode:${mode}`].join(',');
 };
 
-/** Only without read errors does an empty list mean that the node has no disks. */
+/** After a read error, an empty list does not mean that the node has no disks. */
 const diskless = ({ inventory, troubles }: InventoryFound): Properties =>
   inventory.disks.length === 0 && troubles.local_gb.length === 0 ? { local_gb: 0 } : {};
 
 const troublesWith = ({ troubles }: InventoryFound, name: string): readonly TemperError[] =>
   Object.entries(troubles).find(([property]) => property === name)?.[1] ?? [];
 
-// About half a minute of looks. A part that fails for longer than a BMC's start is broken.
+// About half a minute. A part that fails for longer than a BMC's start is broken.
 const looks = 6;
 
 /**
- * Throws if an essential property is neither found nor recorded: the BMC's error if a later look may find all of them, else
- * StepRejected naming them.
+ * Throws if an essential property is neither found nor recorded. The error is the BMC's if a later look may find all, else
+ * StepRejected.
  */
 const requireEssential = (client: Client, properties: Properties, found: InventoryFound): void => {
   const missing = missingFacts({ properties: { ...client.node.properties, ...properties } });

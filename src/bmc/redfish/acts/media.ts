@@ -1,4 +1,4 @@
-/** Virtual media: inserts and ejects of images. */
+/** Virtual media acts. */
 
 import { isTemperError } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -19,7 +19,7 @@ import type { Client, Sent } from '../transport/client';
 
 const holds = ({ media }: Slot): boolean => media.Inserted === true;
 
-/** BMCs may drop credentials, change the spelling, or not show the image. */
+/** BMCs may drop credentials, change the spelling, or omit the image. */
 const isImage = ({ media }: Slot, url: string): boolean => {
   const plain = (text: string) => text.trim().replace(/\/\/[^/@]*@/, '//');
   return media.Image === undefined || media.Image === '' || plain(decoded(media.Image)) === plain(decoded(url));
@@ -36,7 +36,7 @@ const decoded = (text: string): string => {
 const shownSlots = (slots: readonly Slot[]): string =>
   slots.map((slot) => `${slot.path.split('/').at(-1)} ${holds(slot) ? 'holds an image' : 'is empty'}`).join(', ');
 
-/** Ejects media. Each drive is read again before, because two slots may be the same drive. */
+/** Reads each drive again before, because two slots may be the same drive. */
 const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: boolean }> => {
   const what = 'eject virtual media';
   const look = async () => {
@@ -64,10 +64,7 @@ const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: 
   });
 };
 
-/**
- * Always ejects first: a BMC may show the old image for a while. So an image in the drive proves nothing, unless an intent of this act
- * announced it.
- */
+/** Always ejects first: a BMC may show the old image for a while, so only an announced image counts. */
 const insert = async (client: Client, slot: Slot, url: string): Promise<void> => {
   const what = 'insert virtual media';
   const desired = { image: shortDigest(url), path: slot.path };
@@ -87,7 +84,7 @@ const insert = async (client: Client, slot: Slot, url: string): Promise<void> =>
   });
 };
 
-/** A listed drive may refuse (remote console only); then the next one is tried. */
+/** A listed drive may refuse (remote console only). */
 const isNextWorthTrying = (error: unknown): boolean =>
   isTemperError(error, 'BmcUnsupported') ||
   (isTemperError(error, 'BmcRejected') && [400, 405].includes(Number(error.facts.status)));

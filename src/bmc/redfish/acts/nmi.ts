@@ -1,4 +1,4 @@
-/** Non-maskable interrupt, sent at most once. The BMC's acceptance is the only proof. */
+/** Non-maskable interrupt, sent at most once. */
 import { raise } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
 import { sendOnce } from '../../once';
@@ -7,7 +7,7 @@ import type { Client } from '../transport/client';
 
 const what = 'inject a non-maskable interrupt';
 
-/** Throws StepRejected while the node is off, StepOutcomeUnknown if no answer came. */
+/** Throws StepRejected while the node is off, StepOutcomeUnknown without an answer. */
 export const injectNmi = async (client: Client): Promise<ActOutcome> => {
   const at = await findSystem(client);
   const prepare = async () => {

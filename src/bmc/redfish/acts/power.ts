@@ -11,7 +11,7 @@ import type { Client } from '../transport/client';
 type ResetRow = {
   readonly what: string;
   readonly wants: 'On' | 'Off';
-  /** In order of preference; the first that the BMC accepts. */
+  /** In order of preference. */
   readonly resets: readonly string[];
   readonly soft: boolean;
 };
@@ -22,7 +22,7 @@ export const powerActs = {
   soft_power_off: { what: 'soft power off', wants: 'Off', resets: ['GracefulShutdown'], soft: true },
 } as const satisfies Record<string, ResetRow>;
 
-/** Ironic has two power states. A transition counts as its target, everything else is null. */
+/** A transition counts as its target. */
 const folded: Readonly<Record<string, RunObserved['power_state']>> = {
   On: 'power on',
   PoweringOn: 'power on',
@@ -34,8 +34,8 @@ export const powerStateOf = (system: Pick<System, 'PowerState'>): RunObserved['p
   ownValue(folded, system.PowerState ?? '') ?? null;
 
 /**
- * On, Off and Paused are stable. Everything else moves, also a missing state (just after the BMC's start). A hard power off counts a
- * shutdown as its own only with an intent: another client's graceful shutdown may never end.
+ * A missing state means movement (just after the BMC's start). A hard power off counts a shutdown as its own only with an intent:
+ * another client's graceful shutdown may never end.
  */
 const movingOf =
   (row: ResetRow) =>
@@ -45,7 +45,7 @@ const movingOf =
     return PowerState === `Powering${row.wants}` && ours ? 'towards' : 'elsewhere';
   };
 
-/** Throws BmcUnsupported if the BMC lists its reset types without any of `resets`. */
+/** Throws BmcUnsupported. */
 const resetType = async (client: Client, system: System, row: ResetRow): Promise<string> => {
   const allowed = await allowableValues(client, system.Actions?.['#ComputerSystem.Reset'], 'ResetType');
   const found = allowed ? row.resets.find((one) => allowed.includes(one)) : row.resets[0];

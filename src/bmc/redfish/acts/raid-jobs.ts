@@ -1,4 +1,4 @@
-/** Jobs that create or delete one volume each. A job ends when the list of volumes shows it. */
+/** Jobs that create or delete one volume each. */
 
 import { respelled } from '../../quirks';
 import { type ControllerSeen, readVolumes, type VolumeSeen } from '../discovery/raid-storage';
@@ -16,21 +16,20 @@ export type Deletion = {
   readonly applyTime: ApplyTime;
 };
 type Creation = PlannedVolume & { readonly applyTime: ApplyTime };
-/** `clears`: no volume but the created ones may be left. */
+/** `clears`: only created volumes may be left. */
 export type VolumePlan = {
   readonly clears: boolean;
   readonly deletions: readonly Deletion[];
   readonly creations: readonly Creation[];
 };
 
-/** A blocking create takes minutes, and a volume may show only after its initialisation. */
+/** A blocking create takes minutes; a volume may show only after its initialisation. */
 const raidLimitMs = 3 * 60 * 60_000;
 
-/** Immediate if the controller supports it, else at the next start. */
 export const applyTimeOf = ({ applyTimes }: ControllerSeen): ApplyTime =>
   (['Immediate', 'OnReset'] as const).find((time) => applyTimes.includes(time)) ?? null;
 
-/** Some BMCs refuse the property that others require. A refusal that names it means that nothing was done. */
+/** Some BMCs refuse the property that others require. A refusal that names it was not carried out. */
 const withApplyTime = async (
   of: 'create volume' | 'delete volume',
   time: ApplyTime,
@@ -99,7 +98,7 @@ const creationJob = (client: Client, planned: Creation): Job => {
   };
 };
 
-/** A controller refuses a second job, so it gets one per wave. Jobs of several controllers share a wave and its restart. */
+/** A controller refuses a second job, so each wave has one per controller. */
 const wavesOf = <T extends { readonly controller: string }>(items: readonly T[]): T[][] => {
   const waves: T[][] = [];
   const turns = new Map<string, number>();
@@ -111,7 +110,7 @@ const wavesOf = <T extends { readonly controller: string }>(items: readonly T[])
   return waves;
 };
 
-/** Deletes, then creates. Throws performJobs's errors. */
+/** Throws performJobs's errors. */
 export const carryOut = async (context: JobContext, { deletions, creations }: VolumePlan): Promise<void> => {
   for (const wave of wavesOf(deletions))
     await performJobs(

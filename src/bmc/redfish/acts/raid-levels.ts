@@ -1,8 +1,8 @@
-/** RAID levels in both spellings, and comparison of volumes with logical disks. Pure. */
+/** RAID levels, and comparison of volumes with logical disks. Pure. */
 import { ownValue } from '../../../model/own';
 import type { VolumeSeen } from '../discovery/raid-storage';
 
-/** A logical disk that raidFault accepted. */
+/** Accepted by raidFault. */
 export type LogicalDisk = {
   readonly raid_level: string;
   readonly size_gb: number | 'MAX';
@@ -16,9 +16,8 @@ export type LogicalDisk = {
   readonly physical_disks?: readonly unknown[];
 };
 
-/** Paths are those of the BMC. */
 export type PlannedVolume = {
-  /** Index in the configuration. */
+  /** In the configuration. */
   readonly index: number;
   readonly controller: string;
   readonly volumesPath: string;
@@ -38,7 +37,7 @@ export type Level = {
   readonly data: (drives: number) => number;
 };
 
-/** DMTF Volume.v1_6_0 RAIDType. `data` is the capacity of n drives, in drives. 5+0 and 6+0 count as two spans. */
+/** DMTF Volume.v1_6_0 RAIDType. `data`: capacity of n drives, in drives. 5+0 and 6+0 count as two spans. */
 export const levels: Readonly<Record<string, Level>> = {
   '0': { type: 'RAID0', least: 1, step: 1, data: (n) => n },
   '1': { type: 'RAID1', least: 2, step: 1, most: 2, data: () => 1 },
@@ -54,10 +53,10 @@ export const levelOf = (raidType: string | undefined): string | undefined =>
 
 export const gib = 1024 ** 3;
 
-/** Controllers round sizes, so one GiB or one percent of difference is equal. */
+/** Controllers round sizes. */
 const sameSize = (wanted: number, found: number): boolean => Math.abs(found - wanted) <= Math.max(gib, wanted / 100);
 
-/** Names are not compared: controllers shorten or replace them. */
+/** Ignores the name: controllers shorten or replace it. */
 export const isPlanned = (wanted: PlannedVolume, found: VolumeSeen): boolean =>
   found.raidType === wanted.raidType &&
   (wanted.bytes === null || sameSize(wanted.bytes, found.bytes)) &&

@@ -1,9 +1,9 @@
-/** Plan of a RAID configuration's volumes on controllers and drives. Pure. */
+/** Plan of volumes on controllers and drives. Pure. */
 import { ownValue } from '../../../model/own';
 import type { ControllerSeen, DriveSeen, VolumeSeen } from '../discovery/raid-storage';
 import { gib, type Level, type LogicalDisk, levelOf, levels, type PlannedVolume } from './raid-levels';
 
-/** Free bytes of each drive. `used`: a volume is on it. */
+/** `free` in bytes. `used`: a volume is on it. */
 type Room = Map<string, { free: number; used: boolean }>;
 
 const roomOf = (controllers: readonly ControllerSeen[], keepVolumes: boolean): Room => {
@@ -44,7 +44,7 @@ const counts = (level: Level, disk: LogicalDisk, there: number): number[] => {
   return asked === undefined ? all : all.filter((n) => n === asked);
 };
 
-/** The fewest drives that hold the disk, with the best-fitting sizes; for MAX, all usable ones. */
+/** The fewest drives that hold the disk. For MAX, `wide` takes as many as possible, otherwise the fewest of the largest. */
 const choose = (
   disk: LogicalDisk,
   level: Level,
@@ -124,11 +124,11 @@ const plannedVolume = (
   };
 };
 
-/** Sizes come before MAX, and named drives before any drives. */
+/** Sizes before MAX, and named drives before any. */
 const constraintRank = ({ size_gb, physical_disks, number_of_physical_disks }: LogicalDisk): number =>
   (size_gb === 'MAX' ? 4 : 0) + (physical_disks ? 0 : 2) + (number_of_physical_disks === undefined ? 1 : 0);
 
-/** Plans all disks in the order of creation. The first without a place is the fault. */
+/** In the order of creation. */
 export const planVolumes = (
   disks: readonly { readonly disk: LogicalDisk; readonly index: number }[],
   controllers: readonly ControllerSeen[],

@@ -1,4 +1,4 @@
-/** RAID configurations: created, applied and deleted. They are done only when a new look at the volumes shows it. */
+/** RAID configurations, done only when a new look shows the volumes. */
 import { raise } from '../../../model/errors';
 import { raidFault } from '../../../model/lifecycle/raid';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -27,7 +27,7 @@ const raidConfig = (controllers: readonly ControllerSeen[], planned: readonly Pl
   last_updated: new Date().toISOString(),
 });
 
-/** Reads all volumes again, in case one has disappeared since its job. */
+/** A volume may have disappeared since its job. */
 const confirm = async (client: Client, { clears, deletions, creations }: VolumePlan): Promise<ActOutcome> => {
   const controllers = await readStorage(client);
   const volumes = controllers.flatMap((controller) => controller.volumes);
@@ -74,7 +74,7 @@ const disksOf = ({ step, config, args }: Wish): Numbered[] => {
     .filter(({ disk }) => wanted(disk));
 };
 
-/** Disks without a volume; each volume counts for one disk. */
+/** Each volume counts for one disk. */
 const missingOf = (disks: readonly Numbered[], controllers: readonly ControllerSeen[]): Numbered[] => {
   const volumes = controllers.flatMap((controller) => controller.volumes);
   return disks.filter(({ disk }) => {
@@ -104,7 +104,7 @@ const bring = async (client: Client, wish: Wish): Promise<ActOutcome> => {
   return confirm(client, plan);
 };
 
-/** Creates all volumes of the node's target_raid_config. Refuses what the drives cannot hold, before anything is sent. */
+/** Refuses what the drives cannot hold, before anything is sent. */
 export const createRaid = (client: Client, args: RaidJobArgs): Promise<ActOutcome> => {
   const step = 'raid.create_configuration';
   const config = client.node.target_raid_config;
@@ -113,11 +113,10 @@ export const createRaid = (client: Client, args: RaidJobArgs): Promise<ActOutcom
   return bring(client, { step, config, args, keepsWhatFits: false });
 };
 
-/** Creates the missing volumes of a given configuration; existing ones stay unless `delete_existing`. */
+/** Existing volumes stay unless `delete_existing`. */
 export const applyRaid = (client: Client, { raid_config, ...args }: RaidJobArgs): Promise<ActOutcome> =>
   bring(client, { step: 'raid.apply_configuration', config: raid_config, args, keepsWhatFits: true });
 
-/** Deletes all volumes of all controllers. */
 export const deleteRaid = async (client: Client): Promise<ActOutcome> => {
   const ledger = await openLedger(client.context, { raid: 'none' });
   const plan = await ledger.plan<VolumePlan>(async () => ({

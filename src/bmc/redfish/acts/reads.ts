@@ -1,4 +1,4 @@
-/** Read-only acts for waiting callers: boot devices and virtual media. */
+/** Read-only acts for waiting callers. */
 
 import { masked } from '../../../model/access/secrets';
 import type { bootDevices } from '../../../model/lifecycle/steps';
@@ -13,7 +13,7 @@ import { type Boot, lookAtBoot, targets } from './boot';
 
 type Device = (typeof bootDevices)[number];
 
-/** Ironic's names of boot targets; several BMCs name their virtual CD UsbCd. */
+/** Several BMCs name their virtual CD UsbCd. */
 const devices: Readonly<Record<string, Device>> = {
   ...Object.fromEntries(Object.entries(targets).map(([device, target]) => [target, device as Device])),
   UsbCd: 'cdrom',
@@ -22,7 +22,7 @@ const devices: Readonly<Record<string, Device>> = {
 const deviceOf = (target: string | undefined): Device | null =>
   target !== undefined && Object.hasOwn(devices, target) ? devices[target]! : null;
 
-/** Persistence of an override in force. Without one, the firmware's boot order applies, which has no name. */
+/** Without an override the firmware's boot order applies, which has no name. */
 const durations: Readonly<Record<string, boolean>> = { Once: false, Continuous: true };
 
 const overrideOf = (boot: Boot): { boot_device: Device | null; persistent: boolean | null } => {
@@ -38,7 +38,7 @@ export const readBootDevice = async (client: Client): Promise<ActOutcome> => {
   return { is: 'done', note: value.boot_device ?? 'no boot device is set', value };
 };
 
-/** In the order of the step table; all devices if the BMC lists none. */
+/** All devices if the BMC lists none. */
 export const listBootDevices = async (client: Client): Promise<ActOutcome> => {
   const { boot } = await lookAtBoot(client, await findSystem(client));
   const allowed = boot['BootSourceOverrideTarget@Redfish.AllowableValues'];
@@ -47,7 +47,7 @@ export const listBootDevices = async (client: Client): Promise<ActOutcome> => {
   return { is: 'done', value: { supported_boot_devices } };
 };
 
-/** An image URL without secrets: credentials, query, and the token of a boot service URL. */
+/** Without secrets: credentials, query, and the token of a boot service URL. */
 const shownImage = (image: string | undefined): string | null => {
   const tidy = tidyText(image, 2_000);
   if (tidy === undefined) return null;
@@ -61,7 +61,7 @@ const mediaView = ({ media }: Slot) => ({
   image: media.Inserted === true ? shownImage(media.Image) : null,
 });
 
-/** The slots of the system, else of its manager. BMCs often list the same in both. */
+/** The system's slots, else its manager's. BMCs often list the same in both. */
 export const readMedia = async (client: Client): Promise<ActOutcome> => {
   const { path } = await findSystem(client);
   const slots = await findSlots(client);

@@ -1,4 +1,4 @@
-/** Host restart within longer work: off, then on. Each is sent once over all attempts. */
+/** Host restart within longer work: off, then on, each sent once over all attempts. */
 import type { RunObserved } from '../../../model/runs/runs';
 import type { ActContext } from '../../contract';
 import { findSystem } from '../discovery/discovery';
@@ -8,7 +8,7 @@ import { powerActs, powerStateOf, setPower } from './power';
 
 const restartActs = { off: 'power_off', on: 'power_on' } as const;
 
-/** Power's intents are kept inside the ledger, as they would otherwise overwrite it. */
+/** Power's intents are kept inside the ledger, as they would overwrite it. */
 const ledgerIntents = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Client => {
   const intents: ActContext['intents'] = {
     last: async () => {
@@ -29,14 +29,14 @@ const go = async (client: Client, ledger: Ledger, key: string, is: 'off' | 'on')
   await setPower(ledgerIntents(client, ledger, key, is), powerActs[restartActs[is]]);
 };
 
-/** The current power state, as the recorded one may be older. */
+/** The recorded power state may be older. */
 export const seenPower = async (client: Client): Promise<Pick<RunObserved, 'power_state'>> => ({
   power_state: powerStateOf((await (await findSystem(client)).look()).value),
 });
 
 export const wasRestarted = (ledger: Ledger, key: string): boolean => ledger.restart(key)?.is === 'done';
 
-/** Leaves the host on; does not power off a host that is off. Continues an earlier attempt. */
+/** Continues an earlier attempt. A host that is off is only powered on. */
 export const restartHost = async (client: Client, ledger: Ledger, key: string): Promise<void> => {
   const begun = ledger.restart(key)?.is;
   if (begun === 'done') return;

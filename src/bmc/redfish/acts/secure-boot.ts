@@ -34,7 +34,7 @@ export const setSecureBoot = async (client: Client, args: Readonly<Record<string
     act: () => client.patch(path, { SecureBootEnable: enabled }, what),
     show: (now) => `${now.SecureBootEnable === true ? 'enabled' : 'disabled'}`,
     again: 'now',
-    // A BMC that applies it in a job at the next boot shows the old value until then.
+    // Some BMCs show the old value until the next boot.
     trusts: true,
   });
   const now = secureBootOf(state);
@@ -48,7 +48,7 @@ const keyResets = {
 
 /**
  * Keys cannot be compared with the vendor's, so a first attempt always sends. After a crash around the command, only a changed mode
- * proves that the BMC accepted it. Without that the outcome is unknown, and nothing is sent again.
+ * proves its effect. Without that the outcome is unknown.
  */
 export const resetSecureBootKeys = async (client: Client, which: keyof typeof keyResets): Promise<ActOutcome> => {
   const { type, leaves, what } = keyResets[which];

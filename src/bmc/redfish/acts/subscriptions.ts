@@ -50,7 +50,7 @@ const pathOf = (paths: readonly string[], id: unknown): string | undefined =>
 
 const notFound = (client: Client, id: unknown): never => raise('SubscriptionNotFound', client.facts({ id }));
 
-/** `args`: one id, or none for the list. */
+/** Without `id`, the list. */
 export const readSubscriptions = async (client: Client, { id }: SubscriptionArgs): Promise<ActOutcome> => {
   const { list } = await find(client);
   const paths = await membersOf(client, list);
@@ -74,7 +74,6 @@ export const readSubscriptions = async (client: Client, { id }: SubscriptionArgs
   return found ? { is: 'done', value: subscriptionView(path, found.value) } : notFound(client, id);
 };
 
-/** Body of the subscription, from the act's arguments. */
 const wantedBy = ({ destination, context, protocol, event_types }: SubscriptionArgs) => ({
   Destination: String(destination),
   Protocol: protocol ?? 'Redfish',
@@ -105,7 +104,7 @@ type SubscriptionObserved = {
   readonly made?: { readonly path: string; readonly is: Subscription };
 };
 
-/** The list before the announced command; undefined if there is no intent. */
+/** The list before the announced command. */
 const announcedPaths = async (
   { context }: Client,
   desired: SubscriptionArgs,
@@ -114,7 +113,7 @@ const announcedPaths = async (
   return typeof before === 'string' ? (JSON.parse(before) as string[]) : undefined;
 };
 
-/** The new entry with the given destination and context. */
+/** The new entry with the wanted destination and context. */
 const lookFor = async (
   client: Client,
   list: string,
@@ -130,10 +129,7 @@ const lookFor = async (
   return { paths };
 };
 
-/**
- * `args`: destination, context, protocol, event_types, secret_headers. A subscription is this act's if it is new since the command and
- * equal: another caller may have subscribed the same receiver.
- */
+/** A subscription is this act's if it is new since the command and equal: another caller may have subscribed the same receiver. */
 export const createSubscription = async (client: Client, args: SubscriptionArgs): Promise<ActOutcome> => {
   const what = 'subscribe to events';
   const { list, types } = await find(client);
@@ -158,7 +154,7 @@ export const createSubscription = async (client: Client, args: SubscriptionArgs)
   return { is: 'done', note: `subscription ${value.Id}`, value };
 };
 
-/** `args`: id. Throws SubscriptionNotFound if it did not exist before the command. */
+/** Throws SubscriptionNotFound if it did not exist before the command. */
 export const deleteSubscription = async (client: Client, { id }: SubscriptionArgs): Promise<ActOutcome> => {
   const what = 'end a subscription to events';
   const { list } = await find(client);

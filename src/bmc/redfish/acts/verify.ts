@@ -1,4 +1,4 @@
-/** Looks of verify and power sync: power, boot mode, secure boot, vendor and health. */
+/** Looks of verify and power sync. */
 
 import { isTemperError, messageOf } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -21,13 +21,12 @@ export const healthOf = (system: System): RunObserved['health'] => {
   return said === 'OK' || said === 'Warning' || said === 'Critical' ? said : null;
 };
 
-/** The value in force now, not that of the next boot. */
+/** In force now, not at the next boot. */
 export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null => {
   if (secureBoot?.SecureBootCurrentBoot !== undefined) return secureBoot.SecureBootCurrentBoot === 'Enabled';
   return secureBoot?.SecureBootEnable ?? null;
 };
 
-/** The service root's vendor, else the system's manufacturer. */
 export const vendorOf = async (client: Client, system: System): Promise<string | undefined> =>
   tidyText((await serviceRoot(client)).Vendor ?? system.Manufacturer);
 
@@ -48,7 +47,7 @@ const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T
   }
 };
 
-/** BIOS settings and firmware, for runs only. */
+/** For runs only. */
 const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firmware'>> => {
   if (client.context.story === undefined) return {};
   const bios = await bestEffort(client, 'BIOS settings', () => readSettings(client));
@@ -56,7 +55,7 @@ const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firm
   return { ...(bios && { bios }), ...(firmware && { firmware }) };
 };
 
-/** `only: 'power'` (power sync) reads only the system: one request if driver_info names it. */
+/** `only: 'power'` is one request if driver_info names the system. */
 export const verify = async (client: Client, { only }: Readonly<Record<string, unknown>> = {}): Promise<ActOutcome> => {
   if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(await lookAtPowerOf(client)) } };
   const { value: system } = await (await findSystem(client)).look();

@@ -1,4 +1,4 @@
-/** BIOS attribute registry: types and bounds of attributes, and the check of a caller's values. */
+/** BIOS attribute registry, and the check of a caller's values. */
 
 import { raise } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -12,7 +12,7 @@ export type Registry = ReadonlyMap<string, AttributeRow>;
 
 const none: Registry = new Map();
 
-/** Members are named after the registry, exactly or with a version or language appended. */
+/** Members have the registry's name, possibly with a version or language. */
 const findFile = async (client: Client, name: string): Promise<RegistryFileAt | undefined> => {
   const members = await membersOf(client, (await serviceRoot(client)).Registries?.['@odata.id']);
   const likely = members.filter(
@@ -24,7 +24,7 @@ const findFile = async (client: Client, name: string): Promise<RegistryFileAt | 
 };
 type RegistryFileAt = { readonly locations: readonly { readonly Uri?: string; readonly Language?: string }[] };
 
-/** The attribute registry of a Bios resource. Empty if the BMC does not publish one, as many do not. */
+/** Empty if the BMC publishes none, as many do not. */
 export const readRegistry = async (client: Client, bios: Bios): Promise<Registry> => {
   if (bios.AttributeRegistry === undefined) return none;
   const file = await findFile(client, bios.AttributeRegistry);
@@ -40,7 +40,7 @@ const words: Readonly<Record<string, boolean>> = { true: true, false: false };
 const inBounds = (size: number, low: number | undefined, high: number | undefined): boolean =>
   size >= (low ?? -Infinity) && size <= (high ?? Infinity);
 
-/** By type: the value in the BMC's spelling, or the reason of the refusal. */
+/** The value in the BMC's spelling, or the reason of the refusal. */
 const readers: Readonly<
   Record<string, (given: BiosValueGiven, row: AttributeRow) => { value: BiosValueGiven } | { fault: string }>
 > = {
@@ -73,7 +73,7 @@ const typeNames: Readonly<Record<string, string>> = { number: 'Integer', boolean
 const guessed = (name: string, now: BiosValue | undefined): AttributeRow =>
   ({ AttributeName: name, Type: typeNames[typeof now] ?? 'String' }) as AttributeRow;
 
-/** A caller's settings in the BMC's types. Throws InvalidStepArgs with setting and reason, before anything is sent. */
+/** Throws InvalidStepArgs with setting and reason, before anything is sent. */
 export const checkSettings = (
   settings: readonly { readonly name: string; readonly value: BiosValueGiven }[],
   { bios, registry }: { bios: Bios; registry: Registry },
@@ -91,7 +91,7 @@ export const checkSettings = (
   return Object.fromEntries(checked);
 };
 
-/** The defaults after a reset, as far as the registry has them; passwords have none. */
+/** Passwords have none. */
 export const defaultsOf = (registry: Registry): Record<string, BiosValue> =>
   Object.fromEntries(
     [...registry.values()]

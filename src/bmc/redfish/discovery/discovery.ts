@@ -11,7 +11,7 @@ export const serviceRoot = async (client: Client) =>
 export const membersOf = async (client: Client, path: string | undefined): Promise<string[]> =>
   ((await client.find(path, Collection))?.value.Members ?? []).map((member) => member['@odata.id']);
 
-/** The system of driver_info, else the BMC's only one. Throws DriverInfoInvalid if there are several. */
+/** Throws DriverInfoInvalid if driver_info names none and there are several. */
 const systemPath = async (client: Client): Promise<string> => {
   const { settings } = client.connection;
   if (settings.system !== undefined) return settings.system;
@@ -29,10 +29,7 @@ export type SystemAt = { readonly path: string; look(): Promise<ReadResource<Sys
 
 const plainUuid = (uuid: string): string => uuid.replaceAll('-', '').toLowerCase();
 
-/**
- * Throws BmcWrongSystem if the system is not the one of driver_info. The BMC's address may have moved, and a command would reach
- * another owner's node.
- */
+/** Throws BmcWrongSystem. The BMC's address may have moved, and a command would reach another owner's node. */
 const requireSystem = (client: Client, { UUID }: Pick<System, 'UUID'>): void => {
   const wanted = client.connection.settings.systemUuid;
   if (wanted === undefined || (UUID !== undefined && plainUuid(UUID) === plainUuid(wanted))) return;
@@ -51,13 +48,12 @@ const lookThere = async <T extends Pick<System, 'UUID'>>(client: Client, path: s
   return read;
 };
 
-/** The node's system, found once per act. */
+/** Found once per act. */
 export const findSystem = async (client: Client): Promise<SystemAt> => {
   const path = await systemPath(client);
   return { path, look: () => lookThere(client, path, System) };
 };
 
-/** Reads only the power state of the node's system. */
 export const lookAtPowerOf = async (client: Client): Promise<Pick<System, 'PowerState'>> =>
   (await lookThere(client, await systemPath(client), PowerOfSystem)).value;
 
@@ -68,7 +64,7 @@ export const findChecked = async (client: Client): Promise<SystemAt> => {
   return at;
 };
 
-/** The managers of a system. Some BMCs link none; then all managers of the BMC. */
+/** Some BMCs link none; then all managers count. */
 export const managerPaths = async (client: Client, system: System): Promise<string[]> => {
   const linked = (system.Links?.ManagedBy ?? []).map((link) => link['@odata.id']);
   return linked.length > 0 ? linked : membersOf(client, (await serviceRoot(client)).Managers?.['@odata.id']);
@@ -82,7 +78,7 @@ export const findManager = async (client: Client, system: System): Promise<{ pat
 
 type Action = { readonly '@Redfish.ActionInfo'?: string };
 
-/** The values that an action or its ActionInfo allows for a parameter; undefined if the BMC lists none. */
+/** From the action or its ActionInfo; undefined if the BMC lists none. */
 export const allowableValues = async (
   client: Client,
   action: (Action & Readonly<Record<string, unknown>>) | undefined,

@@ -7,7 +7,7 @@ import type { System } from './resources';
 
 export type FirmwarePart = { readonly component: string; readonly version: string | null };
 
-/** Some BMCs answer 400 until the host runs ('adapters need a running host'); others have no adapters. */
+/** Some BMCs answer 400 until the host runs; others have no adapters. */
 const unlessAbsent = (error: unknown): undefined => {
   if (!isTemperError(error, 'BmcRejected')) throw error;
 };
@@ -25,7 +25,7 @@ const adapters = async (client: Client, system: System): Promise<FirmwarePart[]>
   return found;
 };
 
-/** `bios`, `bmc` and one `nic:<serial or id>` per network adapter. Not cached. */
+/** `bios`, `bmc` and one `nic:<serial or id>` per network adapter. */
 export const readParts = async (client: Client): Promise<FirmwarePart[]> => {
   const at = await findSystem(client);
   const { value: system } = await at.look();

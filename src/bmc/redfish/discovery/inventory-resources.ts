@@ -43,7 +43,6 @@ export type EthernetInterface = z.output<typeof EthernetInterface>;
 
 export const HostStorage = Storage.extend({ Drives: optionalLinks });
 
-/** A drive with its light. */
 export const HostDrive = Drive.extend({
   Model: optionalText,
   Manufacturer: optionalText,

@@ -28,7 +28,7 @@ const architectures: Readonly<Record<string, string>> = {
   PowerISA: 'ppc64le',
   'RISC-V': 'riscv64',
 };
-// A server with a BMC has a 64-bit member of the family.
+// A server with a BMC has a 64-bit CPU.
 const families: Readonly<Record<string, string>> = { x86: 'x86_64', ARM: 'aarch64', 'IA-64': 'ia64', Power: 'ppc64le' };
 
 const absent = (part: { readonly Status?: { readonly State?: string } }): boolean => part.Status?.State === 'Absent';
@@ -41,7 +41,7 @@ const sum = (values: readonly (number | undefined)[]): number | undefined => {
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 };
 
-/** `count` is threads, as in an operating system. It is sockets only if nothing else is reported. */
+/** `count` is threads, or sockets if nothing else is reported. */
 const cpuOf = (system: HostSystem, all: readonly Processor[]) => {
   const cpus = all.filter((one) => !absent(one) && (one.ProcessorType ?? 'CPU') === 'CPU');
   const { ProcessorSummary: summary } = system;
@@ -93,7 +93,7 @@ export const readDrives = async (parts: Parts, system: HostSystem) => {
   return found;
 };
 
-/** Drives if the BMC lists them, else the devices of the older SimpleStorage. */
+/** SimpleStorage is the older resource. */
 const readDisks = async (parts: Parts, system: HostSystem): Promise<DiskSeen[]> => {
   const drives = (await readDrives(parts, system)).flatMap(({ at }) => diskOf(lastOf(at.path), at.value));
   if (drives.length > 0) return drives;
@@ -106,7 +106,7 @@ const readDisks = async (parts: Parts, system: HostSystem): Promise<DiskSeen[]> 
 const macForm = /^[0-9a-f]{2}([:-]?[0-9a-f]{2}){5}$/;
 const noMacs: readonly string[] = ['00:00:00:00:00:00', 'ff:ff:ff:ff:ff:ff'];
 
-/** A MAC address in the form of ports. BMCs may report empty texts, zeros and names instead; then undefined. */
+/** BMCs may report empty texts, zeros and names instead. */
 const macOf = (text: string | undefined): string | undefined => {
   const lower = (text ?? '').trim().toLowerCase();
   if (!macForm.test(lower)) return undefined;
@@ -147,7 +147,7 @@ const systemVendorOf = (system: HostSystem) => {
   };
 };
 
-/** Values that the BMC does not report are null. */
+/** Values without a report are null. */
 const assemble = (client: Client, system: HostSystem, processors: readonly Processor[]) => ({
   cpu: cpuOf(system, processors),
   memory: memoryOf(system),
@@ -156,7 +156,7 @@ const assemble = (client: Client, system: HostSystem, processors: readonly Proce
   boot: { current_boot_mode: bootModeOf(system) ?? null, pxe_interface: null },
 });
 
-/** `troubles`: failed reads by the property that they belong to. */
+/** `troubles`: failed reads by property. */
 export const readInventory = async (client: Client, system: HostSystem) => {
   const [forCpus, forDisks, forInterfaces] = [createParts(client), createParts(client), createParts(client)] as const;
   const processors = await forCpus.members(system.Processors?.['@odata.id'], Processor);

@@ -1,4 +1,4 @@
-/** Virtual media slots: search by kind of medium, and requests to insert and eject. */
+/** Virtual media slots. */
 import { raise } from '../../../model/errors';
 import type { mediaTypes } from '../../../model/lifecycle/steps';
 import { asksForEmptyBody, respelled } from '../../quirks';
@@ -10,13 +10,12 @@ import { Manager, VirtualMedia } from './resources';
 export type Slot = {
   readonly path: string;
   readonly media: VirtualMedia;
-  /** No actions: a PATCH inserts and ejects ('media by PATCH'). */
   readonly byPatch: boolean;
 };
 
 export type MediaType = (typeof mediaTypes)[number];
 
-/** Media types that a slot must take, best first. A DVD drive takes a CD. */
+/** Best first. A DVD drive takes a CD. */
 const accepts: Readonly<Record<MediaType, readonly string[]>> = {
   cdrom: ['CD', 'DVD'],
   disk: ['USBStick'],
@@ -30,7 +29,7 @@ export const readSlot = async (client: Client, path: string): Promise<Slot> => {
   return { path, media, byPatch };
 };
 
-/** Slots of the system, then of its managers. Both may list the same drive. */
+/** System and managers may list the same drive. */
 export const findSlots = async (client: Client): Promise<Slot[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const places = [system.VirtualMedia?.['@odata.id']];
@@ -45,7 +44,7 @@ export const findSlots = async (client: Client): Promise<Slot[]> => {
 export const takes = ({ media }: Slot, type: MediaType): boolean =>
   (media.MediaTypes ?? []).some((name) => accepts[type].includes(name));
 
-/** Slots that can take the medium, in the order of trial. */
+/** In the order of trial. */
 export const slotsFor = (client: Client, slots: readonly Slot[], type: MediaType): Slot[] => {
   const rank = ({ media }: Slot) => accepts[type].findIndex((name) => media.MediaTypes?.includes(name));
   const usable = (slot: Slot) => slot.byPatch || slot.media.Actions?.['#VirtualMedia.InsertMedia'] !== undefined;
@@ -62,7 +61,7 @@ export const insertInto = async (client: Client, slot: Slot, url: string, what: 
   let sent = await client.post(target, body, what);
   for (let tries = 1; tries < mostTries && sent.is === 'refused'; tries += 1) {
     const next = respelled('insert media', body, messageTextOf(sent.reply), url);
-    // Ends the loop with a BMC that refuses the property it required.
+    // Ends the loop if the BMC refuses the property it required.
     if (Object.keys(next).length <= Object.keys(body).length) break;
     body = next;
     sent = await client.post(target, body, what);

@@ -7,13 +7,12 @@ import { membersOf } from './discovery';
 export type FoundPart<T> = ReadResource<T> & { readonly path: string };
 
 export type Parts = {
-  /** Errors of parts that the BMC answered without data, in order. */
+  /** In order. */
   readonly troubles: readonly TemperError[];
-  /** Undefined if the BMC answers with an error. Throws if it does not answer, or links to another host. */
+  /** Undefined if the BMC answers with an error. Throws without an answer, or for a link to another host. */
   part<T>(read: () => Promise<T>): Promise<T | undefined>;
-  /** The readable members of a collection. Read one after the other, because BMCs are slow and have other clients. */
+  /** One after the other, because BMCs are slow and have other clients. */
   members<T>(path: string | undefined, schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
-  /** The same for known links. */
   each<T>(paths: readonly string[], schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
 };
 
@@ -23,7 +22,7 @@ const answered: readonly string[] = ['BmcServerError', 'BmcRejected', 'BmcBusy',
 const isAnswer = (error: unknown): error is TemperError =>
   isTemperError(error) && answered.includes(error.code) && error.facts.status !== 'link';
 
-// No node has more of anything; a BMC that lists more is malicious.
+// A BMC that lists more is malicious.
 const mostMembers = 256;
 
 export const createParts = (client: Client): Parts => {

@@ -1,4 +1,4 @@
-/** RAID storage of a BMC: controllers, drives and volumes. */
+/** RAID storage of a BMC. */
 import { raise } from '../../../model/errors';
 import { Drive, Storage, StorageController, StorageSystem, Volume, VolumeCollection } from '../jobs/job-resources';
 import type { Client } from '../transport/client';
@@ -19,7 +19,6 @@ export type VolumeSeen = {
   readonly name: string | undefined;
   readonly raidType: string | undefined;
   readonly bytes: number;
-  /** Paths. */
   readonly drives: readonly string[];
 };
 
@@ -49,13 +48,12 @@ const driveAt = async (client: Client, path: string): Promise<DriveSeen[]> => {
 
 const volumeAt = async (client: Client, path: string): Promise<VolumeSeen[]> => {
   const volume = (await client.find(path, Volume))?.value;
-  // A raw device is a drive under another name, which cannot be deleted.
+  // A raw device is a drive, which cannot be deleted.
   if (volume === undefined || volume.VolumeType === 'RawDevice') return [];
   const drives = (volume.Links?.Drives ?? []).map((link) => link['@odata.id']);
   return [{ path, name: volume.Name, raidType: volume.RAIDType, bytes: volume.CapacityBytes ?? 0, drives }];
 };
 
-/** With the times at which the controller can apply changes. */
 export const readVolumes = async (
   client: Client,
   path: string,
@@ -66,7 +64,7 @@ export const readVolumes = async (
   return { volumes, applyTimes: value['@Redfish.OperationApplyTimeSupport']?.SupportedValues ?? [] };
 };
 
-/** RAID types of the controller, in the new or the old property. An empty list means that it passes drives through. */
+/** From the new or the old property. An empty list means that the controller passes drives through. */
 const controllerOf = async (
   client: Client,
   storage: Storage,
@@ -89,7 +87,7 @@ const storageAt = async (client: Client, path: string): Promise<ControllerSeen[]
   return [{ ...known, ...(await readVolumes(client, volumesPath)) }];
 };
 
-/** Throws BmcUnsupported if no controller makes volumes. */
+/** Throws BmcUnsupported. */
 export const readStorage = async (client: Client): Promise<ControllerSeen[]> => {
   const system = await client.get((await findSystem(client)).path, StorageSystem);
   const found: ControllerSeen[] = [];

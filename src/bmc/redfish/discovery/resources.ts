@@ -1,7 +1,7 @@
-/** Lenient schemas of Redfish resources: extra properties stay, missing ones are undefined. */
+/** Lenient schemas of Redfish resources: extra properties stay. */
 import { z } from 'zod';
 
-/** Absent, null and ill-typed values all become undefined. */
+/** Absent, null and ill-typed values become undefined. */
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema
     .nullish()
@@ -73,7 +73,7 @@ export const System = z.looseObject({
 });
 export type System = z.output<typeof System>;
 
-/** Only this much is parsed for a look at power. */
+/** Less to parse for each look at power. */
 export const PowerOfSystem = System.pick({ UUID: true, PowerState: true });
 
 export const BootSettings = z.looseObject({ Boot: boot });

@@ -1,18 +1,15 @@
-/**
- * Ledger of an act with several commands, kept in its intent. It is written before each command is sent, so that no attempt after a
- * crash sends one twice.
- */
+/** Ledger of an act with several commands, kept in its intent and written before each command. So no attempt sends one twice. */
 import { isDeepStrictEqual } from 'node:util';
 import { TemperError } from '../../../model/errors';
 import type { ActContext, Intent } from '../../contract';
 import { aged, dated, type LedgerEntry, type Pages, type RestartEntry } from './ledger-times';
 export type Ledger = {
-  /** Made once and kept: a later attempt must not make another plan after half of the work. */
+  /** Kept: a later attempt must not make another plan after half of the work. */
   plan<Plan>(make: () => Promise<Plan>): Promise<Plan>;
   job(key: string): LedgerEntry | undefined;
   putJob(key: string, entry: LedgerEntry): Promise<void>;
   dropJob(key: string): Promise<void>;
-  /** True if no other command was sent later, so that anything new at the BMC comes from this one. */
+  /** No other command was sent later, so anything new at the BMC comes from this one. */
   isLatest(key: string): boolean;
   restart(key: string): RestartEntry | undefined;
   putRestart(key: string, entry: RestartEntry): Promise<void>;
@@ -25,15 +22,15 @@ const pagesOf = (intent: Intent | undefined, desired: Pages['desired']): Pages =
   intent && isDeepStrictEqual(intent.detail.desired, desired) ? dated(intent) : { desired, jobs: {}, restarts: {} };
 
 /**
- * Temporal's retries never send a failed command again: their attempt numbers continue after the failed one. A lower number means that
- * an operator started the act again.
+ * Temporal's retries have higher attempt numbers and never send a failed command again. A lower number means that an operator started
+ * the act again.
  */
 const rethrow = ({ jobs }: Pages, attempt: number): void => {
   for (const { verdict } of Object.values(jobs))
     if (verdict && attempt > verdict.attempt) throw new TemperError(verdict.code, verdict.facts);
 };
 
-/** `desired` is JSON without secrets. A ledger with another one is ignored. */
+/** `desired` has no secrets. A ledger with another one is ignored. */
 export const openLedger = async (
   { intents, attempt }: Pick<ActContext, 'intents' | 'attempt'>,
   desired: Pages['desired'],

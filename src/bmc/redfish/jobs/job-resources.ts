@@ -1,4 +1,4 @@
-/** Lenient schemas of tasks, jobs, storage, volumes and the update service. */
+/** Lenient schemas for long work. */
 import { z } from 'zod';
 import { link, maybe, optionalLinks, optionalText, status, texts } from '../discovery/resources';
 
@@ -33,7 +33,7 @@ export const Task = z.looseObject({
 });
 export type Task = z.output<typeof Task>;
 
-/** A vendor's job or one of the standard's JobService; both have the same properties. */
+/** A vendor's job or one of the standard's JobService. */
 export const VendorJob = z.looseObject({
   JobState: optionalText,
   JobStatus: optionalText,
@@ -42,7 +42,7 @@ export const VendorJob = z.looseObject({
 });
 export type VendorJob = z.output<typeof VendorJob>;
 
-/** Unparsed: a row in quirks.ts has the path of a vendor's jobs. */
+/** Unparsed: quirks.ts has the paths of vendors' jobs. */
 export const ManagerDocument = z.looseObject({});
 
 export const StorageSystem = z.looseObject({ Storage: maybe(link) });

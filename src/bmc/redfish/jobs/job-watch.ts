@@ -1,7 +1,4 @@
-/**
- * Watch of an accepted command, through its task if there is one, until its effect shows. The task's state is a hint. Without the
- * effect, the command has failed or its outcome is unknown.
- */
+/** Watch of an accepted command, until its effect shows. Its task is only a hint. */
 import { type ErrorCode, isTemperError, raise } from '../../../model/errors';
 import { backOff, pause } from '../../wait';
 import { restartHost, wasRestarted } from '../acts/restart';
@@ -11,11 +8,11 @@ import type { LedgerEntry } from './ledger-times';
 import { newTask, progressOf } from './tasks';
 import type { JobProgress } from './vendor-jobs';
 
-/** Ends before Temporal's startToClose timeout cuts the attempt short. */
+/** Before Temporal's startToClose timeout cuts the attempt short. */
 const limitOf = ({ client }: JobContext, job: Job): number =>
   Math.min(job.limitMs, (client.context.timing.limits?.once?.startToCloseMs ?? Number.POSITIVE_INFINITY) * 0.9);
 
-/** Time for an effect to appear after the task has ended or was lost. */
+/** Time for an effect after the task has ended or was lost. */
 const graceMs = ({ client }: JobContext): number => client.context.timing.softPowerTimeoutMs;
 
 const endJob = async (
@@ -79,7 +76,7 @@ const whenEndless = async ({ context, job }: Watch, ageMs: number, seen: string)
   await update(context, job, { is: 'done' });
 };
 
-/** A monitor's 500 may mean a failed command or a busy BMC. Three in a row count as failure. */
+/** A 500 may mean a failed command or a busy BMC; three in a row count as failure. */
 const whenFailed = async (watch: Watch, { reason, unsure }: Extract<JobProgress, { is: 'failed' }>): Promise<void> => {
   watch.doubts += 1;
   if (!unsure || watch.doubts >= 3) await endJob(watch.context, watch.job, 'BmcJobFailed', { reason });
@@ -101,7 +98,7 @@ const restartHelps = ({ context, job, wave }: Watch, endedWell: boolean, waits: 
   return job.restart === 'if it waits' && endedWell && (waits || !lags);
 };
 
-/** The task has ended or is lost, so only the effect counts. */
+/** Now only the effect counts. */
 const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<void> => {
   const { context, job } = watch;
   const { client, ledger } = context;
@@ -134,7 +131,7 @@ const readProgress = async ({ context, job }: Watch): Promise<JobProgress> => {
   if (entry.final) return { is: 'done' };
   const named = entry.monitor ?? entry.task;
   const progress: JobProgress = named ? await progressOf(client, entry) : { is: 'lost' };
-  // A monitor may succeed for work that its task reports as failed.
+  // A monitor may succeed although its task failed.
   const enough = entry.task !== undefined || (named !== undefined && progress.is !== 'done');
   const task = enough || !ledger.isLatest(job.key) ? undefined : await newTask(client, entry);
   if (task === undefined) return progress;
@@ -165,7 +162,7 @@ const followJob = async (watch: Watch, progress: JobProgress): Promise<void> => 
 const pauseFor = (pollMs: number, askedMs: number | undefined, usual: number): number =>
   askedMs === undefined ? usual : Math.min(Math.max(askedMs, 2 * pollMs), 60 * pollMs);
 
-/** Follows one command until its effect shows. `wave` names the restart that it shares with other jobs. */
+/** `wave` names the restart that it shares with other jobs. */
 export const watchUntilDone = async (watch: Watch): Promise<void> => {
   const { client, ledger } = watch.context;
   const { timing, signal, beat } = client.context;

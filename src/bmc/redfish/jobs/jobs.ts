@@ -1,7 +1,4 @@
-/**
- * Long work at a BMC: each command is recorded, sent once, and watched until its effect shows. An attempt never sends a recorded
- * command. If the outcome is unknown, it throws StepOutcomeUnknown.
- */
+/** Long work at a BMC: each command is recorded, sent once, and watched until its effect shows. */
 import { refuseIfOutcomeUnknown } from '../../announce';
 import type { Sent } from '../transport/client';
 import { plainUrls } from '../transport/plain-urls';
@@ -9,7 +6,7 @@ import type { Job, JobContext } from './job';
 import { update, watchUntilDone } from './job-watch';
 import { listTasks, refsOf } from './tasks';
 
-/** After a failure an operator may start the act again. An effect that shows by then needs no command. */
+/** If an operator starts a failed act again, an effect that shows by then needs no command. */
 const showsByNow = async (context: JobContext, job: Job): Promise<boolean> => {
   const entry = context.ledger.job(job.key);
   if (entry?.is === 'ended') return (await job.effect(entry.before, false)).shows;
@@ -28,7 +25,7 @@ const sendJob = async (context: JobContext, job: Job): Promise<Sent> => {
   if (client.context.signal.aborted) await ledger.dropJob(job.key);
   client.context.signal.throwIfAborted();
   return job.send().catch(async (error: unknown) => {
-    // An error means that nothing was sent, unless the signal aborted midway: then the entry stays.
+    // Nothing was sent, unless the signal aborted midway: then the entry stays.
     if (!client.context.signal.aborted) await ledger.dropJob(job.key);
     throw error;
   });
@@ -59,8 +56,8 @@ const start = async (context: JobContext, job: Job): Promise<void> => {
 };
 
 /**
- * Runs jobs concurrently, with one host restart for all that need it. Throws BmcJobFailed, BmcJobEndless, StepOutcomeUnknown, and the
- * errors of a refused command or a failed restart.
+ * Jobs share one host restart. Throws BmcJobFailed, BmcJobEndless, StepOutcomeUnknown, and errors of a refused command or a failed
+ * restart.
  */
 export const performJobs = async (context: JobContext, jobs: readonly Job[]): Promise<void> => {
   for (const job of jobs) await start(context, job);

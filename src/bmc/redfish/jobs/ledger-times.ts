@@ -1,7 +1,4 @@
-/**
- * Times in a ledger. Another process with another clock may read them, so the record has each time's age when written. PostgreSQL
- * measures the age of the record.
- */
+/** Times in a ledger. Readers have other clocks, so the record has ages. PostgreSQL measures the age of the record. */
 
 import type { ErrorCode, Facts } from '../../../model/errors';
 import type { Intent } from '../../contract';
@@ -16,7 +13,7 @@ type StoredPages = Omit<Pages, 'jobs' | 'restarts'> & {
 const mapped = <From, To>(all: Readonly<Record<string, From>>, change: (one: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(all).map(([key, one]) => [key, change(one)]));
 
-/** Pages for the record, with each time as its age in milliseconds. */
+/** With ages in milliseconds. */
 export const aged = (pages: Pages): StoredPages => {
   const now = performance.now();
   return {
@@ -34,7 +31,7 @@ export const aged = (pages: Pages): StoredPages => {
   };
 };
 
-/** Pages of an intent, with times of this process's monotonic clock. */
+/** With times of this process's monotonic clock. */
 export const dated = (intent: Intent): Pages => {
   const pages = intent.detail as StoredPages;
   const at = (ago: number): number => intent.at - ago;
@@ -53,27 +50,27 @@ export const dated = (intent: Intent): Pages => {
   };
 };
 
-/** Times are milliseconds of this process's monotonic clock; the record has their age (ledger-times.ts). */
+/** In milliseconds of this process's monotonic clock; recorded as ages (ledger-times.ts). */
 export type LedgerEntry = TaskRefs & {
   readonly is: 'sent' | 'accepted' | 'done' | 'ended';
-  /** State before the command, to recognise the effect. */
+  /** To recognise the effect. */
   readonly before: unknown;
   readonly sent: number;
-  /** The BMC's tasks before the command. A new task belongs to the command if no answer named one. Null: the BMC lists none. */
+  /** The BMC's tasks before the command, to find a task that no answer named. Null: the BMC lists none. */
   readonly tasks: readonly string[] | null;
-  /** First time that the command was seen finished or its task was lost. */
+  /** First time that its task was seen finished or lost. */
   readonly over?: number;
-  /** The BMC reported success; its report may be gone by now. */
+  /** The BMC reported success; the report may be gone. */
   readonly well?: true;
-  /** The BMC answered that the command was done at once. */
+  /** Done at once. */
   readonly final?: true;
   readonly verdict?: JobVerdict;
 };
 
-/** A host restart of the job: its progress, and the intent of the current power command. */
+/** Progress of a host restart, with the intent of its power command. */
 export type RestartEntry = {
   readonly is: 'off' | 'on' | 'done';
-  /** `sent` is on this process's monotonic clock; `sent_at` is for display. */
+  /** `sent` is monotonic; `sent_at` is for display. */
   readonly power?: { readonly sent: number; readonly sent_at: string; readonly detail: Intent['detail'] };
 };
 
@@ -84,8 +81,7 @@ export type Pages = {
   readonly restarts: Readonly<Record<string, RestartEntry>>;
 };
 
-/** Paths of a command's progress. Both are kept, because BMCs mix them up. */
+/** Both are kept, because BMCs mix them up. */
 export type TaskRefs = { readonly monitor?: string; readonly task?: string };
 
-/** A command's failure, and the attempt in which it ended. */
 type JobVerdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };

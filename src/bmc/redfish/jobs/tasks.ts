@@ -1,4 +1,4 @@
-/** Redfish tasks: their paths and states. A task may report wrong states, lag, or be deleted too early. */
+/** Redfish tasks, which may report wrong states, lag, or be deleted too early. */
 
 import { isTemperError, type TemperError } from '../../../model/errors';
 import { ownValue } from '../../../model/own';
@@ -33,7 +33,7 @@ const line = (text: string): string =>
 const taskTextOf = (task: Task): string =>
   line((task.Messages ?? []).map((each) => each.Message ?? each.MessageId ?? '').join(' '));
 
-/** The state alone proves nothing: `Completed` with status `Critical` is a failure. */
+/** `Completed` with status `Critical` is a failure. */
 export const judge = (task: Task): JobProgress => {
   const state = task.TaskState ?? 'no state';
   const words = taskTextOf(task);
@@ -48,7 +48,7 @@ export const judge = (task: Task): JobProgress => {
   return { is: 'running', state: `${state}${percent}`, waits: kind === 'waits' || rebootWords.test(words) };
 };
 
-/** The path of a link or Location. One with another host (the BMC's inner address, for example) is requested from this BMC. */
+/** The host of a link is ignored: it may be the BMC's inner address. */
 const pathAt = (client: Client, given: string | undefined): string | undefined => {
   const { origin } = client.connection.settings.address;
   if (given === undefined || !URL.canParse(given, origin)) return undefined;
@@ -61,7 +61,7 @@ const taskIn = (body: unknown): Task | undefined => {
   return task.success && task.data.TaskState !== undefined ? task.data : undefined;
 };
 
-/** Paths of an accepted command's progress: from Location, else from a task in the body. */
+/** From Location, else from a task in the body. */
 export const refsOf = (client: Client, reply: Reply): TaskRefs => {
   const body = Task.safeParse(reply.body).data;
   const isTask = body?.['@odata.type']?.startsWith('#Task.') || body?.TaskState !== undefined;
@@ -81,7 +81,7 @@ const unreadable: readonly number[] = [401, 403, 408, 429];
 const errorAt = (client: Client, reply: Reply, path: string): TemperError =>
   client.connection.errorOf(reply, { node: String(client.facts().node), what: `GET ${path}` });
 
-/** One look at a monitor or task. A monitor's last answer is that of the command, so an error there is the command's failure. */
+/** A monitor's last answer is that of the command, so an error there is the command's failure. */
 const readTask = async (client: Client, path: string, refs: TaskRefs): Promise<JobProgress> => {
   const what = `GET ${path}`;
   const node = String(client.facts().node);
@@ -106,13 +106,13 @@ const readTask = async (client: Client, path: string, refs: TaskRefs): Promise<J
     : judged;
 };
 
-/** The task outweighs its monitor, unless it still runs after the monitor has ended. */
+/** The task outweighs its monitor, unless only the monitor has ended. */
 const weigh = (monitor: JobProgress, task: JobProgress): JobProgress => {
   if (task.is === 'lost' || task.is === 'unreadable') return monitor;
   return monitor.is === 'done' && task.is === 'running' ? monitor : task;
 };
 
-/** @throws errors of the list that no later look can mend, such as refused credentials */
+/** @throws errors that no later look can mend, such as refused credentials */
 export const progressOf = async (client: Client, { monitor, task }: TaskRefs): Promise<JobProgress> => {
   const refs = { ...(monitor && { monitor }), ...(task && { task }) };
   let seen: JobProgress = monitor ? await readTask(client, monitor, refs) : { is: 'lost' };
@@ -124,7 +124,7 @@ export const progressOf = async (client: Client, { monitor, task }: TaskRefs): P
 /** A longer list is a log, not a list of work. */
 const mostTasks = 300;
 
-/** Paths of the BMC's tasks; undefined if it lists none, or too many. */
+/** Undefined if there are none, or too many. */
 export const listTasks = async (client: Client): Promise<string[] | undefined> => {
   try {
     const root = await client.get(`${client.connection.settings.address.prefix}/redfish/v1/`, JobRoot);
@@ -138,7 +138,7 @@ export const listTasks = async (client: Client): Promise<string[] | undefined> =
   }
 };
 
-/** The one task that the BMC did not have before the command; undefined if there are none or several. */
+/** Undefined if there are none or several. */
 export const newTask = async (client: Client, { tasks }: LedgerEntry): Promise<string | undefined> => {
   if (tasks === null) return undefined;
   const fresh = ((await listTasks(client)) ?? []).filter((path) => !tasks.includes(path));

@@ -17,14 +17,14 @@ const judge = (job: VendorJob): JobProgress => {
   return kind === 'done' ? { is: 'done' } : { is: 'running', state: `job ${state}`, waits: kind === 'waits' };
 };
 
-/** The value at a path of property names; undefined if one is missing. */
+/** Undefined if a property is missing. */
 const under = (document: unknown, names: readonly string[]): unknown =>
   names.reduce<unknown>(
     (at, name) => (typeof at === 'object' && at !== null ? ownValue(at as Record<string, unknown>, name) : undefined),
     document,
   );
 
-/** Collections that may contain the job: the vendor's, then DSP0266's JobService. */
+/** The vendor's, then DSP0266's JobService. */
 const collections = async (client: Client): Promise<string[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const { path } = await findManager(client, system);
@@ -38,7 +38,7 @@ const collections = async (client: Client): Promise<string[]> => {
   return found.flatMap((path) => (typeof path === 'string' ? [path.replace(/\/$/, '')] : []));
 };
 
-/** The job with the id of a lost task; undefined if there is none. */
+/** By the id of a lost task. */
 export const vendorJob = async (client: Client, task: string): Promise<JobProgress | undefined> => {
   const id = task.replace(/\/$/, '').split('/').at(-1);
   for (const jobs of await collections(client)) {
@@ -48,7 +48,7 @@ export const vendorJob = async (client: Client, task: string): Promise<JobProgre
   return undefined;
 };
 
-/** `waits`: for a host restart, even if done. `lost`: no record is left, which proves neither success nor failure. */
+/** `waits`: for a host restart, even if done. `lost`: neither success nor failure is proven. */
 export type JobProgress =
   | {
       readonly is: 'running';

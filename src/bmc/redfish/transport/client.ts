@@ -1,4 +1,4 @@
-/** Redfish requests of one act to one BMC: parsed reads, and writes that return if their outcome is known. */
+/** Redfish requests of one act to one BMC. */
 import type { z } from 'zod';
 import { raise, type TemperError } from '../../../model/errors';
 import type { ActContext, BmcNode } from '../../contract';
@@ -6,7 +6,7 @@ import type { Connection } from './connection';
 import { isTransientRefusal, messageTextOf, type Reply } from './replies';
 import type { WireAnswer } from './wire';
 
-/** Outcome of a write. `unknown`: no answer or a meaningless one; only a later read can show the effect. */
+/** `unknown`: no answer or a meaningless one; only a later read can show the effect. */
 export type Sent =
   | { readonly is: 'accepted'; readonly reply: Reply }
   | { readonly is: 'refused'; readonly reply: Reply; readonly error: TemperError; readonly transient: boolean }
@@ -23,11 +23,10 @@ export type Client = {
   readonly context: ActContext;
   readonly connection: Connection;
   readonly label: string;
-  /** Facts for an error of this node and BMC. */
   facts(more?: Readonly<Record<string, unknown>>): Record<string, unknown>;
   /** Throws an error of the list. */
   get<T>(path: string, schema: z.ZodType<T>): Promise<ReadResource<T>>;
-  /** Undefined if the BMC does not have it: 404, 405, 501, or a missing licence. */
+  /** Undefined for 404, 405, 501, or a missing licence. */
   find<T>(
     path: string | undefined,
     schema: z.ZodType<T>,
@@ -45,14 +44,14 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 const strong = (etag: string): string => etag.replace(/^W\//, '');
 
-/** True if the refusal is about the precondition, not the body. */
+/** About the precondition, not the body. */
 const isPrecondition = (reply: Reply): boolean =>
   reply.status === 412 ||
   reply.status === 428 ||
   /Precondition(Failed|HeaderMissing|Required)/.test(messageTextOf(reply));
 
 type Peer = Pick<Client, 'node' | 'context' | 'connection' | 'label' | 'facts'> & {
-  /** The node's name or, if it has none, its UUID; for errors. */
+  /** Name or UUID, for errors. */
   readonly called: string;
 };
 
@@ -82,7 +81,7 @@ const readPath = async (peer: Peer, path: string, large = false, follow = 3): Pr
   return readPath(peer, pathAtBmc(peer, to, what), large, follow - 1);
 };
 
-/** From the header, else from the document; an empty one is undefined. */
+/** Header first; an empty one counts as absent. */
 const etagIn = ({ headers, body }: Reply): string | undefined => {
   const inBody = (body as Record<string, unknown> | undefined)?.['@odata.etag'];
   return headers.etag || (typeof inBody === 'string' && inBody !== '' ? inBody : undefined);
@@ -142,8 +141,8 @@ const write = async (peer: Peer, { method, path, body, what, etag }: Write): Pro
 };
 
 /**
- * Tries the ETag as given, again if sensors in the document have changed it, then strong, none, `*`, and as given. A refused
- * precondition means that nothing was written, so each try may send.
+ * Tries the ETag twice, as sensors in the document may change it, then strong, none, `*`, and as given. A refused precondition means
+ * that nothing was written.
  */
 const patch = async (peer: Peer, path: string, body: unknown, what: string): Promise<Sent> => {
   let sent: Sent | undefined;
@@ -152,7 +151,7 @@ const patch = async (peer: Peer, path: string, body: unknown, what: string): Pro
     const etag = rung === 'none' ? undefined : etagIn(await readPath(peer, path));
     if (rung === 'strong' && (etag === undefined || strong(etag) === etag)) continue;
     const match = { given: etag, strong: etag && strong(etag), none: undefined, any: '*' }[rung];
-    // Each try is another request, and with slow BMCs the tries outlast the send window.
+    // With slow BMCs the tries outlast the send window.
     if (sent) await peer.context.intents.renew();
     sent = await write(peer, { method: 'PATCH', path, body, what, etag: match });
     if (sent.is !== 'refused' || !isPrecondition(sent.reply)) return sent;

@@ -1,4 +1,4 @@
-/** Connection of one account to one BMC: sockets, session, and one new login when the session is refused. */
+/** Connection of one account to one BMC, with one new login when the session is refused. */
 
 import { hideSecrets } from '../../../model/access/secrets';
 import { isTemperError, TemperError } from '../../../model/errors';
@@ -13,22 +13,20 @@ import { createWire, type Wire, type WireAnswer, type WireRequest } from './wire
 
 export type Connection = {
   readonly settings: RedfishSettings;
-  /** The error of an answer, without secrets that the BMC echoed. */
+  /** Without secrets that the BMC echoed. */
   errorOf(reply: Reply, asked: Pick<WireRequest, 'node' | 'what'>): TemperError;
   /** Throws BmcAuthFailed, BmcAddressRefused, BmcTlsFailed and the signal's reason; everything else is an answer. */
   ask(ask: WireRequest): Promise<WireAnswer>;
-  /** The current session, to detect that the BMC has lost it. */
+  /** To detect that the BMC has lost it. */
   session(): string | undefined;
-  /** Logs out and closes the sockets. */
   close(): Promise<void>;
 };
 
-/** Time without logins after a refused one, because BMCs lock accounts. */
+/** After a refused login, because BMCs lock accounts. */
 const refusalMs = 10_000;
-/** Limit for the logout when a worker stops. */
 const logoutMs = 5_000;
 
-/** Ends the wait on abort; the shared work continues. */
+/** The shared work continues. */
 const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -90,7 +88,7 @@ const logIn = async (account: Account, ask: WireRequest): Promise<Auth> => {
   }
 };
 
-/** Single-flight. A refused login is cached, so that many nodes behind one BMC do not lock its account. */
+/** A refused login is cached, so that many nodes behind one BMC do not lock its account. */
 const authenticate = async (account: Account, ask: WireRequest): Promise<Auth> => {
   const { refused } = account;
   if (refused && refused.until > performance.now()) {
@@ -103,13 +101,13 @@ const authenticate = async (account: Account, ask: WireRequest): Promise<Auth> =
 
 const statusOf = (answer: WireAnswer): number => ('reply' in answer ? answer.reply.status : 0);
 
-/** True if the BMC refused the credentials. A missing licence is a 403 too, but no refusal of them. */
+/** A missing licence is a 403 too, but no refusal of credentials. */
 const isDenied = (account: Account, answer: WireAnswer): boolean =>
   'reply' in answer &&
   (answer.reply.status === 401 ||
     (answer.reply.status === 403 && errorFor(account, answer.reply, { node: '', what: '' }).code !== 'BmcUnsupported'));
 
-/** Another request may have renewed the session meanwhile, so only the refused one is dropped. */
+/** Another request may have renewed the session meanwhile. */
 const forget = (account: Account, used: Auth): void => {
   if (account.auth === used && used.is !== 'none') account.auth = undefined;
 };
@@ -134,9 +132,9 @@ const sendAuthenticated = async (account: Account, ask: WireRequest): Promise<Wi
     if (using.is === 'basic') rememberRefusal(account, error);
     throw error;
   }
-  // BMCs have few sessions. One that is refused only for this request would stay open.
+  // BMCs have few sessions, and a 403 does not end this one.
   if (status === 403) await logOut(account, using);
-  // A denied request was not carried out, so even a write may be repeated once.
+  // A denied request was not carried out, so even a write may be repeated.
   const renewed = account.auth ?? (await authenticate(account, ask));
   const replay = await account.wire.send(ask, credentialHeaders(account, renewed));
   if (!isDenied(account, replay)) return replay;
@@ -150,7 +148,7 @@ const closeAll = async (account: Account): Promise<void> => {
   await account.wire.close();
 };
 
-/** Opens nothing: the first request logs in. `pace` is shared by all accounts of the BMC. */
+/** The first request logs in. `pace` is shared by all accounts of the BMC. */
 export const createConnection = (settings: RedfishSettings, tls: Tls, deps: DriverDeps, pace: Pace): Connection => {
   const { address, username, password } = settings;
   const wire = pacedWire(createWire(settings, tls, deps), pace, address.label, deps.observe);

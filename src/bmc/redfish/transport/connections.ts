@@ -1,4 +1,4 @@
-/** Cache of this worker's connections, one per BMC and account. They log out when idle or when the worker stops. */
+/** Cache of connections, one per BMC and account. */
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { BmcNode, DriverDeps } from '../../contract';
@@ -13,9 +13,9 @@ export type Connections = {
 };
 
 const idleMs = 10 * 60_000;
-// A connection takes 7 kB. It outlasts the interval of power sync, as each login costs three more requests.
+// A connection takes 7 kB. All are kept: power sync uses each within `idleMs`, and a login costs three more requests.
 const mostConnections = 100_000;
-// Limits for the logouts when a worker stops. BMCs expire the other sessions.
+// For a stopping worker. BMCs expire the other sessions.
 const logoutsAtOnce = 500;
 const leavingMs = 10_000;
 
@@ -32,17 +32,13 @@ export const createConnections = (deps: DriverDeps): Connections => {
 
   const paces = new LRUCache<string, Pace>({ max: mostConnections });
 
-  /** One pace per BMC, for all its accounts and systems. */
   const paceOf = ({ address }: RedfishSettings): Pace => {
     const known = paces.get(address.label) ?? createPace(deps.limits?.courtesy);
     paces.set(address.label, known);
     return known;
   };
 
-  /**
-   * The shared connection with one node's settings, as nodes behind one BMC differ in their system. Every request counts as use, so
-   * that a long act keeps its session.
-   */
+  /** Nodes behind one BMC differ in their system. Every request counts as use, so that a long act keeps its session. */
   const seenBy = (settings: RedfishSettings, connection: Connection): Connection => ({
     ...connection,
     settings,

@@ -1,4 +1,4 @@
-/** Login: a session if the BMC offers one and the node allows it, else basic credentials. */
+/** Login: a session if the BMC and the node allow it, else basic credentials. */
 import { asDocument } from '../../../model/document';
 import { raise, type TemperError } from '../../../model/errors';
 import { type Reply, sessionsExhausted } from './replies';
@@ -18,7 +18,6 @@ type Errors = {
 const denials: readonly number[] = [400, 401, 403];
 const notNow: readonly number[] = [429, 503];
 
-/** State of one account's logins. */
 type Login = Errors & {
   readonly settings: RedfishSettings;
   readonly wire: Wire;
@@ -26,14 +25,14 @@ type Login = Errors & {
   sessionsPath: string | undefined;
 };
 
-/** The path of a Location, whatever host it names; undefined if it is no URL. */
+/** For any host name; undefined if it is no URL. */
 const pathOnBmc = ({ address }: RedfishSettings, location: unknown): string | undefined => {
   if (typeof location !== 'string' || !URL.canParse(location, address.origin)) return undefined;
   const url = new URL(location, address.origin);
   return `${url.pathname}${url.search}`;
 };
 
-/** Path of the session collection: the root's link, else the standard's path. Undefined if the BMC has none. */
+/** The root's link, else the standard's path. Undefined if the BMC has none. */
 const findSessions = async (login: Login, ask: WireRequest): Promise<string | undefined> => {
   if (login.sessionsPath !== undefined) return login.sessionsPath;
   const { settings, wire, errorFor } = login;
@@ -44,7 +43,7 @@ const findSessions = async (login: Login, ask: WireRequest): Promise<string | un
   if (reply.status >= 500 || reply.garbled) throw errorFor(reply, { ...ask, what: `GET ${path}` });
   const body = (reply.body ?? {}) as { Links?: { Sessions?: { '@odata.id'?: unknown } }; SessionService?: unknown };
   const link = body.Links?.Sessions?.['@odata.id'];
-  // A root that requires credentials shows no sessions, and some roots link only the service. Then the standard's path is tried.
+  // Some roots require credentials or link only the service.
   login.sessionsPath = pathOnBmc(settings, link);
   if (login.sessionsPath === undefined && (reply.status >= 400 || body.SessionService !== undefined))
     return `${path}SessionService/Sessions`;
@@ -82,8 +81,8 @@ const openSession = async (login: Login, ask: WireRequest): Promise<Auth> => {
 };
 
 /**
- * One login per call. In `auto`, basic replaces sessions if the BMC has none, but not after a session has worked (openstack/sushy
- * auth.py does the same). Throws BmcAuthFailed, BmcBusy, BmcUnsupported and the wire's errors.
+ * One login per call. In `auto`, basic replaces missing sessions, but not after a session has worked (like openstack/sushy auth.py).
+ * Throws BmcAuthFailed, BmcBusy, BmcUnsupported and the wire's errors.
  */
 export const createLogin = (settings: RedfishSettings, wire: Wire, errors: Errors) => {
   const login: Login = { settings, wire, ...errors, hadSession: false, sessionsPath: undefined };

@@ -1,4 +1,4 @@
-/** Wire that keeps the BMC's pace, detects its vendor from answers, and reports every request. */
+/** Wire that keeps the BMC's pace and reports every request. */
 import { textOf } from '../../../model/texts';
 import type { BmcObserver, BmcRequestKind } from '../../contract';
 import { type Pace, restingError } from './pacing';
@@ -7,7 +7,7 @@ import type { Wire, WireAnswer, WireRequest } from './wire';
 
 const requestKind = ({ kind, method }: WireRequest): BmcRequestKind => kind ?? (method === 'GET' ? 'read' : 'write');
 
-/** Vendor property by resource type. */
+/** By resource type. */
 const vendorFields: Readonly<Record<string, string>> = { ServiceRoot: 'Vendor', ComputerSystem: 'Manufacturer' };
 
 const vendorIn = ({ body }: Reply): string | undefined => {
@@ -19,7 +19,7 @@ const vendorIn = ({ body }: Reply): string | undefined => {
 
 const pleas: readonly number[] = [429, 503];
 
-/** Retry-After of a refused login concerns sessions only; basic credentials may still work. */
+/** Retry-After of a login concerns sessions only; basic credentials may still work. */
 const pleaOf = (kind: BmcRequestKind, reply: Reply): number | undefined =>
   kind === 'login' || !pleas.includes(reply.status) ? undefined : retryAfterMs(reply);
 
@@ -46,7 +46,7 @@ export const pacedWire = (wire: Wire, pace: Pace, bmc: string, observe: BmcObser
   return {
     async send(ask, credentials) {
       const kind = requestKind(ask);
-      // A logout is not delayed: the worker stops or the session is useless.
+      // A logout is not paced: the worker stops or the session is useless.
       if (kind === 'logout') return timed(kind, () => wire.send(ask, credentials));
       return pace.turn(kind, ask.signal, async (): Promise<WireAnswer> => {
         if (pace.restingMs() > 0)

@@ -1,23 +1,21 @@
-/** Pace of requests to one BMC: few concurrent reads, single writes, spacing, and pauses that the BMC requests. */
+/** Pace of requests to one BMC. */
 import { TemperError } from '../../../model/errors';
 import type { BmcRequestKind, Pacing } from '../../contract';
 import { courtesyFor } from '../../quirks';
 import { pause } from '../../wait';
 
 export type Pace = {
-  /** Runs one request when it may be sent. Throws the signal's reason if it aborts the wait. */
+  /** Throws the signal's reason if it aborts the wait. */
   turn<T>(kind: BmcRequestKind, signal: AbortSignal, request: () => Promise<T>): Promise<T>;
-  /** Sets the limits of the vendor. */
   learn(vendor: string): void;
-  /** The BMC requested a pause. */
+  /** For a pause that the BMC requested. */
   rest(ms: number): void;
-  /** Rest of the pause; 0 if none. */
   restingMs(): number;
 };
 
 type Waiter = { readonly alone: boolean; readonly go: () => void };
 
-/** First come, first served: at most `reads` at a time. A write waits until it is alone. */
+/** First come, first served. A write waits until it is alone. */
 const createGate = (reads: () => number) => {
   const waiting: Waiter[] = [];
   let inside = 0;
@@ -68,7 +66,7 @@ export const createPace = (given: Partial<Pacing> = {}): Pace => {
   let restUntil = 0;
   const gate = createGate(() => courtesy.reads);
 
-  /** Reserves the next free time, so that concurrent callers get different ones. @returns the time to wait */
+  /** Concurrent callers get different times. @returns the time to wait */
   const reserve = (kind: BmcRequestKind): number => {
     const now = performance.now();
     const at = Math.max(now, next, kind === 'login' ? nextLogin : 0);
@@ -102,7 +100,6 @@ export const createPace = (given: Partial<Pacing> = {}): Pace => {
   };
 };
 
-/** Error of a request that is not sent during a pause. */
 export const restingError = (pace: Pace, facts: { node: string; bmc: string; what: string }): TemperError =>
   new TemperError('BmcBusy', {
     ...facts,

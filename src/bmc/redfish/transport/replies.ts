@@ -1,4 +1,4 @@
-/** Meaning of a BMC's answers: message keys, Retry-After, and error codes. */
+/** Meaning of a BMC's answers. */
 
 import { asDocument } from '../../../model/document';
 import { type ErrorCode, TemperError } from '../../../model/errors';
@@ -7,7 +7,7 @@ import { textOf } from '../../../model/texts';
 import { busyKeys } from '../../quirks';
 import { tidyText } from '../../texts';
 
-/** `body` is undefined if it is empty or not JSON (`garbled` distinguishes them). */
+/** `body` is undefined if it is empty or not JSON (`garbled`). */
 export type Reply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -38,10 +38,10 @@ const messagesOf = (body: unknown): Message[] => {
   return [...listed.sort((a, b) => b.severity - a.severity), top].filter((one) => one.key !== '' || one.text !== '');
 };
 
-/** The last parts of all message ids: `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
+/** `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
 const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
 
-/** For the few cases that only the wording distinguishes. */
+/** For cases that only the wording distinguishes. */
 export const messageTextOf = (reply: Reply): string =>
   messagesOf(reply.body)
     .map((message) => `${message.key} ${message.text}`)
@@ -50,22 +50,21 @@ export const messageTextOf = (reply: Reply): string =>
 const busy = new Set(busyKeys.map(({ key }) => key));
 const sessionsFull = new Set(busyKeys.filter(({ sessions }) => sessions).map(({ key }) => key));
 
-/** True if the BMC's session table is full. */
 export const sessionsExhausted = (reply: Reply): boolean => keysOf(reply).some((key) => sessionsFull.has(key));
 
-/** True if the request was not carried out and may be repeated shortly. */
+/** The request was not carried out and may be repeated shortly. */
 export const isTransientRefusal = (reply: Reply): boolean =>
   reply.status === 409 || keysOf(reply).some((key) => busy.has(key));
 
 const longestWaitMs = 120_000;
 
-/** The BMC's time in epoch milliseconds from the Date header, else this worker's. */
+/** The BMC's Date in epoch milliseconds, else this worker's. */
 const timeOf = ({ headers }: Reply): number => {
   const shown = Date.parse(headers.date ?? '');
   return Number.isNaN(shown) ? Date.now() : shown;
 };
 
-/** Retry-After in milliseconds (seconds, or an HTTP date by the BMC's clock), at most two minutes. */
+/** In milliseconds, at most two minutes. HTTP dates are by the BMC's clock. */
 export const retryAfterMs = (reply: Reply, now = timeOf(reply)): number | undefined => {
   const given = reply.headers['retry-after'];
   if (given === undefined) return undefined;
@@ -83,7 +82,7 @@ const replyReason = (reply: Reply): string => {
     : `status ${reply.status} without explanation`;
 };
 
-/** Error by status. Any other status maps by its class. */
+/** Any other status maps by its class. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   401: 'BmcAuthFailed',
   403: 'BmcAuthFailed',
@@ -101,7 +100,7 @@ const codeOf = (reply: Reply): ErrorCode => {
   return codes[reply.status] ?? (reply.status >= 500 || reply.garbled ? 'BmcServerError' : 'BmcRejected');
 };
 
-/** `facts` are those of the request; `mask` removes secrets that the BMC echoes. */
+/** `mask` removes secrets that the BMC echoes. */
 export const errorOf = (
   reply: Reply,
   facts: { node: string; bmc: string; what: string },
@@ -118,7 +117,7 @@ export const errorOf = (
 const tlsFaults =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))/;
 
-/** Failures before the first byte of the request was sent. */
+/** Before the first byte of the request was sent. */
 const neverSent =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+)$/;
 
@@ -134,7 +133,7 @@ const failureTexts: Readonly<Record<string, string>> = {
   BMC_REPLY_TOO_MUCH: 'the answer is far too large, or made of far too many parts',
 };
 
-/** The error of a failed request. `neverSent`: it cannot have been carried out. */
+/** `neverSent`: it cannot have been carried out. */
 export const errorOfFailure = (
   thrown: unknown,
   facts: { node: string; bmc: string; what: string },

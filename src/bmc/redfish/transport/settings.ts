@@ -1,4 +1,4 @@
-/** Settings of a BMC from a redfish node's driver_info. */
+/** Settings from a redfish node's driver_info. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BmcAddress, parseBmcAddress } from '../../../model/access/bmc-addresses';
@@ -13,18 +13,17 @@ type AuthType = 'auto' | 'basic' | 'session';
 
 export type RedfishSettings = {
   readonly address: BmcAddress;
-  /** Path of the system with the prefix; undefined if the BMC has only one. */
+  /** With the prefix; undefined if the BMC has only one. */
   readonly system: string | undefined;
-  /** UUID that the system must have; undefined: any. */
+  /** Undefined: any. */
   readonly systemUuid: string | undefined;
   readonly username: string | undefined;
   readonly password: string;
-  /** false: any certificate; a path: a CA file or a directory of them. */
+  /** false: any certificate; a path: a CA file or directory. */
   readonly verifyCa: boolean | string;
-  /** The key of driver_info that it comes from. */
   readonly verifyCaField: string;
   readonly authType: AuthType;
-  /** Nodes with the same BMC, account, password and trust share a session. Has a digest, never the password. */
+  /** Nodes with equal keys share a session. Has a digest, never the password. */
   readonly key: string;
 };
 
@@ -70,7 +69,7 @@ export const redfishSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver' |
 const maxCaBytes = 1024 * 1024;
 const maxCaFiles = 300;
 
-/** The path comes from a caller, so devices, which never end, and large files are refused. */
+/** A caller's path may be a device, which never ends. */
 const readCa = async (path: string): Promise<string> => {
   const found = await stat(path);
   if (!found.isFile() || found.size > maxCaBytes) throw new Error('not a CA file');
@@ -83,7 +82,7 @@ const certificates = async (path: string): Promise<string[]> => {
   return Promise.all(names.map((name) => readCa(join(path, name))));
 };
 
-/** Throws DriverInfoInvalid if this worker cannot read the CA. */
+/** Throws DriverInfoInvalid. */
 export const tlsOf = async (settings: RedfishSettings, node: string): Promise<Tls> => {
   if (typeof settings.verifyCa === 'boolean') return { rejectUnauthorized: settings.verifyCa };
   try {
@@ -91,7 +90,7 @@ export const tlsOf = async (settings: RedfishSettings, node: string): Promise<Tl
     if (ca.length > 0 && ca.every((text) => text.includes('-----BEGIN CERTIFICATE-----')))
       return { rejectUnauthorized: true, ca };
   } catch {
-    // The path comes from a caller, who must not learn what the path leads to. So all failures get the same error below.
+    // All failures get the error below, as a caller must not learn what the path leads to.
   }
   return raise('DriverInfoInvalid', {
     node,

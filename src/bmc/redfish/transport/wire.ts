@@ -1,4 +1,4 @@
-/** Sockets to one BMC. A request is sent exactly once and only to that BMC, and each failure has an error code. */
+/** Sockets to one BMC. A request is sent exactly once and only to that BMC. */
 import { Client, request } from 'undici';
 import { bytesWithin } from '../../../model/bodies';
 import { isTemperError, raise, type TemperError } from '../../../model/errors';
@@ -13,23 +13,22 @@ type RedfishMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export type WireRequest = {
   readonly method: RedfishMethod;
-  /** Kind for the pace, if the method does not imply it. */
+  /** If the method does not imply it. */
   readonly kind?: BmcRequestKind;
-  /** Path at the BMC's authority. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** True if the answer may be as large as a BIOS registry. */
+  /** For answers as large as a BIOS registry. */
   readonly large?: boolean;
   readonly signal: AbortSignal;
-  /** For a command: checked when its connection is open, right before it is written. */
+  /** For a command: checked right before it is written. */
   readonly mayStillSend?: () => boolean;
   /** For errors. */
   readonly node: string;
   readonly what: string;
 };
 
-/** A request without an answer. `neverSent` false on a write: its outcome is unknown. */
+/** `neverSent` false on a write: its outcome is unknown. */
 type Failed = { readonly error: TemperError; readonly neverSent: boolean };
 export type WireAnswer = { readonly reply: Reply } | { readonly failed: Failed };
 
@@ -41,7 +40,7 @@ export type Wire = {
 
 type ReplyLimits = StructureLimits & { readonly bytes: number };
 
-// Room for a resource with embedded ones. The largest valid documents are BIOS registries of two to three megabytes.
+// The largest valid documents are BIOS registries of two to three megabytes.
 const ordinary: ReplyLimits = { bytes: 2 * 1024 * 1024, depth: 40, values: 100_000 };
 const large: ReplyLimits = { bytes: 8 * 1024 * 1024, depth: 40, values: 400_000 };
 const connectMs = 30_000;
@@ -49,7 +48,7 @@ const answerMs = 60_000;
 
 const tooMuch = (): Error => Object.assign(new Error('too much'), { code: 'BMC_REPLY_TOO_MUCH' });
 
-/** Counts the values before parsing: a nested reply of some megabytes would block the worker for seconds. */
+/** Values are counted before parsing: a nested reply of some megabytes would block the worker for seconds. */
 const replyText = async (body: AsyncIterable<Uint8Array>, limits: ReplyLimits): Promise<string> => {
   const bytes = await bytesWithin(body, limits.bytes);
   if (structureFault(bytes, limits)) throw tooMuch();
@@ -70,7 +69,7 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
 
 const always = { accept: 'application/json', 'accept-encoding': 'identity', 'odata-version': '4.0' } as const;
 
-/** True for failures that no later attempt can mend. */
+/** No later attempt can mend them. */
 const isLasting = (error: TemperError): boolean =>
   isTemperError(error, 'BmcAddressRefused') ||
   isTemperError(error, 'BmcTlsFailed') ||
@@ -82,7 +81,7 @@ type BmcCredentials = Readonly<Record<string, string>>;
 const socketsTo = (origin: string, connect: Connector, limitMs: number): Client =>
   new Client(origin, {
     connect,
-    // No keep-alive: several BMCs drop the connection after a reply, and the next request on it fails.
+    // Several BMCs drop a kept connection after a reply, and the next request on it fails.
     pipelining: 0,
     headersTimeout: limitMs,
     bodyTimeout: limitMs,
@@ -118,7 +117,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverD
   const open = new Set<Client>();
   let closed = false;
 
-  /** Each request has its own sockets, and none stay open: a worker may have a hundred thousand BMCs. */
+  /** Own sockets per request, closed afterwards: a worker may have a hundred thousand BMCs. */
   const sendOne = async (
     ask: WireRequest,
     url: URL,
@@ -126,7 +125,6 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverD
     facts: object,
   ): Promise<WireAnswer> => {
     const { mayStillSend } = ask;
-    // A command's send window is checked when the sockets are connected.
     const own = mayStillSend ? whileOpen(connect, mayStillSend, () => lateError({ ...facts })) : connect;
     const sockets = socketsTo(address.origin, own, limitMs);
     if (closed) await sockets.destroy();
@@ -147,7 +145,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverD
       const facts = { node: ask.node, bmc: address.label, what: ask.what };
       ask.signal.throwIfAborted();
       const url = new URL(ask.path, address.origin);
-      // Last check: credentials go only to the node's BMC, whatever a link contains.
+      // Credentials go only to the node's BMC, whatever a link contains.
       if (url.origin !== address.origin)
         raise('BmcRejected', { ...facts, status: 'link', reason: 'it points to another host' });
       try {
