@@ -3,15 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Facts, raise } from '../model/errors';
 import type { ActContext, Intent } from './contract';
 
-/** `sentAt`: milliseconds of this process's monotonic clock. */
+/** An announced command. `sentAt` is in milliseconds of this process's monotonic clock. */
 export type Announced = {
   readonly sentAt: number;
-  /** To recognise a change. */
+  /** State before the command, to recognise a change. */
   readonly before: unknown;
   readonly accepted: boolean;
 };
 
-/** PostgreSQL may reorder keys, so the comparison is deep. */
+/** PostgreSQL may reorder keys, so the comparison is deep. Withdrawn intents and those for another goal do not count. */
 export const standing = (intent: Intent | undefined, desired: unknown): Announced | undefined =>
   intent && intent.detail.withdrawn !== true && isDeepStrictEqual(intent.detail.desired, desired)
     ? {
@@ -25,9 +25,9 @@ export type Announcements = {
   last(): Promise<Announced | undefined>;
   /** Must be awaited before the command is sent. */
   announce(before: unknown): Promise<Announced>;
-  /** Spares a later attempt the check. */
+  /** A later attempt need not check then if the command arrived. */
   confirm(announced: Announced): Promise<Announced>;
-  /** Spares a later attempt the wait. */
+  /** A later attempt need not wait then for a command without effect. */
   withdraw(): Promise<void>;
 };
 
@@ -49,8 +49,8 @@ export const announcements = (
 });
 
 /**
- * For commands that may do harm when sent twice. Throws StepOutcomeUnknown if the command may have been sent after the backup that the
- * database was restored from.
+ * Call it for commands that may do harm when sent twice. Throws StepOutcomeUnknown if the command may have been sent after the backup
+ * that the database was restored from.
  */
 export const refuseIfOutcomeUnknown = ({
   context: { doubted, step },

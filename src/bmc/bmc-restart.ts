@@ -12,7 +12,7 @@ export type RestartLook = {
   readonly good: boolean;
   /** Proof that the restart began. */
   readonly begun: boolean;
-  /** The pause before the next look need not grow. */
+  /** If true, the pause before the next look need not grow. */
   readonly answers: boolean;
 };
 

@@ -1,18 +1,18 @@
-/** Contract of a driver. */
+/** Contract of a driver: acts, lane key and dependencies. */
 
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { ActName } from '../model/lifecycle/steps';
 import type { Log } from '../model/log';
 import type { ActOutcome, Timing } from '../model/runs/runs';
 
-/** The secrets of driver_info are resolved. */
+/** A node as drivers see it. The secrets of driver_info are resolved. */
 export type BmcNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
   readonly driver: string;
   readonly driver_info: Readonly<Record<string, unknown>>;
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Last recorded state. The BMC's answer has precedence; the fake driver has only this. */
+  /** Last recorded state. The BMC's answer has precedence; the fake driver has only the record. */
   readonly power_state: string | null;
   readonly boot_mode: string | null;
   readonly secure_boot: boolean | null;
@@ -34,14 +34,14 @@ export type AgentContact = {
   readonly verify_ca: string | null;
 };
 
-/** Record of a command before it is sent. It outlives the worker. */
+/** Record of a command before it is sent. It outlives the worker, so the next attempt looks first. */
 export type Intent = {
   readonly act: ActName;
-  /** ISO time by PostgreSQL's clock. For display only: never compare it with another clock. */
+  /** Time of the command in ISO form by PostgreSQL's clock. For display only: never compare it with another clock. */
   readonly sent_at: string;
-  /** The same by this process's `performance.now()`, from the age that PostgreSQL measured. */
+  /** The same by this process's `performance.now()`, computed from the age that PostgreSQL measured. */
   readonly at: number;
-  /** To recognise the effect: desired state, ETag, task or session URI. Never a secret. */
+  /** Data to recognise the effect: desired state, ETag, task or session URI. Never a secret. */
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
@@ -49,7 +49,7 @@ export type ActContext = {
   readonly run: RunUuid;
   readonly attempt: number;
   readonly step?: { readonly index: number; readonly interface: string; readonly step: string };
-  /** Like clean, service, deploy. */
+  /** Kind of the run, like clean, service or deploy. */
   readonly story?: string;
   /** Passed to every request. Aborts when the activity is cancelled, times out or its worker stops. */
   readonly signal: AbortSignal;
@@ -58,7 +58,7 @@ export type ActContext = {
   /** Called when the ramdisk has answered a request. */
   readonly answered?: () => void;
   readonly intents: {
-    /** Of this act, step and run, by any worker. */
+    /** The last intent of this act, step and run, by any worker. */
     last(): Promise<Intent | undefined>;
     /** Must be awaited before the command is sent. */
     record(detail: Readonly<Record<string, unknown>>): Promise<void>;
@@ -82,7 +82,7 @@ export type ActContext = {
  */
 export type Act = (node: BmcNode, args: Readonly<Record<string, unknown>>, context: ActContext) => Promise<ActOutcome>;
 
-/** Its bytes must not be logged. */
+/** A node's open serial line. Its bytes must not be logged. */
 export type SerialLine = {
   readonly output: NodeJS.ReadableStream;
   /** Resolves when the BMC or its program has ended it. */
@@ -109,9 +109,9 @@ export type Driver = {
 
 /** Limits on requests to a BMC; durations in milliseconds. */
 export type Pacing = {
-  /** From start to start. */
+  /** From the start of one request to the start of the next. */
   readonly spacingMs: number;
-  /** From the answer to a write to the next start. */
+  /** From the answer to a write to the start of the next request. */
   readonly afterWriteMs: number;
   readonly loginSpacingMs: number;
   /** Concurrent reads; a write is always alone. */
@@ -132,13 +132,13 @@ export type DriverDeps = {
   readonly networks: readonly string[];
   /** For ramdisks; `networks` when absent. */
   readonly agentNetworks?: readonly string[];
-  /** A worker reads first bytes of images only from these. */
+  /** A worker reads the first bytes only of images from these origins. */
   readonly imageOrigins?: readonly string[];
   /** For nodes without fake_delay_ms; default 0. */
   readonly fakeDelayMs?: number;
   /** For tests. */
   readonly lookup?: (host: string) => Promise<readonly string[]>;
-  /** Default 30 s and 60 s. */
+  /** Limits for connecting and one answer; default 30 s and 60 s. */
   readonly limits?: {
     readonly connectMs?: number;
     readonly answerMs?: number;
@@ -146,6 +146,6 @@ export type DriverDeps = {
     readonly courtesy?: Partial<Pacing>;
   };
   readonly observe?: BmcObserver;
-  /** Default: searched in the usual directories. */
+  /** Path of ipmitool; searched in the usual directories when absent. */
   readonly ipmitool?: string;
 };

@@ -1,8 +1,8 @@
 /**
  * Loop of every act that sets a state: look, act only if needed, wait until looks show the state.
  *
- * An attempt that finds a young intent only waits and reads: the BMC may still carry out the command or report an old state. So a
- * worker's death costs a few looks, and never a second command for the same transition.
+ * An intent is recorded before a command is sent. An attempt that finds a young intent only waits and reads: the BMC may still carry
+ * out the command or report an old state. So a worker's death costs a few looks, and never a second command for the same transition.
  */
 import { isTemperError, raise, type TemperError } from '../model/errors';
 import { type Announced, announcements, refuseIfOutcomeUnknown } from './announce';
@@ -15,13 +15,13 @@ export type Sent =
   | {
       readonly is: 'refused';
       readonly error: TemperError;
-      /** May succeed a little later. */
+      /** The same command may succeed a little later. */
       readonly transient: boolean;
       readonly reply?: { readonly status: number };
     }
   | { readonly is: 'unknown'; readonly error: TemperError };
 
-/** Part of a driver's client. */
+/** Part of a driver's client that the loop needs. */
 export type Converging = {
   readonly node: Pick<BmcNode, 'uuid'>;
   readonly context: ActContext;
@@ -29,7 +29,7 @@ export type Converging = {
 };
 
 export type Goal<State> = {
-  /** Like `power on`. */
+  /** Text for errors and operators, like `power on`. */
   readonly what: string;
   /** Recorded with the intent. An intent with another value does not count. No secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
@@ -41,11 +41,11 @@ export type Goal<State> = {
   readonly show: (state: State) => string;
   /** Direction of a transition under way. */
   readonly moving?: (state: State, announced: Announced | undefined) => 'towards' | 'elsewhere' | undefined;
-  /** Equal looks in a row that prove the state; default 1. */
+  /** Number of equal looks in a row that prove the state; default 1. */
   readonly proof?: number;
   /**
-   * Condition for a second command without an effect after the settle window. `next attempt`: not if this attempt had it accepted.
-   * `now`: at once. `never`: a repeat may do harm.
+   * Condition for a second command when the first shows no effect after the settle window. `next attempt`: not if this attempt had it
+   * accepted. `now`: at once. `never`: a repeat may do harm.
    */
   readonly again: 'next attempt' | 'now' | 'never';
   /** The first timeout ends the act, as a second command would take as long. */
@@ -58,7 +58,7 @@ export type Reached<State> = { readonly state: State; readonly sent: boolean };
 
 const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy'];
 
-/** Errors that a later look may mend. */
+/** A later look may mend these errors. */
 const isPassing = (error: unknown): error is TemperError => isTemperError(error) && passing.includes(error.code);
 
 type Attempt<State> = {
@@ -71,7 +71,7 @@ type Attempt<State> = {
   acceptedNow: boolean;
   sent: boolean;
   movingSince: number | undefined;
-  /** By the last successful read. */
+  /** State shown by the last successful read. */
   seen: string;
   trouble: TemperError | undefined;
 };
@@ -105,7 +105,7 @@ const outcomeUnknown = ({ client, goal, seen }: AttemptProgress): never =>
 const mayAct = <State>(attempt: Attempt<State>, state: State): boolean => {
   const { goal, announced } = attempt;
   const settled = (since: number) => performance.now() - since >= attempt.client.context.timing.settleMs;
-  // After the goal's timeout a transition is no progress.
+  // A transition that outlasts the goal's timeout no longer counts as progress.
   const arrives = announced === undefined || performance.now() - announced.sentAt < goal.timeoutMs;
   const moving = goal.moving?.(state, announced);
   if (moving === undefined) attempt.movingSince = undefined;
@@ -124,7 +124,7 @@ const afterRefusal = async <State>(
 ): Promise<void> => {
   await attempt.intents.withdraw();
   attempt.announced = undefined;
-  // The state may already be there.
+  // The BMC may refuse because the state is already there.
   const now = await readState(attempt);
   if (now && attempt.goal.reached(now.state, undefined)) return;
   const isLast = performance.now() >= attempt.deadline;
@@ -140,7 +140,7 @@ const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promis
   attempt.announced = await intents.announce(goal.show(state));
   beatAs(attempt, 'sending');
   const outcome = await goal.act(state).catch(async (error: unknown) => {
-    // Nothing was sent, unless the signal aborted midway: then the intent stays.
+    // An error means that nothing was sent, unless the signal aborted midway: then the intent stays.
     if (!signal.aborted) await intents.withdraw();
     throw error;
   });

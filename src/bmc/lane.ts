@@ -1,4 +1,4 @@
-/** Lanes: one write at a time per BMC within this process. */
+/** Lanes: one write at a time per BMC within this process, in a bounded queue. */
 import { raise } from '../model/errors';
 
 export type Lanes = {
@@ -8,9 +8,9 @@ export type Lanes = {
 
 type Waiter = () => void;
 
-/** Above `limit` waiting calls, throws BmcLeaseHeld, which is retried. */
+/** If `limit` calls wait already, throws BmcLeaseHeld, which is retried. */
 export const createLanes = (limit = 64): Lanes => {
-  /** Waiting calls. A key is present while a call runs. */
+  /** Waiting calls by key. A key is present while a call runs. */
   const lanes = new Map<string, Waiter[]>();
 
   const enter = async (key: string, signal: AbortSignal): Promise<void> => {

@@ -1,14 +1,14 @@
-/** Commands that are sent at most once over all attempts. */
+/** Commands that must not happen twice: sent at most once over all attempts. */
 import { raise } from '../model/errors';
 import { type Announced, type Announcements, announcements, refuseIfOutcomeUnknown } from './announce';
 import type { Converging, Sent } from './converge';
 
 type SendCommand = () => Promise<Sent & { readonly text?: string }>;
-/** `before`: to recognise a change. */
+/** `before`: the state seen, to recognise a change. */
 type Prepared = { readonly before?: unknown; readonly command: SendCommand };
 type Left = { readonly announced: Announced; readonly sent: Exclude<Sent, { is: 'refused' }> & { text?: string } };
 
-/** Withdraws the intent and throws if the BMC refuses or nothing is sent. */
+/** Announces and sends. Withdraws the intent and throws if the BMC refuses or nothing is sent. */
 export const announceAndSend = async (
   client: Converging,
   intents: Announcements,
@@ -19,7 +19,7 @@ export const announceAndSend = async (
   refuseIfOutcomeUnknown(client);
   const announced = await intents.announce(before);
   const sent = await command().catch(async (error: unknown) => {
-    // It may have been sent before the abort, so the intent stays.
+    // After an abort the command may have been sent, so the intent stays.
     if (!signal.aborted) await intents.withdraw();
     throw error;
   });
@@ -32,7 +32,7 @@ export const announceAndSend = async (
 
 type Once = {
   readonly what: string;
-  /** No secrets. */
+  /** Distinguishes commands of the same act; no secrets. */
   readonly desired: Readonly<Record<string, unknown>>;
   /** Checks that the command can be sent. */
   readonly prepare: () => Promise<Prepared>;

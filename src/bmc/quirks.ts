@@ -18,12 +18,12 @@ const holds = (row: Partial<Holder>, { names, model }: Maker): boolean =>
 export type Quirk =
   /** Target, Enabled and Mode must be in one PATCH. */
   | 'boot settings come together'
-  /** Without Target, Enabled and Mode in one PATCH, they fall back to Once and Legacy. */
+  /** Target, Enabled and Mode must be in one PATCH; otherwise they fall back to Once and Legacy. */
   | 'boot settings fall back'
   | 'cd is UsbCd'
-  /** SerialNumber is that of the mainboard. */
+  /** The SKU is the number on the case; SerialNumber is that of the mainboard. */
   | 'serial is SKU'
-  /** They answer 400 while the host is off. */
+  /** Network adapters answer 400 while the host is off. */
   | 'adapters need a running host'
   /** Virtual media have no actions; a PATCH inserts and ejects. */
   | 'media by PATCH';
@@ -77,7 +77,7 @@ export type SpellingRow = Partial<Holder> & {
   readonly property: string;
   /** Absent if the property is left out. `url` is that of the medium. */
   readonly value?: (url: string) => unknown;
-  /** The part that refusals quote, if not the whole name. */
+  /** The part of the name that refusals quote, if not the whole. */
   readonly quoted?: string;
 };
 
@@ -159,10 +159,10 @@ export const wantsEmptyBody = (of: SpelledRequest, maker: Maker): boolean =>
 export const asksForEmptyBody = (of: SpelledRequest, status: number): boolean =>
   emptyBodies.some((row) => row.of === of && row.statuses.includes(status));
 
-/** Message key of a passing refusal. Rows without a vendor are of the standard's Base registry. */
+/** Message key of a refusal that may pass. Rows without a vendor are of the standard's Base registry. */
 export type BusyKeyRow = Partial<Holder> & {
   readonly key: string;
-  /** The session table is full. */
+  /** The key means that the session table is full. */
   readonly sessions?: true;
   /** Prefix of the key in a message id. */
   readonly registry: string;
@@ -195,7 +195,7 @@ export const sessionsFullId = (maker: Maker): string => {
   return `${row.registry}.${row.key}`;
 };
 
-/** Job list that outlives the tasks. `link` is a path of property names in the Manager. */
+/** A vendor's job list, which outlives the tasks. `link` is a path of property names in the Manager. */
 export type JobListRow = Holder & { readonly link: readonly string[]; readonly idPrefix: string };
 
 export const jobLists: readonly JobListRow[] = [
@@ -209,7 +209,7 @@ export const jobLists: readonly JobListRow[] = [
 
 export const jobListFor = (maker: Maker): JobListRow | undefined => jobLists.find((row) => holds(row, maker));
 
-/** Of the vendors' lists and the standard's Job.v1. Any other state is under way. */
+/** States of the vendors' job lists and the standard's Job.v1. A job with any other state is under way. */
 export const jobStates: Readonly<Record<string, 'waits' | 'done' | 'failed'>> = {
   Scheduled: 'waits',
   Starting: 'waits',

@@ -31,11 +31,11 @@ export const createSendWindow = ({ settleMs }: Pick<Timing, 'settleMs'>, now = (
   };
 };
 
-/** For a command that was not sent. `facts`: node, and bmc or agent. */
+/** Error of a command that was not sent. `facts`: node, and bmc or agent. */
 export const lateError = ({ bmc, agent, ...facts }: Readonly<Record<string, unknown>>): TemperError =>
   new TemperError('CommandLate', { ...facts, to: bmc ?? agent });
 
-/** Closes a connection made too late before the first byte of the request. */
+/** Closes a connection that was made too late, before the first byte of the request. */
 export const whileOpen =
   (connect: buildConnector.connector, mayStillSend: () => boolean, late: () => Error): buildConnector.connector =>
   (options, callback) =>

@@ -28,7 +28,7 @@ export type AgentClient = {
   commands(): Promise<Command[]>;
   /** Undefined if the ramdisk does not have it. */
   command(id: string): Promise<Command | undefined>;
-  /** `name` is like `clean.execute_clean_step`. Throws only if nothing was sent (CommandLate ...), or on abort. */
+  /** `name` includes the extension, like `clean.execute_clean_step`. Throws only if nothing was sent (CommandLate ...), or on abort. */
   post(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
   /** The same for a read-only command without an announcement. */
   ask(name: string, params: Readonly<Record<string, unknown>>): Promise<Posted>;
@@ -60,14 +60,14 @@ const parsedOrText = (bytes: Uint8Array): unknown => {
   }
 };
 
-/** No answer came. Never leaves this file. */
+/** Thrown if no answer came; never leaves this file. */
 class Silence extends Error {
   constructor(readonly failed: ReturnType<typeof errorOfSilence>) {
     super('silence');
   }
 }
 
-/** Closes its sockets afterwards. Throws contactOf's errors. */
+/** Runs `work`, then closes the client's sockets. Throws contactOf's errors. */
 export const withAgent = async <T>(
   deps: DriverDeps,
   node: BmcNode,
@@ -102,7 +102,7 @@ type Peer = {
   readonly sockets: Agent;
   readonly open: Sockets;
   readonly context: ActContext;
-  /** Name or UUID, for errors. */
+  /** The node's name or UUID, for errors. */
   readonly called: string;
 };
 
@@ -215,6 +215,6 @@ const agentClient = (
 
 const closed: readonly unknown[] = ['the connection was refused', 'the connection was closed without an answer'];
 
-/** The ramdisk serves no requests any more, while its host still answers. */
+/** True if the ramdisk serves no requests any more, while its host still answers. */
 export const isClosed = (thrown: unknown): boolean =>
   isTemperError(thrown, 'AgentUnreachable') && closed.includes(thrown.facts.reason);

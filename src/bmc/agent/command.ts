@@ -70,7 +70,7 @@ const announceAndPost = async (client: AgentClient, order: Order, after: string 
   await intents.record(standing);
   const sentAt = performance.now();
   const posted = await client.post(order.name, params).catch(async (error: unknown) => {
-    // Nothing was sent, unless the signal aborted midway: then the intent stays.
+    // An error means that nothing was sent, unless the signal aborted midway: then the intent stays.
     if (!signal.aborted) await intents.record({ digest, withdrawn: true });
     throw error;
   });

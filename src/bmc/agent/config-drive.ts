@@ -11,15 +11,15 @@ import type { BmcNode } from '../contract';
 
 const execute = promisify(execFile);
 
-/** In the order of trial; all take the same arguments. */
+/** Programs in the order of trial; all take the same arguments. */
 const isoPrograms = ['genisoimage', 'mkisofs', 'xorrisofs'] as const;
 const isoMs = 60_000;
-/** Of the compressed drive. */
+/** Limit of the compressed drive. */
 const maxBytes = 64 * 1024 * 1024;
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Below openstack/<version>/. Instances look for their uuid in meta_data, so it is always there. */
+/** Files below openstack/<version>/. Instances look for their uuid in meta_data, so it is always there. */
 const driveFiles = (node: BmcNode, drive: Document): Record<string, string> => {
   const meta = {
     uuid: node.uuid,
@@ -45,7 +45,7 @@ const lay = async (root: string, files: Record<string, string>): Promise<void> =
   }
 };
 
-/** Undefined if the program is missing. */
+/** Returns undefined if the program is missing. */
 const pack = async (program: string, from: string, to: string, signal: AbortSignal): Promise<true | undefined> => {
   try {
     await execute(program, ['-quiet', '-o', to, '-V', 'config-2', '-J', '-r', from], { timeout: isoMs, signal });
@@ -81,7 +81,7 @@ const build = async (node: BmcNode, drive: Document, { signal, programs = isoPro
 };
 
 /**
- * Undefined if the node has none.
+ * Returns undefined if the node has no config drive.
  * @throws ConfigDriveFailed
  */
 export const configDrive = async (node: BmcNode, options: Options): Promise<string | undefined> => {

@@ -34,8 +34,8 @@ const certificate = (pem: string): X509Certificate | undefined => {
   }
 };
 
-// The ramdisk's address may change, so the certificate must match and not its name. A certificate signed by the pinned one passes the
-// chain check, so the bytes are compared.
+// The ramdisk's address may change, so its certificate must match, not the name in it. A certificate signed by the pinned one passes
+// the chain check, so the bytes are compared.
 const pin = (pem: string, known: X509Certificate): Pinned => ({
   rejectUnauthorized: true,
   ca: [pem],

@@ -9,7 +9,7 @@ type InstanceInfo = Readonly<Record<string, unknown>>;
 const openInfo = (info: InstanceInfo = {}): Record<string, unknown> =>
   Object.fromEntries(Object.entries(info).filter(([key]) => !withheld.test(key)));
 
-/** For hardware managers (`agent_burnin_cpu_timeout` ...); nothing of the BMC. */
+/** Fields for hardware managers (`agent_burnin_cpu_timeout` ...), none for the BMC. */
 const agentInfo = (info: InstanceInfo): Record<string, unknown> =>
   Object.fromEntries(Object.entries(openInfo(info)).filter(([key]) => key.startsWith('agent_')));
 

@@ -32,7 +32,7 @@ const firstBytes = async (url: string, signal: AbortSignal): Promise<Buffer | un
 };
 
 /**
- * Undefined if the format is another one or unreadable. Throws only the reason of `signal`.
+ * Returns undefined if the format is another one or unreadable. Throws only the reason of `signal`.
  *
  * @param origins allowed origins; empty: none
  */

@@ -7,7 +7,7 @@ type Info = Readonly<Record<string, unknown>>;
 const textOrNone = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
-/** The default, unless the image has a separate kernel. */
+/** Whole-disk is the default, unless the image has a separate kernel. */
 export const isWholeDisk = ({ instance_info: info = {} }: BmcNode): boolean =>
   info.image_type === undefined ? !(info.kernel && info.ramdisk) : info.image_type !== 'partition';
 
@@ -21,7 +21,7 @@ const urlOf = (info: Info): string => {
     : refuse('instance_info image_source is no http or https URL, and the ramdisk fetches nothing else');
 };
 
-/** Without the query, which may have a signature. */
+/** The id has no query, as that may have a signature. */
 const idOf = (info: Info, url: string): string =>
   (textOrNone(info.image_source) ?? url).replace(/[?#].*$/, '').replace(/^.*\//, '') || 'image';
 
@@ -52,7 +52,7 @@ const present = (info: Info, names: Readonly<Record<string, string>>): Record<st
       .map(([from, to]) => [to, info[from]]),
   );
 
-/** From driver_info like in Ironic: the operator decides how a node reaches images. */
+/** Taken from driver_info like in Ironic: the operator decides how a node reaches images. */
 const proxiesOf = (info: Info): Record<string, unknown> => {
   const proxies = present(info, { image_http_proxy: 'http', image_https_proxy: 'https' });
   return Object.keys(proxies).length > 0 ? { proxies, ...present(info, { image_no_proxy: 'no_proxy' }) } : {};
@@ -61,7 +61,7 @@ const proxiesOf = (info: Info): Record<string, unknown> => {
 const inMb = (info: Info, what: 'root' | 'swap' | 'ephemeral'): number =>
   Number(info[`${what}_mb`] ?? Number(info[`${what}_gb`] ?? 0) * 1024);
 
-/** The ramdisk partitions the disk for a partition image. Sizes in MiB. */
+/** A partition image needs partitions, which the ramdisk makes. Sizes in MiB. */
 const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
   const root_mb = inMb(info, 'root');
   if (!(root_mb > 0)) refuse('instance_info has no root_gb, which an image of one partition needs');
@@ -96,6 +96,6 @@ export const imageInfo = (node: BmcNode): Readonly<Record<string, unknown>> & { 
   };
 };
 
-/** To compare two orders. URLs of image records differ in each attempt and lead to the same bytes. */
+/** Compares images of two orders. URLs of image records differ in each attempt and lead to the same bytes. */
 export const imageIdentity = ({ served_image }: BmcNode, image_info: ReturnType<typeof imageInfo>): unknown =>
   served_image ? { ...image_info, urls: [served_image.name] } : image_info;

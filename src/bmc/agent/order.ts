@@ -5,7 +5,7 @@ import type { AgentClient } from './client';
 import { type Command, errorTextOf } from './replies';
 
 export type Order = {
-  /** Like `standby.prepare_image`. */
+  /** Command with its extension, like `standby.prepare_image`. */
   readonly name: string;
   /** For operators and errors: `write the image`. */
   readonly what: string;
@@ -14,7 +14,7 @@ export type Order = {
   readonly params: () => Promise<Readonly<Record<string, unknown>>> | Readonly<Record<string, unknown>>;
   /** `once`: never posted again if a restart has lost the command. */
   readonly effect: 'once' | 'converge';
-  /** Afterwards the ramdisk serves no requests. */
+  /** The ramdisk serves no requests after this order. */
   readonly closes?: true;
   /** True if a finished command without an intent is this order's. */
   readonly fits?: (command: Command) => boolean;

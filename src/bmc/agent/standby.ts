@@ -27,7 +27,7 @@ export const writeImage = async (
   const command = await runCommand(client, {
     name: 'standby.prepare_image',
     what: 'write the image',
-    // The documents as given, as each ISO made of them is different.
+    // The drive as given, as each ISO made of the same documents is different.
     identity: [imageIdentity(node, image_info), node.instance_info?.configdrive],
     effect: 'converge',
     params: async () => {
@@ -51,7 +51,7 @@ const uuidsOf = async (client: AgentClient): Promise<AgentStandbyArgs> => {
   return (await askAgent(client, order)).command_result ?? {};
 };
 
-/** A whole-disk image needs it only under UEFI, whose boot entries are not on the disk. */
+/** A whole-disk image needs a boot loader only under UEFI, whose boot entries are not on the disk. */
 export const installBootloader = async (client: AgentClient): Promise<ActOutcome> => {
   const { node } = client;
   const target_boot_mode = bootModeOf(node);
@@ -79,7 +79,7 @@ export const installBootloader = async (client: AgentClient): Promise<ActOutcome
   return { is: 'done', note: 'the node boots what was written' };
 };
 
-/** `args.rescue_password` is a hash. Afterwards the ramdisk serves no requests. */
+/** `args.rescue_password` is a hash. The ramdisk serves no requests afterwards. */
 export const finalizeRescue = async (
   client: AgentClient,
   { rescue_password }: AgentStandbyArgs,

@@ -5,11 +5,11 @@ import type { AgentClient } from './client';
 import { type Order, orderDigest, unknown } from './order';
 import type { Command } from './replies';
 
-/** Detail of an intent. */
+/** Detail of an intent for a ramdisk command. */
 export type CommandStanding = {
   readonly digest: string;
   readonly command: string;
-  /** Start time of the ramdisk. */
+  /** Start time of the ramdisk that got the command. */
   readonly started_at: number | string;
   /** Id of the last command before it. */
   readonly after: string | null;
@@ -23,9 +23,9 @@ export const isCommand = (traced: Traced): traced is Command => typeof traced ==
 
 export type AgentStandingFound = {
   readonly standing: CommandStanding;
-  /** By this process's monotonic clock, in milliseconds. */
+  /** Time of the record in milliseconds of this process's monotonic clock. */
   readonly sentAt: number;
-  /** ISO time by PostgreSQL's clock, for display. */
+  /** The same in ISO form by PostgreSQL's clock, for display. */
   readonly since?: string;
 };
 
@@ -38,12 +38,12 @@ export const findStanding = async ({ context }: AgentClient, order: Order): Prom
 
 const methodOf = (name: string): string => name.replace(/^.*\./, '');
 
-/** Only a succeeded command shows its arguments. */
+/** Only a succeeded command shows its arguments; others match by name. */
 const mayBe = (order: Order, command: Command): boolean =>
   methodOf(command.command_name) === methodOf(order.name) &&
   (command.command_status !== 'SUCCEEDED' || order.fits === undefined || order.fits(command));
 
-/** Waits for the settle window before `absent`, as the command may still arrive. */
+/** Waits for the settle window before it returns `absent`, as the command may still arrive. */
 export const trace = async (
   client: AgentClient,
   order: Order,
@@ -64,8 +64,8 @@ export const trace = async (
 };
 
 /**
- * The command of an order whose intent was lost when the database was restored. A failed command shows no arguments, so beside one the
- * list proves nothing.
+ * Finds the command of an order whose intent was lost when the database was restored. A failed command shows no arguments, so beside
+ * one the list proves nothing.
  */
 export const findUnrecorded = async (client: AgentClient, order: Order): Promise<Command | undefined> => {
   const { doubted, unrepeated } = client.context;
@@ -76,7 +76,7 @@ export const findUnrecorded = async (client: AgentClient, order: Order): Promise
   return fitting.length === 1 ? fitting[0] : undefined;
 };
 
-/** Another start of the ramdisk, so the command's outcome is unknown. */
+/** These errors mean another start of the ramdisk, so the command's outcome is unknown. */
 const otherLife: readonly string[] = ['AgentAuthFailed', 'AgentTlsFailed'];
 const halfAnHour = 30 * 60_000;
 

@@ -13,7 +13,7 @@ import type { Command } from './replies';
 
 type StepKind = 'clean' | 'deploy' | 'service';
 
-/** All other runs use clean steps. */
+/** Runs of other kinds use clean steps. */
 const stepKinds: Readonly<Record<string, StepKind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
 const stepKindOf = ({ context }: AgentClient): StepKind => stepKinds[context.story ?? ''] ?? 'clean';
 
@@ -113,7 +113,7 @@ const stepFor = async (client: AgentClient, args: AgentStepArgs) => {
   return { step: { ...row, args }, version };
 };
 
-/** A step that requests a reboot is done after it. */
+/** A step that requests a reboot is done only after it. */
 export const agentStep = async (client: AgentClient, args: AgentStepArgs): Promise<ActOutcome> => {
   const kind = stepKindOf(client);
   const { step } = client.context;

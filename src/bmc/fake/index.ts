@@ -28,7 +28,7 @@ const effects: Partial<Record<ActName, (args: FakeArgs, node: BmcNode) => RunObs
   set_secure_boot: (args) => ({ secure_boot: args.enabled === true }),
 };
 
-/** Constant answers without a record. */
+/** Constant answers to looks without a record. */
 const looks: Partial<Record<ActName, unknown>> = {
   read_boot_device: { boot_device: 'pxe', persistent: false },
   list_boot_devices: { supported_boot_devices: bootDevices },
@@ -63,7 +63,7 @@ const fakeAct =
     return { is: 'done', note: `pretended to ${says}`, ...(seen && { seen }), ...(value !== undefined && { value }) };
   };
 
-/** @param delayMs for nodes without fake_delay_ms */
+/** @param delayMs duration of acts on nodes without fake_delay_ms */
 export const createFakeDriver = ({ delayMs = 0 }: { delayMs?: number } = {}): Driver => ({
   name: 'fake-hardware',
   laneKey: () => null,

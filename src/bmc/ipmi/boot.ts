@@ -81,7 +81,7 @@ const bootWanted = async (client: Client, args: Readonly<Record<string, unknown>
   const own = diskSelectors.find(({ manufacturerId }) => manufacturerId === maker?.id);
   return {
     device,
-    // With force_boot_device, the device is set before every boot.
+    // With force_boot_device, the device is set again before every boot.
     persistent: args.persistent === true && !client.settings.forceBootDevice,
     uefi,
     selector: own?.selector ?? selectors[device],

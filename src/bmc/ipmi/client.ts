@@ -1,4 +1,4 @@
-/** IPMI commands of one act to one BMC. */
+/** IPMI commands of one act to one BMC, through ipmitool. */
 
 import { hideSecrets } from '../../model/access/secrets';
 import { raise, TemperError } from '../../model/errors';
@@ -23,7 +23,7 @@ export type Client = {
 
 type Failed = Extract<ReplyVerdict, { is: 'failed' }>;
 
-/** No session was opened, so the command was not sent. */
+/** These reasons mean that no session was opened, so the command was not sent. */
 const neverLeft: readonly Why[] = ['cipher', 'login', 'silent', 'full'];
 
 const bytePattern = /^\s*[0-9a-f]{2}(?:\s+[0-9a-f]{2})*\s*$/i;

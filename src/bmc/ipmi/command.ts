@@ -5,14 +5,14 @@ export type Call = {
   /** Literal, as ipmitool must not resolve a name a second time. */
   readonly address: string;
   readonly suite: number | undefined;
-  /** Sends of a packet before the BMC counts as silent. */
+  /** Number of times a packet is sent before the BMC counts as silent. */
   readonly tries: number;
   /** Between two tries; ipmitool takes whole seconds. */
   readonly everySeconds: number;
   readonly words: readonly string[];
 };
 
-/** Descriptor 3. */
+/** Descriptor 3 of the program. */
 const passwordFile = '/dev/fd/3';
 
 const option = (flag: string, value: string | number | undefined): string[] =>

@@ -1,4 +1,4 @@
-/** Commands without a visible effect. */
+/** Commands without a visible effect: non-maskable interrupt and raw bytes. */
 import { raise } from '../../model/errors';
 import type { ActOutcome } from '../../model/runs/runs';
 import { sendOnce } from '../once';
@@ -34,7 +34,7 @@ export const injectNmi = async (client: Client): Promise<ActOutcome> => {
 const byte = /^(?:0x[0-9a-f]{1,2}|\d{1,3})$/i;
 const maxBytes = 255;
 
-/** Network function, command, data. Throws StepRejected. */
+/** The bytes are network function, command, data. Throws StepRejected. */
 const bytesOf = (client: Client, given: unknown): string[] => {
   const bytes = String(given ?? '')
     .trim()

@@ -1,4 +1,4 @@
-/** Programs: without a shell, with bounded output, killed on timeout or abort. */
+/** Runs programs: without a shell, with bounded output, killed on timeout or abort. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { raise } from '../../model/errors';
 
@@ -32,7 +32,7 @@ const maxBytes = 64 * 1024;
 const start = ({ program, args, descriptor }: Task): ChildProcess =>
   spawn(program, [...args], { cwd: '/', env, detached: true, stdio: ['pipe', 'pipe', 'pipe', descriptor] });
 
-/** With its children. */
+/** Kills the program with its children. */
 export const killGroup = (child: ChildProcess): void => {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {

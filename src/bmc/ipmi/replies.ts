@@ -1,4 +1,4 @@
-/** Verdicts on ipmitool's output. */
+/** Verdicts on ipmitool's output: answered, or failed with a reason. */
 import type { ErrorCode } from '../../model/errors';
 import type { Said } from './program';
 
@@ -54,7 +54,7 @@ const replyRows: readonly ReplyRow[] = [
     code: 'BmcUnsupported',
     says: /(?:failed|\)): (?:Invalid command|Command Unavailable|Illegal command disabled)/i,
   },
-  // Answers of the BMC that mean an unknown effect.
+  // With these answers the BMC reports that the effect is unknown.
   { why: 'lost', code: 'BmcUnreachable', says: /(?:failed|\)): (?:Timeout|Command response could not be provided)/i },
   { why: 'refused', code: 'BmcRejected', says: /rsp=0x[0-9a-f]{1,2}\): |\bfailed: / },
   { why: 'lost', code: 'BmcUnreachable', says: /^/ },
@@ -64,7 +64,7 @@ const replyRows: readonly ReplyRow[] = [
 export const fallback = 3;
 const untold = 'Unable to Get Channel Cipher Suites';
 
-/** Lines unrelated to the outcome. */
+/** Lines of `-v` that do not depend on the outcome. */
 const noise =
   /^(?:Loading |IANA PEN|Unable to Get Channel Cipher Suites|Running Get|Invalid completion code received|Discovered |RAW R|Get HPM|Key: *$|\s*$)/;
 
@@ -85,7 +85,7 @@ const cuts = {
   endless: 'ipmitool did not stop talking',
 } as const;
 
-/** Some failures end with status 0. Other output of a success is noise. */
+/** Some failures end with status 0. The error output of a success is noise. */
 const isFine = (said: Said): boolean => said.status === 0 && !/Unable to establish/.test(said.err);
 
 /** Never throws. */

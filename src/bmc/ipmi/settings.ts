@@ -15,7 +15,7 @@ export type IpmiSettings = {
   readonly transport: 'lanplus' | 'lan';
   readonly cipherSuite: number | undefined;
   readonly kgKey: Buffer | undefined;
-  /** For a BMC behind another. */
+  /** Options for a BMC behind another. */
   readonly bridge: readonly string[];
   readonly disableBootTimeout: boolean;
   readonly forceBootDevice: boolean;

@@ -32,10 +32,10 @@ const answerMs = 60_000;
 /** A BMC carries out a repeated write twice, so only reads are repeated. */
 const tries = { read: 3, write: 1 } as const;
 
-/** Undefined: ipmitool's own choice. All encrypt. */
+/** Undefined is ipmitool's own choice. All suites encrypt. */
 const suites: readonly (number | undefined)[] = [undefined, 17, fallback];
 
-/** Per BMC, from the end of one turn to the start of the next. */
+/** Spaces the turns per BMC, from the end of one to the start of the next. */
 const createTurns = (betweenMs: number) => {
   const lanes = createLanes();
   const ended = new Map<string, number>();
@@ -65,7 +65,7 @@ export const createTool = (deps: DriverDeps): Tool => {
   const limitMs = deps.limits?.answerMs ?? answerMs;
   const everySeconds = Math.min(5, Math.max(1, Math.round(limitMs / 12_000)));
   const turn = createTurns(deps.limits?.courtesy?.spacingMs ?? spacingMs);
-  /** Suites by BMC, if ipmitool's own choice failed or was slow. */
+  /** Suites by BMC that worked after ipmitool's own choice failed or was slow. */
   const working = new Map<string, number>();
 
   const call = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
@@ -85,7 +85,7 @@ export const createTool = (deps: DriverDeps): Tool => {
   const observed = async (ask: ToolRequest, suite: number | undefined): Promise<ReplyVerdict> => {
     const began = performance.now();
     const verdict = await call(ask, suite);
-    // As HTTP statuses; 0 means no answer.
+    // Metrics use HTTP statuses; 0 means no answer.
     const status = verdict.is === 'answered' ? 200 : verdict.code === 'BmcUnreachable' ? 0 : 400;
     deps.observe?.request(ask.kind, performance.now() - began, status, ask.settings.address.label);
     return verdict;

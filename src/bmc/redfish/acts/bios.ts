@@ -29,7 +29,7 @@ const findBios = async (client: Client): Promise<BiosAt> => {
   return { path, look, first: await look() };
 };
 
-/** The pending value, else the current one. */
+/** Value after the next boot: the pending one, else the current one. */
 const effective = ({ bios, pending }: BiosState, name: string): BiosValue | undefined =>
   ownValue(pending, name) ?? ownValue(bios.Attributes, name);
 
@@ -58,7 +58,7 @@ const seenNow = async (client: Client): Promise<Pick<ActOutcome, 'seen'>> => ({
   seen: { bios: await readSettings(client) },
 });
 
-/** `rest: 'skip'` if nothing must change and nothing is pending, so no restart is needed. */
+/** `rest: 'skip'` if all values are in force and nothing pending changes them, so no restart is needed. */
 export const stageBios = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const at = await findBios(client);
   const wanted = await wantedOf(client, args, at);

@@ -11,7 +11,7 @@ import { allowableValues, findManager, findSystem } from '../discovery/discovery
 import { Anything, Manager, System } from '../discovery/resources';
 import type { Client } from '../transport/client';
 
-/** To recognise a restart. */
+/** State before the command, to recognise a restart. */
 type Before = { readonly last_reset_time: string | null; readonly session: string | null };
 
 const resetTypes = ['GracefulRestart', 'ForceRestart'] as const;
@@ -45,7 +45,7 @@ const lookOnce = async (client: Client, at: At, { before, accepted }: Announced)
   }
 };
 
-/** A restart ends sessions. For BMCs without LastResetTime. */
+/** A restart ends sessions. This is the proof for BMCs without LastResetTime. */
 const sessionIsGone = async (client: Client, session: string | null): Promise<boolean> =>
   session !== null && client.connection.session() !== session && !(await client.find(session, Anything));
 

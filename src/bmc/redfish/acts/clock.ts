@@ -11,7 +11,7 @@ import type { Client } from '../transport/client';
 const clockStep = 'management.set_bmc_clock';
 const what = 'set the clock of the BMC';
 
-/** One second, and one that BMCs cut off. */
+/** One second of tolerance, and one that BMCs cut off. */
 const toleranceMs = 2_000;
 
 type ClockObserved = { readonly clock: ManagerClock; readonly from: number; readonly to: number };
@@ -40,7 +40,7 @@ const targetIn = (given: unknown): number | undefined => {
   });
 };
 
-/** In whole seconds, as some BMCs refuse fractions. */
+/** Formats whole seconds, as some BMCs refuse fractions. */
 const spell = (ms: number, offset: string): string =>
   `${new Date(ms + minutesOf(offset) * 60_000).toISOString().slice(0, 19)}${offset}`;
 
@@ -59,7 +59,7 @@ export const setBmcClock = async (client: Client, args: Readonly<Record<string, 
     return { clock, from, to: Date.now() };
   };
   if ((await look()).clock.DateTime === undefined) return raise('BmcUnsupported', client.facts({ what: 'a clock' }));
-  /** Epoch time. The given time was for this moment. */
+  /** Epoch time of the command, for which the given time was meant. */
   const sentAt = ({ sentAt: at }: Announced): number => Date.now() - (performance.now() - at);
   // A BMC that is slow to set its clock is behind by as much.
   let tookMs = 0;

@@ -17,7 +17,7 @@ import { seenPower } from './restart';
 
 const firmwareStep = 'firmware.update';
 
-/** `wait`: seconds after the new version shows. */
+/** `wait`: seconds to wait after the new version shows. */
 type FirmwareItem = { readonly component: string; readonly url: string; readonly wait?: number };
 
 /**
@@ -84,7 +84,7 @@ const findUpdater = async (client: Client, items: readonly FirmwareItem[]): Prom
 const versionOf = async (client: Client, component: string): Promise<string | null> =>
   (await readParts(client)).find((part) => part.component === component)?.version ?? null;
 
-/** Then an update changes nothing. */
+/** If the image name has this version, an update changes nothing. */
 const isNamed = (url: string, version: string): boolean =>
   (new URL(url).pathname.split('/').at(-1) ?? '').includes(version);
 
@@ -147,7 +147,7 @@ const flashed = (parts: readonly FirmwarePart[], items: readonly FirmwareItem[])
 const updateAll = async (client: Client, items: readonly FirmwareItem[]): Promise<ActOutcome> => {
   const desired = { images: items.map(({ component, url }) => ({ component, image: shortDigest(url) })) };
   const ledger = await openLedger(client.context, desired);
-  // Kept, because a later attempt may start while the BMC is unreachable.
+  // The ledger keeps it, because a later attempt may start while the BMC is unreachable.
   const updater = await ledger.plan(async () => {
     const parts = await readParts(client);
     for (const item of items) checkComponent(parts, item);
@@ -165,7 +165,7 @@ const updateAll = async (client: Client, items: readonly FirmwareItem[]): Promis
   };
 };
 
-/** In the given order. Throws InvalidStepArgs before anything is sent, else performJobs's errors. */
+/** Updates in the given order. Throws InvalidStepArgs before anything is sent, else performJobs's errors. */
 export const updateFirmware = async (client: Client, args: Readonly<Record<string, unknown>>): Promise<ActOutcome> => {
   const items = args.settings as readonly FirmwareItem[];
   for (const item of items) checkUrl(item);

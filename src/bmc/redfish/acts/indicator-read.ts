@@ -19,7 +19,7 @@ export type Component = (typeof indicatorComponents)[number];
 
 export type LightAt = {
   readonly component: Component;
-  /** For a drive `<storage>:<drive>`. */
+  /** Id of the resource; for a drive `<storage>:<drive>`. */
   readonly name: string;
   readonly path: string;
   readonly light: Light;

@@ -10,7 +10,7 @@ import { type Component, findLights, hasLight, type Light } from './indicator-re
 
 type IndicatorArgs = Readonly<Record<string, unknown>>;
 
-/** Of the older property. */
+/** Values of the older property. */
 const leds: Readonly<Record<(typeof indicatorStates)[number], string>> = {
   on: 'Lit',
   off: 'Off',

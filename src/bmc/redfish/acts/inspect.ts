@@ -27,7 +27,7 @@ const diskless = ({ inventory, troubles }: InventoryFound): Properties =>
 const troublesWith = ({ troubles }: InventoryFound, name: string): readonly TemperError[] =>
   Object.entries(troubles).find(([property]) => property === name)?.[1] ?? [];
 
-// About half a minute. A part that fails for longer than a BMC's start is broken.
+// Looks for about half a minute. A part that fails for longer than a BMC's start is broken.
 const looks = 6;
 
 /**

@@ -1,4 +1,4 @@
-/** Virtual media acts. */
+/** Virtual media acts: insert and eject. */
 
 import { isTemperError } from '../../../model/errors';
 import type { ActOutcome } from '../../../model/runs/runs';
@@ -36,7 +36,7 @@ const decoded = (text: string): string => {
 const shownSlots = (slots: readonly Slot[]): string =>
   slots.map((slot) => `${slot.path.split('/').at(-1)} ${holds(slot) ? 'holds an image' : 'is empty'}`).join(', ');
 
-/** Reads each drive again before, because two slots may be the same drive. */
+/** Reads each drive again before its eject, because two slots may be the same drive. */
 const empty = async (client: Client, paths: readonly string[]): Promise<{ sent: boolean }> => {
   const what = 'eject virtual media';
   const look = async () => {
@@ -84,7 +84,7 @@ const insert = async (client: Client, slot: Slot, url: string): Promise<void> =>
   });
 };
 
-/** A listed drive may refuse (remote console only). */
+/** A listed drive may refuse (remote console only); then the next is tried. */
 const isNextWorthTrying = (error: unknown): boolean =>
   isTemperError(error, 'BmcUnsupported') ||
   (isTemperError(error, 'BmcRejected') && [400, 405].includes(Number(error.facts.status)));

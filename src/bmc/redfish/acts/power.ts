@@ -11,7 +11,7 @@ import type { Client } from '../transport/client';
 type ResetRow = {
   readonly what: string;
   readonly wants: 'On' | 'Off';
-  /** In order of preference. */
+  /** Reset types in order of preference. */
   readonly resets: readonly string[];
   readonly soft: boolean;
 };
@@ -22,7 +22,7 @@ export const powerActs = {
   soft_power_off: { what: 'soft power off', wants: 'Off', resets: ['GracefulShutdown'], soft: true },
 } as const satisfies Record<string, ResetRow>;
 
-/** A transition counts as its target. */
+/** A transition counts as its target state. */
 const folded: Readonly<Record<string, RunObserved['power_state']>> = {
   On: 'power on',
   PoweringOn: 'power on',

@@ -2,7 +2,7 @@
 import { ownValue } from '../../../model/own';
 import type { VolumeSeen } from '../discovery/raid-storage';
 
-/** Accepted by raidFault. */
+/** A logical disk that raidFault accepted. */
 export type LogicalDisk = {
   readonly raid_level: string;
   readonly size_gb: number | 'MAX';
@@ -17,7 +17,7 @@ export type LogicalDisk = {
 };
 
 export type PlannedVolume = {
-  /** In the configuration. */
+  /** Index in the configuration. */
   readonly index: number;
   readonly controller: string;
   readonly volumesPath: string;
@@ -53,7 +53,7 @@ export const levelOf = (raidType: string | undefined): string | undefined =>
 
 export const gib = 1024 ** 3;
 
-/** Controllers round sizes. */
+/** Controllers round sizes, so a small difference is equal. */
 const sameSize = (wanted: number, found: number): boolean => Math.abs(found - wanted) <= Math.max(gib, wanted / 100);
 
 /** Ignores the name: controllers shorten or replace it. */

@@ -124,11 +124,11 @@ const plannedVolume = (
   };
 };
 
-/** Sizes before MAX, and named drives before any. */
+/** Sizes come before MAX, and named drives before any. */
 const constraintRank = ({ size_gb, physical_disks, number_of_physical_disks }: LogicalDisk): number =>
   (size_gb === 'MAX' ? 4 : 0) + (physical_disks ? 0 : 2) + (number_of_physical_disks === undefined ? 1 : 0);
 
-/** In the order of creation. */
+/** Plans in the order of creation. */
 export const planVolumes = (
   disks: readonly { readonly disk: LogicalDisk; readonly index: number }[],
   controllers: readonly ControllerSeen[],

@@ -1,4 +1,4 @@
-/** Read-only acts for waiting callers. */
+/** Read-only acts for waiting callers: boot devices and virtual media. */
 
 import { masked } from '../../../model/access/secrets';
 import type { bootDevices } from '../../../model/lifecycle/steps';
@@ -47,7 +47,7 @@ export const listBootDevices = async (client: Client): Promise<ActOutcome> => {
   return { is: 'done', value: { supported_boot_devices } };
 };
 
-/** Without secrets: credentials, query, and the token of a boot service URL. */
+/** Removes secrets: credentials, query, and the token of a boot service URL. */
 const shownImage = (image: string | undefined): string | null => {
   const tidy = tidyText(image, 2_000);
   if (tidy === undefined) return null;

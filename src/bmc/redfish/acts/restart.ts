@@ -8,7 +8,7 @@ import { powerActs, powerStateOf, setPower } from './power';
 
 const restartActs = { off: 'power_off', on: 'power_on' } as const;
 
-/** Power's intents are kept inside the ledger, as they would overwrite it. */
+/** Intents of the power acts are kept inside the ledger. Recorded as usual, they would overwrite it. */
 const ledgerIntents = (client: Client, ledger: Ledger, key: string, is: 'off' | 'on'): Client => {
   const intents: ActContext['intents'] = {
     last: async () => {

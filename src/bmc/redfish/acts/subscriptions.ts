@@ -50,7 +50,7 @@ const pathOf = (paths: readonly string[], id: unknown): string | undefined =>
 
 const notFound = (client: Client, id: unknown): never => raise('SubscriptionNotFound', client.facts({ id }));
 
-/** Without `id`, the list. */
+/** Without `id`, returns the list. */
 export const readSubscriptions = async (client: Client, { id }: SubscriptionArgs): Promise<ActOutcome> => {
   const { list } = await find(client);
   const paths = await membersOf(client, list);
@@ -104,7 +104,7 @@ type SubscriptionObserved = {
   readonly made?: { readonly path: string; readonly is: Subscription };
 };
 
-/** The list before the announced command. */
+/** The list before the announced command; undefined without an intent. */
 const announcedPaths = async (
   { context }: Client,
   desired: SubscriptionArgs,

@@ -21,7 +21,7 @@ export const healthOf = (system: System): RunObserved['health'] => {
   return said === 'OK' || said === 'Warning' || said === 'Critical' ? said : null;
 };
 
-/** In force now, not at the next boot. */
+/** The value in force now, not at the next boot. */
 export const secureBootOf = (secureBoot: SecureBoot | undefined): boolean | null => {
   if (secureBoot?.SecureBootCurrentBoot !== undefined) return secureBoot.SecureBootCurrentBoot === 'Enabled';
   return secureBoot?.SecureBootEnable ?? null;
@@ -47,7 +47,7 @@ const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T
   }
 };
 
-/** For runs only. */
+/** Only runs read these. */
 const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firmware'>> => {
   if (client.context.story === undefined) return {};
   const bios = await bestEffort(client, 'BIOS settings', () => readSettings(client));
@@ -55,7 +55,7 @@ const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firm
   return { ...(bios && { bios }), ...(firmware && { firmware }) };
 };
 
-/** `only: 'power'` is one request if driver_info names the system. */
+/** `only: 'power'` takes one request if driver_info names the system. */
 export const verify = async (client: Client, { only }: Readonly<Record<string, unknown>> = {}): Promise<ActOutcome> => {
   if (only === 'power') return { is: 'done', seen: { power_state: powerStateOf(await lookAtPowerOf(client)) } };
   const { value: system } = await (await findSystem(client)).look();

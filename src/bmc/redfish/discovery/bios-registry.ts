@@ -91,7 +91,7 @@ export const checkSettings = (
   return Object.fromEntries(checked);
 };
 
-/** Passwords have none. */
+/** Defaults after a reset; passwords have none. */
 export const defaultsOf = (registry: Registry): Record<string, BiosValue> =>
   Object.fromEntries(
     [...registry.values()]

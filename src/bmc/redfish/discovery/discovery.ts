@@ -48,7 +48,7 @@ const lookThere = async <T extends Pick<System, 'UUID'>>(client: Client, path: s
   return read;
 };
 
-/** Found once per act. */
+/** The path is found once per act. */
 export const findSystem = async (client: Client): Promise<SystemAt> => {
   const path = await systemPath(client);
   return { path, look: () => lookThere(client, path, System) };
@@ -78,7 +78,7 @@ export const findManager = async (client: Client, system: System): Promise<{ pat
 
 type Action = { readonly '@Redfish.ActionInfo'?: string };
 
-/** From the action or its ActionInfo; undefined if the BMC lists none. */
+/** Allowed values from the action or its ActionInfo; undefined if the BMC lists none. */
 export const allowableValues = async (
   client: Client,
   action: (Action & Readonly<Record<string, unknown>>) | undefined,

@@ -28,7 +28,7 @@ const architectures: Readonly<Record<string, string>> = {
   PowerISA: 'ppc64le',
   'RISC-V': 'riscv64',
 };
-// A server with a BMC has a 64-bit CPU.
+// A server with a BMC has a 64-bit CPU of the family.
 const families: Readonly<Record<string, string>> = { x86: 'x86_64', ARM: 'aarch64', 'IA-64': 'ia64', Power: 'ppc64le' };
 
 const absent = (part: { readonly Status?: { readonly State?: string } }): boolean => part.Status?.State === 'Absent';
@@ -93,7 +93,7 @@ export const readDrives = async (parts: Parts, system: HostSystem) => {
   return found;
 };
 
-/** SimpleStorage is the older resource. */
+/** Reads SimpleStorage, the older resource, only without drives. */
 const readDisks = async (parts: Parts, system: HostSystem): Promise<DiskSeen[]> => {
   const drives = (await readDrives(parts, system)).flatMap(({ at }) => diskOf(lastOf(at.path), at.value));
   if (drives.length > 0) return drives;

@@ -1,4 +1,4 @@
-/** Virtual media slots. */
+/** Virtual media slots: search, insert and eject. */
 import { raise } from '../../../model/errors';
 import type { mediaTypes } from '../../../model/lifecycle/steps';
 import { asksForEmptyBody, respelled } from '../../quirks';
@@ -15,7 +15,7 @@ export type Slot = {
 
 export type MediaType = (typeof mediaTypes)[number];
 
-/** Best first. A DVD drive takes a CD. */
+/** Accepted media types, best first. A DVD drive takes a CD. */
 const accepts: Readonly<Record<MediaType, readonly string[]>> = {
   cdrom: ['CD', 'DVD'],
   disk: ['USBStick'],
@@ -44,7 +44,7 @@ export const findSlots = async (client: Client): Promise<Slot[]> => {
 export const takes = ({ media }: Slot, type: MediaType): boolean =>
   (media.MediaTypes ?? []).some((name) => accepts[type].includes(name));
 
-/** In the order of trial. */
+/** Usable slots in the order of trial. */
 export const slotsFor = (client: Client, slots: readonly Slot[], type: MediaType): Slot[] => {
   const rank = ({ media }: Slot) => accepts[type].findIndex((name) => media.MediaTypes?.includes(name));
   const usable = (slot: Slot) => slot.byPatch || slot.media.Actions?.['#VirtualMedia.InsertMedia'] !== undefined;
@@ -61,7 +61,7 @@ export const insertInto = async (client: Client, slot: Slot, url: string, what: 
   let sent = await client.post(target, body, what);
   for (let tries = 1; tries < mostTries && sent.is === 'refused'; tries += 1) {
     const next = respelled('insert media', body, messageTextOf(sent.reply), url);
-    // Ends the loop if the BMC refuses the property it required.
+    // A BMC that refuses the property it required would cause a loop.
     if (Object.keys(next).length <= Object.keys(body).length) break;
     body = next;
     sent = await client.post(target, body, what);

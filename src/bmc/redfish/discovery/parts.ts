@@ -7,11 +7,11 @@ import { membersOf } from './discovery';
 export type FoundPart<T> = ReadResource<T> & { readonly path: string };
 
 export type Parts = {
-  /** In order. */
+  /** Errors of failed reads, in order. */
   readonly troubles: readonly TemperError[];
   /** Undefined if the BMC answers with an error. Throws without an answer, or for a link to another host. */
   part<T>(read: () => Promise<T>): Promise<T | undefined>;
-  /** One after the other, because BMCs are slow and have other clients. */
+  /** Reads one after the other, because BMCs are slow and have other clients. */
   members<T>(path: string | undefined, schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
   each<T>(paths: readonly string[], schema: z.ZodType<T>): Promise<FoundPart<T>[]>;
 };
@@ -22,7 +22,7 @@ const answered: readonly string[] = ['BmcServerError', 'BmcRejected', 'BmcBusy',
 const isAnswer = (error: unknown): error is TemperError =>
   isTemperError(error) && answered.includes(error.code) && error.facts.status !== 'link';
 
-// A BMC that lists more is malicious.
+// No node has more; a BMC that lists more is malicious.
 const mostMembers = 256;
 
 export const createParts = (client: Client): Parts => {

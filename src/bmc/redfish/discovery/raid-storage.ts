@@ -64,7 +64,7 @@ export const readVolumes = async (
   return { volumes, applyTimes: value['@Redfish.OperationApplyTimeSupport']?.SupportedValues ?? [] };
 };
 
-/** From the new or the old property. An empty list means that the controller passes drives through. */
+/** RAID types from the new or the old property. An empty list means that the controller passes drives through. */
 const controllerOf = async (
   client: Client,
   storage: Storage,

@@ -4,12 +4,12 @@ import { TemperError } from '../../../model/errors';
 import type { ActContext, Intent } from '../../contract';
 import { aged, dated, type LedgerEntry, type Pages, type RestartEntry } from './ledger-times';
 export type Ledger = {
-  /** Kept: a later attempt must not make another plan after half of the work. */
+  /** The first plan is kept: a later attempt must not make another after half of the work. */
   plan<Plan>(make: () => Promise<Plan>): Promise<Plan>;
   job(key: string): LedgerEntry | undefined;
   putJob(key: string, entry: LedgerEntry): Promise<void>;
   dropJob(key: string): Promise<void>;
-  /** No other command was sent later, so anything new at the BMC comes from this one. */
+  /** True if no other command was sent later, so anything new at the BMC comes from this one. */
   isLatest(key: string): boolean;
   restart(key: string): RestartEntry | undefined;
   putRestart(key: string, entry: RestartEntry): Promise<void>;

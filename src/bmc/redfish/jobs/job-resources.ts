@@ -1,4 +1,4 @@
-/** Lenient schemas for long work. */
+/** Lenient schemas for long work: tasks, jobs, storage and updates. */
 import { z } from 'zod';
 import { link, maybe, optionalLinks, optionalText, status, texts } from '../discovery/resources';
 

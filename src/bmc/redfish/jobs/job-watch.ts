@@ -8,7 +8,7 @@ import type { LedgerEntry } from './ledger-times';
 import { newTask, progressOf } from './tasks';
 import type { JobProgress } from './vendor-jobs';
 
-/** Before Temporal's startToClose timeout cuts the attempt short. */
+/** The limit ends before Temporal's startToClose timeout cuts the attempt short. */
 const limitOf = ({ client }: JobContext, job: Job): number =>
   Math.min(job.limitMs, (client.context.timing.limits?.once?.startToCloseMs ?? Number.POSITIVE_INFINITY) * 0.9);
 
@@ -98,7 +98,7 @@ const restartHelps = ({ context, job, wave }: Watch, endedWell: boolean, waits: 
   return job.restart === 'if it waits' && endedWell && (waits || !lags);
 };
 
-/** Now only the effect counts. */
+/** The task has ended or is lost, so only the effect counts. */
 const whenOver = async (watch: Watch, well: boolean, waits = false): Promise<void> => {
   const { context, job } = watch;
   const { client, ledger } = context;

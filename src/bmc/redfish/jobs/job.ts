@@ -1,4 +1,4 @@
-/** One command of long work. */
+/** One command of long work: its sending, effect and need for a restart. */
 import { isTemperError, type TemperError } from '../../../model/errors';
 import type { Client, Sent } from '../transport/client';
 import type { Ledger } from './job-ledger';
@@ -6,17 +6,17 @@ import type { Ledger } from './job-ledger';
 type Effect = { readonly shows: boolean; readonly seen: string };
 
 export type Job = {
-  /** Like `update bios`. */
+  /** Key in the ledger, like `update bios`. */
   readonly key: string;
   readonly limitMs: number;
-  /** JSON without secrets, to recognise the effect. */
+  /** State as JSON without secrets, to recognise the effect. */
   readonly before: () => Promise<unknown>;
   readonly send: () => Promise<Sent>;
   /** `endedWell`: the task reported success. */
   readonly effect: (before: unknown, endedWell: boolean) => Promise<Effect>;
-  /** It is done already, so nothing is sent. */
+  /** True if the effect is there already, so nothing is sent. */
   readonly unneeded?: () => Promise<boolean>;
-  /** `if it waits`: also if its task ends without effect. */
+  /** `if it waits`: if its task waits for a restart or ends without effect. */
   readonly restart: 'surely' | 'if it waits' | 'never';
   /** Wait of a task before the host is restarted for it. */
   readonly waitMs?: number;

@@ -25,7 +25,7 @@ const sendJob = async (context: JobContext, job: Job): Promise<Sent> => {
   if (client.context.signal.aborted) await ledger.dropJob(job.key);
   client.context.signal.throwIfAborted();
   return job.send().catch(async (error: unknown) => {
-    // Nothing was sent, unless the signal aborted midway: then the entry stays.
+    // An error means that nothing was sent, unless the signal aborted midway: then the entry stays.
     if (!client.context.signal.aborted) await ledger.dropJob(job.key);
     throw error;
   });

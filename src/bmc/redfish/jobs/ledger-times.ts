@@ -1,4 +1,4 @@
-/** Times in a ledger. Readers have other clocks, so the record has ages. PostgreSQL measures the age of the record. */
+/** Times in a ledger. Its readers have other clocks, so it records each time as an age. PostgreSQL measures the age of the record. */
 
 import type { ErrorCode, Facts } from '../../../model/errors';
 import type { Intent } from '../../contract';
@@ -13,7 +13,7 @@ type StoredPages = Omit<Pages, 'jobs' | 'restarts'> & {
 const mapped = <From, To>(all: Readonly<Record<string, From>>, change: (one: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(all).map(([key, one]) => [key, change(one)]));
 
-/** With ages in milliseconds. */
+/** Replaces times with ages in milliseconds. */
 export const aged = (pages: Pages): StoredPages => {
   const now = performance.now();
   return {
@@ -31,7 +31,7 @@ export const aged = (pages: Pages): StoredPages => {
   };
 };
 
-/** With times of this process's monotonic clock. */
+/** Replaces ages with times of this process's monotonic clock. */
 export const dated = (intent: Intent): Pages => {
   const pages = intent.detail as StoredPages;
   const at = (ago: number): number => intent.at - ago;
@@ -50,10 +50,10 @@ export const dated = (intent: Intent): Pages => {
   };
 };
 
-/** In milliseconds of this process's monotonic clock; recorded as ages (ledger-times.ts). */
+/** Times are milliseconds of this process's monotonic clock; recorded as ages (ledger-times.ts). */
 export type LedgerEntry = TaskRefs & {
   readonly is: 'sent' | 'accepted' | 'done' | 'ended';
-  /** To recognise the effect. */
+  /** State before the command, to recognise the effect. */
   readonly before: unknown;
   readonly sent: number;
   /** The BMC's tasks before the command, to find a task that no answer named. Null: the BMC lists none. */
@@ -62,7 +62,7 @@ export type LedgerEntry = TaskRefs & {
   readonly over?: number;
   /** The BMC reported success; the report may be gone. */
   readonly well?: true;
-  /** Done at once. */
+  /** The BMC reported at once that it was done. */
   readonly final?: true;
   readonly verdict?: JobVerdict;
 };
@@ -81,7 +81,7 @@ export type Pages = {
   readonly restarts: Readonly<Record<string, RestartEntry>>;
 };
 
-/** Both are kept, because BMCs mix them up. */
+/** Both paths are kept, because BMCs mix them up. */
 export type TaskRefs = { readonly monitor?: string; readonly task?: string };
 
 type JobVerdict = { readonly code: ErrorCode; readonly facts: Facts; readonly attempt: number };

@@ -61,7 +61,7 @@ const taskIn = (body: unknown): Task | undefined => {
   return task.success && task.data.TaskState !== undefined ? task.data : undefined;
 };
 
-/** From Location, else from a task in the body. */
+/** Paths from Location, else from a task in the body. */
 export const refsOf = (client: Client, reply: Reply): TaskRefs => {
   const body = Task.safeParse(reply.body).data;
   const isTask = body?.['@odata.type']?.startsWith('#Task.') || body?.TaskState !== undefined;
@@ -138,7 +138,7 @@ export const listTasks = async (client: Client): Promise<string[] | undefined> =
   }
 };
 
-/** Undefined if there are none or several. */
+/** The task that is new since the command; undefined if there are none or several. */
 export const newTask = async (client: Client, { tasks }: LedgerEntry): Promise<string | undefined> => {
   if (tasks === null) return undefined;
   const fresh = ((await listTasks(client)) ?? []).filter((path) => !tasks.includes(path));

@@ -24,7 +24,7 @@ const under = (document: unknown, names: readonly string[]): unknown =>
     document,
   );
 
-/** The vendor's, then DSP0266's JobService. */
+/** Job collections: the vendor's, then DSP0266's JobService. */
 const collections = async (client: Client): Promise<string[]> => {
   const { value: system } = await (await findSystem(client)).look();
   const { path } = await findManager(client, system);
@@ -38,7 +38,7 @@ const collections = async (client: Client): Promise<string[]> => {
   return found.flatMap((path) => (typeof path === 'string' ? [path.replace(/\/$/, '')] : []));
 };
 
-/** By the id of a lost task. */
+/** Finds the job by the id of a lost task. */
 export const vendorJob = async (client: Client, task: string): Promise<JobProgress | undefined> => {
   const id = task.replace(/\/$/, '').split('/').at(-1);
   for (const jobs of await collections(client)) {

@@ -1,4 +1,4 @@
-/** Redfish requests of one act to one BMC. */
+/** Redfish requests of one act to one BMC: parsed reads and writes. */
 import type { z } from 'zod';
 import { raise, type TemperError } from '../../../model/errors';
 import type { ActContext, BmcNode } from '../../contract';
@@ -44,14 +44,14 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 const strong = (etag: string): string => etag.replace(/^W\//, '');
 
-/** About the precondition, not the body. */
+/** The refusal is about the precondition, not the body. */
 const isPrecondition = (reply: Reply): boolean =>
   reply.status === 412 ||
   reply.status === 428 ||
   /Precondition(Failed|HeaderMissing|Required)/.test(messageTextOf(reply));
 
 type Peer = Pick<Client, 'node' | 'context' | 'connection' | 'label' | 'facts'> & {
-  /** Name or UUID, for errors. */
+  /** The node's name or UUID, for errors. */
   readonly called: string;
 };
 

@@ -13,20 +13,20 @@ import { createWire, type Wire, type WireAnswer, type WireRequest } from './wire
 
 export type Connection = {
   readonly settings: RedfishSettings;
-  /** Without secrets that the BMC echoed. */
+  /** The error has no secrets that the BMC echoed. */
   errorOf(reply: Reply, asked: Pick<WireRequest, 'node' | 'what'>): TemperError;
   /** Throws BmcAuthFailed, BmcAddressRefused, BmcTlsFailed and the signal's reason; everything else is an answer. */
   ask(ask: WireRequest): Promise<WireAnswer>;
-  /** To detect that the BMC has lost it. */
+  /** Shows if the BMC has lost the session. */
   session(): string | undefined;
   close(): Promise<void>;
 };
 
-/** After a refused login, because BMCs lock accounts. */
+/** Pause after a refused login, because BMCs lock accounts. */
 const refusalMs = 10_000;
 const logoutMs = 5_000;
 
-/** The shared work continues. */
+/** Ends only the wait; the shared work continues. */
 const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => {
   let stop = (): void => undefined;
   const aborted = new Promise<never>((_, reject) => {
@@ -107,7 +107,7 @@ const isDenied = (account: Account, answer: WireAnswer): boolean =>
   (answer.reply.status === 401 ||
     (answer.reply.status === 403 && errorFor(account, answer.reply, { node: '', what: '' }).code !== 'BmcUnsupported'));
 
-/** Another request may have renewed the session meanwhile. */
+/** Another request may have renewed the session meanwhile, so only the refused one is dropped. */
 const forget = (account: Account, used: Auth): void => {
   if (account.auth === used && used.is !== 'none') account.auth = undefined;
 };
@@ -134,7 +134,7 @@ const sendAuthenticated = async (account: Account, ask: WireRequest): Promise<Wi
   }
   // BMCs have few sessions, and a 403 does not end this one.
   if (status === 403) await logOut(account, using);
-  // A denied request was not carried out, so even a write may be repeated.
+  // A denied request was not carried out, so even a write may be repeated once.
   const renewed = account.auth ?? (await authenticate(account, ask));
   const replay = await account.wire.send(ask, credentialHeaders(account, renewed));
   if (!isDenied(account, replay)) return replay;

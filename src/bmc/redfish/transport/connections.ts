@@ -1,4 +1,4 @@
-/** Cache of connections, one per BMC and account. */
+/** Cache of connections, one per BMC and account. They log out when idle. */
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { BmcNode, DriverDeps } from '../../contract';
@@ -15,7 +15,7 @@ export type Connections = {
 const idleMs = 10 * 60_000;
 // A connection takes 7 kB. All are kept: power sync uses each within `idleMs`, and a login costs three more requests.
 const mostConnections = 100_000;
-// For a stopping worker. BMCs expire the other sessions.
+// Limits for a stopping worker. BMCs expire the other sessions.
 const logoutsAtOnce = 500;
 const leavingMs = 10_000;
 

@@ -25,14 +25,14 @@ type Login = Errors & {
   sessionsPath: string | undefined;
 };
 
-/** For any host name; undefined if it is no URL. */
+/** Ignores the host name; undefined if it is no URL. */
 const pathOnBmc = ({ address }: RedfishSettings, location: unknown): string | undefined => {
   if (typeof location !== 'string' || !URL.canParse(location, address.origin)) return undefined;
   const url = new URL(location, address.origin);
   return `${url.pathname}${url.search}`;
 };
 
-/** The root's link, else the standard's path. Undefined if the BMC has none. */
+/** The root's link, else the standard's path. Undefined if the BMC has no sessions. */
 const findSessions = async (login: Login, ask: WireRequest): Promise<string | undefined> => {
   if (login.sessionsPath !== undefined) return login.sessionsPath;
   const { settings, wire, errorFor } = login;
@@ -43,7 +43,7 @@ const findSessions = async (login: Login, ask: WireRequest): Promise<string | un
   if (reply.status >= 500 || reply.garbled) throw errorFor(reply, { ...ask, what: `GET ${path}` });
   const body = (reply.body ?? {}) as { Links?: { Sessions?: { '@odata.id'?: unknown } }; SessionService?: unknown };
   const link = body.Links?.Sessions?.['@odata.id'];
-  // Some roots require credentials or link only the service.
+  // Some roots require credentials or link only the service. Then the standard's path is tried.
   login.sessionsPath = pathOnBmc(settings, link);
   if (login.sessionsPath === undefined && (reply.status >= 400 || body.SessionService !== undefined))
     return `${path}SessionService/Sessions`;

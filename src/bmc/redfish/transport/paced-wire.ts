@@ -7,7 +7,7 @@ import type { Wire, WireAnswer, WireRequest } from './wire';
 
 const requestKind = ({ kind, method }: WireRequest): BmcRequestKind => kind ?? (method === 'GET' ? 'read' : 'write');
 
-/** By resource type. */
+/** Vendor property by resource type. */
 const vendorFields: Readonly<Record<string, string>> = { ServiceRoot: 'Vendor', ComputerSystem: 'Manufacturer' };
 
 const vendorIn = ({ body }: Reply): string | undefined => {

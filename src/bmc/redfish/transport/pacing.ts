@@ -1,4 +1,4 @@
-/** Pace of requests to one BMC. */
+/** Pace of requests to one BMC: few reads at a time, single writes, spacing and pauses. */
 import { TemperError } from '../../../model/errors';
 import type { BmcRequestKind, Pacing } from '../../contract';
 import { courtesyFor } from '../../quirks';
@@ -8,7 +8,7 @@ export type Pace = {
   /** Throws the signal's reason if it aborts the wait. */
   turn<T>(kind: BmcRequestKind, signal: AbortSignal, request: () => Promise<T>): Promise<T>;
   learn(vendor: string): void;
-  /** For a pause that the BMC requested. */
+  /** Starts a pause that the BMC requested. */
   rest(ms: number): void;
   restingMs(): number;
 };

@@ -1,4 +1,4 @@
-/** Meaning of a BMC's answers. */
+/** Meaning of a BMC's answers: message keys, Retry-After and error codes. */
 
 import { asDocument } from '../../../model/document';
 import { type ErrorCode, TemperError } from '../../../model/errors';
@@ -41,7 +41,7 @@ const messagesOf = (body: unknown): Message[] => {
 /** `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
 const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
 
-/** For cases that only the wording distinguishes. */
+/** Needed if only the wording distinguishes cases. */
 export const messageTextOf = (reply: Reply): string =>
   messagesOf(reply.body)
     .map((message) => `${message.key} ${message.text}`)
@@ -52,7 +52,7 @@ const sessionsFull = new Set(busyKeys.filter(({ sessions }) => sessions).map(({ 
 
 export const sessionsExhausted = (reply: Reply): boolean => keysOf(reply).some((key) => sessionsFull.has(key));
 
-/** The request was not carried out and may be repeated shortly. */
+/** True if the request was not carried out and may be repeated shortly. */
 export const isTransientRefusal = (reply: Reply): boolean =>
   reply.status === 409 || keysOf(reply).some((key) => busy.has(key));
 
@@ -117,7 +117,7 @@ export const errorOf = (
 const tlsFaults =
   /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_|CERT_|ERR_TLS_CERT_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE))/;
 
-/** Before the first byte of the request was sent. */
+/** Failures before the first byte of the request was sent. */
 const neverSent =
   /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_SSL_\w+)$/;
 

@@ -13,9 +13,9 @@ type AuthType = 'auto' | 'basic' | 'session';
 
 export type RedfishSettings = {
   readonly address: BmcAddress;
-  /** With the prefix; undefined if the BMC has only one. */
+  /** Path with the prefix; undefined if the BMC has only one system. */
   readonly system: string | undefined;
-  /** Undefined: any. */
+  /** Undefined allows any system. */
   readonly systemUuid: string | undefined;
   readonly username: string | undefined;
   readonly password: string;

@@ -13,7 +13,7 @@ type RedfishMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 export type WireRequest = {
   readonly method: RedfishMethod;
-  /** If the method does not imply it. */
+  /** Needed if the method does not imply it. */
   readonly kind?: BmcRequestKind;
   readonly path: string;
   readonly body?: unknown;
@@ -21,7 +21,7 @@ export type WireRequest = {
   /** For answers as large as a BIOS registry. */
   readonly large?: boolean;
   readonly signal: AbortSignal;
-  /** For a command: checked right before it is written. */
+  /** For a command: checked when its connection is open, right before it is written. */
   readonly mayStillSend?: () => boolean;
   /** For errors. */
   readonly node: string;
@@ -69,7 +69,7 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
 
 const always = { accept: 'application/json', 'accept-encoding': 'identity', 'odata-version': '4.0' } as const;
 
-/** No later attempt can mend them. */
+/** True if no later attempt can mend the failure. */
 const isLasting = (error: TemperError): boolean =>
   isTemperError(error, 'BmcAddressRefused') ||
   isTemperError(error, 'BmcTlsFailed') ||
@@ -81,7 +81,7 @@ type BmcCredentials = Readonly<Record<string, string>>;
 const socketsTo = (origin: string, connect: Connector, limitMs: number): Client =>
   new Client(origin, {
     connect,
-    // Several BMCs drop a kept connection after a reply, and the next request on it fails.
+    // No keep-alive: several BMCs drop the connection after a reply, and the next request on it fails.
     pipelining: 0,
     headersTimeout: limitMs,
     bodyTimeout: limitMs,
@@ -117,7 +117,7 @@ export const createWire = ({ address }: RedfishSettings, tls: Tls, deps: DriverD
   const open = new Set<Client>();
   let closed = false;
 
-  /** Own sockets per request, closed afterwards: a worker may have a hundred thousand BMCs. */
+  /** Each request has its own sockets, closed afterwards: a worker may have a hundred thousand BMCs. */
   const sendOne = async (
     ask: WireRequest,
     url: URL,
