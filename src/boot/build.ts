@@ -1,4 +1,4 @@
-/** Makes the boot image of a ramdisk, once, and finds the room that it has for a boot's own arguments and files. */
+/** Builds the boot image of a ramdisk once, and finds its areas for a boot's arguments and files. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
@@ -6,13 +6,13 @@ import { delimiter, join } from 'node:path';
 import { type Area, areaMarks, type RamdiskValues } from '../model/boot/ramdisks';
 import { digestOf, type FileKind, imagePath } from './images';
 
-/** A fault that an operator can mend. */
+/** A fault that the operator can fix. */
 export class BuildFault extends Error {}
 
 const argumentsRoom = 2_048;
 const filesRoom = 64 * 1024;
 
-/** What is started, and the Debian packages that bring it; grub-mkrescue starts the others itself. */
+/** Programs by name, with the Debian packages that contain them. grub-mkrescue starts all but itself. */
 const programs: Readonly<Record<string, string>> = {
   'grub-mkrescue': 'grub-common',
   xorriso: 'xorriso',
@@ -20,17 +20,16 @@ const programs: Readonly<Record<string, string>> = {
   xz: 'xz-utils',
 };
 
-/** The folder that a program is in. */
 const folderOf = (program: string, searched: string): string | undefined =>
   searched.split(delimiter).find((folder) => folder !== '' && existsSync(join(folder, program)));
 
 /**
- * Throws BuildFault naming the packages of every program that is missing, and of firmware that GRUB has no modules for.
- * @param searched folders of programs, as PATH has them
+ * Throws BuildFault with the packages of each missing program and of each firmware without GRUB modules.
+ * @param searched folders of programs, as in PATH
  */
 const requirePrograms = (arch: string, searched: string): void => {
   const packages = Object.entries(programs).flatMap(([name, brings]) => (folderOf(name, searched) ? [] : [brings]));
-  // GRUB's own place for them, beside the folder of its programs.
+  // GRUB keeps its modules beside the folder of its programs.
   const grub = join(folderOf('grub-mkrescue', searched) ?? '/usr/bin', '../lib/grub');
   const modules = arch === 'aarch64' ? ['arm64-efi'] : ['x86_64-efi', 'i386-pc'];
   const packagesOf: Readonly<Record<string, string>> = {
@@ -48,16 +47,16 @@ const requirePrograms = (arch: string, searched: string): void => {
     );
 };
 
-// What grub-mkrescue lets GRUB load as it starts: without one of them its errors stand on every boot's console.
+// Modules that grub-mkrescue makes GRUB load at start. If one is missing, each boot's console shows errors.
 const partitions =
   'part_acorn part_amiga part_apple part_bsd part_dfly part_dvh part_gpt part_msdos part_plan part_sun part_sunpc';
 const grubModules = `linux normal iso9660 serial terminal echo search ${partitions} all_video`;
 
-/** GRUB's configuration: no prompt, no waiting; the mark with the blanks after it is where a boot's arguments are laid over. */
+/** GRUB's configuration without a prompt or a wait. A boot's arguments overwrite the mark and the blanks after it. */
 const grubConfig = (): string =>
   [
     'set timeout=0',
-    // Without it GRUB hands the kernel no screen, and what an operator sees through the BMC stays black.
+    // Without it GRUB gives the kernel no framebuffer, and the BMC's remote screen stays black.
     'insmod all_video',
     `linux /boot/vmlinuz ${areaMarks.arguments.padEnd(argumentsRoom)}`,
     'initrd /boot/initrd /boot/files.img',
@@ -65,7 +64,7 @@ const grubConfig = (): string =>
     '',
   ].join('\n');
 
-/** The file that the small files are laid over; the kernel passes over zeros between archives. */
+/** The area that the small files overwrite. The kernel skips zeros between archives. */
 const filesImage = (): Buffer => {
   const bytes = Buffer.alloc(filesRoom);
   bytes.write(areaMarks.files, 'latin1');
@@ -76,7 +75,7 @@ const linkOrCopy = (from: string, to: string): Promise<void> => link(from, to).c
 
 type RamdiskParts = { readonly kernel: string; readonly initrd: string; readonly arch: string };
 
-/** The tree of files that the image holds, in a folder. */
+/** Writes the tree of files of the image into a folder. */
 const layOut = async (tree: string, { kernel, initrd }: Pick<RamdiskParts, 'kernel' | 'initrd'>): Promise<void> => {
   await mkdir(join(tree, 'boot/grub'), { recursive: true });
   await linkOrCopy(kernel, join(tree, 'boot/vmlinuz'));
@@ -100,7 +99,7 @@ const runProgram = (program: string, args: readonly string[], env: Environment):
     );
   });
 
-/** Makes a hybrid ISO for BIOS and UEFI at `image`. Throws BuildFault. */
+/** Builds a hybrid ISO for BIOS and UEFI at `image`. Throws BuildFault. */
 const buildImage = async (work: string, image: string, given: RamdiskParts, searched: string): Promise<void> => {
   requirePrograms(given.arch, searched);
   const tree = join(work, 'tree');
@@ -112,7 +111,7 @@ const buildImage = async (work: string, image: string, given: RamdiskParts, sear
 
 const scanBytes = 1 << 20;
 
-/** Where a text stands in a file; every place, for it must be one. */
+/** All offsets of a text in a file. All are needed, because the caller requires exactly one. */
 const placesOf = async (file: FileHandle, text: string): Promise<number[]> => {
   const wanted = Buffer.from(text, 'latin1');
   const buffer = Buffer.alloc(scanBytes + wanted.length - 1);
@@ -126,7 +125,7 @@ const placesOf = async (file: FileHandle, text: string): Promise<number[]> => {
   }
 };
 
-/** The mark and what follows it of the same filling byte, at most `most` bytes. */
+/** The mark and the `filling` bytes after it, at most `most` bytes. */
 const areaOf = async (file: FileHandle, mark: string, filling: number, most: number): Promise<Area> => {
   const [at, ...others] = await placesOf(file, mark);
   if (at === undefined || others.length > 0)
@@ -140,13 +139,13 @@ const areaOf = async (file: FileHandle, mark: string, filling: number, most: num
   return { at, bytes: end };
 };
 
-/** The room of an image for kernel arguments and for small files. Throws BuildFault where it has none, or twice. */
+/** The areas of an image for kernel arguments and for small files. Throws BuildFault if one is missing or occurs twice. */
 const areasOf = async (file: FileHandle): Promise<{ readonly line: Area; readonly files: Area }> => ({
   line: await areaOf(file, areaMarks.arguments, 0x20, argumentsRoom),
   files: await areaOf(file, areaMarks.files, 0, filesRoom),
 });
 
-/** What the files of a ramdisk say of its record. */
+/** The part of a ramdisk record that its files determine. */
 type StoredRamdisk = Omit<RamdiskValues, 'name' | 'arch' | 'args'>;
 
 const digestAt = async (path: string): Promise<string> => {
@@ -158,7 +157,10 @@ const digestAt = async (path: string): Promise<string> => {
   }
 };
 
-/** Stores a copy of a file by its digest, for machines that load it by the network. @returns the digest */
+/**
+ * Stores a copy of a file under its digest, for machines that boot from the network.
+ * @returns the digest
+ */
 const keep = async (folder: string, work: string, path: string, kind: FileKind): Promise<string> => {
   const copied = join(work, kind);
   await copyFile(path, copied);
@@ -168,9 +170,10 @@ const keep = async (folder: string, work: string, path: string, kind: FileKind):
 };
 
 /**
- * Stores a boot image in the data folder, by its digest: made of a kernel and its initramfs, or an ISO that has the marks
- * already. @returns what its record holds. Throws BuildFault, or the system's error where a file cannot be read or written
- * @param searched folders of the programs that make it, as PATH has them
+ * Stores a boot image in the data folder under its digest. It is built from a kernel and an initramfs, or is an ISO
+ * that already has the marks.
+ * @returns what its record holds. Throws BuildFault, or the system's error if a file cannot be read or written
+ * @param searched folders of the programs that build it, as in PATH
  */
 export const storeImage = async (
   folder: string,

@@ -1,4 +1,4 @@
-/** What stands behind a boot's URLs: its image, or the kernel, the initramfs and the small files that its machine loads. */
+/** Contents of a boot's URLs: its image, or the kernel, the initramfs and the small files. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
@@ -15,17 +15,20 @@ export type Log = Record<'info' | 'warn', (message: string, facts?: Record<strin
 export type ContentDeps = {
   readonly inventory: { readonly bootCapabilities: Pick<Inventory['bootCapabilities'], 'served'> };
   readonly images: Pick<Images, 'find'>;
-  /** Put into every boot. */
+  /** Included in each boot. */
   readonly files: readonly SmallFile[];
   readonly log: Log;
-  /** How long a URL is good beyond the end of its boot, milliseconds. */
+  /** How long a URL stays valid after the end of its boot, in milliseconds. */
   readonly trustedMs?: number;
 };
 
-/** The last part of a URL. */
+/** Last segment of a URL. */
 export type Part = 'ramdisk.iso' | 'kernel' | 'initrd' | 'files.img';
 
-/** How long a URL is good beyond the end of its boot: BMCs ask for an image in thousands of ranges, and the store once a second. */
+/**
+ * How long a URL stays valid after the end of its boot. BMCs read an image in thousands of ranges, and PostgreSQL is
+ * read once a second.
+ */
 const usualTrustedMs = 1_000;
 const mostKnown = 5_000;
 
@@ -35,7 +38,7 @@ const etagOf = (sha256: string, patches: readonly Patch[]): string => {
   return `"${hash.digest('base64url').slice(0, 32)}"`;
 };
 
-/** A file of a ramdisk record, by its digest; undefined where it is not there. */
+/** A file of a ramdisk record, by its digest; undefined if it is missing. */
 export const plainFile = async (
   images: ContentDeps['images'],
   sha256: string | null,
@@ -45,7 +48,7 @@ export const plainFile = async (
   return file && { file, size: (await file.stat()).size, patches: [], etag: etagOf(sha256!, []) };
 };
 
-/** The archive of small files that a loader puts beside an initramfs. */
+/** The archive of small files, which a loader loads with an initramfs. */
 export const smallFilesOf = (files: readonly SmallFile[]): Content => {
   const bytes = cpioOf(files);
   const etag = etagOf('', [{ at: 0, bytes }]);
@@ -59,7 +62,7 @@ const contentOf = async (
   token: string,
 ): Promise<Content | undefined> => {
   const { iso_sha256, iso_bytes: size, kernel_sha256, initrd_sha256 } = served.ramdisk;
-  // A URL is good for the way that its node boots, and for no other.
+  // A URL serves only the parts of its node's boot mode (network or virtual media).
   if (served.network === (part === 'ramdisk.iso')) return undefined;
   switch (part) {
     case 'kernel':
@@ -77,13 +80,16 @@ const contentOf = async (
   }
 };
 
-/** @returns finds what is sent for a URL by its token and last part; undefined where it is good for nothing (any more) */
+/**
+ * @returns a function that finds the content of a URL by its token and last segment; undefined if the URL is not
+ * valid (any more)
+ */
 export const createContents = (deps: ContentDeps) => {
   const { inventory, log, trustedMs = usualTrustedMs } = deps;
   const cache = new LRUCache<string, Promise<Content | undefined>>({ max: mostKnown, ttl: trustedMs });
   const seen = new LRUCache<string, true>({ max: mostKnown });
   const made = new LRUCache<string, { readonly from: string; readonly content: Content }>({ max: mostKnown });
-  /** The content made for this URL before, where the store says the same of it as then. */
+  /** The content already built for this URL, if its row in PostgreSQL has not changed. */
   const sameOrNew = async (key: string, served: Served, part: Part, token: string): Promise<Content | undefined> => {
     const from = JSON.stringify(served);
     const before = made.get(key);
@@ -109,7 +115,7 @@ export const createContents = (deps: ContentDeps) => {
     const finding = find(hash, token, part);
     cache.set(key, finding);
     const drop = () => cache.peek(key) === finding && cache.delete(key);
-    // Only what was found is kept: neither a guess nor a failure takes room.
+    // Only found contents are cached: guesses and failures take no space.
     finding.then((content) => content ?? drop(), drop);
     return finding;
   };

@@ -1,15 +1,15 @@
-/** A cpio archive in the `newc` form, which the kernel unpacks beside its initramfs. */
+/** A cpio archive in `newc` format, which the kernel unpacks with its initramfs. */
 
-/** A file that a ramdisk finds at `path`, below its root. */
+/** A file at `path` in the ramdisk, relative to its root. */
 export type SmallFile = {
   readonly path: string;
   readonly content: Uint8Array;
-  /** Whether every program of the ramdisk may read it; the administrator's alone may where not. */
+  /** True: all users of the ramdisk may read it. Otherwise only root may. */
   readonly readable?: boolean;
 };
 
-// Linux, Documentation/driver-api/early-userspace/buffer-format.rst: fields of eight hexadecimal digits, names end with NUL,
-// names and contents are padded to four bytes.
+// Linux, Documentation/driver-api/early-userspace/buffer-format.rst: fields of eight hexadecimal digits, names end
+// with NUL, names and contents are padded to four bytes.
 const entry = (index: number, name: string, mode: number, content: Uint8Array): Buffer => {
   const nameBytes = Buffer.from(`${name}\0`, 'utf8');
   const fields = [index, mode, 0, 0, 1, 0, content.length, 0, 0, 0, 0, nameBytes.length, 0];
@@ -27,13 +27,13 @@ const privateFile = 0o100600;
 const readableFile = 0o100644;
 const folder = 0o040755;
 
-/** The folders that a path needs, outermost first. */
+/** Parent folders of a path, outermost first. */
 const foldersOf = (path: string): string[] => {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 };
 
-/** Packs files, and the folders that they stand in, in their order. Paths are relative to the root. */
+/** Packs files in their order, after their parent folders. Paths are relative to the root. */
 export const cpioOf = (files: readonly SmallFile[]): Buffer => {
   const folders = [...new Set(files.flatMap(({ path }) => foldersOf(path)))];
   const none = new Uint8Array();

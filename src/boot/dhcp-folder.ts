@@ -1,4 +1,4 @@
-/** The folder that dnsmasq reads: made by a command, its machines kept by the boot service. */
+/** The folder of dnsmasq. A command creates it, and the boot service maintains its list of machines. */
 import { chmod, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { BootMachine } from '../inventory/nodes/network-boots';
@@ -6,7 +6,7 @@ import { BuildFault } from './build';
 import type { Log } from './contents';
 import { type DhcpFolder, dnsmasqConfig, grubStart, hostLines, machinesFolder } from './dnsmasq';
 
-/** `from`: where the package has it, below a root. */
+/** `from`: its path in the package, relative to a root. */
 type Loader = { readonly name: string; readonly from: string; readonly brings: string };
 
 const unsigned: readonly Loader[] = ['undionly.kpxe', 'snponly.efi'].map((name) => ({
@@ -14,7 +14,7 @@ const unsigned: readonly Loader[] = ['undionly.kpxe', 'snponly.efi'].map((name) 
   from: `usr/lib/ipxe/${name}`,
   brings: 'ipxe',
 }));
-// Shim starts what is called grubx64.efi beside it.
+// Shim starts the file called grubx64.efi in its own folder.
 const signed: readonly Loader[] = [
   { name: 'shimx64.efi', from: 'usr/lib/shim/shimx64.efi.signed', brings: 'shim-signed' },
   {
@@ -23,12 +23,12 @@ const signed: readonly Loader[] = [
     brings: 'grub-efi-amd64-signed',
   },
 ];
-/** Where GRUB's network images look for their configuration, by who built them: Debian and others. */
+/** Configuration paths of GRUB's network images: Debian's build first, then others. */
 const grubConfigs = ['debian-installer/amd64/grub/grub.cfg', 'grub/grub.cfg'];
 
-/** Writes a file that is never seen half written, and that dnsmasq reads as a user of its own. */
+/** Writes a file atomically. dnsmasq runs as another user, so the file is readable for all. */
 const writeWhole = async (path: string, text: string): Promise<void> => {
-  // dnsmasq passes over files of its folder that begin so.
+  // dnsmasq ignores files in its folder whose names start with a dot.
   const written = join(dirname(path), `.${basename(path)}.new`);
   await writeFile(written, text);
   await chmod(written, 0o644);
@@ -49,7 +49,7 @@ const copyLoaders = async (folder: string, root: string, loaders: readonly Loade
 };
 
 /**
- * Makes the folder: configuration, boot loaders, and an empty list of machines unless there is one. Repeatable.
+ * Creates the folder: configuration, boot loaders, and an empty folder of machines if there is none. Idempotent.
  * @returns the path of the configuration. Throws BuildFault, or the system's error
  */
 export const prepareDhcp = async (wanted: DhcpFolder): Promise<string> => {
@@ -69,13 +69,13 @@ export const prepareDhcp = async (wanted: DhcpFolder): Promise<string> => {
 };
 
 /**
- * Asks the dnsmasq of this folder to read its machines anew, for it learns of new ones by itself, and of removed ones so.
- * @returns what is in the way; undefined where nothing is
+ * Makes the dnsmasq of this folder reread its machines. dnsmasq detects new files without it, but not removed lines.
+ * @returns the reason of a failure; undefined after success
  */
 const reload = async (dir: string): Promise<string | undefined> => {
   try {
     const pid = Number((await readFile(join(dir, 'dnsmasq.pid'), 'utf8')).trim());
-    // A process that ended leaves its number to another.
+    // Another process may reuse the PID of one that ended.
     const name = (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
     if (name !== 'dnsmasq') return `process ${pid} is ${name}`;
     process.kill(pid, 'SIGHUP');
@@ -91,7 +91,10 @@ export type MachinesDeps = {
   readonly log: Log;
 };
 
-/** @returns writes the list of machines where it has changed, and has dnsmasq read it; true where it has. Throws */
+/**
+ * @returns a function that writes the list of machines if it has changed, and makes dnsmasq reread it; true if it has
+ * changed. Throws
+ */
 export const createMachineList = ({ dir, machines, log }: MachinesDeps) => {
   const path = join(dir, machinesFolder, 'temper');
   let written: string | undefined;

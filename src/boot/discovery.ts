@@ -1,15 +1,15 @@
-/** What machines are booted into that no node stands for: a ramdisk that reports its hardware, with nothing secret in its boot. */
+/** Discovery boot of machines without a node: a ramdisk that reports their hardware. Such a boot has no secrets. */
 import type { Inventory } from '../inventory';
 import { discoveryArguments } from '../model/boot/kernel-arguments';
 import { type ContentDeps, plainFile, smallFilesOf } from './contents';
 import { bootScript, exitScript, type Loader } from './scripts';
 import type { Content } from './send';
 
-/** How such machines are booted; absent where they are not. */
+/** Settings of discovery boots; absent if discovery is off. */
 export type Discovery = {
   /** Name of the ramdisk record. */
   readonly ramdisk: string;
-  /** The API of ramdisks, without /v1, as they reach it. */
+  /** The API's URL for ramdisks, without /v1, as the machines reach it. */
   readonly apiUrl: string;
   readonly store: Inventory['discoveryBoots'];
 };
@@ -18,22 +18,23 @@ export type DiscoveryDeps = Pick<ContentDeps, 'images' | 'files'> & {
   readonly discovery?: Discovery;
 };
 
-/** A machine that asks: `arch` is what it calls itself, as ramdisk records do; undefined where it does not say. */
+/** A machine that requests a script. `arch` is its architecture in the words of ramdisk records; undefined if it sends none. */
 type AskingMachine = { readonly mac: string; readonly loader: Loader; readonly arch: string | undefined };
 
 const contentPath = /^\/boot\/discovery\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(kernel|initrd|files\.img)$/;
 
 type DiscoveryPart = { readonly uuid: string; readonly part: 'kernel' | 'initrd' | 'files.img' };
 
-/** What a path below /boot/discovery names; undefined for any other path. */
+/** Parses a path below /boot/discovery; undefined for any other path. */
 export const discoveryPart = (url: string | undefined): DiscoveryPart | undefined => {
   const [, uuid, part] = contentPath.exec(url ?? '') ?? [];
   return uuid === undefined ? undefined : { uuid, part: part as DiscoveryPart['part'] };
 };
 
 /**
- * The script of a machine without a node, the same for all of them but for its MAC address: nothing is kept of who asked.
- * Undefined where there is no discovery, or its MAC address is a node's or a refused machine's. Throws where the arguments do not fit.
+ * The script of a machine without a node. It differs between machines only by MAC address, and no request is
+ * recorded. Undefined without discovery, or if the MAC address belongs to a node or a refused machine. Throws if the
+ * arguments do not fit.
  */
 export const discoveryScript = async (
   { files, discovery }: DiscoveryDeps,
@@ -52,7 +53,7 @@ export const discoveryScript = async (
 
 const otherArchitecture = 'The ramdisk that finds machines is of another architecture.';
 
-/** @returns finds what such a machine loads; undefined where its ramdisk is not (or no longer) the one */
+/** @returns the content of a discovery URL; undefined if its ramdisk is not (or no longer) the discovery ramdisk */
 export const discoveryContent = async (
   { images, files, discovery }: DiscoveryDeps,
   { uuid, part }: DiscoveryPart,

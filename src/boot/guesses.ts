@@ -1,25 +1,25 @@
-/** URLs whose token leads nowhere: each is looked up once, and a sender has only so many of them looked up. */
+/** Limits look-ups of invalid tokens: one look-up per token, and a bounded number per sender. */
 import { LRUCache } from 'lru-cache';
 
 const forMs = 60_000;
 const mostKnown = 5_000;
-/** A gateway with a thousand BMCs behind it, each of which asks on for the URL of a boot that is over. */
+/** Enough for a gateway with a thousand BMCs, if each still requests the URL of an ended boot. */
 const usualMost = 1_000;
 
 export type Guesses = {
-  /** Whether a token need not be looked up: it led nowhere before, or its sender has made up too many. */
+  /** True if a token needs no look-up: it was invalid before, or its sender has reached its limit. */
   isOne(sender: string, token: string): boolean;
-  /** What a look-up came to. */
+  /** Records the result of a look-up. */
   note(sender: string, token: string, found: boolean): void;
 };
 
-/** @param most tokens of one sender that lead nowhere, in a minute */
+/** @param most invalid tokens per sender and minute */
 export const createGuesses = (most = usualMost): Guesses => {
   const good = new LRUCache<string, true>({ max: mostKnown });
   const bad = new LRUCache<string, true>({ max: mostKnown, ttl: forMs });
   const senders = new LRUCache<string, { made: number }>({ max: mostKnown, ttl: forMs });
   return {
-    // What was good is looked up again: a boot that is under way does not end for what others behind its gateway do.
+    // Valid tokens are always looked up: a running boot must not fail because of others behind the same gateway.
     isOne: (sender, token) => !good.has(token) && (bad.has(token) || (senders.get(sender)?.made ?? 0) >= most),
     note(sender, token, found) {
       if (found) return void good.set(token, true);
@@ -27,7 +27,7 @@ export const createGuesses = (most = usualMost): Guesses => {
       bad.set(token, true);
       const its = senders.get(sender) ?? { made: 0 };
       its.made += 1;
-      // The minute begins with the first one.
+      // The minute starts with the first invalid token.
       if (its.made === 1) senders.set(sender, its);
     },
   };

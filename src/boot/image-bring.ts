@@ -1,4 +1,4 @@
-/** Brings one image to be served: the file that is in the folder already, or what its origin sends, checked; or why it cannot be. */
+/** Prepares one image to be served: the checked file of the folder or of its origin, or the reason why there is none. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,20 +10,19 @@ import type { ImageFolder } from './image-folder';
 import { type ImageRoom, NoRoom } from './image-room';
 import { digestOf } from './images';
 
-/** Whether an image can be sent now. */
 export type Cached =
   | { readonly is: 'ready'; readonly file: FileHandle; readonly bytes: number }
   | { readonly is: 'fetching' }
-  /** `full`: there is no room for it. */
+  /** `full`: there is no space for it. */
   | { readonly is: 'refused'; readonly full: boolean; readonly reason: string };
 
 export type Bringing = Fetching & {
   readonly folder: ImageFolder;
   readonly room: ImageRoom;
-  /** Where images may be fetched; anywhere when empty. */
+  /** Allowed origins; empty allows all. */
   readonly origins: readonly string[];
   readonly log: Log;
-  /** Pause before another try of what failed in passing, in milliseconds. */
+  /** Pause before a transient failure is retried, in milliseconds. */
   readonly retryMs: number;
 };
 
@@ -66,7 +65,7 @@ const fetched = async (bringing: Bringing, wanted: Fetched): Promise<FileHandle>
   }
 };
 
-/** The file that is in the folder already, checked; undefined where there is none that fits. */
+/** The checked file that is already in the folder; undefined if there is none, or if it does not match. */
 const stored = async ({ folder, log }: Bringing, { name, sha256, bytes }: Wanted): Promise<FileHandle | undefined> => {
   const file = await open(folder.pathOf(sha256)).catch(() => undefined);
   if (!file) return undefined;
@@ -76,7 +75,10 @@ const stored = async ({ folder, log }: Bringing, { name, sha256, bytes }: Wanted
   return undefined;
 };
 
-/** Why an image cannot be sent, as the tenant of the node may read it: neither where its origin is nor a path of ours. */
+/**
+ * The reason why an image cannot be served. The tenant of the node may read it, so it names neither the origin nor a
+ * local path.
+ */
 const reasonOf = (thrown: unknown): string => {
   const { code, name, message } = thrown as NodeJS.ErrnoException;
   if (fullCodes.includes(code)) return 'the disk of the boot service is full';
@@ -95,7 +97,7 @@ const refusal = ({ log }: Bringing, { name, sha256 }: Wanted, thrown: unknown): 
 
 const notAdded = 'its file is not in the folder of the boot service, or is not the one of the record: temper image add';
 
-/** Throws nothing: what keeps an image from being served is its answer. */
+/** Throws nothing: a failure is returned as `refused`. */
 export const bringImage = async (bringing: Bringing, wanted: Wanted): Promise<Cached> => {
   try {
     const before = await stored(bringing, wanted);

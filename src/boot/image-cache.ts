@@ -1,4 +1,4 @@
-/** Images of records: fetched once for all readers, checked before a byte of them is sent, and bounded in what they take of the disk. */
+/** Cache of image records' files: fetched once for all readers, verified before the first byte is sent, and bounded on disk. */
 import type { Inventory } from '../inventory';
 import type { Log } from './contents';
 import type { Wanted } from './fetch-image';
@@ -9,16 +9,16 @@ import { createImageRoom } from './image-room';
 export type ImageCacheDeps = {
   /** The data folder of the boot service. */
   readonly dir: string;
-  /** Bytes that all images take at most. */
+  /** Maximum bytes of all images. */
   readonly mostBytes: number;
   readonly inventory: { readonly imageCapabilities: Pick<Inventory['imageCapabilities'], 'kept'> };
-  /** Where images may be fetched; anywhere when empty. */
+  /** Allowed origins; empty allows all. */
   readonly origins: readonly string[];
   readonly log: Log;
-  /** Pause before another try of what failed in passing, and for how long a refusal is answered without another; milliseconds. */
+  /** `retryMs`: pause before a transient failure is retried. `refusedMs`: how long a refusal is cached. Milliseconds. */
   readonly retryMs?: number;
   readonly refusedMs?: number;
-  /** How long an origin may take for the beginning of its answer, and for each MiB of it; milliseconds. */
+  /** Time limit of an origin for the start of its response, and for each MiB; milliseconds. */
   readonly quietMs?: number;
 };
 
@@ -26,7 +26,7 @@ export type ImageCache = { find(image: Wanted): Promise<Cached>; close(): Promis
 
 type Entry = { readonly work: Promise<Cached>; state: Cached; notedAt?: number };
 
-// What makes room is chosen by hours and days.
+// Eviction compares ages of hours and days, so one update a minute is enough.
 const notedMs = 60_000;
 
 const noteUse = async (entry: Entry, touch: () => Promise<void>): Promise<void> => {
@@ -50,7 +50,7 @@ export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
     const state = entries.get(sha256)?.state;
     entries.delete(sha256);
     await folder.remove(sha256);
-    // A reader of it has no run any more, or it would have been kept.
+    // No run reads this image any more; otherwise it would have been kept.
     await closeFile(state);
     log.info('image made room for another', { sha256 });
   };

@@ -1,4 +1,4 @@
-/** What stands behind a URL of an image record: its bytes, or why they cannot be sent now. */
+/** Content of an image record's URL: its bytes, or the reason why they cannot be sent now. */
 import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
 import type { ServedImage } from '../inventory/nodes/image-capabilities';
@@ -14,10 +14,10 @@ export type ImageContentDeps = {
   readonly log: Log;
 };
 
-/** Why there are no bytes, in words for the operator; `status` as HTTP has it. */
+/** The reason without bytes, for the operator; `status` is the HTTP status. */
 export type Wait = { readonly status: 503 | 502 | 507; readonly reason: string };
 
-// As of boot images: an image is read by one request, or by ranges.
+// As for boot images: an image is read in one request or in ranges.
 const trustedMs = 1_000;
 const known = 5_000;
 
@@ -34,7 +34,7 @@ const contentOf = (cached: Cached, { sha256, bytes, name }: ServedImage['image']
   }
 };
 
-/** @returns finds what is sent for a URL by its token; undefined where that is good for nothing (any more) */
+/** @returns a function that finds the content of a URL by its token; undefined if the token is not valid (any more) */
 export const createImageContents = ({ inventory, imageCache, log }: ImageContentDeps) => {
   const asked = new LRUCache<string, ServedImage>({ max: known, ttl: trustedMs });
   const seen = new LRUCache<string, true>({ max: known });
@@ -42,7 +42,7 @@ export const createImageContents = ({ inventory, imageCache, log }: ImageContent
     const before = asked.get(hash);
     if (before) return before;
     const served = await inventory.imageCapabilities.served(hash);
-    // Only what was found is kept: a guess takes no room.
+    // Only found images are cached: guesses take no space.
     if (served) asked.set(hash, served);
     return served;
   };

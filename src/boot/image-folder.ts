@@ -1,13 +1,13 @@
-/** The folder of image records' files, named by their digests, and how much of the disk they take. */
+/** The folder of image records' files, named by digest, and their disk usage. */
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Part of the data folder of the boot service. */
+/** Inside the data folder of the boot service. */
 const subfolder = 'images';
 
 const imageFileName = /^([0-9a-f]{64})\.img$/;
 const unfinished = /\.part$/;
-// A fetch ends sooner: of a 50 GB image, at 15 MB/s.
+// A fetch takes less time, even of a 50 GB image at 15 MB/s.
 const abandonedMs = 3_600_000;
 
 export type StoredImage = { readonly sha256: string; readonly bytes: number; readonly usedAt: number };
@@ -20,12 +20,12 @@ export const createImageFolder = (dir: string) => {
   return {
     pathOf,
 
-    /** A path for bytes that are not checked yet; `unique` distinguishes fetches of several processes. */
+    /** A path for unverified bytes; `unique` separates concurrent fetches of several processes. */
     partOf: (sha256: string, unique: string): string => join(folder, `${sha256}.${unique}.part`),
 
     make: async (): Promise<void> => void (await mkdir(folder, { recursive: true })),
 
-    /** All images, the longest unused first. */
+    /** All images, least recently used first. */
     async list(): Promise<StoredImage[]> {
       const files = await readdir(folder).catch(() => []);
       const found = await Promise.all(
@@ -38,12 +38,12 @@ export const createImageFolder = (dir: string) => {
       return found.flat().toSorted((one, other) => one.usedAt - other.usedAt);
     },
 
-    /** Notes that an image is used now; the time of its last change says so, also after a restart. */
+    /** Records the use of an image as its mtime, which survives a restart. */
     touch: (sha256: string): Promise<void> => utimes(pathOf(sha256), new Date(), new Date()).catch(() => {}),
 
     remove: (sha256: string): Promise<void> => rm(pathOf(sha256), { force: true }),
 
-    /** Removes what fetches of processes that were killed have left. */
+    /** Removes partial files of killed processes. */
     async sweep(): Promise<void> {
       for (const file of (await readdir(folder).catch(() => [])).filter((one) => unfinished.test(one))) {
         const facts = await statOf(file);

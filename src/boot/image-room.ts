@@ -1,23 +1,23 @@
-/** Room for images on the disk: what no run keeps makes way for what one wants, the longest unused first. */
+/** Disk space for images. Images that no run keeps are evicted for new ones, least recently used first. */
 import type { Wanted } from './fetch-image';
 import type { ImageFolder } from './image-folder';
 
 export class NoRoom extends Error {}
 
 export type ImageRoom = {
-  /** Makes room for an image that is going to be fetched. Throws NoRoom. */
+  /** Makes space for an image before its fetch. Throws NoRoom. */
   reserve(wanted: Wanted): Promise<void>;
-  /** The fetch of an image is over, however it ended. */
+  /** Ends a reservation after the fetch, failed or not. */
   release(sha256: string): void;
 };
 
 type RoomDeps = {
   readonly folder: ImageFolder;
-  /** Bytes that all images take at most. */
+  /** Maximum bytes of all images. */
   readonly mostBytes: number;
   /** Digests of the images that a run may still read. */
   kept(): Promise<readonly string[]>;
-  /** Takes an image out of the folder and out of use. */
+  /** Removes an image from the folder and from the cache. */
   evict(sha256: string): Promise<void>;
 };
 
@@ -26,7 +26,7 @@ const mib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
 const setting = 'TEMPER_BOOT_IMAGES_MB';
 
 export const createImageRoom = ({ folder, mostBytes, kept, evict }: RoomDeps): ImageRoom => {
-  /** Bytes that fetches under way are going to write. */
+  /** Bytes reserved by running fetches. */
   const coming = new Map<string, number>();
   let making: Promise<unknown> = folder.make().then(folder.sweep);
   making.catch(() => {});
@@ -51,7 +51,7 @@ export const createImageRoom = ({ folder, mostBytes, kept, evict }: RoomDeps): I
   };
 
   return {
-    /** One at a time: two that count at once would both find the same room. */
+    /** Serialized: two concurrent reservations would both count the same free space. */
     reserve(wanted) {
       const made = making.catch(() => {}).then(() => makeRoom(wanted));
       making = made;

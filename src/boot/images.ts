@@ -1,18 +1,18 @@
-/** The boot service's folder of images: files named by their digests, each opened and checked once. */
+/** The boot service's folder of images: files named by digest, each opened and verified once. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Files of a ramdisk: its boot image, and what a machine loads by the network. */
+/** Files of a ramdisk: its boot image, and the files for network boot. */
 export type FileKind = 'iso' | 'kernel' | 'initrd';
 
-/** Where the file with this digest is stored, below the data folder. Throws for a text that is no digest. */
+/** The path of the file with this digest in the data folder. Throws if the text is not a digest. */
 export const imagePath = (folder: string, sha256: string, kind: FileKind = 'iso'): string => {
   if (!/^[0-9a-f]{64}$/.test(sha256)) throw new Error('no SHA-256 digest');
   return join(folder, `${sha256}.${kind}`);
 };
 
-/** The SHA-256 of all that a file holds, hexadecimal. */
+/** Hexadecimal SHA-256 of a whole file. */
 export const digestOf = async (file: FileHandle): Promise<string> => {
   const hash = createHash('sha256');
   for await (const piece of file.createReadStream({ start: 0, autoClose: false })) hash.update(piece as Buffer);
@@ -20,12 +20,12 @@ export const digestOf = async (file: FileHandle): Promise<string> => {
 };
 
 export type Images = {
-  /** The open file of an image; undefined where this folder has none that fits its digest. */
+  /** The open file of an image; undefined if the folder has none that matches its digest. */
   find(sha256: string, kind?: FileKind): Promise<FileHandle | undefined>;
   close(): Promise<void>;
 };
 
-/** @param warn is given the reason why an image cannot be served */
+/** @param warn receives the reason why an image cannot be served */
 export const createImages = (folder: string, warn: (reason: string, facts: { sha256: string }) => void): Images => {
   const opened = new Map<string, Promise<FileHandle | undefined>>();
   const openChecked = async (sha256: string, kind: FileKind): Promise<FileHandle | undefined> => {
@@ -48,7 +48,7 @@ export const createImages = (folder: string, warn: (reason: string, facts: { sha
       opened.set(key, opening);
       try {
         const file = await opening;
-        // What is missing now may be copied into the folder later.
+        // A missing file may be copied into the folder later.
         if (!file) opened.delete(key);
         return file;
       } catch (thrown) {

@@ -1,19 +1,18 @@
-/** An image with some of its bytes replaced, without a copy of it: the replacement happens in the pieces that are sent. */
+/** An image with some bytes replaced, without a copy: the bytes are replaced in the pieces that are sent. */
 
-/** Bytes that take the place of those of the file, from an offset on. */
+/** Bytes that replace those of the file from an offset. */
 export type Patch = { readonly at: number; readonly bytes: Uint8Array };
 
-/** What pieces are read from: an open file, or bytes in memory. */
+/** Source of pieces: an open file, or bytes in memory. */
 export type Readable = {
   read(into: Buffer, offset: number, length: number, at: number): Promise<{ readonly bytesRead: number }>;
 };
 
-/** Bytes in memory, read as a file is. */
 export const readableBytes = (bytes: Buffer): Readable => ({
   read: async (into, offset, length, at) => ({ bytesRead: bytes.copy(into, offset, at, at + length) }),
 });
 
-/** Lays patches over a piece of the file that begins at `from`; later patches win. Changes the piece. */
+/** Applies patches to a piece of the file that starts at `from`; later patches win. Changes the piece in place. */
 const layOver = (piece: Uint8Array, from: number, patches: readonly Patch[]): void => {
   for (const { at, bytes } of patches) {
     const begin = Math.max(at, from);
@@ -22,14 +21,14 @@ const layOver = (piece: Uint8Array, from: number, patches: readonly Patch[]): vo
   }
 };
 
-/** Bytes that are read and sent at once: BMCs ask for as many. */
+/** Bytes per read and send, the same as BMCs request. */
 export const pieceBytes = 64 * 1024;
 
 export type Span = { readonly from: number; readonly to: number };
 
 /**
- * Reads the bytes from `from` on, and at most to `to`, both included, of a file with patches laid over it: as many as fit into
- * `buffer`, of which it returns a part. Throws where the file ends before `to`.
+ * Reads a file with its patches applied, from `from` to at most `to`, both inclusive. Returns the part of `buffer`
+ * that it filled. Throws if the file ends before `to`.
  */
 export const readOverlaid = async (
   file: Readable,

@@ -1,6 +1,6 @@
-/** The Range header of a request, as RFC 9110 section 14 reads it. */
+/** Range header of a request, by RFC 9110 section 14. */
 
-/** Which bytes to send, both ends included; `all` where the header is none, or one that a server may pass over. */
+/** The bytes to send, both ends inclusive; `all` without a header, or with one that the server may ignore. */
 export type Span =
   | { readonly is: 'all' }
   | { readonly is: 'part'; readonly from: number; readonly to: number }
@@ -9,8 +9,8 @@ export type Span =
 const all: Span = { is: 'all' };
 
 /**
- * Reads a Range header for a file of `size` bytes. Units that are unknown, malformed sets and sets of several ranges count as no
- * header, which the RFC allows (14.2); a range that begins beyond the end is `none`, and is answered 416.
+ * Parses a Range header for a file of `size` bytes. Unknown units, malformed sets and multiple ranges count as no
+ * header, which the RFC allows (14.2). A range that starts beyond the end is `none`, with status 416.
  */
 export const spanOf = (header: string | undefined, size: number): Span => {
   const [, first, last] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header ?? '') ?? [];

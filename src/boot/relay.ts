@@ -1,4 +1,7 @@
-/** Passes what ramdisks ask on to the API's listener for ramdisks, so that their network reaches no port but the boot service's. */
+/**
+ * Relay of ramdisk requests to the API's ramdisk listener. The ramdisks' network then needs to reach no port but the
+ * boot service's.
+ */
 import { type ClientRequest, type IncomingMessage, request as requestPlainly, type ServerResponse } from 'node:http';
 import { request as requestByTls } from 'node:https';
 import { pipeline } from 'node:stream';
@@ -10,28 +13,27 @@ import type { Log } from './contents';
 import { answerEmpty } from './send';
 
 export type RelayDeps = {
-  /** The API's listener for ramdisks. */
   readonly api: URL;
-  /** Whether an address is that of a proxy in front of the boot service, whose X-Forwarded-For is believed. */
+  /** True for the address of a proxy in front of the boot service. Its X-Forwarded-For is trusted. */
   readonly trusts: Trusts;
   readonly log: Log;
-  /** How long the API may take to answer, milliseconds. */
+  /** Time limit for the API's response, in milliseconds. */
   readonly answerMs?: number;
-  /** Requests of each kind (with a body, without) that are passed on at once: of all senders, and of one. */
+  /** Concurrent requests of each kind (with a body, without): in total, and `ofOne` per sender. */
   readonly atOnce?: number;
   readonly ofOne?: number;
 };
 
 const usualAnswerMs = 60_000;
-// The API reads 32 bodies of ramdisks at once and 4 of one sender: a few more wait here, and memory has its bound.
+// The API reads 32 ramdisk bodies at once, 4 of one sender. A few more wait here, which bounds memory.
 const usualAtOnce = 64;
 const usualOfOne = 8;
 
-// RFC 3986, without #: a path with any other character is none of these.
+// RFC 3986, without #. A path with any other character matches none of the offered paths.
 const query = String.raw`(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?`;
 const looking = ['GET', 'HEAD'];
 
-/** What ramdisks ask, each path as they spell it; no other leads to the API. */
+/** The paths of ramdisk requests, spelled as ramdisks spell them. No other path reaches the API. */
 const offered: readonly { readonly path: RegExp; readonly methods: readonly string[] }[] = [
   { path: /^\/(?:v1\/?)?$/, methods: looking },
   { path: new RegExp(`^/v1/lookup${query}$`), methods: looking },
@@ -41,10 +43,9 @@ const offered: readonly { readonly path: RegExp; readonly methods: readonly stri
 
 const offeredAt = (url: string | undefined) => offered.find(({ path }) => path.test(url ?? ''));
 
-/** Whether a request's URL is one that is passed on. */
 export const isRelayed = (url: string | undefined): boolean => offeredAt(url) !== undefined;
 
-/** Headers of a request that the API looks at. Everything else stays here, above all what says who asks and where a body ends. */
+/** Request headers that the API reads. All others are dropped, especially those that name the sender or frame the body. */
 const passedOn = [
   'accept',
   'content-encoding',
@@ -57,7 +58,7 @@ const passedOn = [
   'x-openstack-request-id',
 ];
 
-/** RFC 9110, section 7.6.1: of one connection, and not of the next. */
+/** RFC 9110, section 7.6.1: hop-by-hop headers. */
 const ofConnection = new Set([
   'connection',
   'keep-alive',
@@ -68,21 +69,24 @@ const ofConnection = new Set([
   'upgrade',
 ]);
 
-/** How the API knows a request that came this way; it wants this service among its trusted proxies then. */
+/** Marks relayed requests for the API. The API then requires this service among its trusted proxies. */
 const via = '1.1 temper-boot';
-/** Whom it takes for the sender: the API has to see the same address, or one of them trusts too few or too many proxies. */
+/**
+ * The sender's address as the boot service resolves it. If the API resolves another one, one of the two trusts too
+ * few or too many proxies.
+ */
 const senderHeader = 'x-temper-ramdisk';
 
 const hostPattern = /^[\w.:[\]-]{1,255}$/;
 
-/** X-Forwarded-For as it is sent on: what a sender wrote there itself is believed of trusted proxies alone. */
+/** The X-Forwarded-For to send. What the sender sent is kept only if the sender is a trusted proxy. */
 const forwardedFor = ({ trusts }: RelayDeps, request: IncomingMessage): string => {
   const address = peerAddress(request.socket.remoteAddress);
   const given = request.headers['x-forwarded-for'];
   return given !== undefined && trusts(address) ? `${given}, ${address}` : address;
 };
 
-/** How the end of the body is given to the API; undefined for a request without one. */
+/** Body framing headers for the API; undefined for a request without a body. */
 const framingOf = ({ method, headers }: IncomingMessage): Record<string, string> | undefined => {
   if (method !== 'POST') return undefined;
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' };
@@ -99,17 +103,17 @@ const headersOn = (deps: RelayDeps, request: IncomingMessage): Record<string, st
   return {
     ...Object.fromEntries(given),
     ...framingOf(request),
-    // Links of the answer are made of it, for the ramdisk that asked.
+    // The API builds links of the response from it.
     host: hostPattern.test(host) ? host : deps.api.host,
     'x-forwarded-for': forwardedFor(deps, request),
     via,
     [senderHeader]: senderAddress(request, deps.trusts),
-    // The rest of a body that is refused is read by the API; a closed connection could take its answer with it.
+    // The API reads the rest of a refused body. Closing the connection could lose its response.
     connection: 'keep-alive',
   };
 };
 
-/** A connection of its own for each request: none can be taken for the beginning of another's. */
+/** Each request has its own connection. This rules out request smuggling between requests. */
 const open = (deps: RelayDeps, request: IncomingMessage): ClientRequest => {
   const { api, answerMs = usualAnswerMs } = deps;
   const send = api.protocol === 'https:' ? requestByTls : requestPlainly;
@@ -128,7 +132,7 @@ const open = (deps: RelayDeps, request: IncomingMessage): ClientRequest => {
 const answerHeaders = ({ headers }: IncomingMessage) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
 
-/** Sends the API's answer on. What the sender still has of its body is read and dropped, so that it comes to read the answer. */
+/** Sends the API's response. Reads and drops the rest of the request body, so that the sender gets to read the response. */
 const answerWith = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -154,15 +158,18 @@ const passOn = (deps: Passing, request: IncomingMessage, response: ServerRespons
     request.unpipe(onward);
     answerEmpty(response, 502, { 'retry-after': '5', connection: 'close' });
   });
-  // A sender that goes away in the middle takes its request with it.
+  // If the sender disconnects, its request to the API is aborted.
   response.on('close', () => onward.destroy());
-  // Before the first byte of a body: the API's time for it begins as it does for a sender of its own.
+  // Sent before the first body byte, so that the API's body timeout starts as for a direct sender.
   onward.flushHeaders();
   if (framingOf(request)) request.pipe(onward);
   else onward.end();
 };
 
-/** Takes a place among all and one among its sender's; undefined where there is none. @returns gives both back */
+/**
+ * Takes one slot in total and one of the sender; undefined if there is none.
+ * @returns a function that frees both
+ */
 const placeOf = (
   deps: RelayDeps,
   { all, senders }: { readonly all: Turnstile; readonly senders: Turnstile },
@@ -176,7 +183,7 @@ const placeOf = (
   return undefined;
 };
 
-/** @returns answers requests for which `isRelayed` holds */
+/** @returns a handler of requests for which `isRelayed` is true */
 export const createRelay = (deps: RelayDeps): ((request: IncomingMessage, response: ServerResponse) => void) => {
   const warn = boundedLines((message, facts) => deps.log.warn(message, facts));
   const turnstiles = {

@@ -1,28 +1,28 @@
-/** What boot loaders are sent: scripts of iPXE and configurations of GRUB. */
+/** Scripts for boot loaders: iPXE scripts and GRUB configurations. */
 import { scriptArguments } from '../model/boot/kernel-arguments';
 
-/** Boot loaders that ask, by the names of what they are sent. */
+/** Boot loaders, by the file names of their scripts. */
 export type Loader = 'boot.ipxe' | 'grub.cfg';
 
-/** Names under which small files and initramfs are known to the loader. */
+/** The values of one boot that its script contains. */
 export type Loaded = {
-  /** Below /boot/ of the boot service: the token of a boot's URLs, or where all such machines find the same. */
+  /** Path below /boot/ of the boot service: the token of the boot's URLs, or the shared path of discovery. */
   readonly at: string;
   readonly mac: string;
-  /** Of this boot, within the grammar of kernel arguments. */
+  /** Kernel arguments of this boot, valid by their grammar. */
   readonly arguments: string;
-  /** Whether there are small files to load beside the initramfs. */
+  /** True if there are small files to load with the initramfs. */
   readonly files: boolean;
 };
 
 const initrdsOf = ({ files }: Loaded): string[] => ['initrd', ...(files ? ['files.img'] : [])];
 
-/** How often a loader asks again before it gives up, and seconds between. */
+/** Number of retries of a loader, and the seconds between them. */
 const retries = { tries: 60, seconds: 5 };
 
 const ipxe = (lines: readonly string[]): string => `${['#!ipxe', ...lines].join('\n')}\n`;
 
-/** Asks for the machine's own script until there is one, or patience ends. */
+/** Requests the machine's own script until there is one, or until the retries are used up. */
 const asking = [
   'set tries:int32 0',
   ':again',
@@ -36,8 +36,8 @@ const asking = [
 ];
 
 /**
- * The first script, the same for all machines: it says from which port, and what kind of machine asks. A URL without a host is
- * of the server that the script came from (https://ipxe.org/cmd/chain).
+ * The first script, identical for all machines. It sends the port's MAC address and the architecture. iPXE resolves a
+ * URL without a host against the server of the script (https://ipxe.org/cmd/chain).
  */
 export const firstScript = ipxe(asking);
 
@@ -46,10 +46,10 @@ const waiting: Readonly<Record<Loader, string>> = {
   'grub.cfg': `sleep ${retries.seconds}\nconfigfile $temper/boot/network/$net_default_mac/grub.cfg\n`,
 };
 
-/** Its run has not powered the node on yet, as far as is on record: the loader asks again. */
+/** For a node whose power-on is not recorded yet: the loader waits and retries. */
 export const waitingScript = (loader: Loader): string => waiting[loader];
 
-/** There is nothing to boot: the firmware goes on with its next device. */
+/** Nothing to boot: the firmware continues with its next device. */
 export const exitScript = (loader: Loader, says: string): string =>
   loader === 'boot.ipxe' ? ipxe([`echo ${says}`, 'exit 1']) : `echo "${says}"\nexit\n`;
 
@@ -60,7 +60,7 @@ const loadByIpxe = (boot: Loaded): string => {
     'set tries:int32 0',
     ':again',
     'imgfree',
-    // EFI's boot stub finds its initramfs by these names; a BIOS kernel has them from the loader, and passes them over.
+    // EFI's boot stub finds its initramfs by these names. A BIOS kernel gets it from the loader and ignores them.
     `${load('kernel', 'kernel')} ${scriptArguments(boot.mac, names)} ${boot.arguments} || goto wait`,
     ...names.map((name) => `${load('initrd', name)} || goto wait`),
     'boot || goto wait',
@@ -73,7 +73,7 @@ const loadByIpxe = (boot: Loaded): string => {
   ]);
 };
 
-/** `temper` is the server of the boot service in GRUB's words; the first configuration sets it. */
+/** `temper` is the boot service as a GRUB device. The first configuration sets it. */
 const loadByGrub = (boot: Loaded): string => {
   const at = `$temper/boot/${boot.at}`;
   return [
@@ -87,6 +87,6 @@ const loadByGrub = (boot: Loaded): string => {
   ].join('\n');
 };
 
-/** The script of one boot: it holds the secret of its URLs and the ramdisk's token. */
+/** The script of one boot. It contains the secret of its URLs and the ramdisk's token. */
 export const bootScript = (loader: Loader, boot: Loaded): string =>
   loader === 'boot.ipxe' ? loadByIpxe(boot) : loadByGrub(boot);

@@ -1,11 +1,10 @@
-/** Sends contents over HTTP: whole or in ranges, conditionally, as fast as the client takes them and no slower than it must. */
+/** Sends contents over HTTP: whole or in ranges, with conditional requests, and at the client's pace above a minimum. */
 import type { ServerResponse } from 'node:http';
 import pLimit from 'p-limit';
 import { namesTag } from '../model/entity-tags';
 import { type Patch, pieceBytes, type Readable, readOverlaid, type Span } from './overlay';
 import { spanOf } from './ranges';
 
-/** What is sent for a URL. */
 export type Content = {
   readonly file: Readable;
   readonly size: number;
@@ -17,7 +16,7 @@ export const answerEmpty = (response: ServerResponse, status: number, headers: R
   response.writeHead(status, { 'content-length': '0', ...headers }).end();
 };
 
-/** A text that is made for this request and kept by nothing on its way. */
+/** A text for this request only; intermediaries must not cache it. */
 export const answerText = (response: ServerResponse, method: string | undefined, text: string): void => {
   const length = String(Buffer.byteLength(text));
   response.writeHead(200, {
@@ -28,13 +27,13 @@ export const answerText = (response: ServerResponse, method: string | undefined,
   response.end(method === 'HEAD' ? undefined : text);
 };
 
-/** Why something is not sent now, for the worker that asks. */
+/** The reason why an image is not sent now, for the worker that requests it. */
 export const answerReason = (response: ServerResponse, status: number, reason: string): void => {
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', 'retry-after': '5' };
   response.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(reason)) }).end(reason);
 };
 
-/** Buffers of pieces, used again: what a thousand readers of small ranges left behind would else fill the memory first. */
+/** Pooled buffers. Otherwise the garbage of a thousand readers of small ranges would fill the memory. */
 const spare: Buffer[] = [];
 const mostSpare = 64;
 const takeBuffer = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes);
@@ -42,13 +41,13 @@ const keepBuffer = (buffer: Buffer): void => {
   if (spare.length < mostSpare) spare.push(buffer);
 };
 
-// More would only wait for the threads that read files, each with a buffer of its own.
+// More reads would only wait for libuv's file threads, each with a buffer.
 const readLimit = pLimit(16);
 
-/** Resolves true once the client has been sent the piece, false where it is gone. */
+/** Resolves true when the piece is sent to the client, false if the client has disconnected. */
 const sent = (response: ServerResponse, piece: Buffer, last: boolean): Promise<boolean> =>
   new Promise((done) => {
-    // Of what is written after its end an answer says nothing.
+    // A write to a destroyed response never calls its callback.
     if (response.destroyed) return done(false);
     const gone = () => done(false);
     response.once('close', gone);
@@ -61,8 +60,8 @@ const sent = (response: ServerResponse, piece: Buffer, last: boolean): Promise<b
   });
 
 /**
- * Sends bytes as the client takes them: a reader holds one piece in memory and no more. A client that takes none for too long is
- * cut off, and so is a dripping one. Throws where the file cannot be read to the end.
+ * Sends bytes at the client's pace, with one piece in memory per reader. Disconnects a client that takes too long for
+ * one piece. Throws if the file cannot be read to the end.
  */
 const send = async (
   response: ServerResponse,
@@ -88,14 +87,14 @@ const send = async (
     if (from > to) response.end();
   } finally {
     clearTimeout(slow);
-    // What a connection that ended in the middle still holds of it is not known.
+    // A broken connection may still reference the buffer.
     if (whole && buffer) keepBuffer(buffer);
   }
 };
 
 /**
  * Answers GET and HEAD for a content.
- * @param pieceMs how long a client may take to read one piece of 64 KiB
+ * @param pieceMs time limit of the client to read one piece of 64 KiB
  */
 export const answer = async (response: ServerResponse, content: Content, pieceMs: number): Promise<void> => {
   const { req: request } = response;

@@ -1,4 +1,4 @@
-/** The listener of the boot service: contents of boots under their URLs, and what machines ask for before they have one. */
+/** The listener of the boot service: contents of boots, and network boot requests without a token. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { peerAddress } from '../model/access/bmc-addresses';
 import { senderAddress, senderKey, type Trusts } from '../model/access/senders';
@@ -14,33 +14,33 @@ import { answer, answerEmpty, answerReason, type Content } from './send';
 export type BootDeps = ContentDeps &
   NetworkDeps &
   ImageContentDeps & {
-    /** How long a client may take to read one piece of 64 KiB, milliseconds. */
+    /** Time limit of a client to read one piece of 64 KiB, in milliseconds. */
     readonly pieceMs: number;
-    /** Requests under one URL at once at most; further ones are answered 503. */
+    /** Concurrent requests per URL; further ones are answered 503. */
     readonly readersAtOnce?: number;
-    /** Whether an address is that of a proxy in front, whose X-Forwarded-For is believed. */
+    /** True for the address of a proxy in front. Its X-Forwarded-For is trusted. */
     readonly trusts: Trusts;
-    /** Made-up URLs of one sender in a minute that are looked up. */
+    /** Look-ups of invalid tokens per sender and minute. */
     readonly guesses?: number;
   };
 
 const defaultReaders = 16;
 
-/** Token and last part of a path that leads to contents; undefined for any other path. */
+/** Token and last segment of a content's path; undefined for any other path. */
 const partIn = (url: string | undefined): { readonly token: string; readonly part: Part | 'image' } | undefined => {
   const [, token, part] =
     /^\/boot\/([A-Za-z0-9_-]{43})\/(ramdisk\.iso|kernel|initrd|files\.img|image)$/.exec(url ?? '') ?? [];
   return token === undefined ? undefined : { token, part: part as Part | 'image' };
 };
 
-/** What a URL leads to, whose readers are counted together, and the token in it. */
+/** The target of a URL: its token, and the key by which its readers are counted. */
 type Wanted = {
   readonly key: string;
   readonly token?: string;
   find(): Promise<Awaited<ReturnType<ReturnType<typeof createImageContents>>> | Content>;
 };
 
-/** @returns the listener of the boot service; every answer but contents and scripts is empty */
+/** @returns the listener of the boot service. Only contents, reasons and scripts have a response body */
 export const bootListener = (deps: BootDeps): RequestListener => {
   const { log, pieceMs, readersAtOnce = defaultReaders } = deps;
   const find = createContents(deps);
@@ -49,12 +49,12 @@ export const bootListener = (deps: BootDeps): RequestListener => {
   const readers = createTurnstile(readersAtOnce);
   const guesses = createGuesses(deps.guesses);
   const warn = boundedLines((message, facts) => log.warn(message, facts));
-  // A proxy that does not say for whom it asks is one sender.
+  // A proxy that sends no X-Forwarded-For counts as one sender.
   const senderOf = (request: IncomingMessage): string =>
     senderKey(senderAddress(request, deps.trusts) || peerAddress(request.socket.remoteAddress));
   const findAt = (url: string | undefined, sender: string): Wanted | undefined => {
     const discovered = discoveryPart(url);
-    // One URL for all such machines: each sender has the readers that a URL has else.
+    // All such machines share one URL, so the reader limit applies per sender.
     if (discovered) return { key: `discovery ${sender}`, find: () => discoveryContent(deps, discovered) };
     const wanted = partIn(url);
     if (!wanted) return undefined;
@@ -82,16 +82,16 @@ export const bootListener = (deps: BootDeps): RequestListener => {
       return answerEmpty(response, 405, { allow: 'GET, HEAD' });
     const sender = senderOf(request);
     const answering = network(request);
-    // A machine asks for one thing after another.
+    // A machine sends one request after the other.
     if (answering) return inTurn(`network ${sender}`, response, () => answering(response));
     const wanted = findAt(request.url, sender);
     if (wanted === undefined) return answerEmpty(response, 404, { connection: 'close' });
     return inTurn(wanted.key, response, () => send(wanted, sender, response));
   };
   return (request, response) => {
-    request.resume(); // a body is of no interest
+    request.resume(); // request bodies are ignored
     serve(request, response).catch((error: NodeJS.ErrnoException) => {
-      // A client that goes away in the middle is usual: BMCs do so whenever they have read what they wanted.
+      // Disconnects are normal: BMCs disconnect after they have read what they need.
       if (response.destroyed || error.code === 'ERR_STREAM_PREMATURE_CLOSE') return response.destroy();
       warn({ sender: senderOf(request) }, 'boot image not sent', { reason: error.message });
       if (response.headersSent) return response.destroy();
