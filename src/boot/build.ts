@@ -1,4 +1,4 @@
-/** Builds the boot image of a ramdisk once, and finds its areas for a boot's arguments and files. */
+/** Builds a ramdisk's boot image and finds its areas for kernel arguments and files. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, type FileHandle, link, mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
@@ -6,13 +6,12 @@ import { delimiter, join } from 'node:path';
 import { type Area, areaMarks, type RamdiskValues } from '../model/boot/ramdisks';
 import { digestOf, type FileKind, imagePath } from './images';
 
-/** A fault that the operator can fix. */
 export class BuildFault extends Error {}
 
 const argumentsRoom = 2_048;
 const filesRoom = 64 * 1024;
 
-/** Programs by name, with the Debian packages that contain them. grub-mkrescue starts all but itself. */
+/** Required programs and their Debian packages. grub-mkrescue runs the other three. */
 const programs: Readonly<Record<string, string>> = {
   'grub-mkrescue': 'grub-common',
   xorriso: 'xorriso',
@@ -24,8 +23,8 @@ const folderOf = (program: string, searched: string): string | undefined =>
   searched.split(delimiter).find((folder) => folder !== '' && existsSync(join(folder, program)));
 
 /**
- * Throws BuildFault with the packages of each missing program and of each firmware without GRUB modules.
- * @param searched folders of programs, as in PATH
+ * Throws BuildFault with the missing Debian packages.
+ * @param searched program folders, as in PATH
  */
 const requirePrograms = (arch: string, searched: string): void => {
   const packages = Object.entries(programs).flatMap(([name, brings]) => (folderOf(name, searched) ? [] : [brings]));
@@ -47,16 +46,16 @@ const requirePrograms = (arch: string, searched: string): void => {
     );
 };
 
-// Modules that grub-mkrescue makes GRUB load at start. If one is missing, each boot's console shows errors.
+// GRUB loads these at start. If one is missing, each boot's console shows errors.
 const partitions =
   'part_acorn part_amiga part_apple part_bsd part_dfly part_dvh part_gpt part_msdos part_plan part_sun part_sunpc';
 const grubModules = `linux normal iso9660 serial terminal echo search ${partitions} all_video`;
 
-/** GRUB's configuration without a prompt or a wait. A boot's arguments overwrite the mark and the blanks after it. */
+/** A boot's arguments overwrite the mark and the blanks after it. */
 const grubConfig = (): string =>
   [
     'set timeout=0',
-    // Without it GRUB gives the kernel no framebuffer, and the BMC's remote screen stays black.
+    // Without it GRUB sets no video mode for the kernel, and the BMC's remote screen stays black.
     'insmod all_video',
     `linux /boot/vmlinuz ${areaMarks.arguments.padEnd(argumentsRoom)}`,
     'initrd /boot/initrd /boot/files.img',
@@ -64,7 +63,7 @@ const grubConfig = (): string =>
     '',
   ].join('\n');
 
-/** The area that the small files overwrite. The kernel skips zeros between archives. */
+/** The area for small files. The kernel skips zeros between archives. */
 const filesImage = (): Buffer => {
   const bytes = Buffer.alloc(filesRoom);
   bytes.write(areaMarks.files, 'latin1');
@@ -75,7 +74,6 @@ const linkOrCopy = (from: string, to: string): Promise<void> => link(from, to).c
 
 type RamdiskParts = { readonly kernel: string; readonly initrd: string; readonly arch: string };
 
-/** Writes the tree of files of the image into a folder. */
 const layOut = async (tree: string, { kernel, initrd }: Pick<RamdiskParts, 'kernel' | 'initrd'>): Promise<void> => {
   await mkdir(join(tree, 'boot/grub'), { recursive: true });
   await linkOrCopy(kernel, join(tree, 'boot/vmlinuz'));
@@ -99,7 +97,7 @@ const runProgram = (program: string, args: readonly string[], env: Environment):
     );
   });
 
-/** Builds a hybrid ISO for BIOS and UEFI at `image`. Throws BuildFault. */
+/** Builds a hybrid ISO for BIOS and UEFI. Throws BuildFault. */
 const buildImage = async (work: string, image: string, given: RamdiskParts, searched: string): Promise<void> => {
   requirePrograms(given.arch, searched);
   const tree = join(work, 'tree');
@@ -111,7 +109,7 @@ const buildImage = async (work: string, image: string, given: RamdiskParts, sear
 
 const scanBytes = 1 << 20;
 
-/** All offsets of a text in a file. All are needed, because the caller requires exactly one. */
+/** All offsets, because the caller requires exactly one. */
 const placesOf = async (file: FileHandle, text: string): Promise<number[]> => {
   const wanted = Buffer.from(text, 'latin1');
   const buffer = Buffer.alloc(scanBytes + wanted.length - 1);
@@ -125,7 +123,7 @@ const placesOf = async (file: FileHandle, text: string): Promise<number[]> => {
   }
 };
 
-/** The mark and the `filling` bytes after it, at most `most` bytes. */
+/** The mark and the `filling` bytes after it. */
 const areaOf = async (file: FileHandle, mark: string, filling: number, most: number): Promise<Area> => {
   const [at, ...others] = await placesOf(file, mark);
   if (at === undefined || others.length > 0)
@@ -139,13 +137,12 @@ const areaOf = async (file: FileHandle, mark: string, filling: number, most: num
   return { at, bytes: end };
 };
 
-/** The areas of an image for kernel arguments and for small files. Throws BuildFault if one is missing or occurs twice. */
+/** Throws BuildFault if an area is missing or occurs twice. */
 const areasOf = async (file: FileHandle): Promise<{ readonly line: Area; readonly files: Area }> => ({
   line: await areaOf(file, areaMarks.arguments, 0x20, argumentsRoom),
   files: await areaOf(file, areaMarks.files, 0, filesRoom),
 });
 
-/** The part of a ramdisk record that its files determine. */
 type StoredRamdisk = Omit<RamdiskValues, 'name' | 'arch' | 'args'>;
 
 const digestAt = async (path: string): Promise<string> => {
@@ -158,7 +155,7 @@ const digestAt = async (path: string): Promise<string> => {
 };
 
 /**
- * Stores a copy of a file under its digest, for machines that boot from the network.
+ * Stores a copy for network boot.
  * @returns the digest
  */
 const keep = async (folder: string, work: string, path: string, kind: FileKind): Promise<string> => {
@@ -170,10 +167,10 @@ const keep = async (folder: string, work: string, path: string, kind: FileKind):
 };
 
 /**
- * Stores a boot image in the data folder under its digest. It is built from a kernel and an initramfs, or is an ISO
- * that already has the marks.
- * @returns what its record holds. Throws BuildFault, or the system's error if a file cannot be read or written
- * @param searched folders of the programs that build it, as in PATH
+ * Stores a boot image in the data folder by digest: built from a kernel and an initramfs, or an ISO with the marks.
+ * Throws BuildFault, or the system's error for a file.
+ * @returns the values of its record
+ * @param searched program folders, as in PATH
  */
 export const storeImage = async (
   folder: string,

@@ -15,20 +15,15 @@ export type Log = Record<'info' | 'warn', (message: string, facts?: Record<strin
 export type ContentDeps = {
   readonly inventory: { readonly bootCapabilities: Pick<Inventory['bootCapabilities'], 'served'> };
   readonly images: Pick<Images, 'find'>;
-  /** Included in each boot. */
   readonly files: readonly SmallFile[];
   readonly log: Log;
-  /** How long a URL stays valid after the end of its boot, in milliseconds. */
+  /** Cache time of a URL, in milliseconds. A URL stays valid this long after its boot has ended. */
   readonly trustedMs?: number;
 };
 
-/** Last segment of a URL. */
 export type Part = 'ramdisk.iso' | 'kernel' | 'initrd' | 'files.img';
 
-/**
- * How long a URL stays valid after the end of its boot. BMCs read an image in thousands of ranges, and PostgreSQL is
- * read once a second.
- */
+/** BMCs read an image in thousands of ranges; PostgreSQL is queried once a second. */
 const usualTrustedMs = 1_000;
 const mostKnown = 5_000;
 
@@ -38,7 +33,7 @@ const etagOf = (sha256: string, patches: readonly Patch[]): string => {
   return `"${hash.digest('base64url').slice(0, 32)}"`;
 };
 
-/** A file of a ramdisk record, by its digest; undefined if it is missing. */
+/** Undefined if the file is missing. */
 export const plainFile = async (
   images: ContentDeps['images'],
   sha256: string | null,
@@ -48,7 +43,6 @@ export const plainFile = async (
   return file && { file, size: (await file.stat()).size, patches: [], etag: etagOf(sha256!, []) };
 };
 
-/** The archive of small files, which a loader loads with an initramfs. */
 export const smallFilesOf = (files: readonly SmallFile[]): Content => {
   const bytes = cpioOf(files);
   const etag = etagOf('', [{ at: 0, bytes }]);
@@ -62,7 +56,7 @@ const contentOf = async (
   token: string,
 ): Promise<Content | undefined> => {
   const { iso_sha256, iso_bytes: size, kernel_sha256, initrd_sha256 } = served.ramdisk;
-  // A URL serves only the parts of its node's boot mode (network or virtual media).
+  // A URL serves only its node's boot mode: network or virtual media.
   if (served.network === (part === 'ramdisk.iso')) return undefined;
   switch (part) {
     case 'kernel':
@@ -80,16 +74,13 @@ const contentOf = async (
   }
 };
 
-/**
- * @returns a function that finds the content of a URL by its token and last segment; undefined if the URL is not
- * valid (any more)
- */
+/** @returns finds the content of a URL; undefined if the token is not valid (any more) */
 export const createContents = (deps: ContentDeps) => {
   const { inventory, log, trustedMs = usualTrustedMs } = deps;
   const cache = new LRUCache<string, Promise<Content | undefined>>({ max: mostKnown, ttl: trustedMs });
   const seen = new LRUCache<string, true>({ max: mostKnown });
   const made = new LRUCache<string, { readonly from: string; readonly content: Content }>({ max: mostKnown });
-  /** The content already built for this URL, if its row in PostgreSQL has not changed. */
+  /** Reuses the content if its row in PostgreSQL has not changed. */
   const sameOrNew = async (key: string, served: Served, part: Part, token: string): Promise<Content | undefined> => {
     const from = JSON.stringify(served);
     const before = made.get(key);
@@ -115,7 +106,7 @@ export const createContents = (deps: ContentDeps) => {
     const finding = find(hash, token, part);
     cache.set(key, finding);
     const drop = () => cache.peek(key) === finding && cache.delete(key);
-    // Only found contents are cached: guesses and failures take no space.
+    // Guesses and failures are not cached.
     finding.then((content) => content ?? drop(), drop);
     return finding;
   };

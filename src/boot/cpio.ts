@@ -1,10 +1,10 @@
 /** A cpio archive in `newc` format, which the kernel unpacks with its initramfs. */
 
-/** A file at `path` in the ramdisk, relative to its root. */
+/** `path` is relative to the ramdisk's root. */
 export type SmallFile = {
   readonly path: string;
   readonly content: Uint8Array;
-  /** True: all users of the ramdisk may read it. Otherwise only root may. */
+  /** Readable for all users of the ramdisk; otherwise only for root. */
   readonly readable?: boolean;
 };
 
@@ -27,13 +27,13 @@ const privateFile = 0o100600;
 const readableFile = 0o100644;
 const folder = 0o040755;
 
-/** Parent folders of a path, outermost first. */
+/** Outermost first. */
 const foldersOf = (path: string): string[] => {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, at) => parts.slice(0, at + 1).join('/'));
 };
 
-/** Packs files in their order, after their parent folders. Paths are relative to the root. */
+/** Packs files after their parent folders. */
 export const cpioOf = (files: readonly SmallFile[]): Buffer => {
   const folders = [...new Set(files.flatMap(({ path }) => foldersOf(path)))];
   const none = new Uint8Array();

@@ -1,4 +1,4 @@
-/** The folder of dnsmasq. A command creates it, and the boot service maintains its list of machines. */
+/** The folder of dnsmasq. A command creates it; the boot service maintains its machines. */
 import { chmod, copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { BootMachine } from '../inventory/nodes/network-boots';
@@ -6,7 +6,7 @@ import { BuildFault } from './build';
 import type { Log } from './contents';
 import { type DhcpFolder, dnsmasqConfig, grubStart, hostLines, machinesFolder } from './dnsmasq';
 
-/** `from`: its path in the package, relative to a root. */
+/** `from`: path relative to a root. */
 type Loader = { readonly name: string; readonly from: string; readonly brings: string };
 
 const unsigned: readonly Loader[] = ['undionly.kpxe', 'snponly.efi'].map((name) => ({
@@ -14,7 +14,7 @@ const unsigned: readonly Loader[] = ['undionly.kpxe', 'snponly.efi'].map((name) 
   from: `usr/lib/ipxe/${name}`,
   brings: 'ipxe',
 }));
-// Shim starts the file called grubx64.efi in its own folder.
+// Shim starts grubx64.efi of its own folder.
 const signed: readonly Loader[] = [
   { name: 'shimx64.efi', from: 'usr/lib/shim/shimx64.efi.signed', brings: 'shim-signed' },
   {
@@ -23,12 +23,12 @@ const signed: readonly Loader[] = [
     brings: 'grub-efi-amd64-signed',
   },
 ];
-/** Configuration paths of GRUB's network images: Debian's build first, then others. */
+/** Configuration paths of GRUB's network images: Debian's, then others. */
 const grubConfigs = ['debian-installer/amd64/grub/grub.cfg', 'grub/grub.cfg'];
 
-/** Writes a file atomically. dnsmasq runs as another user, so the file is readable for all. */
+/** Writes atomically. dnsmasq runs as another user, so all may read the file. */
 const writeWhole = async (path: string, text: string): Promise<void> => {
-  // dnsmasq ignores files in its folder whose names start with a dot.
+  // dnsmasq ignores file names with a leading dot.
   const written = join(dirname(path), `.${basename(path)}.new`);
   await writeFile(written, text);
   await chmod(written, 0o644);
@@ -49,8 +49,9 @@ const copyLoaders = async (folder: string, root: string, loaders: readonly Loade
 };
 
 /**
- * Creates the folder: configuration, boot loaders, and an empty folder of machines if there is none. Idempotent.
- * @returns the path of the configuration. Throws BuildFault, or the system's error
+ * Creates configuration, boot loaders and the folder of machines. Idempotent. Throws BuildFault, or the system's
+ * error.
+ * @returns the path of the configuration
  */
 export const prepareDhcp = async (wanted: DhcpFolder): Promise<string> => {
   const { dir, url, secureBoot, loaders = '/' } = wanted;
@@ -69,13 +70,13 @@ export const prepareDhcp = async (wanted: DhcpFolder): Promise<string> => {
 };
 
 /**
- * Makes the dnsmasq of this folder reread its machines. dnsmasq detects new files without it, but not removed lines.
- * @returns the reason of a failure; undefined after success
+ * Sends SIGHUP to dnsmasq. It detects added lines itself, but not removed ones.
+ * @returns the reason of a failure
  */
 const reload = async (dir: string): Promise<string | undefined> => {
   try {
     const pid = Number((await readFile(join(dir, 'dnsmasq.pid'), 'utf8')).trim());
-    // Another process may reuse the PID of one that ended.
+    // The PID may belong to another process by now.
     const name = (await readFile(`/proc/${pid}/comm`, 'utf8')).trim();
     if (name !== 'dnsmasq') return `process ${pid} is ${name}`;
     process.kill(pid, 'SIGHUP');
@@ -91,10 +92,7 @@ export type MachinesDeps = {
   readonly log: Log;
 };
 
-/**
- * @returns a function that writes the list of machines if it has changed, and makes dnsmasq reread it; true if it has
- * changed. Throws
- */
+/** @returns writes and reloads a changed list of machines; true if it has changed. Throws */
 export const createMachineList = ({ dir, machines, log }: MachinesDeps) => {
   const path = join(dir, machinesFolder, 'temper');
   let written: string | undefined;

@@ -1,15 +1,14 @@
-/** Discovery boot of machines without a node: a ramdisk that reports their hardware. Such a boot has no secrets. */
+/** Discovery boot of machines without a node: a ramdisk reports their hardware. It has no secrets. */
 import type { Inventory } from '../inventory';
 import { discoveryArguments } from '../model/boot/kernel-arguments';
 import { type ContentDeps, plainFile, smallFilesOf } from './contents';
 import { bootScript, exitScript, type Loader } from './scripts';
 import type { Content } from './send';
 
-/** Settings of discovery boots; absent if discovery is off. */
 export type Discovery = {
   /** Name of the ramdisk record. */
   readonly ramdisk: string;
-  /** The API's URL for ramdisks, without /v1, as the machines reach it. */
+  /** The API's URL for ramdisks, without /v1. */
   readonly apiUrl: string;
   readonly store: Inventory['discoveryBoots'];
 };
@@ -18,23 +17,21 @@ export type DiscoveryDeps = Pick<ContentDeps, 'images' | 'files'> & {
   readonly discovery?: Discovery;
 };
 
-/** A machine that requests a script. `arch` is its architecture in the words of ramdisk records; undefined if it sends none. */
+/** `arch` is named as in ramdisk records; undefined if the machine sends none. */
 type AskingMachine = { readonly mac: string; readonly loader: Loader; readonly arch: string | undefined };
 
 const contentPath = /^\/boot\/discovery\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(kernel|initrd|files\.img)$/;
 
 type DiscoveryPart = { readonly uuid: string; readonly part: 'kernel' | 'initrd' | 'files.img' };
 
-/** Parses a path below /boot/discovery; undefined for any other path. */
 export const discoveryPart = (url: string | undefined): DiscoveryPart | undefined => {
   const [, uuid, part] = contentPath.exec(url ?? '') ?? [];
   return uuid === undefined ? undefined : { uuid, part: part as DiscoveryPart['part'] };
 };
 
 /**
- * The script of a machine without a node. It differs between machines only by MAC address, and no request is
- * recorded. Undefined without discovery, or if the MAC address belongs to a node or a refused machine. Throws if the
- * arguments do not fit.
+ * The script of a machine without a node. It differs only by MAC address, and no request is recorded. Undefined
+ * without discovery, or for the MAC address of a node or a refused machine. Throws if the arguments do not fit.
  */
 export const discoveryScript = async (
   { files, discovery }: DiscoveryDeps,
@@ -53,7 +50,7 @@ export const discoveryScript = async (
 
 const otherArchitecture = 'The ramdisk that finds machines is of another architecture.';
 
-/** @returns the content of a discovery URL; undefined if its ramdisk is not (or no longer) the discovery ramdisk */
+/** @returns undefined if the ramdisk is not (or no longer) the discovery ramdisk */
 export const discoveryContent = async (
   { images, files, discovery }: DiscoveryDeps,
   { uuid, part }: DiscoveryPart,

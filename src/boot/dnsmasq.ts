@@ -1,4 +1,4 @@
-/** Configuration of dnsmasq for network boot: DHCP for enrolled machines only, and TFTP of boot loaders. */
+/** Configuration of dnsmasq for network boot: DHCP for enrolled machines only, TFTP of boot loaders. */
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import type { BootMachine } from '../inventory/nodes/network-boots';
@@ -6,10 +6,10 @@ import type { DhcpOptions } from '../model/boot/dhcp';
 import { BuildFault } from './build';
 import { firstPath } from './network';
 
-/** `dir`: the absolute path of the folder that dnsmasq reads. */
+/** `dir`: absolute path of the folder that dnsmasq reads. */
 export type DhcpFolder = DhcpOptions & { readonly dir: string };
 
-/** The folder of host lines, which dnsmasq watches, and the tag of machines with secure boot. */
+/** The folder of host lines, which dnsmasq watches. */
 export const machinesFolder = 'machines';
 const secureTag = 'temper-secure';
 
@@ -30,7 +30,7 @@ const checkedUrl = (text: string): URL => {
 
 const numberOf = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 type Range = readonly [string, string];
-/** Addresses for machines without a node; undefined if there are none, or if another DHCP server assigns them. */
+/** Undefined if machines without a node get no address, or get it from another DHCP server. */
 const rangeOf = (discovery: DhcpOptions['discovery']): Range | undefined =>
   discovery === true ? undefined : discovery;
 const checkApart = ([first, last]: Range, [from, to]: Range): void => {
@@ -39,7 +39,7 @@ const checkApart = ([first, last]: Range, [from, to]: Range): void => {
     badOption('--discovery must have none of the addresses of --range');
 };
 
-/** DHCP ranges. dnsmasq tags the machines of nodes as known, and answers all others only if discovery is on. */
+/** dnsmasq tags the machines of nodes `known`. It answers others only with discovery. */
 const ranges = ({ range, proxy, discovery, netmask, lease }: DhcpFolder): string[] => {
   if (!range) return [`dhcp-range=${proxy},proxy,${netmask}`];
   const given = (ends: Range, tag: string) => `dhcp-range=${tag}${ends.join(',')},${netmask},${lease}`;
@@ -48,7 +48,7 @@ const ranges = ({ range, proxy, discovery, netmask, lease }: DhcpFolder): string
 };
 
 const checked = ({ dir, interface: name, range, proxy, discovery, netmask, lease, router }: DhcpFolder): void => {
-  // The values become lines of dnsmasq's file. Characters that end a line or start a comment are refused.
+  // Refuses characters that end a line of dnsmasq's file or start a comment.
   if (!/^\/[A-Za-z0-9._/-]+$/.test(dir))
     badOption('--dir must be an absolute path of letters, digits, dots and dashes');
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/.test(name)) badOption('--interface must be the name of a network interface');
@@ -71,7 +71,7 @@ const firmwareKinds = [
   'dhcp-match=set:uefi,option:client-arch,7',
   'dhcp-match=set:uefi,option:client-arch,9',
   'dhcp-match=set:uefi-http,option:client-arch,16',
-  // iPXE identifies itself by its user class and by its own options.
+  // iPXE sends its user class and its own options.
   'dhcp-userclass=set:ipxe,iPXE',
   'dhcp-match=set:ipxe,175',
 ];
@@ -82,11 +82,11 @@ const loaders = (base: string, secureBoot: boolean): string[] => [
   `dhcp-boot=tag:uefi,tag:!ipxe,tag:!${secureTag},snponly.efi`,
   ...(secureBoot ? [`dhcp-boot=tag:uefi,tag:!ipxe,tag:${secureTag},shimx64.efi`] : []),
   `dhcp-boot=tag:uefi-http,tag:!ipxe,tag:!${secureTag},${base}/boot/network/snponly.efi`,
-  // HTTP boot firmware accepts a URL only from a server with this vendor class (UEFI specification, section 24.7).
+  // Firmware accepts a URL only with this vendor class (UEFI specification, section 24.7).
   'dhcp-option-force=tag:uefi-http,tag:!ipxe,option:vendor-class,HTTPClient',
 ];
 
-/** In proxy mode, machines receive a boot menu with one entry (https://thekelleys.org.uk/dnsmasq/docs/dnsmasq-man.html). */
+/** In proxy mode, machines get a boot menu of one entry (https://thekelleys.org.uk/dnsmasq/docs/dnsmasq-man.html). */
 const services = (base: string, secureBoot: boolean): string[] =>
   [
     ['X86PC', `tag:!ipxe,x86PC,"Temper",undionly.kpxe`],
@@ -97,7 +97,7 @@ const services = (base: string, secureBoot: boolean): string[] =>
     ...['x86PC', 'X86-64_EFI', 'BC_EFI'].map((kind) => [kind, `tag:ipxe,${kind},"Temper",${base}${firstPath}`]),
   ].map(([, line]) => `pxe-service=${line}`);
 
-/** The text of dnsmasq.conf. Throws BuildFault for invalid options. */
+/** Throws BuildFault for invalid options. */
 export const dnsmasqConfig = (wanted: DhcpFolder): string => {
   checked(wanted);
   const { dir, interface: name, range, discovery, router, url, secureBoot } = wanted;
@@ -122,7 +122,7 @@ export const dnsmasqConfig = (wanted: DhcpFolder): string => {
   ].join('\n');
 };
 
-/** GRUB's first configuration, by TFTP. It names the boot service and loads the machine's own configuration from there. */
+/** GRUB's first configuration, by TFTP. It loads the machine's own from the boot service. */
 export const grubStart = (url: string): string =>
   [
     'set timeout=0',

@@ -1,4 +1,4 @@
-/** Fetches an image from its origin into a file, and explains what is wrong with the response. */
+/** Fetches an image from its origin into a file, and reports what is wrong with the response. */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { type Dispatcher, request } from 'undici';
@@ -6,7 +6,7 @@ import type { ImageRow } from '../inventory/images';
 
 export type Wanted = Pick<ImageRow, 'name' | 'url' | 'sha256' | 'bytes'>;
 
-/** The reason why an image is missing. `again`: another try may succeed. */
+/** `again`: another try may succeed. */
 export class FetchFault extends Error {
   constructor(
     readonly again: boolean,
@@ -25,7 +25,7 @@ const typeOf = (headers: Dispatcher.ResponseData['headers']): string => {
   return /^[\w.+/-]{1,80}/.exec(String(type ?? ''))?.[0] ?? 'no content type';
 };
 
-/** Throws FetchFault for a response that cannot be this image. */
+/** Throws FetchFault if the response cannot be this image. */
 const checkAnswer = ({ statusCode, headers }: Dispatcher.ResponseData, bytes: number): void => {
   if (statusCode >= 300 && statusCode < 400)
     final(`its origin sends on to another place (status ${statusCode}): give the URL where the image is`);
@@ -37,7 +37,7 @@ const checkAnswer = ({ statusCode, headers }: Dispatcher.ResponseData, bytes: nu
     final(`its origin has ${String(length)} bytes (${typeOf(headers)}) where the record says ${bytes}`);
 };
 
-/** Writes a whole chunk: one write may take only part of it. */
+/** One write may take only part of a chunk. */
 const writeAll = async (file: FileHandle, chunk: Buffer, at: number): Promise<void> => {
   for (let written = 0; written < chunk.length; ) {
     const { bytesWritten } = await file.write(chunk, written, chunk.length - written, at + written);
@@ -69,10 +69,10 @@ const receive = async (
     );
 };
 
-/** Minimum bytes of an origin per interval. At a slower rate, a deployment would wait days for its image. */
+/** Minimum per interval. With less, a deployment would wait days for its image. */
 const leastBytes = 2 ** 20;
 
-/** Aborts a fetch whose origin sends too few bytes per interval, even if it never pauses. */
+/** Aborts a fetch that is too slow, even if it never pauses. */
 const pacing = (quietMs: number) => {
   const ending = new AbortController();
   const fault = new FetchFault(true, `its origin sends less than ${leastBytes} bytes in ${quietMs} ms`);
@@ -91,15 +91,14 @@ const pacing = (quietMs: number) => {
 };
 
 export type Fetching = {
-  /** Aborts the fetch. */
   readonly signal: AbortSignal;
-  /** Time limit of an origin for the start of its response, and for each MiB; milliseconds. */
+  /** Time limit for the start of the response and for each MiB, in milliseconds. */
   readonly quietMs: number;
 };
 
 /**
- * Fetches a whole image into an empty file. Does not follow redirects, because the operator has allowed one origin.
- * Throws FetchFault, or the system's error if the file cannot be written.
+ * Fetches into an empty file. Follows no redirects: the operator has allowed one origin. Throws FetchFault, or the
+ * system's error for the file.
  */
 export const fetchInto = async (
   file: FileHandle,

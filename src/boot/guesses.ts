@@ -1,15 +1,14 @@
-/** Limits look-ups of invalid tokens: one look-up per token, and a bounded number per sender. */
+/** Bounds look-ups of invalid tokens: one per token, and a limit per sender. */
 import { LRUCache } from 'lru-cache';
 
 const forMs = 60_000;
 const mostKnown = 5_000;
-/** Enough for a gateway with a thousand BMCs, if each still requests the URL of an ended boot. */
+/** A thousand BMCs behind one gateway may still request URLs of ended boots. */
 const usualMost = 1_000;
 
 export type Guesses = {
-  /** True if a token needs no look-up: it was invalid before, or its sender has reached its limit. */
+  /** True if a token needs no look-up: known invalid, or its sender is over the limit. */
   isOne(sender: string, token: string): boolean;
-  /** Records the result of a look-up. */
   note(sender: string, token: string, found: boolean): void;
 };
 
@@ -19,7 +18,7 @@ export const createGuesses = (most = usualMost): Guesses => {
   const bad = new LRUCache<string, true>({ max: mostKnown, ttl: forMs });
   const senders = new LRUCache<string, { made: number }>({ max: mostKnown, ttl: forMs });
   return {
-    // Valid tokens are always looked up: a running boot must not fail because of others behind the same gateway.
+    // Valid tokens are always looked up: others behind the same gateway must not end a running boot.
     isOne: (sender, token) => !good.has(token) && (bad.has(token) || (senders.get(sender)?.made ?? 0) >= most),
     note(sender, token, found) {
       if (found) return void good.set(token, true);

@@ -1,4 +1,4 @@
-/** Prepares one image to be served: the checked file of the folder or of its origin, or the reason why there is none. */
+/** Prepares one image for serving: the verified file of the folder or the origin, or a reason. */
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { digestOf } from './images';
 export type Cached =
   | { readonly is: 'ready'; readonly file: FileHandle; readonly bytes: number }
   | { readonly is: 'fetching' }
-  /** `full`: there is no space for it. */
+  /** `full`: no disk space. */
   | { readonly is: 'refused'; readonly full: boolean; readonly reason: string };
 
 export type Bringing = Fetching & {
@@ -22,7 +22,7 @@ export type Bringing = Fetching & {
   /** Allowed origins; empty allows all. */
   readonly origins: readonly string[];
   readonly log: Log;
-  /** Pause before a transient failure is retried, in milliseconds. */
+  /** Pause before a retry, in milliseconds. */
   readonly retryMs: number;
 };
 
@@ -65,7 +65,7 @@ const fetched = async (bringing: Bringing, wanted: Fetched): Promise<FileHandle>
   }
 };
 
-/** The checked file that is already in the folder; undefined if there is none, or if it does not match. */
+/** The verified file of the folder; undefined without a match. */
 const stored = async ({ folder, log }: Bringing, { name, sha256, bytes }: Wanted): Promise<FileHandle | undefined> => {
   const file = await open(folder.pathOf(sha256)).catch(() => undefined);
   if (!file) return undefined;
@@ -75,10 +75,7 @@ const stored = async ({ folder, log }: Bringing, { name, sha256, bytes }: Wanted
   return undefined;
 };
 
-/**
- * The reason why an image cannot be served. The tenant of the node may read it, so it names neither the origin nor a
- * local path.
- */
+/** The tenant of the node may read the reason, so it names neither the origin nor a local path. */
 const reasonOf = (thrown: unknown): string => {
   const { code, name, message } = thrown as NodeJS.ErrnoException;
   if (fullCodes.includes(code)) return 'the disk of the boot service is full';
@@ -97,7 +94,7 @@ const refusal = ({ log }: Bringing, { name, sha256 }: Wanted, thrown: unknown): 
 
 const notAdded = 'its file is not in the folder of the boot service, or is not the one of the record: temper image add';
 
-/** Throws nothing: a failure is returned as `refused`. */
+/** Throws nothing. */
 export const bringImage = async (bringing: Bringing, wanted: Wanted): Promise<Cached> => {
   try {
     const before = await stored(bringing, wanted);

@@ -1,4 +1,4 @@
-/** Cache of image records' files: fetched once for all readers, verified before the first byte is sent, and bounded on disk. */
+/** Cache of images: fetched once for all readers, verified before the first byte is sent, bounded on disk. */
 import type { Inventory } from '../inventory';
 import type { Log } from './contents';
 import type { Wanted } from './fetch-image';
@@ -7,18 +7,17 @@ import { createImageFolder } from './image-folder';
 import { createImageRoom } from './image-room';
 
 export type ImageCacheDeps = {
-  /** The data folder of the boot service. */
+  /** Data folder of the boot service. */
   readonly dir: string;
-  /** Maximum bytes of all images. */
   readonly mostBytes: number;
   readonly inventory: { readonly imageCapabilities: Pick<Inventory['imageCapabilities'], 'kept'> };
   /** Allowed origins; empty allows all. */
   readonly origins: readonly string[];
   readonly log: Log;
-  /** `retryMs`: pause before a transient failure is retried. `refusedMs`: how long a refusal is cached. Milliseconds. */
+  /** Pause before a retry, and cache time of a refusal; milliseconds. */
   readonly retryMs?: number;
   readonly refusedMs?: number;
-  /** Time limit of an origin for the start of its response, and for each MiB; milliseconds. */
+  /** Time limit of an origin for the start of its response and for each MiB, in milliseconds. */
   readonly quietMs?: number;
 };
 
@@ -26,7 +25,7 @@ export type ImageCache = { find(image: Wanted): Promise<Cached>; close(): Promis
 
 type Entry = { readonly work: Promise<Cached>; state: Cached; notedAt?: number };
 
-// Eviction compares ages of hours and days, so one update a minute is enough.
+// Eviction compares hours and days.
 const notedMs = 60_000;
 
 const noteUse = async (entry: Entry, touch: () => Promise<void>): Promise<void> => {
@@ -50,7 +49,7 @@ export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
     const state = entries.get(sha256)?.state;
     entries.delete(sha256);
     await folder.remove(sha256);
-    // No run reads this image any more; otherwise it would have been kept.
+    // No run reads it any more, or it would have been kept.
     await closeFile(state);
     log.info('image made room for another', { sha256 });
   };

@@ -1,4 +1,4 @@
-/** Content of an image record's URL: its bytes, or the reason why they cannot be sent now. */
+/** Content of an image URL: the bytes, or the reason why they cannot be sent now. */
 import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
 import type { ServedImage } from '../inventory/nodes/image-capabilities';
@@ -14,10 +14,10 @@ export type ImageContentDeps = {
   readonly log: Log;
 };
 
-/** The reason without bytes, for the operator; `status` is the HTTP status. */
+/** `reason` is for the operator. */
 export type Wait = { readonly status: 503 | 502 | 507; readonly reason: string };
 
-// As for boot images: an image is read in one request or in ranges.
+// As for boot images: read in one request or in ranges.
 const trustedMs = 1_000;
 const known = 5_000;
 
@@ -34,7 +34,7 @@ const contentOf = (cached: Cached, { sha256, bytes, name }: ServedImage['image']
   }
 };
 
-/** @returns a function that finds the content of a URL by its token; undefined if the token is not valid (any more) */
+/** @returns finds the content of a URL; undefined if the token is not valid (any more) */
 export const createImageContents = ({ inventory, imageCache, log }: ImageContentDeps) => {
   const asked = new LRUCache<string, ServedImage>({ max: known, ttl: trustedMs });
   const seen = new LRUCache<string, true>({ max: known });
@@ -42,7 +42,7 @@ export const createImageContents = ({ inventory, imageCache, log }: ImageContent
     const before = asked.get(hash);
     if (before) return before;
     const served = await inventory.imageCapabilities.served(hash);
-    // Only found images are cached: guesses take no space.
+    // Guesses are not cached.
     if (served) asked.set(hash, served);
     return served;
   };

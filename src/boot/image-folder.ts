@@ -1,18 +1,16 @@
-/** The folder of image records' files, named by digest, and their disk usage. */
+/** The folder of images, named by digest, and their disk usage. */
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Inside the data folder of the boot service. */
 const subfolder = 'images';
 
 const imageFileName = /^([0-9a-f]{64})\.img$/;
 const unfinished = /\.part$/;
-// A fetch takes less time, even of a 50 GB image at 15 MB/s.
+// Longer than a fetch of 50 GB at 15 MB/s.
 const abandonedMs = 3_600_000;
 
 export type StoredImage = { readonly sha256: string; readonly bytes: number; readonly usedAt: number };
 
-/** @param dir the data folder of the boot service */
 export const createImageFolder = (dir: string) => {
   const folder = join(dir, subfolder);
   const pathOf = (sha256: string): string => join(folder, `${sha256}.img`);
@@ -20,12 +18,12 @@ export const createImageFolder = (dir: string) => {
   return {
     pathOf,
 
-    /** A path for unverified bytes; `unique` separates concurrent fetches of several processes. */
+    /** For unverified bytes; `unique` separates fetches of several processes. */
     partOf: (sha256: string, unique: string): string => join(folder, `${sha256}.${unique}.part`),
 
     make: async (): Promise<void> => void (await mkdir(folder, { recursive: true })),
 
-    /** All images, least recently used first. */
+    /** Least recently used first. */
     async list(): Promise<StoredImage[]> {
       const files = await readdir(folder).catch(() => []);
       const found = await Promise.all(
@@ -38,7 +36,7 @@ export const createImageFolder = (dir: string) => {
       return found.flat().toSorted((one, other) => one.usedAt - other.usedAt);
     },
 
-    /** Records the use of an image as its mtime, which survives a restart. */
+    /** Records a use as mtime, which survives a restart. */
     touch: (sha256: string): Promise<void> => utimes(pathOf(sha256), new Date(), new Date()).catch(() => {}),
 
     remove: (sha256: string): Promise<void> => rm(pathOf(sha256), { force: true }),

@@ -1,23 +1,22 @@
-/** Disk space for images. Images that no run keeps are evicted for new ones, least recently used first. */
+/** Disk space for images: evicts those that no run keeps, least recently used first. */
 import type { Wanted } from './fetch-image';
 import type { ImageFolder } from './image-folder';
 
 export class NoRoom extends Error {}
 
 export type ImageRoom = {
-  /** Makes space for an image before its fetch. Throws NoRoom. */
+  /** Makes space before a fetch. Throws NoRoom. */
   reserve(wanted: Wanted): Promise<void>;
-  /** Ends a reservation after the fetch, failed or not. */
+  /** Called after the fetch, failed or not. */
   release(sha256: string): void;
 };
 
 type RoomDeps = {
   readonly folder: ImageFolder;
-  /** Maximum bytes of all images. */
   readonly mostBytes: number;
-  /** Digests of the images that a run may still read. */
+  /** Digests of images that a run may still read. */
   kept(): Promise<readonly string[]>;
-  /** Removes an image from the folder and from the cache. */
+  /** Removes an image from folder and cache. */
   evict(sha256: string): Promise<void>;
 };
 
@@ -51,7 +50,7 @@ export const createImageRoom = ({ folder, mostBytes, kept, evict }: RoomDeps): I
   };
 
   return {
-    /** Serialized: two concurrent reservations would both count the same free space. */
+    /** Serialized: two reservations at once would count the same free space. */
     reserve(wanted) {
       const made = making.catch(() => {}).then(() => makeRoom(wanted));
       making = made;

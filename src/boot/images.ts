@@ -1,18 +1,17 @@
-/** The boot service's folder of images: files named by digest, each opened and verified once. */
+/** The folder of ramdisk files, named by digest. Each is opened and verified once. */
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Files of a ramdisk: its boot image, and the files for network boot. */
 export type FileKind = 'iso' | 'kernel' | 'initrd';
 
-/** The path of the file with this digest in the data folder. Throws if the text is not a digest. */
+/** Throws if the text is not a digest. */
 export const imagePath = (folder: string, sha256: string, kind: FileKind = 'iso'): string => {
   if (!/^[0-9a-f]{64}$/.test(sha256)) throw new Error('no SHA-256 digest');
   return join(folder, `${sha256}.${kind}`);
 };
 
-/** Hexadecimal SHA-256 of a whole file. */
+/** Hexadecimal SHA-256. */
 export const digestOf = async (file: FileHandle): Promise<string> => {
   const hash = createHash('sha256');
   for await (const piece of file.createReadStream({ start: 0, autoClose: false })) hash.update(piece as Buffer);
@@ -20,12 +19,12 @@ export const digestOf = async (file: FileHandle): Promise<string> => {
 };
 
 export type Images = {
-  /** The open file of an image; undefined if the folder has none that matches its digest. */
+  /** Undefined if no file matches the digest. */
   find(sha256: string, kind?: FileKind): Promise<FileHandle | undefined>;
   close(): Promise<void>;
 };
 
-/** @param warn receives the reason why an image cannot be served */
+/** @param warn receives why an image cannot be served */
 export const createImages = (folder: string, warn: (reason: string, facts: { sha256: string }) => void): Images => {
   const opened = new Map<string, Promise<FileHandle | undefined>>();
   const openChecked = async (sha256: string, kind: FileKind): Promise<FileHandle | undefined> => {
@@ -48,7 +47,7 @@ export const createImages = (folder: string, warn: (reason: string, facts: { sha
       opened.set(key, opening);
       try {
         const file = await opening;
-        // A missing file may be copied into the folder later.
+        // It may be copied into the folder later.
         if (!file) opened.delete(key);
         return file;
       } catch (thrown) {

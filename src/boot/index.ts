@@ -1,4 +1,4 @@
-/** The boot service: serves the images that nodes boot from. Each URL is valid for one boot of one run. */
+/** The boot service: images of nodes, under URLs that are valid for one boot of one run. */
 export { BuildFault, storeImage } from './build';
 export type { SmallFile } from './cpio';
 export { createMachineList, prepareDhcp } from './dhcp-folder';

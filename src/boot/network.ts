@@ -1,4 +1,4 @@
-/** GET /boot/network/...: requests of network boot machines before they have a URL of their own. */
+/** GET /boot/network/...: requests of machines that have no boot URL yet. */
 import { open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -21,18 +21,18 @@ export type NetworkDeps = DiscoveryDeps & {
     readonly bootCapabilities: Pick<Inventory['bootCapabilities'], 'served'>;
   };
   readonly log: Log;
-  /** Folder of the boot loaders that firmware fetches by HTTP; without it none are served. */
+  /** Folder of the boot loaders that firmware fetches by HTTP. */
   readonly loaders?: string;
   readonly pieceMs: number;
-  /** True for the address of a proxy in front. Its X-Forwarded-For is trusted. */
+  /** True for a proxy in front. Its X-Forwarded-For is trusted. */
   readonly trusts: Trusts;
 };
 
-/** A loader whose connection broke retries. Within this time, the same address receives its script again. */
+/** A loader with a broken connection retries. In this time its address gets the same script. */
 const repeatedMs = 60_000;
 const mostKnown = 5_000;
 
-/** Ramdisk architectures by boot loader names. iPXE's buildarch of a BIOS build is i386 on any machine. */
+/** Ramdisk architectures by loader names. iPXE's buildarch under BIOS is i386 on any machine. */
 const architectures: Readonly<Record<string, string>> = {
   i386: 'x86_64',
   x86_64: 'x86_64',
@@ -42,11 +42,10 @@ const architectures: Readonly<Record<string, string>> = {
 const scriptPath =
   /^\/boot\/network\/([0-9a-f]{2}(?:[:-][0-9a-f]{2}){5})\/(boot\.ipxe|grub\.cfg)(?:\?arch=([A-Za-z0-9_]{1,16}))?$/i;
 
-// From Debian's packages ipxe, shim-signed and grub-efi-amd64-signed. `temper boot dnsmasq` copies them into the
-// folder.
+// Debian's packages ipxe, shim-signed and grub-efi-amd64-signed have them; `temper boot dnsmasq` copies them.
 const loaderPath = /^\/boot\/network\/(snponly\.efi|ipxe\.efi|shimx64\.efi|grubx64\.efi)$/;
 
-/** The first script's path in the configuration of `temper boot dnsmasq`. */
+/** Named in the configuration of `temper boot dnsmasq`. */
 export const firstPath = '/boot/network/boot.ipxe';
 
 const refusedTexts: Partial<Record<GrantedBoot['is'], string>> = {
@@ -88,7 +87,7 @@ const noteGiven = ({ log }: NetworkDeps, given: GrantedBoot, mac: string, peer: 
   if (given.is === 'architecture') log.warn('machine of another architecture than its ramdisk', facts);
 };
 
-/** @returns a function that finds the handler of a request; undefined for any other path */
+/** @returns finds the handler of a request; undefined for any other path */
 export const createNetwork = (deps: NetworkDeps) => {
   const { inventory } = deps;
   const repeated = new LRUCache<string, string>({ max: mostKnown, ttl: repeatedMs });
@@ -101,7 +100,7 @@ export const createNetwork = (deps: NetworkDeps) => {
     const sender = senderAddress(request, deps.trusts);
     const peer = sender || peerAddress(request.socket.remoteAddress);
     const say = (text: string) => answerText(response, request.method, text);
-    // A HEAD request is no boot.
+    // HEAD is no boot.
     if (request.method === 'HEAD') return say(firstScript);
     const key = `${mac} ${peer}`;
     const arch = called === undefined ? undefined : (architectures[called.toLowerCase()] ?? called);
@@ -113,7 +112,7 @@ export const createNetwork = (deps: NetworkDeps) => {
     });
     noteGiven(deps, given, mac, peer);
     if (given.is === 'early') return say(waitingScript(loader));
-    // Behind a proxy that sends no X-Forwarded-For, a second machine is indistinguishable from the first.
+    // Behind a proxy without X-Forwarded-For, two machines look the same.
     if (given.is === 'given' && sender !== '') repeated.set(key, given.secret);
     const before = given.is === 'again' ? repeated.get(key) : undefined;
     const token = given.is === 'given' ? given.secret : before;

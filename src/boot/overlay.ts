@@ -1,9 +1,8 @@
-/** An image with some bytes replaced, without a copy: the bytes are replaced in the pieces that are sent. */
+/** An image with some bytes replaced, without a copy: the pieces are patched when they are sent. */
 
-/** Bytes that replace those of the file from an offset. */
 export type Patch = { readonly at: number; readonly bytes: Uint8Array };
 
-/** Source of pieces: an open file, or bytes in memory. */
+/** An open file, or bytes in memory. */
 export type Readable = {
   read(into: Buffer, offset: number, length: number, at: number): Promise<{ readonly bytesRead: number }>;
 };
@@ -12,7 +11,7 @@ export const readableBytes = (bytes: Buffer): Readable => ({
   read: async (into, offset, length, at) => ({ bytesRead: bytes.copy(into, offset, at, at + length) }),
 });
 
-/** Applies patches to a piece of the file that starts at `from`; later patches win. Changes the piece in place. */
+/** Patches in place a piece that starts at `from`; later patches win. */
 const layOver = (piece: Uint8Array, from: number, patches: readonly Patch[]): void => {
   for (const { at, bytes } of patches) {
     const begin = Math.max(at, from);
@@ -21,14 +20,14 @@ const layOver = (piece: Uint8Array, from: number, patches: readonly Patch[]): vo
   }
 };
 
-/** Bytes per read and send, the same as BMCs request. */
+/** BMCs request as many at once. */
 export const pieceBytes = 64 * 1024;
 
 export type Span = { readonly from: number; readonly to: number };
 
 /**
- * Reads a file with its patches applied, from `from` to at most `to`, both inclusive. Returns the part of `buffer`
- * that it filled. Throws if the file ends before `to`.
+ * Reads a file with its patches, from `from` to at most `to`, both inclusive. Returns the filled part of `buffer`.
+ * Throws if the file ends before `to`.
  */
 export const readOverlaid = async (
   file: Readable,

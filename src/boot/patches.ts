@@ -1,4 +1,4 @@
-/** Patches of an image for one boot: its kernel arguments with the token, and its small files. */
+/** Patches of an image for one boot: kernel arguments with the token, and small files. */
 import type { Served } from '../inventory/nodes/boot-capabilities';
 import { agentTokenOf, inspectionTokenOf } from '../inventory/secrets/boot-tokens';
 import { argumentsFault, sentArguments } from '../model/boot/kernel-arguments';
@@ -6,7 +6,7 @@ import { networkFiles } from '../model/boot/network-data';
 import { cpioOf, type SmallFile } from './cpio';
 import type { Patch } from './overlay';
 
-/** All kernel arguments of a boot. Throws if they are longer than `room` or break the grammar. */
+/** Throws if they are longer than `room` or break the grammar. */
 export const argumentsOf = (
   { arguments: line, inspection_url: url }: Pick<Served, 'arguments' | 'inspection_url'>,
   urlToken: string,
@@ -19,7 +19,7 @@ export const argumentsOf = (
   return text;
 };
 
-/** The archive of small files, padded to its area. Made once, and all boots share its bytes. Throws if the files do not fit. */
+/** The archive padded to its area; all boots share its bytes. Throws if the files do not fit. */
 const archiveOf = (files: readonly SmallFile[], room: number): Uint8Array => {
   const rooms = archives.get(files) ?? new Map<number, Uint8Array>();
   archives.set(files, rooms);
@@ -37,13 +37,13 @@ const packed = (files: readonly SmallFile[], room: number): Uint8Array => {
   return archive;
 };
 
-/** The files of all boots, and the node's network files if it has network data. Throws NetworkDataRefused. */
+/** With the node's network files if it has network data. Throws NetworkDataRefused. */
 export const filesOf = (
   { network_data }: Pick<Served, 'network_data'>,
   files: readonly SmallFile[],
 ): readonly SmallFile[] => {
   if (network_data == null) return files;
-  // systemd-networkd runs as another user and must be able to read them.
+  // systemd-networkd runs as another user.
   const network = networkFiles(network_data).map(({ path, content }) => ({
     path,
     content: Buffer.from(content),
@@ -52,7 +52,7 @@ export const filesOf = (
   return [...files, ...network];
 };
 
-/** The unpadded archive of a boot with its own files. A thousand such boots are kept in memory at once. */
+/** Not padded: a thousand such boots may be in memory at once. */
 const ownArchive = (files: readonly SmallFile[], room: number): Uint8Array => {
   const archive = cpioOf(files);
   if (archive.length > room) throw new Error(`small files take ${archive.length} bytes of ${room}`);
@@ -60,8 +60,8 @@ const ownArchive = (files: readonly SmallFile[], room: number): Uint8Array => {
 };
 
 /**
- * The patches of a boot. Blanks pad the argument line to the whole area, so that no text of the image remains in it.
- * Throws if arguments or files do not fit, or if the arguments break the grammar.
+ * Blanks pad the arguments to the whole area, so that no text of the image remains. Throws if arguments or files do
+ * not fit, or if the arguments break the grammar.
  */
 export const patchesOf = (
   { arguments: line, inspection_url: url, network_data, ramdisk }: Served,
@@ -72,7 +72,7 @@ export const patchesOf = (
   const { files_at: at, files_bytes: room } = ramdisk;
   return [
     { at: ramdisk.arguments_at, bytes: Buffer.from(text.padEnd(ramdisk.arguments_bytes), 'latin1') },
-    // Padded with zeros to the end of the area, with files or without. A later patch overwrites its start.
+    // Zeros fill the area, with files or without. The next patch overwrites its start.
     { at, bytes: archiveOf(network_data == null ? files : none, room) },
     ...(network_data == null ? [] : [{ at, bytes: ownArchive(filesOf({ network_data }, files), room) }]),
   ];

@@ -1,6 +1,6 @@
 /** Range header of a request, by RFC 9110 section 14. */
 
-/** The bytes to send, both ends inclusive; `all` without a header, or with one that the server may ignore. */
+/** Both ends are inclusive. `all`: no header, or one that the server may ignore. */
 export type Span =
   | { readonly is: 'all' }
   | { readonly is: 'part'; readonly from: number; readonly to: number }
@@ -9,8 +9,8 @@ export type Span =
 const all: Span = { is: 'all' };
 
 /**
- * Parses a Range header for a file of `size` bytes. Unknown units, malformed sets and multiple ranges count as no
- * header, which the RFC allows (14.2). A range that starts beyond the end is `none`, with status 416.
+ * Unknown units, malformed sets and multiple ranges count as no header (RFC 14.2). `none`: the range starts beyond
+ * the end, status 416.
  */
 export const spanOf = (header: string | undefined, size: number): Span => {
   const [, first, last] = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header ?? '') ?? [];

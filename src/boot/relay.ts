@@ -1,7 +1,4 @@
-/**
- * Relay of ramdisk requests to the API's ramdisk listener. The ramdisks' network then needs to reach no port but the
- * boot service's.
- */
+/** Relays ramdisk requests to the API's ramdisk listener. The ramdisks' network then reaches only the boot service's port. */
 import { type ClientRequest, type IncomingMessage, request as requestPlainly, type ServerResponse } from 'node:http';
 import { request as requestByTls } from 'node:https';
 import { pipeline } from 'node:stream';
@@ -14,26 +11,26 @@ import { answerEmpty } from './send';
 
 export type RelayDeps = {
   readonly api: URL;
-  /** True for the address of a proxy in front of the boot service. Its X-Forwarded-For is trusted. */
+  /** True for a proxy in front of the boot service. Its X-Forwarded-For is trusted. */
   readonly trusts: Trusts;
   readonly log: Log;
-  /** Time limit for the API's response, in milliseconds. */
+  /** Time limit of the API's response, in milliseconds. */
   readonly answerMs?: number;
-  /** Concurrent requests of each kind (with a body, without): in total, and `ofOne` per sender. */
+  /** Concurrent requests, with a body and without: in total, and per sender. */
   readonly atOnce?: number;
   readonly ofOne?: number;
 };
 
 const usualAnswerMs = 60_000;
-// The API reads 32 ramdisk bodies at once, 4 of one sender. A few more wait here, which bounds memory.
+// The API reads 32 ramdisk bodies at once, 4 of one sender. A few more wait here; this bounds memory.
 const usualAtOnce = 64;
 const usualOfOne = 8;
 
-// RFC 3986, without #. A path with any other character matches none of the offered paths.
+// RFC 3986, without #. Paths with other characters do not match.
 const query = String.raw`(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?`;
 const looking = ['GET', 'HEAD'];
 
-/** The paths of ramdisk requests, spelled as ramdisks spell them. No other path reaches the API. */
+/** Paths as ramdisks spell them. No other path reaches the API. */
 const offered: readonly { readonly path: RegExp; readonly methods: readonly string[] }[] = [
   { path: /^\/(?:v1\/?)?$/, methods: looking },
   { path: new RegExp(`^/v1/lookup${query}$`), methods: looking },
@@ -45,7 +42,7 @@ const offeredAt = (url: string | undefined) => offered.find(({ path }) => path.t
 
 export const isRelayed = (url: string | undefined): boolean => offeredAt(url) !== undefined;
 
-/** Request headers that the API reads. All others are dropped, especially those that name the sender or frame the body. */
+/** Drops all other headers, above all those that name the sender or frame the body. */
 const passedOn = [
   'accept',
   'content-encoding',
@@ -69,24 +66,21 @@ const ofConnection = new Set([
   'upgrade',
 ]);
 
-/** Marks relayed requests for the API. The API then requires this service among its trusted proxies. */
+/** Marks relayed requests. The API then requires this service among its trusted proxies. */
 const via = '1.1 temper-boot';
-/**
- * The sender's address as the boot service resolves it. If the API resolves another one, one of the two trusts too
- * few or too many proxies.
- */
+/** The sender's address. If the API resolves another one, one of the two trusts too few or too many proxies. */
 const senderHeader = 'x-temper-ramdisk';
 
 const hostPattern = /^[\w.:[\]-]{1,255}$/;
 
-/** The X-Forwarded-For to send. What the sender sent is kept only if the sender is a trusted proxy. */
+/** The sender's own X-Forwarded-For is kept only from a trusted proxy. */
 const forwardedFor = ({ trusts }: RelayDeps, request: IncomingMessage): string => {
   const address = peerAddress(request.socket.remoteAddress);
   const given = request.headers['x-forwarded-for'];
   return given !== undefined && trusts(address) ? `${given}, ${address}` : address;
 };
 
-/** Body framing headers for the API; undefined for a request without a body. */
+/** Undefined without a body. */
 const framingOf = ({ method, headers }: IncomingMessage): Record<string, string> | undefined => {
   if (method !== 'POST') return undefined;
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' };
@@ -103,7 +97,7 @@ const headersOn = (deps: RelayDeps, request: IncomingMessage): Record<string, st
   return {
     ...Object.fromEntries(given),
     ...framingOf(request),
-    // The API builds links of the response from it.
+    // The API builds links from it.
     host: hostPattern.test(host) ? host : deps.api.host,
     'x-forwarded-for': forwardedFor(deps, request),
     via,
@@ -113,7 +107,7 @@ const headersOn = (deps: RelayDeps, request: IncomingMessage): Record<string, st
   };
 };
 
-/** Each request has its own connection. This rules out request smuggling between requests. */
+/** One connection per request rules out request smuggling. */
 const open = (deps: RelayDeps, request: IncomingMessage): ClientRequest => {
   const { api, answerMs = usualAnswerMs } = deps;
   const send = api.protocol === 'https:' ? requestByTls : requestPlainly;
@@ -132,7 +126,7 @@ const open = (deps: RelayDeps, request: IncomingMessage): ClientRequest => {
 const answerHeaders = ({ headers }: IncomingMessage) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name)));
 
-/** Sends the API's response. Reads and drops the rest of the request body, so that the sender gets to read the response. */
+/** Sends the API's response. Drains the request body, so that the sender gets to read the response. */
 const answerWith = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -158,18 +152,15 @@ const passOn = (deps: Passing, request: IncomingMessage, response: ServerRespons
     request.unpipe(onward);
     answerEmpty(response, 502, { 'retry-after': '5', connection: 'close' });
   });
-  // If the sender disconnects, its request to the API is aborted.
+  // The sender's disconnect aborts the API's request.
   response.on('close', () => onward.destroy());
-  // Sent before the first body byte, so that the API's body timeout starts as for a direct sender.
+  // The API's body timeout then starts as for a direct sender.
   onward.flushHeaders();
   if (framingOf(request)) request.pipe(onward);
   else onward.end();
 };
 
-/**
- * Takes one slot in total and one of the sender; undefined if there is none.
- * @returns a function that frees both
- */
+/** @returns frees both slots, in total and of the sender; undefined if there is none */
 const placeOf = (
   deps: RelayDeps,
   { all, senders }: { readonly all: Turnstile; readonly senders: Turnstile },
@@ -183,7 +174,7 @@ const placeOf = (
   return undefined;
 };
 
-/** @returns a handler of requests for which `isRelayed` is true */
+/** @returns handles requests for which `isRelayed` is true */
 export const createRelay = (deps: RelayDeps): ((request: IncomingMessage, response: ServerResponse) => void) => {
   const warn = boundedLines((message, facts) => deps.log.warn(message, facts));
   const turnstiles = {

@@ -1,28 +1,26 @@
-/** Scripts for boot loaders: iPXE scripts and GRUB configurations. */
+/** Scripts of iPXE and configurations of GRUB. */
 import { scriptArguments } from '../model/boot/kernel-arguments';
 
-/** Boot loaders, by the file names of their scripts. */
+/** Boot loaders by the names of their scripts. */
 export type Loader = 'boot.ipxe' | 'grub.cfg';
 
-/** The values of one boot that its script contains. */
 export type Loaded = {
-  /** Path below /boot/ of the boot service: the token of the boot's URLs, or the shared path of discovery. */
+  /** Path below /boot/: the token of the boot's URLs, or discovery's shared path. */
   readonly at: string;
   readonly mac: string;
-  /** Kernel arguments of this boot, valid by their grammar. */
+  /** Valid by the grammar of kernel arguments. */
   readonly arguments: string;
-  /** True if there are small files to load with the initramfs. */
+  /** True if there are small files to load. */
   readonly files: boolean;
 };
 
 const initrdsOf = ({ files }: Loaded): string[] => ['initrd', ...(files ? ['files.img'] : [])];
 
-/** Number of retries of a loader, and the seconds between them. */
 const retries = { tries: 60, seconds: 5 };
 
 const ipxe = (lines: readonly string[]): string => `${['#!ipxe', ...lines].join('\n')}\n`;
 
-/** Requests the machine's own script until there is one, or until the retries are used up. */
+/** Retries until the machine has a script. */
 const asking = [
   'set tries:int32 0',
   ':again',
@@ -36,8 +34,8 @@ const asking = [
 ];
 
 /**
- * The first script, identical for all machines. It sends the port's MAC address and the architecture. iPXE resolves a
- * URL without a host against the server of the script (https://ipxe.org/cmd/chain).
+ * The first script, identical for all machines. It sends MAC address and architecture. iPXE resolves a URL without a
+ * host against the script's server (https://ipxe.org/cmd/chain).
  */
 export const firstScript = ipxe(asking);
 
@@ -46,7 +44,7 @@ const waiting: Readonly<Record<Loader, string>> = {
   'grub.cfg': `sleep ${retries.seconds}\nconfigfile $temper/boot/network/$net_default_mac/grub.cfg\n`,
 };
 
-/** For a node whose power-on is not recorded yet: the loader waits and retries. */
+/** The node's power-on is not recorded yet, so the loader retries. */
 export const waitingScript = (loader: Loader): string => waiting[loader];
 
 /** Nothing to boot: the firmware continues with its next device. */
@@ -60,7 +58,7 @@ const loadByIpxe = (boot: Loaded): string => {
     'set tries:int32 0',
     ':again',
     'imgfree',
-    // EFI's boot stub finds its initramfs by these names. A BIOS kernel gets it from the loader and ignores them.
+    // EFI's boot stub finds its initramfs by these names; a BIOS kernel ignores them.
     `${load('kernel', 'kernel')} ${scriptArguments(boot.mac, names)} ${boot.arguments} || goto wait`,
     ...names.map((name) => `${load('initrd', name)} || goto wait`),
     'boot || goto wait',
@@ -73,7 +71,7 @@ const loadByIpxe = (boot: Loaded): string => {
   ]);
 };
 
-/** `temper` is the boot service as a GRUB device. The first configuration sets it. */
+/** `temper` is the boot service as a GRUB device, set by the first configuration. */
 const loadByGrub = (boot: Loaded): string => {
   const at = `$temper/boot/${boot.at}`;
   return [
@@ -87,6 +85,6 @@ const loadByGrub = (boot: Loaded): string => {
   ].join('\n');
 };
 
-/** The script of one boot. It contains the secret of its URLs and the ramdisk's token. */
+/** Contains the secret of the boot's URLs and the ramdisk's token. */
 export const bootScript = (loader: Loader, boot: Loaded): string =>
   loader === 'boot.ipxe' ? loadByIpxe(boot) : loadByGrub(boot);

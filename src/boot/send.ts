@@ -1,4 +1,4 @@
-/** Sends contents over HTTP: whole or in ranges, with conditional requests, and at the client's pace above a minimum. */
+/** Sends contents over HTTP: ranges, conditional requests, the client's pace with a minimum. */
 import type { ServerResponse } from 'node:http';
 import pLimit from 'p-limit';
 import { namesTag } from '../model/entity-tags';
@@ -16,7 +16,7 @@ export const answerEmpty = (response: ServerResponse, status: number, headers: R
   response.writeHead(status, { 'content-length': '0', ...headers }).end();
 };
 
-/** A text for this request only; intermediaries must not cache it. */
+/** No cache may keep the text. */
 export const answerText = (response: ServerResponse, method: string | undefined, text: string): void => {
   const length = String(Buffer.byteLength(text));
   response.writeHead(200, {
@@ -27,13 +27,13 @@ export const answerText = (response: ServerResponse, method: string | undefined,
   response.end(method === 'HEAD' ? undefined : text);
 };
 
-/** The reason why an image is not sent now, for the worker that requests it. */
+/** Reason for the worker that requests an image. */
 export const answerReason = (response: ServerResponse, status: number, reason: string): void => {
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', 'retry-after': '5' };
   response.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(reason)) }).end(reason);
 };
 
-/** Pooled buffers. Otherwise the garbage of a thousand readers of small ranges would fill the memory. */
+/** Reused, because garbage of a thousand readers of small ranges would fill the memory. */
 const spare: Buffer[] = [];
 const mostSpare = 64;
 const takeBuffer = (): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes);
@@ -41,13 +41,13 @@ const keepBuffer = (buffer: Buffer): void => {
   if (spare.length < mostSpare) spare.push(buffer);
 };
 
-// More reads would only wait for libuv's file threads, each with a buffer.
+// More reads would only wait for libuv's threads, each with a buffer.
 const readLimit = pLimit(16);
 
-/** Resolves true when the piece is sent to the client, false if the client has disconnected. */
+/** True if the piece was sent, false if the client has disconnected. */
 const sent = (response: ServerResponse, piece: Buffer, last: boolean): Promise<boolean> =>
   new Promise((done) => {
-    // A write to a destroyed response never calls its callback.
+    // A write to a destroyed response may never call back.
     if (response.destroyed) return done(false);
     const gone = () => done(false);
     response.once('close', gone);
@@ -60,8 +60,8 @@ const sent = (response: ServerResponse, piece: Buffer, last: boolean): Promise<b
   });
 
 /**
- * Sends bytes at the client's pace, with one piece in memory per reader. Disconnects a client that takes too long for
- * one piece. Throws if the file cannot be read to the end.
+ * Sends at the client's pace, with one piece in memory. Disconnects a client that takes too long for a piece. Throws
+ * if the file cannot be read to the end.
  */
 const send = async (
   response: ServerResponse,
@@ -93,8 +93,8 @@ const send = async (
 };
 
 /**
- * Answers GET and HEAD for a content.
- * @param pieceMs time limit of the client to read one piece of 64 KiB
+ * Answers GET and HEAD.
+ * @param pieceMs time limit of the client per piece of 64 KiB
  */
 export const answer = async (response: ServerResponse, content: Content, pieceMs: number): Promise<void> => {
   const { req: request } = response;

@@ -1,4 +1,4 @@
-/** Copies an image file into the folder of the boot service, named by its digest. */
+/** Copies an image file into the boot service's folder, by digest. */
 import { randomUUID } from 'node:crypto';
 import { copyFile, open, rename, rm } from 'node:fs/promises';
 import { type DiskFormat, formatBytes, formatOf } from '../model/boot/images';
@@ -8,9 +8,8 @@ import { digestOf } from './images';
 type Stored = { readonly sha256: string; readonly bytes: number; readonly disk_format?: DiskFormat };
 
 /**
- * Copies a file into the data folder.
- * @returns what its record holds, without a format if the first bytes show none. Throws the system's error if a file
- * cannot be read or written
+ * Throws the system's error for a file.
+ * @returns the values of its record; no format if the first bytes show none
  */
 export const storeFile = async (dir: string, from: string): Promise<Stored> => {
   const folder = createImageFolder(dir);
