@@ -1,4 +1,4 @@
-/** The API process: Ironic's wire and ours over one store; it never speaks to a BMC. */
+/** The API process: Ironic's API and Temper's over one PostgreSQL database. It never connects to a BMC. */
 import type { AddressInfo } from 'node:net';
 import { type ApiContext, createApi, createAuditTrail, routes, withoutRamdisks } from '../api';
 import { createLog } from '../observe/log';
@@ -27,10 +27,13 @@ const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('api');
 
-// Asynchronous, so that its faults are reported together with those of the identity's files.
+// Asynchronous, so that its faults are reported together with those of the identity files.
 const policyFrom = async (record: PolicyRecorder['record']) => apiPolicyFrom(config, { log, metrics }, record);
 
-/** Starts the thread that serves ramdisks where they have an address of their own. @returns how it is ended */
+/**
+ * Starts the ramdisk thread if ramdisks have a separate address.
+ * @returns ends it
+ */
 const serveRamdisks = async (): Promise<() => Promise<void>> => {
   const ramdisksAt = ramdiskAddressOf(config);
   if (!ramdisksAt) return async () => {};
@@ -64,7 +67,7 @@ const serve = async (life: Life): Promise<void> => {
   const server = guardedServer(serverTimeouts(config), watched(api, metrics, traces), api);
   ends.push(gentleEnd(server, undefined, config.TEMPER_DRAIN_MS));
   await listen(server, apiListening(config), (error) => log.warn('api socket', { error }));
-  life.onEnd(() => context.streams.close()); // first of all: what goes on would keep the server
+  life.onEnd(() => context.streams.close()); // closed first, because open streams would block the server's end
   log.info('listening', {
     host: config.TEMPER_API_HOST,
     port: (server.address() as AddressInfo).port,

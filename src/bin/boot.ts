@@ -1,6 +1,6 @@
 /**
- * The boot service: sends nodes the images that their runs boot them from and write to their disks, and passes on what ramdisks ask
- * of the API. It reads the store, and writes nothing there.
+ * The boot service: serves boot images and disk images of runs, and relays ramdisk requests to the API. It only reads
+ * PostgreSQL.
  */
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
@@ -34,7 +34,7 @@ const config = readConfig('boot');
 const log = createLog('boot', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('boot');
 
-// Where openstack/ironic:ironic/drivers/modules/image_utils.py puts the authorities of an API whose certificate they signed.
+// openstack/ironic:ironic/drivers/modules/image_utils.py writes the CA certificates of the API to this path.
 const certificatePath = 'etc/ironic-python-agent/ironic.crt';
 const certificateConfig = `[DEFAULT]\ncafile = /${certificatePath}\n`;
 
@@ -54,10 +54,13 @@ const smallFiles = ({ TEMPER_BOOT_CA_FILE: file }: BootConfig): SmallFile[] =>
         { path: 'etc/ironic-python-agent.d/temper-tls.conf', content: Buffer.from(certificateConfig) },
       ];
 
-/** Milliseconds between two looks at the ports on record. */
+/** Poll interval of the ports. */
 const machinesMs = 5_000;
 
-/** Keeps the list of machines that DHCP answers. @returns ends it */
+/**
+ * Maintains the list of machines for DHCP.
+ * @returns stops it
+ */
 const keepMachines = (inventory: Inventory, dir: string): (() => void) => {
   const write = createMachineList({ dir, machines: () => inventory.networkBoots.machines(), log });
   const look = () => write().catch((error) => log.warn('machines of DHCP not written', { error }));
@@ -66,7 +69,7 @@ const keepMachines = (inventory: Inventory, dir: string): (() => void) => {
   return () => clearInterval(timer);
 };
 
-/** How machines without a node are booted; undefined where they are not. */
+/** Discovery settings; undefined if discovery is off. */
 const discoveryIn = (config: BootConfig, { discoveryBoots: store }: Inventory): Discovery | undefined => {
   const { TEMPER_DISCOVERY: wanted, TEMPER_DEFAULT_RAMDISK: ramdisk, TEMPER_RAMDISK_API_URL: apiUrl } = config;
   if (!wanted) return undefined;
@@ -75,7 +78,7 @@ const discoveryIn = (config: BootConfig, { discoveryBoots: store }: Inventory): 
   return undefined;
 };
 
-/** The listener with what ramdisks ask of the API in front of it, where that is passed on. */
+/** Adds the relay of ramdisk requests, if configured. */
 const withRelay = (config: BootConfig, images: RequestListener): RequestListener => {
   const { TEMPER_BOOT_RAMDISK_API_URL: url, TEMPER_TRUSTED_PROXIES: proxies = [] } = config;
   if (url === undefined) return images;

@@ -1,4 +1,4 @@
-/** The console: pages for people over the API. It has no store and no engine, and no rights but those of who is signed in. */
+/** The console: a web UI on the API. It uses neither PostgreSQL nor Temporal, and has only the rights of the signed-in user. */
 import type { AddressInfo } from 'node:net';
 import { consoleListener } from '../console';
 import { createLog } from '../observe/log';

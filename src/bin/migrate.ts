@@ -1,7 +1,7 @@
 /**
- * `migrate`: roles, schema and search attributes, each brought to the newest; safe to repeat. With `--restored` the system comes
- * up in recovery: marks do not reveal a backup that is younger than they are. With `--roles` only the roles are made, before a dump is
- * restored into a new cluster.
+ * `migrate`: brings roles, schema and search attributes up to date; idempotent. `--restored` starts the system in
+ * recovery: marks cannot reveal a backup that is newer than the last mark. `--roles` only creates roles, before a
+ * dump is restored into a new cluster.
  */
 import { parseArgs } from 'node:util';
 import { connect } from '../inventory/database';
@@ -16,7 +16,7 @@ import { registerSearchAttributes } from '../process/temporal/search-attributes'
 
 type MigrateArguments = { readonly restored?: Restorable; readonly roles: boolean };
 
-/** Throws where what was restored is none of those that can be. */
+/** Throws for an invalid value of --restored. */
 const askedOf = (args: readonly string[]): MigrateArguments => {
   const options = { restored: { type: 'string' }, roles: { type: 'boolean', default: false } } as const;
   const { values } = parseArgs({ args: [...args], options });
@@ -60,7 +60,7 @@ const main = async (): Promise<void> => {
 };
 
 main().catch((error: NodeJS.ErrnoException) => {
-  // A name with several addresses fails with an error for each and no text of its own.
+  // If all addresses of a name fail, the error has no message.
   process.stderr.write(`temper migrate failed: ${fileFault(error) ?? (error.message || error.code)}\n`);
   process.exit(1);
 });

@@ -1,4 +1,4 @@
-/** The program of the thread that serves ramdisks at an address of their own: nothing that they send can hold the API. */
+/** The ramdisk thread: serves ramdisks at a separate address, so that their requests cannot block the API. */
 import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ApiContext, createApi, createAuditTrail, onlyRamdisks, routes } from '../api';
@@ -25,7 +25,7 @@ const life = { onEnd: (close: () => Promise<void> | void) => void closers.push(c
 
 const say = (message: FromThread): void => api.postMessage(message);
 
-/** Credentials are not looked at here: no route asks for them, and paths that are none are counted by address. */
+/** Credentials are not checked: no ramdisk route needs them, and unknown paths count by address. */
 const identity: ApiContext['identity'] = {
   identify: async ({ spend }) => {
     await spend?.();
@@ -33,20 +33,20 @@ const identity: ApiContext['identity'] = {
   },
 };
 
-/** The API reports on the process as a whole; what is counted here is about this thread. */
+/** The API reports process metrics; this thread reports only its own. */
 const threadCounts = async (): Promise<Counted> =>
   (await metrics.registry.getMetricsAsJSON()).filter((one) => !/^(process_|nodejs_version)/.test(one.name));
 
 const endThread = async (): Promise<void> => {
   for (const close of closers.reverse())
     await Promise.resolve(close()).catch((error) => log.warn('close failed', { error }));
-  process.exit(0); // of this thread
+  process.exit(0); // ends this thread only
 };
 
 const runThread = async (): Promise<void> => {
   const at = { ...ramdiskAddressOf(config)!, ...(workerData as ThreadStart) };
   const traces = await tracesFrom(name, config, life);
-  // The API itself writes each load into the audit trail.
+  // The API process records policy loads in the audit trail.
   const policy = apiPolicyFrom(config, { log, metrics });
   life.onEnd(() => policy.close());
   const inventory = openInventory(config, 'temper-api-ramdisks', poolsOf(config).ramdisks, life);
@@ -70,6 +70,6 @@ api.on('message', (message: ToThread) => {
 runThread().catch((error) => {
   if (error instanceof ConfigFault) return say({ is: 'fault', faults: error.faults });
   setImmediate(() => {
-    throw error; // ends the thread, with this for the API's log
+    throw error; // ends the thread; the API logs the error
   });
 });

@@ -1,4 +1,4 @@
-/** `worker control` runs the workflows, `worker bmc` acts on the machines of one conductor group. */
+/** `worker control` runs the workflows; `worker bmc` acts on the machines of one conductor group. */
 
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
@@ -51,7 +51,7 @@ const installRuntime = (log: Logger, metricsAddress: string | undefined): void =
   Runtime.install({ logger, shutdownSignals: [], ...engineTelemetry(metricsAddress) });
 };
 
-/** Settings, log and metrics of a worker, and Temporal's runtime on them. */
+/** Reads the settings and installs Temporal's runtime. */
 const begin = <Role extends 'control' | 'bmc'>(role: Role) => {
   const config = readConfig(role);
   const log = createLog(`worker-${role}`, config.TEMPER_LOG_LEVEL);
@@ -61,7 +61,7 @@ const begin = <Role extends 'control' | 'bmc'>(role: Role) => {
 
 const shutdown = { shutdownGraceTime: '30s', shutdownForceTime: '60s' } as const;
 
-/** Runs a worker until the process is asked to end. A worker that fails takes its process with it; the supervisor starts anew. */
+/** Runs a worker until the process ends. If the worker fails, the process fails too, and its supervisor restarts it. */
 const runWorker = async (options: WorkerOptions, inventory: Inventory, life: Life): Promise<void> => {
   const worker = await Worker.create({ ...shutdown, ...options });
   const running = worker.run();
@@ -71,7 +71,7 @@ const runWorker = async (options: WorkerOptions, inventory: Inventory, life: Lif
   await running;
 };
 
-/** Under versioning the server decides which build gets which runs; without, every worker gets all of them. */
+/** With versioning, Temporal routes runs to builds; without it, every worker gets all runs. */
 const versionOf = ({
   TEMPER_BUILD_ID: buildId,
   TEMPER_QUEUE_PREFIX: prefix,
@@ -89,7 +89,7 @@ const versionOf = ({
         },
       };
 
-/** Resolves once store and engine were compared: before that no run is started, followed or ended here. */
+/** Resolves after PostgreSQL and Temporal have been compared. Before that, no run may be started, followed or ended. */
 const compared = async (deps: MarkDeps, { signal }: Life): Promise<void> => {
   while (!signal.aborted) {
     try {
@@ -103,7 +103,7 @@ const compared = async (deps: MarkDeps, { signal }: Life): Promise<void> => {
 };
 
 const control = (): void => {
-  // Many runs are under way at once, in the heap of this thread and in that of the workflows.
+  // Many runs are active at once, in the heaps of this thread and the workflow threads.
   keepHeapSmall();
   keepThreadsSmall();
   const { config, log, metrics } = begin('control');
@@ -156,8 +156,8 @@ const control = (): void => {
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
         activities: createControlActivities({ inventory, client, log, ...kept, ...(rollouts && { rollouts }) }),
         maxCachedWorkflows: config.TEMPER_WORKFLOW_CACHE,
-        // What waits in the queue of a worker that was killed goes to another one after that: half of the SDK's default, and what
-        // those for Go and Java have.
+        // Tasks of a killed worker's sticky queue move to another worker after this. It is half of the TypeScript
+        // SDK's default and equals that of Go and Java.
         stickyQueueScheduleToStartTimeout: '5s',
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
@@ -168,7 +168,7 @@ const control = (): void => {
   });
 };
 
-/** How nodes of this group are booted from ramdisk records; nothing where the settings do not say. */
+/** Settings for boots from ramdisk records; empty if not configured. */
 const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSettings } => {
   const { TEMPER_BOOT_URL: url, TEMPER_RAMDISK_API_URL: apiUrl, TEMPER_CONDUCTOR_GROUP: group } = config;
   if (url === undefined || apiUrl === undefined) return {};
@@ -178,7 +178,7 @@ const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSett
 };
 
 const bmc = (): void => {
-  // Requests at the port of serial lines leave garbage in the process that acts on BMCs.
+  // Requests to the serial console port cause garbage in this process.
   keepHeapSmall();
   const { config, log, metrics } = begin('bmc');
   live('bmc', config, { log, metrics }, async (life) => {
@@ -232,7 +232,7 @@ const bmc = (): void => {
   });
 };
 
-/** The drivers by name, each wrapped once. */
+/** The drivers by name; each is wrapped once. */
 const countedDrivers = (bmcs: Drivers, metrics: Metrics): ((name: string) => Driver | undefined) => {
   const vendorOf = vendorLabels();
   const counted = new Map<string, Driver>();

@@ -1,15 +1,18 @@
-/** The password file of http_basic: lines of `user:bcrypt hash`, as Apache's htpasswd -B writes them. */
+/** The password file of http_basic: `user:bcrypt hash` lines, as written by Apache's htpasswd -B. */
 import { refuseIdentityFile } from './sources';
 
 const bcryptForm = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
 export type Passwords = {
   readonly hashes: ReadonlyMap<string, string>;
-  /** A hash that no password has, as slow as the slowest real one: checked for unknown users, so that the time reveals nothing. */
+  /**
+   * A hash that matches no password, with the highest cost of the file. It is checked for unknown users, so that the
+   * response time reveals nothing.
+   */
   readonly decoy: string;
 };
 
-/** Parses a password file. @throws IdentityFileInvalid naming the line, never its content */
+/** @throws IdentityFileInvalid with the line number, never its content */
 export const parseHtpasswd = (text: string, file: string): Passwords => {
   const hashes = new Map<string, string>();
   let cost = 4;

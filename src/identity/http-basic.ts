@@ -1,4 +1,4 @@
-/** HTTP basic authentication against a bcrypt password file; a users file says what each user may be. */
+/** HTTP basic authentication with a bcrypt password file. A users file has each user's roles. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { compare } from '@node-rs/bcrypt';
 import { LRUCache } from 'lru-cache';
@@ -13,25 +13,22 @@ import { callerFrom, parseUsers } from './users';
 export type HttpBasicOptions = {
   readonly htpasswd: Source;
   readonly users: Source;
-  /** How long a verified password is remembered (bcrypt takes a tenth of a second); 60 000 ms. */
+  /** How long a verified password is cached (bcrypt takes 100 ms); default 60 000 ms. */
   readonly rememberMs?: number;
   readonly onFault?: (fault: unknown) => void;
   readonly now?: () => number;
 };
 
-/** What bcrypt reads of a password; it ignores the rest, so a longer one would match by its beginning. */
+/** bcrypt ignores further bytes, so a longer password would match by its prefix. */
 const bcryptLimitBytes = 72;
-/** How long a wrong password is remembered, so that a client stuck with one costs one bcrypt run per spell; ms. */
+/** How long a wrong password is cached: a client with one costs one bcrypt run per period. */
 const forgetWrongMs = 5_000;
-/** Runs of bcrypt at once: they take threads that reading files and resolving names need too, of which there are four. */
+/** Concurrent bcrypt runs. They use libuv's four threads, which file reads and name resolution need too. */
 const poolSize = 2;
-/** Runs of one address that are under way or wait for their turn. */
+/** Running and waiting bcrypt runs of one address. */
 const mostOfOne = 4;
 
-/**
- * The http_basic strategy.
- * @throws IdentityFileInvalid when either file cannot be used at start; later faults go to onFault, the old content stays
- */
+/** @throws IdentityFileInvalid if a file is invalid at start. Later faults go to onFault, and the old content stays */
 export const createHttpBasic = async (options: HttpBasicOptions): Promise<Strategy> => {
   const { rememberMs = 60_000, onFault, now = Date.now } = options;
   const passwords = await reloading(options.htpasswd, parseHtpasswd, { onFault, now });
@@ -54,7 +51,7 @@ export const createHttpBasic = async (options: HttpBasicOptions): Promise<Strate
   return { name: 'http_basic', reads: 'authorization', challenge: 'Basic realm="Baremetal API"', identify };
 };
 
-/** User and password of a header, or undefined. A password may hold colons, a user may not. */
+/** A password may contain colons, a user name may not. */
 const decode = (authorization: string): { user: string; password: string } | undefined => {
   const encoded = /^basic\s+([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1];
   const text = encoded && Buffer.from(encoded, 'base64').toString('utf8');
@@ -62,10 +59,10 @@ const decode = (authorization: string): { user: string; password: string } | und
   return text && colon > 0 ? { user: text.slice(0, colon), password: text.slice(colon + 1) } : undefined;
 };
 
-/** A text that bcrypt cannot take is no password. */
+/** A text that bcrypt refuses is no match. */
 const matching = (password: string, hash: string): Promise<boolean> => compare(password, hash).catch(() => false);
 
-/** Few at a time, and of one address few that wait: one that tries passwords keeps the others waiting for no longer. */
+/** Bounds the runs, and the waiting runs of each address, so that one attacker delays others little. Throws TooManyAtOnce. */
 const createPool = () => {
   const limit = pLimit(poolSize);
   const senders = createTurnstile(mostOfOne);
@@ -79,7 +76,7 @@ const createPool = () => {
   };
 };
 
-/** bcrypt's compare with a short memory. Keys carry the stored hash, so a changed password file is obeyed at once. */
+/** bcrypt's compare with a short cache. Keys include the stored hash, so a changed password file takes effect at once. */
 const createVerifier = (rememberMs: number, now: () => number) => {
   const pepper = randomBytes(32);
   const once = singleFlight<boolean>();

@@ -1,15 +1,12 @@
-/** Asks the configured strategies, in order, who is calling, and turns their verdicts into a caller or an error. */
+/** Runs the configured strategies in order and returns a caller or throws. */
 import type { Caller } from '../model/access/callers';
 import { raise, unreachable } from '../model/errors';
 import type { Presented, Strategy, StrategyName } from './strategy';
 
 export type Identity = {
-  /**
-   * The caller of a request.
-   * @throws Unauthenticated with facts {challenge, reason}; IdentityUnavailable with facts {reason}
-   */
+  /** @throws Unauthenticated with facts {challenge, reason}; IdentityUnavailable with facts {reason} */
   identify(presented: Presented): Promise<Caller>;
-  /** The value of WWW-Authenticate for a 401; empty under noauth. */
+  /** WWW-Authenticate of a 401; empty under noauth. */
   readonly challenge: string;
   readonly strategies: readonly StrategyName[];
   close(): Promise<void>;
@@ -18,8 +15,8 @@ export type Identity = {
 type Setback = { readonly is: 'refused' | 'unavailable'; readonly reason: string };
 
 /**
- * The first strategy that knows the caller wins. A refused credential is never passed over in favour of another kind of
- * credential, but a later strategy that judges the same kind may still know it (a static token beside Keystone's).
+ * The first strategy that accepts the credential wins. A refused credential blocks other kinds of credentials. Only a
+ * later strategy that reads the same kind may still accept it, such as static tokens after Keystone.
  */
 export const createIdentity = (strategies: readonly Strategy[]): Identity => {
   const names = strategies.map(({ name }) => name);
@@ -37,7 +34,7 @@ export const createIdentity = (strategies: readonly Strategy[]): Identity => {
           break;
         case 'refused':
         case 'unavailable':
-          // "Cannot say" outweighs "not mine": the service that knows the caller may be the one that is down.
+          // `unavailable` outranks `refused`: the unavailable strategy may be the one that has this caller.
           if (setbacks.get(strategy.reads)?.is !== 'unavailable') setbacks.set(strategy.reads, verdict);
           break;
         default:

@@ -1,4 +1,4 @@
-/** The door of the identity room: who is calling. */
+/** Identity of callers. */
 export { createHttpBasic } from './http-basic';
 export { createIdentity, type Identity } from './identity';
 export { createKeystone, type KeystoneOptions } from './keystone';

@@ -1,34 +1,34 @@
-/** In which projects the holder of an admin's token is admin too: what Keystone answers, and how long it is believed. */
+/** Other projects in which the holder of an admin's token is admin, from Keystone and cached. */
 import { z } from 'zod';
 import type { Delegated } from '../model/access/callers';
 import { type KeystoneToken, ownAdminRole } from './keystone-token';
 import { singleFlight } from './strategy';
 
-/** The body of `GET /v3/role_assignments`, as far as this room reads it. */
+/** Part of the body of `GET /v3/role_assignments`. */
 export const AssignmentsReply = z.object({
   role_assignments: z.array(z.object({ scope: z.object({ project: z.object({ id: z.string() }).nullish() }) })),
 });
 
-/** The projects among the scopes, each once; a role on a domain or on the system is no role in a project. */
+/** Each project once. Roles on domains or on the system do not count. */
 export const projectsOf = ({ role_assignments }: z.infer<typeof AssignmentsReply>): string[] => [
   ...new Set(role_assignments.flatMap(({ scope }) => scope.project?.id ?? [])),
 ];
 
-/** What Keystone answers of the projects that a user has a role in. */
 export type Assigned =
   | { readonly is: 'known'; readonly projects: readonly string[] }
   | { readonly is: 'down'; readonly reason: string };
 
-/** The same with the names of roles, of one user in one scope. */
+/** Role names of one user in one scope. */
 export const RolesReply = z.object({ role_assignments: z.array(z.object({ role: z.object({ name: z.string() }) })) });
 
-/** Where roles are held, and by what they were lent where they are not the user's by its own login. */
+/** The scope of roles, and their delegation if there is one. */
 export type RoleScope = ({ readonly project: string } | { readonly system: 'all' }) & {
   readonly delegated?: Delegated;
 };
 
 /**
- * The roles of a user in a scope, none where user, project or a domain of theirs is gone or disabled, or what lent the roles is; `denied` where our own user may not ask.
+ * No roles if the user, the project, one of their domains or the delegation is gone, disabled or expired. `denied`:
+ * our service user lacks the permission.
  */
 export type UserRoles =
   | { readonly is: 'known'; readonly roles: readonly string[] }
@@ -36,22 +36,22 @@ export type UserRoles =
   | { readonly is: 'down'; readonly reason: string };
 
 export type AssignmentOptions = {
-  /** Whether to ask in which other projects an admin is admin; false, for it takes a service user who may list assignments. */
+  /** Queries the other projects of admins. Default false, because the service user must be allowed to list assignments. */
   readonly adminProjects?: boolean;
-  /** Called with the reason when that cannot be found out, once until it can. */
+  /** Called once per failure period. */
   readonly onUnknownProjects?: (reason: string) => void;
   readonly now?: () => number;
 };
 
-/** How long the question is spared an identity service that did not answer it; ms. */
+/** Pause after a failed query. */
 const pauseMs = 10_000;
 
-/** One list, so that callers of the same token are the same. */
+/** One shared list, so that callers of the same token stay identical. */
 const none: readonly string[] = [];
 
 /**
- * Finds the other projects of a validated token's holder: none for a caller who is no admin, null where Keystone could not say. What
- * was found is believed for as long as the token itself, so a role that is taken away lags by the token's cache.
+ * Finds the other projects of a token's holder: none if the caller is no admin, null if Keystone cannot be queried.
+ * The result is cached with the token, so a revoked role is noticed when the token's cache entry ends.
  */
 export const createAdminProjects = (
   client: { projectsWith(user: string, role: string): Promise<Assigned> },

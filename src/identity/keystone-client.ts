@@ -1,4 +1,4 @@
-/** Talks to Keystone: validates tokens and finds role assignments with a token of our own service user, which it renews. */
+/** Keystone client: validates tokens and reads role assignments with its service user's token, which it renews. */
 import { Agent, type Dispatcher, request } from 'undici';
 import { AnswerTooLong, bytesWithin } from '../model/bodies';
 import { type Assigned, AssignmentsReply, projectsOf, type RoleScope, type UserRoles } from './keystone-assignments';
@@ -7,11 +7,10 @@ import { rolesIn } from './keystone-standing';
 import { expiryOf, type KeystoneToken, TokenReply } from './keystone-token';
 import { singleFlight } from './strategy';
 
-/** A domain by id or by name. */
 type Domain = { readonly id: string } | { readonly name: string };
 type InDomain = { readonly name: string; readonly domain?: Domain };
 
-/** The service user that validates tokens: a password with a scope, or an application credential. Domains are that of id `default` unless they are given. */
+/** The service user: a password with a scope, or an application credential. The default domain has the id `default`. */
 export type ServiceUser =
   | {
       readonly username: string;
@@ -22,12 +21,12 @@ export type ServiceUser =
   | { readonly applicationCredential: { readonly id: string; readonly secret: string } };
 
 export type KeystoneClientOptions = {
-  /** With or without the final /v3. */
+  /** With or without /v3. */
   readonly identityUrl: string;
   readonly self: ServiceUser;
-  /** For a whole exchange; 5000 ms. */
+  /** Time limit of a whole exchange; default 5000 ms. */
   readonly timeoutMs?: number;
-  /** PEM certificates to trust instead of the system's. */
+  /** PEM certificates that replace the system's. */
   readonly ca?: string;
   readonly now?: () => number;
 };
@@ -38,14 +37,14 @@ export type Validation =
   | { readonly is: 'down'; readonly reason: string };
 
 export type KeystoneClient = {
-  /** What Keystone says of a token; `allowExpired` lets one pass that ended recently (a service's long operation). */
+  /** `allowExpired` accepts a recently expired token, for long operations of a service. */
   validate(token: string, allowExpired: boolean): Promise<Validation>;
   /**
-   * Ids of the projects in which a user has a role, by themselves, by a group or by inheritance. Needs a service user who may
-   * list role assignments.
+   * Ids of the projects in which a user has a role: direct, by group or inherited. Requires permission to list role
+   * assignments.
    */
   projectsWith(user: string, role: string): Promise<Assigned>;
-  /** Names of the roles that a user has in a scope now, without a token of the user. Needs the same. */
+  /** Role names of a user in a scope, without the user's token. Requires the same permission. */
   rolesOf(user: string, scope: RoleScope): Promise<UserRoles>;
   close(): Promise<void>;
 };
@@ -53,9 +52,9 @@ export type KeystoneClient = {
 type OwnToken = { readonly token: string; readonly renewAt: number };
 
 const tokens = '/auth/tokens';
-/** A token is smaller by far; role assignments, at 400 bytes each, come to some ten thousand. */
+/** Room for some ten thousand role assignments of 400 bytes. A token is much smaller. */
 const bodyLimitBytes = 4 * 1024 * 1024;
-/** How long a refused login of our own is not tried again; ms. */
+/** Pause after a refused login. */
 const refusalPauseMs = 5_000;
 
 type Exchange = (
@@ -64,13 +63,13 @@ type Exchange = (
   extra: { readonly headers: KeystoneHeaders; readonly body?: string },
 ) => Promise<Reply>;
 
-/** The service user's own token, fetched when the first request needs one and again before it ends. */
+/** The service user's token, fetched at the first request and renewed before its expiry. */
 const createOwnToken = (exchange: Exchange, self: KeystoneClientOptions['self'], now: () => number) => {
   let own: OwnToken | undefined;
   let refusal: { until: number; fault: unknown } | undefined;
   const renewal = singleFlight<OwnToken>();
   const login = async (): Promise<OwnToken> => {
-    // A wrong password tried at every request would get our service user locked out.
+    // Repeated logins with a wrong password could lock our service user out.
     if (refusal && now() < refusal.until) throw refusal.fault;
     const reply = await exchange('POST', `${tokens}?nocatalog`, {
       headers: { 'content-type': 'application/json' },
@@ -88,7 +87,7 @@ const createOwnToken = (exchange: Exchange, self: KeystoneClientOptions['self'],
       if (!own || own.renewAt <= now()) own = await renewal('own', login);
       return own.token;
     },
-    /** Forgets the token that Keystone did not accept, unless there is a newer one. */
+    /** Drops a refused token, unless there is a newer one. */
     drop(token: string): void {
       if (own?.token === token) own = undefined;
     },
@@ -98,7 +97,7 @@ const createOwnToken = (exchange: Exchange, self: KeystoneClientOptions['self'],
 const validated = async (ask: AskAsService, token: string, allowExpired: boolean): Promise<Validation> => {
   const reply = await ask(`${tokens}${allowExpired ? '?nocatalog&allow_expired=1' : '?nocatalog'}`, {
     'x-subject-token': token,
-    // Without it Keystone denies knowing tokens that carry access rules (keystone/token/provider.py).
+    // Without it Keystone returns 404 for tokens with access rules (keystone/token/provider.py).
     'openstack-identity-access-rules': '1.0',
   });
   if (reply.status === 404) return { is: 'invalid' };
@@ -123,7 +122,7 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
     askOnce(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
   const own = createOwnToken(exchange, options.self, now);
 
-  // A 401 is about the service user: its token was revoked, or the signing keys were changed.
+  // A 401 concerns the service user's token: it was revoked, or the signing keys have changed.
   const askAsService = async (path: string, headers: KeystoneHeaders, again = true): Promise<Reply> => {
     const token = await own.get();
     const reply = await exchange('GET', path, { headers: { 'x-auth-token': token, ...headers } });
@@ -157,7 +156,7 @@ type KeystoneRequest = {
   body?: string;
 };
 
-/** One exchange; every way of not getting an answer is a Down. A reset connection is tried once more (keep-alive races). */
+/** One exchange. Throws Down without a response. Retries a reset connection once, for keep-alive races. */
 const askOnce = async (url: string, options: KeystoneRequest, again = true): Promise<Reply> => {
   try {
     const reply = await request(url, { ...options, headers: { accept: 'application/json', ...options.headers } });
@@ -175,7 +174,7 @@ const askOnce = async (url: string, options: KeystoneRequest, again = true): Pro
   }
 };
 
-/** A reply's JSON, or undefined when it is something else. */
+/** Undefined if the body is not JSON. Throws Down if it is too long. */
 const readJson = async (body: AsyncIterable<Buffer>): Promise<unknown> => {
   const bytes = await bytesWithin(body, bodyLimitBytes).catch((thrown) => {
     throw thrown instanceof AnswerTooLong ? new Down('the identity service answered more than can be read') : thrown;
@@ -194,7 +193,7 @@ const parseToken = (body: unknown): KeystoneToken => {
   throw new Down(`the identity service answered a token that cannot be read (${where})`);
 };
 
-/** Our own token from a login's reply; due for renewal five minutes, or a tenth of its life, before its end. */
+/** Renewal is due five minutes, or a tenth of the lifetime, before expiry. Throws Down. */
 const readOwn = ({ status, body, subjectToken }: Reply, at: number): OwnToken => {
   if (status === 401) throw new Down('the identity service refused the credentials of our service user');
   if (status !== 201 && status !== 200) throw new Down(`the identity service answered ${status} to our own login`);

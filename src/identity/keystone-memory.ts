@@ -1,4 +1,4 @@
-/** What Keystone said of tokens, remembered: for a while without asking again, and longer while it does not answer. */
+/** Cache of token validations: for a short time, and longer during a Keystone outage. */
 
 import { LRUCache } from 'lru-cache';
 import { sha256Of } from '../model/digests';
@@ -7,32 +7,32 @@ import { expiryOf } from './keystone-token';
 import { singleFlight } from './strategy';
 
 export type MemoryOptions = {
-  /** How long a validated token is believed without asking again: revocation lags by as much; 300 000 ms, 0 for never. */
+  /** How long a valid token is cached, and so the delay of a revocation. Default 300 000 ms; 0 disables. */
   readonly cacheMs?: number;
-  /** How long beyond that it is believed while the identity service does not answer, never past its end; no limit of its own. */
+  /** How much longer a valid token is accepted during an outage, never past its expiry. Default unlimited. */
   readonly outageMs?: number;
-  /** How long an unknown token is remembered as such; 10 000 ms. */
+  /** How long an invalid token is cached; default 10 000 ms. */
   readonly negativeCacheMs?: number;
-  /** Called once per outage, when the first token is accepted beyond its time. */
+  /** Called once per outage, when the first token is accepted from the cache. */
   readonly onOutage?: (reason: string) => void;
   readonly now?: () => number;
 };
 
-/** A token that was valid, believed until `fresh`, and until `end` as long as Keystone does not answer; ms since the epoch. */
+/** Accepted until `fresh`, and during an outage until `end`; ms since the epoch. */
 type KnownToken = { readonly valid: Valid; readonly fresh: number; readonly end: number };
 type Valid = Extract<Validation, { is: 'valid' }>;
 
-/** Tokens are printable and short; anything else is not worth a question. */
+/** Tokens are printable and short. Others are refused without a request. */
 const tokenForm = /^[\x21-\x7e]{1,8192}$/;
-/** How long an identity service that did not answer is spared questions about tokens that can do without; ms. */
+/** Pause between requests during an outage, for tokens that the cache can answer. */
 const outagePauseMs = 10_000;
-/** Good and bad tokens are kept apart: a flood of the latter must not push out the former. */
+/** Limit of each of two caches, so that many invalid tokens cannot evict valid ones. */
 const mostTokens = 10_000;
 
-/** @param spend asked before the identity service is, about a token that nothing is known of; throws where it must not be */
+/** @param spend called before Keystone is queried for an unknown token; may throw */
 export type Memory = (token: string, allowExpired: boolean, spend?: () => Promise<void>) => Promise<Validation>;
 
-/** Validation with a memory, and one question at a time per token. No token is kept, only its hash. */
+/** Validation with a cache, and one request per token at a time. The cache has hashes, not tokens. */
 export const createMemory = (client: KeystoneClient, options: MemoryOptions): Memory => {
   const { negativeCacheMs = 10_000, now = Date.now } = options;
   const good = new LRUCache<string, KnownToken>({ max: mostTokens });
@@ -44,7 +44,7 @@ export const createMemory = (client: KeystoneClient, options: MemoryOptions): Me
     const validation = await client.validate(token, allowExpired);
     if (validation.is === 'down') return outage.begin(validation);
     outage.end();
-    good.delete(key); // what was believed is over, whatever comes in its place
+    good.delete(key); // The cached result is obsolete, whatever replaces it.
     if (validation.is === 'invalid') bad.set(key, { until: now() + negativeCacheMs });
     else if (options.cacheMs !== 0) good.set(key, remembered(validation, allowExpired, options, now()));
     return validation;
@@ -79,7 +79,7 @@ const remembered = (
 
 type Down = Extract<Validation, { is: 'down' }>;
 
-/** An identity service that does not answer, noticed at one request and remembered for the next ones. */
+/** The current outage, shared by all requests. */
 const createOutage = (onOutage: MemoryOptions['onOutage'], now: () => number) => {
   let current: { readonly down: Down; readonly pauseUntil: number; readonly isReported: boolean } | undefined;
   return {
@@ -90,7 +90,7 @@ const createOutage = (onOutage: MemoryOptions['onOutage'], now: () => number) =>
     end: (): void => {
       current = undefined;
     },
-    /** What it said when it was last asked, for as long as it is not asked again. */
+    /** The last failure, until Keystone may be queried again. */
     lasts: (): Down | undefined => (current && now() < current.pauseUntil ? current.down : undefined),
     report: (): void => {
       if (!current || current.isReported) return;

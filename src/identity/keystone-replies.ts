@@ -1,4 +1,4 @@
-/** What an exchange with Keystone gives, and how it is asked as our own service user. */
+/** Types of an exchange with Keystone. */
 
 export type Reply = { readonly status: number; readonly body: unknown; readonly subjectToken: string | null };
 export type KeystoneHeaders = Record<string, string>;
@@ -6,5 +6,5 @@ export type KeystoneHeaders = Record<string, string>;
 /** A GET with the service user's token. */
 export type AskAsService = (path: string, headers: KeystoneHeaders) => Promise<Reply>;
 
-/** Why Keystone could not be asked; caught by its client. */
+/** Keystone is unavailable; the client catches it. */
 export class Down extends Error {}

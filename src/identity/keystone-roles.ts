@@ -1,4 +1,4 @@
-/** Which roles users have now, asked of Keystone without a token of theirs and remembered for a short time. */
+/** Current roles of users, read from Keystone without their tokens and cached briefly. */
 import { LRUCache } from 'lru-cache';
 import type { RoleScope, UserRoles } from './keystone-assignments';
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
@@ -10,10 +10,10 @@ export type RoleLookup = {
 };
 
 const most = 1_000;
-/** How long an identity service that did not answer is not asked again about the same user; ms. */
+/** Pause after an outage before the next query for the same user. */
 const outagePauseMs = 5_000;
 
-/** @param cacheMs how long an answer counts: a role that is taken away lags by as much; 0 for never */
+/** @param cacheMs how long a result is cached, and so the delay of a revoked role; 0 disables */
 export const createRoleLookup = ({
   cacheMs,
   ...options

@@ -1,4 +1,4 @@
-/** Which roles a user has now, as Keystone's records say it: of the user, its scope, their domains, and what lent the roles. */
+/** Current roles of a user from Keystone's records of the user, its scope, their domains and the delegation. */
 import { z } from 'zod';
 import type { Delegated } from '../model/access/callers';
 import { type RoleScope, RolesReply, type UserRoles } from './keystone-assignments';
@@ -15,7 +15,7 @@ const records = {
   trust: z.object({ trust: Ending }).transform(({ trust }) => trust),
 };
 
-/** A record of Keystone; `gone` where it has none by that name, `denied` where our own user may not ask. Throws Down. */
+/** `gone`: not found. `denied`: our service user lacks the permission. Throws Down. */
 const recordOf = async <Kind extends keyof typeof records>(
   ask: AskAsService,
   kind: Kind,
@@ -32,7 +32,7 @@ const recordOf = async <Kind extends keyof typeof records>(
 type Standing = 'stands' | 'lost' | 'denied';
 type Asked = { readonly user: string; readonly scope: RoleScope; readonly now: number };
 
-/** Whether a user or a project is enabled, and its domain. A project of a disabled domain is enabled by its own record. */
+/** The record of a project stays enabled in a disabled domain, so the domain is checked too. */
 const enabledWithDomain = async (ask: AskAsService, kind: 'user' | 'project', id: string): Promise<Standing> => {
   const record = await recordOf(ask, kind, `/${kind}s/${encodeURIComponent(id)}`);
   if (record === 'denied') return 'denied';
@@ -43,9 +43,9 @@ const enabledWithDomain = async (ask: AskAsService, kind: 'user' | 'project', id
   return domain !== 'gone' && domain.enabled ? 'stands' : 'lost';
 };
 
-/** Whether what lent the roles was not taken back, nor has ended; Keystone keeps records of some that have. */
+/** Checks revocation and expiry: Keystone keeps some expired records. */
 const stillLent = async (ask: AskAsService, { user, now }: Asked, { by, id }: Delegated): Promise<Standing> => {
-  // An access token of OAuth is shown to its user alone.
+  // Only its own user may read an OAuth access token.
   if (by === 'oauth' || id === '') return 'denied';
   const path = {
     application_credential: `/users/${encodeURIComponent(user)}/application_credentials/${encodeURIComponent(id)}`,
@@ -57,10 +57,10 @@ const stillLent = async (ask: AskAsService, { user, now }: Asked, { by, id }: De
   return record.expires_at && Date.parse(timeOf(record.expires_at)) <= now ? 'lost' : 'stands';
 };
 
-/** Keystone writes the end of application credentials without a zone; it is UTC. */
+/** Keystone writes the expiry of application credentials in UTC without a zone. */
 const timeOf = (text: string): string => (/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
 
-/** A disabled user keeps its assignments, and so do the users of a disabled project or domain, so all are asked. Throws Down. */
+/** Disabled users keep their assignments, as do users of disabled projects and domains. So all records are read. Throws Down. */
 export const rolesIn = async (ask: AskAsService, asked: Asked): Promise<UserRoles> => {
   const { user, scope } = asked;
   const standings = [

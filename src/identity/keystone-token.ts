@@ -1,4 +1,4 @@
-/** A validated Keystone token: its reply parsed, and what it says of its holder. */
+/** A validated Keystone token: parsing, and its caller. */
 import { z } from 'zod';
 import { anonymous, type Caller, type Delegated } from '../model/access/callers';
 
@@ -7,7 +7,6 @@ const Scoped = IdAndName.extend({ domain: z.object({ id: z.string().nullish() })
 
 const Token = z.object({
   user: Scoped,
-  /** ISO 8601. */
   expires_at: z.iso.datetime({ offset: true }),
   roles: z.array(z.object({ id: z.string().nullish(), name: z.string() })).default([]),
   project: Scoped.nullish(),
@@ -24,19 +23,19 @@ const Token = z.object({
   'OS-OAUTH1': z.looseObject({ access_token_id: z.string().nullish() }).nullish(),
 });
 
-/** The body of `GET /v3/auth/tokens`, as far as this room reads it. */
+/** Part of the body of `GET /v3/auth/tokens`. */
 export const TokenReply = z.object({ token: Token });
 export type KeystoneToken = z.infer<typeof Token>;
 
-/** When it ends, in ms since the epoch. */
+/** Milliseconds since the epoch. */
 export const expiryOf = (token: KeystoneToken): number => Date.parse(token.expires_at);
 
-/** Role names as the token lists them: the identity service has expanded them. */
+/** Keystone has already added implied roles. */
 export const rolesOf = (token: KeystoneToken): string[] => token.roles.map(({ name }) => name);
 
 /**
- * The id of the admin role that a token carries for its project as its holder's own; undefined for any other token. What
- * was delegated, by an application credential, a trust or OAuth, is for one project and says nothing of others.
+ * The id of the holder's own admin role in the token's project; otherwise undefined. Delegated roles (application
+ * credential, trust, OAuth) apply to one project only.
  */
 export const ownAdminRole = (token: KeystoneToken): string | undefined => {
   const delegated = token.application_credential ?? token['OS-TRUST:trust'] ?? token['OS-OAUTH1'];
@@ -44,7 +43,7 @@ export const ownAdminRole = (token: KeystoneToken): string | undefined => {
   return token.roles.find(({ name }) => name.toLowerCase() === 'admin')?.id ?? undefined;
 };
 
-/** What lent the token its rights; undefined for one that its holder has by its own login. */
+/** The delegation of the token; undefined for a direct login. */
 const delegatedOf = (token: KeystoneToken): Delegated | undefined => {
   if (token.application_credential) return { by: 'application_credential', id: token.application_credential.id ?? '' };
   if (token['OS-TRUST:trust']) return { by: 'trust', id: token['OS-TRUST:trust'].id ?? '' };
@@ -53,8 +52,8 @@ const delegatedOf = (token: KeystoneToken): Delegated | undefined => {
 };
 
 /**
- * The caller a token stands for, with the service that acts for them, if one does.
- * @param adminProjects where the holder is admin; null where that could not be found out
+ * The caller of a token, with the service that acts for it.
+ * @param adminProjects projects in which the holder is admin; null if Keystone could not be queried
  */
 const callerOf = (
   token: KeystoneToken,
@@ -82,11 +81,11 @@ const callerOf = (
   strategy: 'keystone',
 });
 
-/** Callers of tokens that are remembered, each made once: what is decided about one is remembered with it. */
+/** One Caller object per cached token, because decisions are cached by that object. */
 export const createCallers = () => {
   const made = new WeakMap<KeystoneToken, { readonly projects: readonly string[] | null; readonly caller: Caller }>();
   return {
-    /** As `callerOf`; the same object for the same token and projects, as long as no service acts for it. */
+    /** Returns the same object for the same token and projects, unless a service acts for the caller. */
     of(token: KeystoneToken, service: KeystoneToken | null, projects: readonly string[] | null): Caller {
       if (service) return callerOf(token, service, projects);
       const known = made.get(token);
@@ -98,10 +97,7 @@ export const createCallers = () => {
   };
 };
 
-/**
- * Whether the access rules of a token's application credential let this request through. Only rules can allow, so no list
- * means no limit and an empty list means nothing is allowed.
- */
+/** Checks the access rules of an application credential. Without a list all requests are allowed; an empty list allows none. */
 export const accessRulesAllow = (
   token: KeystoneToken,
   { method, path }: { method: string; path: string },
@@ -115,9 +111,8 @@ export const accessRulesAllow = (
 };
 
 /**
- * `**` is any text, `*` and `{name}` are one path element, all else is itself; a final slash makes no difference.
- * Walks all possible positions at once: the owner of the credential wrote the pattern, and must not be able to make a
- * regular expression backtrack for minutes.
+ * `**` matches any text, `*` and `{name}` one path segment. A trailing slash is ignored. Tracks all positions at once
+ * instead of building a regular expression: callers write the patterns and could cause minutes of backtracking.
  */
 const pathMatches = (pattern: string, request: string): boolean => {
   const path = trimSlash(request);
@@ -129,11 +124,11 @@ const pathMatches = (pattern: string, request: string): boolean => {
   return reached.has(path.length);
 };
 
-/** Where a literal leads to from the positions reached so far. */
+/** Positions after a literal. */
 const advance = (path: string, from: ReadonlySet<number>, literal: string): Set<number> =>
   new Set([...from].filter((at) => path.startsWith(literal, at)).map((at) => at + literal.length));
 
-/** Where a run of at least `least` characters of a kind leads to. */
+/** Positions after at least `least` characters of a kind. */
 const spread = (path: string, from: ReadonlySet<number>, kind: RegExp, least: 0 | 1): Set<number> => {
   const to = new Set<number>(least === 0 ? from : []);
   let running = false;

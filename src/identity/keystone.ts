@@ -1,4 +1,4 @@
-/** Keystone tokens: validated by the identity service, remembered for a while, limited by access rules. */
+/** The keystone strategy: validated and cached tokens, limited by access rules. */
 import { type AssignmentOptions, createAdminProjects } from './keystone-assignments';
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
 import { createMemory, type MemoryOptions } from './keystone-memory';
@@ -8,15 +8,15 @@ import { absent, type IdentityVerdict, type Presented, refused, type Strategy, u
 export type KeystoneOptions = KeystoneClientOptions &
   MemoryOptions &
   AssignmentOptions & {
-    /** The address callers are sent to in a 401; the identity URL unless they reach it by another. */
+    /** Keystone's URL in a 401; default is the identity URL. */
     readonly publicUrl?: string;
-    /** A service token counts with one of these roles; `service`. */
+    /** A service token needs one of these roles; default `service`. */
     readonly serviceRoles?: readonly string[];
-    /** What access rules call this API; `baremetal`. */
+    /** The service type of this API in access rules; default `baremetal`. */
     readonly serviceType?: string;
   };
 
-/** The keystone strategy. It asks nothing at construction: an identity service that is down must not keep us down. */
+/** Sends no request at construction, so that the API starts during a Keystone outage. */
 export const createKeystone = (options: KeystoneOptions): Strategy => {
   const { serviceRoles = ['service'], serviceType = 'baremetal', now = Date.now } = options;
   const client = createKeystoneClient(options);
@@ -24,7 +24,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
   const adminProjectsOf = createAdminProjects(client, options);
   const callers = createCallers();
 
-  /** The service that acts for the caller: null when none is named, a verdict when it does not count. */
+  /** The service that acts for the caller: null without a service token, a verdict if it is not accepted. */
   const findService = async ({
     serviceToken,
     spend,
@@ -47,7 +47,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
     if (found.is === 'invalid') return refused('the token is unknown, revoked or expired');
     const { token } = found;
     if (!service.token && expiryOf(token) <= now()) return refused('the token has expired');
-    // A service calls on its own paths, not on those that the credential was limited to.
+    // A service uses its own paths, so the access rules do not apply to it.
     if (!service.token && !accessRulesAllow(token, presented, serviceType))
       return refused(`the access rules of the application credential do not allow ${presented.method} here`);
     return { is: 'known', caller: callers.of(token, service.token, await adminProjectsOf(token)) };

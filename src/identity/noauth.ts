@@ -1,8 +1,8 @@
-/** The strategy of a stand-alone installation: every caller is the operator. */
+/** The noauth strategy for stand-alone installations: each caller is the operator. */
 import { anonymous, expandRoles } from '../model/access/callers';
 import type { Strategy } from './strategy';
 
-/** Vouches for every request, whatever it presents: Python clients without authentication send a token "notused". */
+/** Accepts any credential: Python clients without authentication send the token "notused". */
 export const createNoauth = (): Strategy => {
   const caller = {
     ...anonymous,

@@ -1,18 +1,17 @@
-/** Files that say who is who: read once at start, read again when they change, never replaced by a broken version. */
+/** Identity files: read at start and after each change. A broken version never replaces a good one. */
 import { readFile, stat } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { isTemperError, raise } from '../model/errors';
 import { fileReason } from '../model/file-faults';
 
-/** Where a text comes from. `stamp` changes when the text may have changed; without it the text is read once. */
+/** `stamp` changes if the text may have changed. Without it the text is read once. */
 export type Source = {
   readonly name: string;
   load(): Promise<string>;
   stamp?(): Promise<string>;
 };
 
-/** A file as a source, with its modification time and size as the stamp. */
 export const fileSource = (path: string): Source => ({
   name: path,
   load: () => readFile(path, 'utf8'),
@@ -23,16 +22,16 @@ export const fileSource = (path: string): Source => ({
 });
 
 type Watching = {
-  /** How long a stamp is trusted; 2000 ms. */
+  /** Interval of stamp checks; default 2000 ms. */
   readonly checkMs?: number;
-  /** Called when a changed file cannot be used; what was read before stays in force. */
+  /** Called if a changed file is invalid; the old content stays in force. */
   readonly onFault?: (fault: unknown) => void;
   readonly now?: () => number;
 };
 
 /**
- * The parsed text of a source, re-read when its stamp changes.
- * @throws IdentityFileInvalid when the first reading fails
+ * The parsed text of a source, reread if its stamp changes.
+ * @throws IdentityFileInvalid if the first read fails
  */
 export const reloading = async <T>(
   source: Source,
@@ -56,7 +55,7 @@ export const reloading = async <T>(
     checkedAt = now();
     const stamp = await source.stamp().catch(() => 'gone');
     if (stamp === seen) return current.value;
-    seen = stamp; // a broken version is reported once, not at every request
+    seen = stamp; // Reports a broken version once, not at each request.
     await read().then((fresh) => {
       current = fresh;
     }, onFault);
@@ -64,19 +63,19 @@ export const reloading = async <T>(
   };
 };
 
-/** Raises IdentityFileInvalid: which file, and what to do about it. */
+/** Throws IdentityFileInvalid. */
 export const refuseIdentityFile = (file: string, reason: string, cause?: unknown): never =>
   raise('IdentityFileInvalid', { file, reason }, { cause });
 
 const unreadable = (thrown: unknown): string => `it could not be read${fileReason(thrown)}.`;
 
 /**
- * A YAML (or JSON) text checked against a shape. Faults name line and entry, never the text around them: it holds secrets.
+ * Parses YAML (or JSON). Faults contain line and entry, never the text, because it has secrets.
  * @throws IdentityFileInvalid
  */
 export const parseYaml = <T>(shape: z.ZodType<T>, text: string, file: string): T => {
   const lines = new LineCounter();
-  // Its warnings go to standard error, with a piece of the text.
+  // The parser prints warnings with parts of the text to standard error.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const [broken] = document.errors;
   if (broken)
@@ -90,7 +89,7 @@ export const parseYaml = <T>(shape: z.ZodType<T>, text: string, file: string): T
   return refuseIdentityFile(file, `${faults.join('; ')}.`);
 };
 
-/** What a text means. Resolving aliases is where one that means far more than it holds gives itself away. */
+/** Bounds aliases, because nested ones expand exponentially. */
 const meaningOf = (document: ReturnType<typeof parseDocument>, file: string): unknown => {
   try {
     return document.toJS({ maxAliasCount: 100 });
@@ -99,7 +98,7 @@ const meaningOf = (document: ReturnType<typeof parseDocument>, file: string): un
   }
 };
 
-/** The line of the deepest part of a path that exists. */
+/** The line of the deepest existing part of a path. */
 const lineOf = (
   document: ReturnType<typeof parseDocument>,
   path: readonly PropertyKey[],

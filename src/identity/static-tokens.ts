@@ -1,4 +1,4 @@
-/** Fixed tokens from a file, for machines in installations without an identity service. */
+/** The static_tokens strategy: fixed tokens from a file, for machines without an identity service. */
 
 import { z } from 'zod';
 import { sha256Of } from '../model/digests';
@@ -17,7 +17,7 @@ import {
 
 export type StaticTokensOptions = {
   readonly tokens: Source;
-  /** What the holders are whose entry does not say it: the file that http_basic reads too. */
+  /** The users file, for holders whose entry has no roles. */
   readonly users?: Source;
   readonly onFault?: (fault: unknown) => void;
   readonly now?: () => number;
@@ -27,7 +27,7 @@ const shortest = 16;
 
 type Saying = { roles?: unknown; project?: string; system?: string };
 
-/** Whether an entry says all that its holder is, or nothing, which leaves it to the users file. */
+/** An entry has both roles and scope, or neither: then the users file has them. */
 const isWhole = (entry: Saying): boolean => (entry.roles === undefined ? saysNoScope(entry) : oneScope(entry));
 const saysNoScope = ({ project, system }: Saying): boolean => project === undefined && system === undefined;
 const wholeSays = `${oneScopeSays}, with its roles; or neither roles nor scope, and say in the users file what the user is`;
@@ -35,9 +35,9 @@ const wholeSays = `${oneScopeSays}, with its roles; or neither roles nor scope, 
 const TokenEntry = z
   .strictObject({
     user: z.string().min(1),
-    /** In clear, or ... */
+    /** The token in clear text, or... */
     token: z.string().min(shortest, `a token has at least ${shortest} characters`).optional(),
-    /** ... as the hex SHA-256 of it, so that the file is no secret. */
+    /** ...its hexadecimal SHA-256, so that the file has no secret. */
     sha256: z
       .string()
       .regex(/^[0-9a-fA-F]{64}$/, 'give the 64 hex digits of "printf %s <token> | sha256sum"')
@@ -56,7 +56,10 @@ type Holder = { readonly user: string; readonly standing: UserStanding | null };
 
 const standingOf = ({ roles, ...rest }: TokenEntry): UserStanding | null => (roles ? { ...rest, roles } : null);
 
-/** Parses a tokens file into holders by the token's hash. @throws IdentityFileInvalid naming line and entry */
+/**
+ * Holders by token hash.
+ * @throws IdentityFileInvalid with line and entry
+ */
 export const parseTokens = (text: string, file: string): ReadonlyMap<string, Holder> => {
   const holders = new Map<string, Holder>();
   for (const [index, entry] of parseYaml(TokensFile, text, file).tokens.entries()) {
@@ -69,8 +72,8 @@ export const parseTokens = (text: string, file: string): ReadonlyMap<string, Hol
 };
 
 /**
- * The static_tokens strategy. Tokens are looked up by their hash, so the time it takes says nothing about a near miss.
- * @throws IdentityFileInvalid when a file cannot be used at start; later faults go to onFault, the old content stays
+ * Looks tokens up by hash, so the response time does not reveal near misses.
+ * @throws IdentityFileInvalid if a file is invalid at start. Later faults go to onFault, and the old content stays
  */
 export const createStaticTokens = async (options: StaticTokensOptions): Promise<Strategy> => {
   const { onFault, now } = options;

@@ -1,17 +1,16 @@
-/** The users file: which roles a person has, and on which project or on the whole system. */
+/** The users file: each user's roles, on one project or on the whole system. */
 import { z } from 'zod';
 import { anonymous, type Caller, expandRoles } from '../model/access/callers';
 import { fileSource, parseYaml, reloading } from './sources';
 import type { StrategyName } from './strategy';
 
-/** The part of an entry that says what its holder is; shared by the users file and the tokens file. */
+/** Fields of roles and scope, shared with the tokens file. */
 export const standingFields = {
   roles: z.array(z.string().min(1)).min(1, 'name at least one role'),
-  /** A project id. */
   project: z.string().min(1).optional(),
   project_name: z.string().min(1).optional(),
   system: z.literal('all').optional(),
-  /** Ids of other projects in which an admin of a project is admin too. */
+  /** Ids of other projects in which a project's admin is admin. */
   admin_projects: z.array(z.string().min(1)).min(1, 'name at least one project, or leave it out').optional(),
   /** The domain of user and project. */
   domain: z.string().min(1).default('default'),
@@ -19,7 +18,7 @@ export const standingFields = {
 
 type Supporting = { roles?: readonly string[]; project?: string; admin_projects?: readonly string[] };
 
-/** Whether an entry that names other projects is that of a project's admin. */
+/** Only a project's admin may have other projects. */
 export const supportsAsAdmin = ({ roles, project, admin_projects }: Supporting): boolean =>
   admin_projects === undefined ||
   (project !== undefined && (roles ?? []).some((role) => role.toLowerCase() === 'admin'));
@@ -28,7 +27,7 @@ export const supportsAsAdminSays = 'admin_projects are for an admin of a project
 const UserStanding = z.strictObject(standingFields);
 export type UserStanding = z.infer<typeof UserStanding>;
 
-/** Whether an entry names exactly one scope. */
+/** Exactly one scope. */
 export const oneScope = (entry: { project?: string; system?: string }): boolean =>
   (entry.project === undefined) !== (entry.system === undefined);
 export const oneScopeSays = 'give either "project: <project id>" or "system: all"';
@@ -42,14 +41,14 @@ const UsersFile = z.strictObject({
 
 export type Users = ReadonlyMap<string, UserStanding>;
 
-/** Parses a users file. @throws IdentityFileInvalid naming line and entry */
+/** @throws IdentityFileInvalid with line and entry */
 export const parseUsers = (text: string, file: string): Users =>
   new Map(Object.entries(parseYaml(UsersFile, text, file).users));
 
-/** Reads a users file once. @throws IdentityFileInvalid naming file, line and entry */
+/** @throws IdentityFileInvalid with file, line and entry */
 export const readUsers = async (path: string): Promise<Users> => (await reloading(fileSource(path), parseUsers))();
 
-/** The caller that a standing amounts to; roles are expanded here, because no identity service did it. */
+/** Adds implied roles, because no identity service has done so. */
 export const callerFrom = (user: string, standing: UserStanding, strategy: StrategyName): Caller => ({
   ...anonymous,
   user_id: user,

@@ -1,4 +1,4 @@
-/** Counts what passes by: wraps a policy, a driver, lanes, and listens to HTTP requests, without any of them knowing. */
+/** Metrics of policy, drivers, lanes and HTTP requests, by wrappers and listeners. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { isTemperError } from '../model/errors';
@@ -13,7 +13,7 @@ type Deciding = {
   filter(...asked: never[]): unknown;
 };
 
-/** The policy, with its decisions counted. `require` reports a refusal by throwing. */
+/** Counts decisions. `require` throws on a refusal. */
 export const countedPolicy = <Policy extends Deciding>(
   policy: Policy,
   ruleSet: string,
@@ -45,7 +45,7 @@ export const countedPolicy = <Policy extends Deciding>(
 
 type Lanes = { run<T>(key: string | null, signal: AbortSignal, work: () => Promise<T>): Promise<T> };
 
-/** The lanes, with who waits and who is inside counted; acts without a lane are not. */
+/** Counts waiting and running acts per lane; acts without a lane are not counted. */
 export const countedLanes = <Kind extends Lanes>(lanes: Kind, { lanes: gauge, laneWait }: Metrics): Kind => ({
   ...lanes,
   async run<T>(key: string | null, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -69,12 +69,12 @@ export const countedLanes = <Kind extends Lanes>(lanes: Kind, { lanes: gauge, la
   },
 });
 
-/** Whose request an HTTP request is, while an act is under way. */
+/** The act that makes an HTTP request. */
 const acting = new AsyncLocalStorage<{ readonly driver: string; readonly vendor: string }>();
 
 const mostVendors = 20;
 
-/** A vendor as a label. Nodes may name any, so those after the first twenty are one. */
+/** Nodes may have any vendor, so all after the first twenty share one label. */
 export const vendorLabels = (): ((vendor: unknown) => string) => {
   const known = new Set<string>();
   return (vendor) => {
@@ -90,7 +90,7 @@ type Context = { readonly step?: { readonly interface: string; readonly step: st
 type ObservedAct = (node: never, args: never, context: never) => Promise<unknown>;
 type Driver = { readonly name: string; readonly acts: Readonly<Partial<Record<string, ObservedAct>>> };
 
-/** The driver, with every attempt of an act counted, and its HTTP requests distinguished from all others. */
+/** Counts attempts of acts, and marks their HTTP requests. */
 export const countedDriver = <Kind extends Driver>(
   driver: Kind,
   { acts: seconds }: Metrics,
@@ -116,12 +116,15 @@ export const countedDriver = <Kind extends Driver>(
   return { ...driver, acts: Object.fromEntries(acts) };
 };
 
-// The messages of undici's channels: github.com/nodejs/undici docs/docs/api/DiagnosticsChannel.md
+// Messages of undici's channels: github.com/nodejs/undici docs/docs/api/DiagnosticsChannel.md
 type Created = { readonly request: object & { readonly method?: string } };
 type Answered = Created & { readonly response: { readonly statusCode: number } };
 type Underway = { readonly done: (status: string) => void };
 
-/** Counts HTTP requests that acts make. @returns how to stop */
+/**
+ * Counts HTTP requests of acts.
+ * @returns stops it
+ */
 export const countRequests = ({ bmc: seconds }: Metrics): (() => void) => {
   const underway = new WeakMap<object, Underway>();
   const end = (request: object, status: string): void => {

@@ -1,4 +1,4 @@
-/** Levels that only the store knows, read from time to time: nodes and open runs. */
+/** Gauges from PostgreSQL, read at intervals: nodes and open runs. */
 
 import type { Log } from '../model/log';
 import { passUntil, pause } from '../model/passes';
@@ -9,7 +9,7 @@ type Store = {
   runs(): Promise<readonly { verb: string; state: string; count: number; retrying_s: number }[]>;
 };
 
-/** Reads both once. What is there no more is forgotten, not left at its last number. */
+/** Resets first, so that labels without rows do not keep their last value. */
 export const readLevels = async (
   store: Store,
   { nodes, openRuns, retryingLongest }: Pick<Metrics, 'nodes' | 'openRuns' | 'retryingLongest'>,
@@ -17,7 +17,7 @@ export const readLevels = async (
   const [ofNodes, ofRuns] = await Promise.all([store.nodes(), store.runs()]);
   nodes.reset();
   openRuns.reset();
-  // Without a node there would be no such metric, and its absence counts as that of all control workers.
+  // Without nodes the metric would be missing, which an alert reads as the loss of all control workers.
   if (ofNodes.length === 0) nodes.set({ state: 'enroll', fault: 'none', maintenance: 'false' }, 0);
   for (const { state, fault, maintenance, count } of ofNodes)
     nodes.set({ state, fault, maintenance: String(maintenance) }, count);
@@ -27,7 +27,6 @@ export const readLevels = async (
 
 const readEveryMs = 30_000;
 
-/** Reads until the signal. */
 export const runLevels = (
   store: Store,
   metrics: Metrics,

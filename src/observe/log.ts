@@ -1,4 +1,4 @@
-/** Structured logs: one JSON object a line, the wire's field names, never a secret. */
+/** Structured logs: one JSON object per line, the API's field names, no secrets. */
 import { writeSync } from 'node:fs';
 import pino from 'pino';
 import { maskSecrets, maskText } from '../model/access/secrets';
@@ -12,7 +12,7 @@ export type Logger = {
   debug(message: string, facts?: object): void;
 };
 
-/** Facts as they may be written: secrets masked, errors as code and text. */
+/** Masks secrets and converts errors to code and text. */
 const safe = (facts: object = {}): object =>
   maskSecrets(
     Object.fromEntries(
@@ -27,18 +27,18 @@ const errorFields = (error: Error): object => ({
   ...(error.cause instanceof Error && { cause: errorFields(error.cause) }),
 });
 
-/** Lines that are kept while they cannot be written, in bytes; later ones are lost. */
+/** Buffer for lines that cannot be written, in bytes; later lines are lost. */
 const keptBytes = 1 << 20;
 
 /**
- * Standard output, or another descriptor, as where a log goes: a disk that is full ends no process. That it is, is said once
- * on standard error; the lines are written when there is room again.
+ * Log output that survives a full disk. The fault is reported once on standard error, and the lines are written when
+ * there is space.
  */
 export const lastingOutput = (process_name: string, fd = 1): pino.DestinationStream => {
   const to = pino.destination({ dest: fd, sync: true, maxLength: keptBytes });
   let away = false;
   to.on('error', (error: NodeJS.ErrnoException) => {
-    // There is no reader any more: pino itself ends such a stream.
+    // The reader is gone, and pino ends such a stream.
     if (away || error.code === 'EPIPE') return;
     away = true;
     to.once('write', () => {
@@ -51,18 +51,19 @@ export const lastingOutput = (process_name: string, fd = 1): pino.DestinationStr
   return to;
 };
 
-/** On standard error, which may lie on the same disk. */
+/** Standard error may be on the same full disk. */
 const saidAside = (line: string): void => {
   try {
     writeSync(2, `${line}\n`);
   } catch {
-    // There is nowhere left to say it.
+    // No output is left for the error.
   }
 };
 
 /**
- * @param process_name such as `api`, `worker-bmc`; @param level pino's names
- * @param to where lines go; default standard output
+ * @param process_name such as `api`, `worker-bmc`
+ * @param level pino's names
+ * @param to destination; default standard output
  */
 export const createLog = (process_name: string, level: string, to?: pino.DestinationStream): Logger => {
   const log = pino(

@@ -1,4 +1,4 @@
-/** Metrics in Prometheus' format: states, codes and routes as labels, never a node. */
+/** Prometheus metrics. Labels are states, codes and routes, never nodes. */
 import {
   AggregatorRegistry,
   Counter,
@@ -12,7 +12,7 @@ import {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** What a registry has counted, as it can be sent from one thread to another. */
+/** A registry's values in a form for thread messages. */
 export type Counted = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 const quick = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -22,7 +22,7 @@ const tiny = [0.000_005, 0.000_02, 0.000_1, 0.000_5, 0.002, 0.01];
 
 type MetricRow = { readonly help: string; readonly labels?: readonly string[]; readonly buckets?: readonly number[] };
 
-/** Every metric of ours, by what counts it. Names end in what they count: `_seconds`, `_total`, or nothing for a level. */
+/** All metrics of Temper. Names end in the unit: `_seconds`, `_total`, or nothing for a gauge. */
 export const histogramRows = {
   requests: {
     name: 'temper_api_request_seconds',
@@ -140,7 +140,7 @@ const make = <Rows extends Record<string, MetricRow & { name: string }>, Kind>(
 ): Made<Rows, Kind> =>
   Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, build(row)])) as Made<Rows, Kind>;
 
-/** @param process_name label of everything this process reports */
+/** @param process_name label of all metrics of this process */
 export const createMetrics = (process_name: string) => {
   const registry = new Registry();
   registry.setDefaultLabels({ process: process_name });
@@ -155,9 +155,8 @@ export const createMetrics = (process_name: string) => {
   const others: (() => Promise<Counted>)[] = [];
   return {
     registry,
-    /** Adds what another thread of this process counts, labelled as a process of its own, to `text`. */
+    /** Adds the metrics of another thread to `text`, labelled as a process. */
     countToo: (other: () => Promise<Counted>): void => void others.push(other),
-    /** Everything, in Prometheus' format. */
     text: async (): Promise<string> => {
       if (others.length === 0) return registry.metrics();
       const counted = await Promise.all([registry.getMetricsAsJSON(), ...others.map((other) => other())]);
@@ -169,6 +168,6 @@ export const createMetrics = (process_name: string) => {
   };
 };
 
-/** Every value stays as it is: no two have the same labels, as each process has its own. */
+/** Values stay unchanged, because label sets are unique: each process has its own label. */
 const mergedRegistries = (counted: readonly Counted[]): Registry =>
   AggregatorRegistry.aggregate(counted.map((rows) => rows.map((row) => ({ ...row, aggregator: 'sum' }))));

@@ -1,4 +1,4 @@
-/** Counts runs, steps and the engine's own errands, from events that are read once and from what activities answer. */
+/** Metrics of runs, steps and background passes, from events and from activity results. */
 import { kindsWith } from '../model/resources/event-kinds';
 import type { Metrics } from './metrics';
 
@@ -10,10 +10,9 @@ type Event = {
 };
 
 const ends: readonly string[] = kindsWith('ends');
-// An API may write kinds of its own; what is no plain word is not made a label.
+// An API process may write other kinds. Only plain words become labels.
 const plain = /^[a-z_.]{1,40}$/;
 
-/** What is reported of every event. */
 export const eventCounter =
   ({ events, runs, attempts }: Metrics) =>
   ({ kind, verb, run_ms, data }: Event): void => {
@@ -30,7 +29,6 @@ const add = (counter: Metrics['relayed'], did: string, count: unknown): void => 
   if (typeof count === 'number' && count > 0) counter.inc({ did }, count);
 };
 
-/** What the relay reports after each pass. */
 export const relayCounter =
   ({ relayed }: Metrics) =>
   (pass: { readonly started: number; readonly sent: number }): void => {
@@ -38,7 +36,6 @@ export const relayCounter =
     add(relayed, 'sent', pass.sent);
   };
 
-/** What the reconciler reports after each pass. */
 export const reconcileCounter =
   ({ reconciled }: Pick<Metrics, 'reconciled'>) =>
   ({ started, ended }: { readonly started?: number; readonly ended?: number }): void => {
@@ -46,13 +43,12 @@ export const reconcileCounter =
     add(reconciled, 'ended', ended);
   };
 
-/** What the pass over allocations reports of each that it ended. */
 export const allocationCounter =
   ({ allocations }: Metrics) =>
   ({ outcome, seconds }: { readonly outcome: string; readonly seconds: number }): void =>
     allocations.observe({ outcome }, seconds);
 
-/** Runs an activity and counts it; a pass of the reconciler that an operator triggered answers what it did. */
+/** Counts an activity. An operator can trigger `reconcile`, whose result is counted too. */
 export const activityCounter =
   ({ activities, reconciled }: Metrics) =>
   async ({ activity, work }: Execution): Promise<unknown> => {

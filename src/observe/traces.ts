@@ -1,4 +1,4 @@
-/** Traces from a request to the BMC calls that it led to. Nothing of OpenTelemetry is loaded unless traces are wanted. */
+/** Traces from a request to its BMC calls. OpenTelemetry is loaded only if tracing is enabled. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
@@ -6,17 +6,17 @@ import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 
 export type Traces = {
   readonly tracer: Tracer;
-  /** Answers a request inside a span, which ends with the answer. */
+  /** Runs `work` in a span that ends with the response. */
   serve(request: IncomingMessage, response: ServerResponse, routeOf: () => string, work: () => void): void;
-  /** Sends what is left, and stops. */
+  /** Flushes and stops. */
   close(): Promise<void>;
 };
 
 export type TracesOptions = {
   readonly process_name: string;
-  /** Base of an OTLP collector over HTTP, such as http://localhost:4318. */
+  /** Base URL of an OTLP collector over HTTP, such as http://localhost:4318. */
   readonly endpoint?: string;
-  /** For tests: where spans go instead. */
+  /** For tests. */
   readonly exporter?: SpanExporter;
 };
 
@@ -27,7 +27,7 @@ const exporterTo = async (endpoint: string): Promise<SpanExporter> => {
   return new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
 };
 
-/** Begins to trace this process. Only once in a process: the context is the process's own. */
+/** Only once per process, because the context is global. */
 export const startTraces = async ({ process_name, endpoint, exporter }: TracesOptions): Promise<Traces> => {
   const api = await import('@opentelemetry/api');
   const { BatchSpanProcessor, NodeTracerProvider, SimpleSpanProcessor } = await import('@opentelemetry/sdk-trace-node');
@@ -60,7 +60,7 @@ type Serving = {
   readonly work: () => void;
 };
 
-// A caller's own trace goes on here. Neither query nor path is recorded: they may name what only the caller may know.
+// Continues the caller's trace. Query and path are not recorded: they may contain confidential names.
 const serve = (api: Api, tracer: Tracer, { request, response, routeOf, work }: Serving): void => {
   const parent = api.propagation.extract(api.context.active(), request.headers);
   const method = request.method ?? 'GET';
@@ -85,7 +85,7 @@ type Created = {
 type Answered = Created & { readonly response: { readonly statusCode: number } };
 type Failed = Created & { readonly error: Error };
 
-// What follows here in a path is the name of a session, which some BMCs take as a key.
+// The session name follows, and some BMCs accept it as a key.
 const sessionName = /(\/Sessions\/)[^/]+/gi;
 
 const attributesOf = ({ origin, method, path }: Created['request']): Attributes => ({
@@ -94,7 +94,10 @@ const attributesOf = ({ origin, method, path }: Created['request']): Attributes 
   'url.path': (path ?? '').split('?', 1)[0]!.replace(sessionName, '$1…'),
 });
 
-/** A span for every HTTP request that is made inside of one. @returns how to stop */
+/**
+ * A span for each HTTP request within another span.
+ * @returns stops it
+ */
 const traceRequests = (api: Api, tracer: Tracer): (() => void) => {
   const underway = new WeakMap<object, Span>();
   const end = (request: object, last: (span: Span) => void): void => {

@@ -1,4 +1,4 @@
-/** How far this process's clock is from Postgres': measured now and again, as a metric, and as a warning where it is far. */
+/** Measures the clock skew to PostgreSQL regularly: a metric, and a warning if it is large. */
 import type { Inventory } from '../inventory';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
@@ -7,19 +7,19 @@ import type { Life } from './process';
 const compareEveryMs = 60_000;
 
 /**
- * Beyond this a clock is taken to be wrong, in milliseconds. Nothing that is decided compares two clocks; what people read does:
- * times in logs, tokens that expire, certificates.
+ * A larger skew is a fault, in milliseconds. No decision compares two clocks, but log times, token expiry and
+ * certificates depend on the clock.
  */
 export const farMs = 5_000;
 
-/** Milliseconds by which this process is ahead of Postgres; half of the time that the answer took is the uncertainty. */
+/** Milliseconds that this process is ahead of PostgreSQL, with an uncertainty of half the round trip. */
 export const skewOf = async (clock: () => Promise<number>): Promise<number> => {
   const [before, began] = [Date.now(), performance.now()];
   const theirs = await clock();
   return before + (performance.now() - began) / 2 - theirs;
 };
 
-/** Measures until the process ends; returns at once. A store that does not answer leaves the last value. */
+/** Returns at once; runs until the process ends. During an outage the last value stays. */
 export const watchSkew = (
   { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
   life: Life,

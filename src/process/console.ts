@@ -1,4 +1,4 @@
-/** The console's settings from those of its process: addresses, keys, and the people of a demo. */
+/** Settings of the console: addresses, keys, and demo users. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ const clouds = z.object({
   ),
 });
 
-/** Throws ConfigFault, which never repeats what is in the file: it holds passwords. */
+/** Throws ConfigFault without the file's content, because it has passwords. */
 const demoPeople = (file: string): DemoPerson[] => {
   let text: string;
   try {

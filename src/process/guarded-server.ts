@@ -1,4 +1,4 @@
-/** The server that all listeners share: what it bears of one client, so that no other waits for its sake. */
+/** The HTTP server of all listeners, with limits per client so that no client blocks others. */
 import {
   createServer,
   type Server as HttpServer,
@@ -12,18 +12,17 @@ import { senderKey, type Trusts, trustIn } from '../model/access/senders';
 import { createTurnstile } from '../model/turnstile';
 import { inTurn } from './request-turns';
 
-/** What a server bears of its clients. */
 export type ServerTimeouts = {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly keepAliveMs: number;
   readonly connections: number;
-  /** Connections of one sender, trusted proxies excepted. */
+  /** Connections of one sender; trusted proxies are exempt. */
   readonly ofSender: number;
   readonly trusts?: Trusts;
 };
 
-/** What the servers beside the API bear of their clients, by the settings of their process. */
+/** Limits of the servers other than the API, from their settings. */
 export const timeoutsWith = (
   config: {
     readonly TEMPER_HEADERS_TIMEOUT_MS: number;
@@ -42,7 +41,7 @@ export const timeoutsWith = (
   trusts: trustIn(config.TEMPER_TRUSTED_PROXIES ?? []),
 });
 
-/** Closes connections of a sender beyond its share at once, so that none takes those of all others. */
+/** Closes a sender's connections above its limit. */
 const boundSenders = (server: HttpServer, { ofSender, trusts }: ServerTimeouts): void => {
   const senders = createTurnstile(ofSender);
   server.prependListener('connection', (socket) => {
@@ -54,15 +53,16 @@ const boundSenders = (server: HttpServer, { ofSender, trusts }: ServerTimeouts):
 };
 
 /**
- * Requests of one connection that wait for their answers at once. Node hands out all that a read of 64 KiB holds, thousands of them. Clients
- * wait for an answer before they ask again; one that is quick may ask before this process has noticed the end of its answer.
+ * Unanswered requests per connection. Node emits thousands of pipelined requests from one 64 KiB read. Usual clients
+ * wait for the response. A fast one may send the next request before this process has noticed the end of the
+ * response.
  */
 export const unansweredAtMost = 8;
 
 /**
- * Closes connections with too many requests under way, and ends the answers that wait behind another of their connection when that is
- * closed. Node ends the one that is being sent and forgets the others, so that whatever waits for their end would wait for good: places,
- * streams, the list of open answers.
+ * Closes connections with too many unanswered requests. Also closes responses that queue behind another one of a
+ * closed connection. Node closes only the current one, so that cleanup on `close` would never run for the others:
+ * slots, streams, the list of open responses.
  */
 const boundUnanswered = (server: HttpServer): void => {
   const open = new WeakMap<Socket, Set<ServerResponse>>();
@@ -75,40 +75,42 @@ const boundUnanswered = (server: HttpServer): void => {
     return unanswered;
   };
   server.prependListener('request', ({ socket }, response) => {
-    // Node goes on to hand out what it has read of a connection after that was closed.
+    // Node still emits requests that it has read before the connection closed.
     if (socket.destroyed) return;
     const unanswered = (open.get(socket) ?? opened(socket)).add(response);
     response.once('close', () => unanswered.delete(response));
-    // Each layer listens for the end of an answer: more than the ten that Node takes for a leak.
+    // Several layers listen for `close`, more than Node's leak warning allows.
     response.setMaxListeners(30);
     if (unanswered.size > unansweredAtMost) socket.destroy();
   });
 };
 
-/** RFC 9112, section 3.2. Node takes the first one, and what stands in front may have taken the last. */
+/** RFC 9112, section 3.2. Node uses the first Host, but a proxy in front may have used the last. */
 const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
   rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length > 1;
 
 const answerable =
   (answer: RequestListener): RequestListener =>
   (request, response) => {
-    // Destroyed here, it costs Node no error with a stack when the connection closes.
+    // Otherwise Node creates an error with a stack when the connection closes.
     if (request.socket.destroyed) return void request.destroy();
     if (hasSeveralHosts(request)) return void response.writeHead(400, { connection: 'close' }).end();
     answer(request, response);
   };
 
-/** The prototypes that an Express application gives to requests and responses. */
+/** The prototypes that an Express application sets on requests and responses. */
 type Prototypes = { request: object; response: object };
 
 /**
- * The classes of a server's requests and responses.
+ * Request and response classes of a server.
  *
- * Of a connection that has been closed, Node parses and hands out what it has read, thousands of requests. It stops behind a request that
- * asks for another protocol (nodejs/node:lib/_http_server.js, `parserOnIncoming`), and so behind the first one that is made after the close.
+ * After a connection is closed, Node still parses and emits thousands of requests that it has read. It stops after a
+ * request with an Upgrade (nodejs/node:lib/_http_server.js, `parserOnIncoming`). So each request on a closed
+ * connection gets `upgrade`.
  *
- * Express sets the prototype of each request and response. If that changes it, all that the request holds survives the collections of
- * young objects (22 kB of each; Node 20), and a show costs half as much again (decision 0035). So the classes have Express' prototypes.
+ * Express sets the prototype of each request and response. If that changes the prototype, the request's objects
+ * survive young-generation collections (22 kB each; Node 20), and a show costs 50 % more (decision 0035). So the
+ * classes already have Express' prototypes.
  */
 const messagesFor = (app?: Prototypes) => {
   class Message extends IncomingMessage {
@@ -125,11 +127,11 @@ const messagesFor = (app?: Prototypes) => {
   return { IncomingMessage: Message, ServerResponse: Response };
 };
 
-/** After a connection another is probably waiting for so long. */
+/** Time after a connection in which another one is probably waiting. */
 const acceptingMs = 5;
 
 /**
- * An HTTP server that cuts clients off who send slowly, or nothing, or more than they wait for.
+ * An HTTP server that disconnects clients that send slowly, send nothing, or have too many requests.
  * @param app the Express application behind `answer`; it serves this server alone
  */
 export const guardedServer = (timeouts: ServerTimeouts, answer: RequestListener, app?: Prototypes): HttpServer => {
@@ -141,7 +143,7 @@ export const guardedServer = (timeouts: ServerTimeouts, answer: RequestListener,
       headersTimeout: headersMs,
       requestTimeout: Math.max(headersMs, requestMs),
       keepAliveTimeout: keepAliveMs,
-      // Node looks only so often.
+      // Node checks the timeouts at this interval.
       connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
     },
     answerable(inTurn(answer, { ...timeouts, isAccepting: () => performance.now() - acceptedAt < acceptingMs })),

@@ -1,24 +1,23 @@
-/** How a process collects what has become garbage: before its memory has grown far, and by itself. */
+/** Garbage collection flags of processes. */
 import { setFlagsFromString } from 'node:v8';
 
-/** In percent of what was in use after the last collection. Node's own choice is up to four times as much. */
+/** Heap growth before a collection, in percent. Node's default is up to 300. */
 const growth = 50;
 
-// In MiB, of each half of the room for young objects. Node's own is 16.
+// MiB per semi-space. Node's default is 16.
 const youngInThreads = 4;
 
 /**
- * For a process that serves long lists, or many things at once: what they leave among the objects that last is not collected until
- * the heap has grown by so much. Costs a few percent of processor time while there is such garbage. Holds for all threads.
+ * For processes with long lists or many concurrent tasks. Their garbage in the old generation would otherwise stay
+ * until the heap has grown much. Costs a few percent of CPU time while there is such garbage. Applies to all threads.
  */
 export const keepHeapSmall = (): void => setFlagsFromString(`--heap-growing-percent=${growth}`);
 
 /**
- * For a process that answers many short requests: what they leave is collected by the thread that made it. Helpers are woken
- * and waited for at each of these collections, which cost a tenth of all processor time, and a stall where the processors
- * are busy. What lasts is still collected by several.
+ * For processes with many short requests. Each young-generation collection otherwise wakes helper threads and waits
+ * for them: a tenth of all CPU time, and stalls if the CPUs are busy. Old-generation collections stay parallel.
  */
 export const collectAlone = (): void => setFlagsFromString('--no-parallel-scavenge');
 
-/** For a process that runs code in threads: young objects of those that are started from now on have less room. */
+/** For processes with worker threads: limits the young generation of threads started later. */
 export const keepThreadsSmall = (): void => setFlagsFromString(`--max-semi-space-size=${youngInThreads}`);

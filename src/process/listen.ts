@@ -1,4 +1,4 @@
-/** Listening sockets: an address that cannot be had is a fault of the settings that chose it; and how a server ends. */
+/** Listening sockets: unavailable addresses are reported as faults of their settings. Also the graceful end of servers. */
 
 import type { Server as HttpServer, RequestListener, ServerResponse } from 'node:http';
 import { isIP, type Server } from 'node:net';
@@ -7,21 +7,21 @@ import { cidrContains } from '../model/access/bmc-addresses';
 import type { Metrics } from '../observe/metrics';
 import { ConfigFault } from './settings/fault';
 
-/** An address and the settings that moved it there; `hostSetting` is missing where the host is fixed. */
+/** An address and its settings; no `hostSetting` if the host is fixed. */
 export type Listening = {
   readonly host: string;
   readonly port: number;
   readonly portSetting: string;
   readonly hostSetting?: string;
-  /** Whether other processes may listen there too. */
+  /** Other processes may listen on the same port. */
   readonly reusePort?: boolean;
 };
 
 const loopbacks = ['127.0.0.0/8', '::1/128'];
 
 /**
- * Whether only this machine can reach a listening address. Any other name than localhost may lead anywhere.
- * @param host also as a URL has it, IPv6 in brackets
+ * Only this machine can reach a loopback address. Names other than localhost may resolve to any address.
+ * @param host also as in a URL, IPv6 in brackets
  */
 export const isLoopback = (host: string): boolean => {
   const address = host.replace(/^\[(.*)\]$/, '$1');
@@ -41,7 +41,7 @@ const hostFaults: Readonly<Record<string, string>> = {
   EINVAL: 'cannot be listened on; choose an address of this machine',
 };
 
-/** The fault behind an error of `listen`, reported by its settings; any other error comes back as it is. */
+/** A ConfigFault for an error of `listen`; other errors are returned unchanged. */
 export const listenFault = (thrown: unknown, sockets: readonly Listening[]): unknown => {
   const { code = '', port, syscall } = thrown as ListenError;
   const socket = sockets.find((one) => one.port === port) ?? sockets[0];
@@ -54,8 +54,8 @@ export const listenFault = (thrown: unknown, sockets: readonly Listening[]): unk
 };
 
 /**
- * Listens, and hands errors of a server that listens already to `later`: unheard they would end the process.
- * @throws ConfigFault when the address cannot be had
+ * Passes later errors of the server to `later`; unhandled they would end the process.
+ * @throws ConfigFault if the address is unavailable
  */
 export const listen = (server: Server, at: Listening, later: (error: Error) => void): Promise<void> =>
   new Promise((done, fail) => {
@@ -63,13 +63,13 @@ export const listen = (server: Server, at: Listening, later: (error: Error) => v
     server.listen({ port: at.port, host: at.host, ...(at.reusePort && { reusePort: true }) }, done);
   });
 
-// Below the 30 s that orchestrators commonly wait before they kill.
+// Below the 30 s that orchestrators usually wait before SIGKILL.
 const answerWithinMs = 25_000;
 
 /**
- * How to end a server: requests under way are answered, connections without one are closed at once (a client that has
- * connected and says nothing would hold the process otherwise). To be called before the server listens.
- * @param drainMs how long new requests are still taken before, each on a connection that ends with it
+ * Ends a server: running requests are answered, and idle connections are closed at once, because a silent client
+ * would keep the process alive. Call it before the server listens.
+ * @param drainMs how long new requests are still accepted before, each with Connection: close
  */
 export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs = 0): (() => Promise<void>) => {
   const answering = new Set<ServerResponse>();
@@ -100,7 +100,7 @@ export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs 
   };
 };
 
-/** A listener whose requests are counted and timed under one route. */
+/** Counts and times requests under one route. */
 export const counted =
   ({ requests }: Pick<Metrics, 'requests'>, route: string, listener: RequestListener): RequestListener =>
   (request, response) => {

@@ -1,4 +1,4 @@
-/** What processes are watched with, as their settings ask for it: counts always, traces and the engine's own metrics by choice. */
+/** Observability by the settings: counters always, traces and Temporal's metrics if configured. */
 import type { ClientInterceptors } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, RuntimeOptions } from '@temporalio/worker';
 import type { Metrics } from '../observe/metrics';
@@ -8,7 +8,7 @@ import type { Life } from './process';
 
 type ObservingSettings = { TEMPER_OTLP_ENDPOINT?: string };
 
-/** Starts tracing where the settings name a collector. */
+/** Starts tracing if the settings have a collector. */
 export const tracesFrom = async (
   process_name: string,
   { TEMPER_OTLP_ENDPOINT: endpoint }: ObservingSettings,
@@ -20,14 +20,14 @@ export const tracesFrom = async (
   return traces;
 };
 
-/** What makes a client carry the trace of the request into the run that it starts. */
+/** Propagates the request's trace into the run that it starts. */
 export const clientInterceptors = async (traces: Traces | undefined): Promise<ClientInterceptors | undefined> => {
   if (!traces) return undefined;
   const { OpenTelemetryWorkflowClientInterceptor } = await import('@temporalio/interceptors-opentelemetry');
   return { workflow: [new OpenTelemetryWorkflowClientInterceptor({ tracer: traces.tracer })] };
 };
 
-/** What every activity of a worker passes through: a count, and a span in the trace of the request. */
+/** Counts each activity and adds a span to the request's trace. */
 export const activityInterceptors = async (
   metrics: Metrics,
   traces: Traces | undefined,
@@ -42,6 +42,6 @@ export const activityInterceptors = async (
   return [counted, (context) => ({ inbound: new OpenTelemetryActivityInboundInterceptor(context, { tracer }) })];
 };
 
-/** The engine's own metrics, on a port of their own where the settings name one. */
+/** Temporal SDK metrics on their own port, if configured. */
 export const engineTelemetry = (address: string | undefined): Pick<RuntimeOptions, 'telemetryOptions'> =>
   address ? { telemetryOptions: { metrics: { prometheus: { bindAddress: address } } } } : {};

@@ -1,4 +1,4 @@
-/** What every process does alike: health and readiness, signals, and a clean end. */
+/** Common parts of all processes: health, readiness, signals and shutdown. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileFault } from '../model/file-faults';
@@ -10,22 +10,21 @@ import { ConfigFault, configStatus, printFaults } from './settings/fault';
 import { together } from './together';
 
 export type Life = {
-  /** Aborts when the process should end. */
   readonly signal: AbortSignal;
-  /** Registers what is to be closed, last first. */
+  /** Registers a close function; the last one runs first. */
   onEnd(close: () => Promise<void> | void): void;
-  /** From now on /readyz says yes while `check` resolves. */
+  /** From now on /readyz succeeds while `check` resolves. */
   ready(check?: () => Promise<void>): void;
 };
 
 type ProcessSettings = { TEMPER_HEALTH_PORT?: number; TEMPER_HEALTH_HOST: string; TEMPER_SUPERVISED?: '1' };
 
-// A close that hangs must not keep a process that was asked to end.
+// A hanging close function must not block the end of the process.
 const endWithinMs = 65_000;
 
 /**
- * Runs a process to its end: SIGTERM, SIGINT or the loss of its supervisor. When `body` throws a ConfigFault the process
- * says in plain words what to mend and ends with status 78; any other error is logged, and the status is 1.
+ * Runs a process until SIGTERM, SIGINT or the loss of its supervisor. If `body` throws a ConfigFault, prints the
+ * faults and exits with status 78. Other errors are logged, with status 1.
  */
 export const live = (
   process_name: string,
@@ -87,10 +86,10 @@ export const live = (
   });
 };
 
-/** What asks for health: probes, and some that collect metrics. */
+/** For probes and metrics collectors. */
 const healthTimeouts = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000, ofSender: 100 };
 
-/** A collector asks every few seconds; one that asks without a pause would have the process do nothing else than count. */
+/** Collectors scrape every few seconds. A loop of scrapes must not use all CPU time. */
 const metricsKeptMs = 250;
 
 const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {

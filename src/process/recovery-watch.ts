@@ -1,12 +1,15 @@
-/** Keeps in this process's memory whether a restore holds everything back, so that no request asks the store for it. */
+/** Caches in memory if recovery after a restore holds everything, so that requests need no query. */
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { Life } from './process';
 
 const readEveryMs = 1_000;
 
-/** Looks until the process ends. A store that does not answer leaves the last value; what is
- * accepted before the first answer waits, for no BMC worker acts on it. @returns what stood at the last look */
+/**
+ * Polls until the process ends. During an outage the last value stays. Requests accepted before the first result
+ * wait, because no BMC worker acts on them.
+ * @returns the last result
+ */
 export const watchRecovery = (inventory: Inventory, life: Pick<Life, 'onEnd'>): (() => Recovery | undefined) => {
   let standing: Recovery | undefined;
   const look = async (): Promise<void> => {

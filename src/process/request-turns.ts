@@ -1,20 +1,17 @@
-/** Has requests begin in turn: one of a connection at a time, a few of a sender, so that no other waits behind all that one asks. */
+/** Fair order of requests: one at a time per connection, and a bounded number per sender. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { peerAddress } from '../model/access/bmc-addresses';
 import { senderAddress, senderKey, type Trusts } from '../model/access/senders';
 import { createTurns, type Leave, type Pace } from '../model/turnstile';
 
-/**
- * Requests of one sender that are under way at once. A site behind one address, a compute service with its pool of connections and
- * a console before its users seldom have ten; more of them are served as fast, for those in front end.
- */
+/** Concurrent requests of one sender. A site behind one address or a compute service's connection pool seldom has ten. */
 export const underWayAtMost = 32;
 
-/** What is not answered by then waits for a BMC or a lock, and keeps no other waiting. */
+/** A slower request waits for a BMC or a lock. It then frees its place, because it blocks no other. */
 const busyAtMostMs = 5_000;
 
-/** Under what a request counts; a proxy that does not say for whom it asks is one sender. */
+/** The key of a request's sender. A proxy without X-Forwarded-For is one sender. */
 const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
   const known = new WeakMap<Socket, string>();
   return ({ headers, socket }) => {
@@ -28,15 +25,16 @@ const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
 };
 
 /**
- * Calls `leave` as the head of the answer is sent, for a stream or an image goes on for long after it, or after a while.
- * @returns calls it at once
+ * Calls `leave` when the response's head is sent, because a stream or an image takes much longer. Otherwise calls it
+ * after `busyMs`.
+ * @returns calls `leave` at once
  */
 const leaveAtHead = (request: IncomingMessage, response: ServerResponse, leave: Leave, busyMs: number): Leave => {
   const begun = (): void => {
     clearInterval(late);
     leave();
   };
-  // A body that is being sent takes memory: one sender has no more of them than places.
+  // An incomplete body keeps its place: this bounds the memory of one sender's bodies.
   const late = setInterval(() => request.complete && begun(), busyMs);
   const { writeHead } = response;
   response.writeHead = (...given: unknown[]) => {
@@ -49,24 +47,24 @@ const leaveAtHead = (request: IncomingMessage, response: ServerResponse, leave: 
 type TurnOptions = {
   readonly trusts?: Trusts;
   readonly busyMs?: number;
-  /** Whether connections come now: Node accepts one in each round of its event loop, so that short rounds accept more. */
+  /** True while connections arrive. Node accepts one per event loop round, so shorter rounds accept more. */
   readonly isAccepting?: () => boolean;
 };
 
-/** So many connections are accepted before the next request of a sender begins, while connections come. */
+/** Rounds before a sender's next request starts, while connections arrive. */
 export const roundsWhileAccepting = 8;
 
-/** For `sliceMs`, and for the one that is then being served, what others sent waits; the next slice begins after `rounds`. */
+/** A sender's requests run for `sliceMs` and until the current one ends. The next slice starts after `rounds`. */
 const usual = { sliceMs: 0.5, rounds: 1 };
 const whileAccepting = { sliceMs: 0, rounds: roundsWhileAccepting };
 
-/** Calls after so many rounds of the event loop. */
+/** Runs `call` after `rounds` of the event loop. */
 const afterRounds = (rounds: number, call: () => void): void =>
   void setImmediate(rounds > 1 ? () => afterRounds(rounds - 1, call) : call);
 
 /**
- * Node hands out all requests of a read at once. Here the next one of a connection begins when the one before is answered, and of a
- * sender's requests when one of those under way has its answer. What waits leaves the line with its connection.
+ * Node emits all requests of one read at once. Here a connection's next request starts after the previous response,
+ * and a sender's after one of its running responses. Queued requests leave the queue when their connection closes.
  */
 export const inTurn = (
   answer: RequestListener,

@@ -1,7 +1,7 @@
-/** Whether the database has had the migrations of this release: files of a new one may be there before, and a host starts anew. */
+/** Checks that the database has this release's migrations. During an upgrade the new files may arrive first. */
 import type { Inventory } from '../inventory';
 
-/** @returns what rejects, with the migrations that are missing, until there are none; it is not asked again after that */
+/** @returns rejects with the missing migrations until there are none; after that it runs no query */
 export const schemaCheck = ({ missingMigrations }: Pick<Inventory, 'missingMigrations'>): (() => Promise<void>) => {
   let whole = false;
   return async () => {

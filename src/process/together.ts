@@ -1,6 +1,6 @@
-/** One look for all that ask at the same time. */
+/** Shares one call among concurrent callers. */
 
-/** What is found out at once for all that ask meanwhile, and shortly afterwards. */
+/** Shares the result among concurrent callers, and for `keptMs` afterwards. */
 export const together = <Found>(find: () => Promise<Found>, keptMs: number): (() => Promise<Found>) => {
   let finding: Promise<Found> | undefined;
   const forget = (): void => {

@@ -1,9 +1,9 @@
-/** The runbooks of TEMPER_CLEANING_RUNBOOKS as they are in the store: resolved where the API starts, shown by `temper doctor`. */
+/** Resolves the runbooks of TEMPER_CLEANING_RUNBOOKS at API start and for `temper doctor`. */
 import type { DoctorCheck, Finding } from '../../cli';
 import { connect } from '../../inventory/database';
 import { runbooks } from '../../inventory/runbooks';
 
-/** One entry of the setting. Without a UUID it cleans nothing, for the reason in `fault`. */
+/** One entry of the setting. Without a UUID it cleans nothing; `fault` has the reason. */
 export type CleaningRunbook = {
   /** The nodes' class; `*` for all others. */
   readonly resource_class: string;
@@ -21,20 +21,17 @@ const entryOf = async (find: Find, resource_class: string, name: string): Promis
   return { resource_class, name, uuid: found.uuid };
 };
 
-/** Looks up each name once. Only runbooks of the system count: a project may have taken the name. */
+/** Only runbooks of the system count: a project may have taken the name. */
 export const resolveCleaning = (find: Find, named: Readonly<Record<string, string>>): Promise<CleaningRunbook[]> =>
   Promise.all(Object.entries(named).map(([resource_class, name]) => entryOf(find, resource_class, name)));
 
-/** The setting with UUIDs in place of names; a name that was not resolved stays, and is refused where it is used. */
+/** Replaces names by UUIDs. An unresolved name stays and is refused at use. */
 export const pinned = (found: readonly CleaningRunbook[]): Record<string, string> =>
   Object.fromEntries(found.map(({ resource_class, name, uuid }) => [resource_class, uuid ?? name]));
 
 type Warns = { warn(says: string, facts: unknown): void; info(says: string, facts: unknown): void };
 
-/**
- * The setting as the API uses it from its start on. Where the store is away names stay, and are looked up at each use.
- * @param find of the store
- */
+/** If PostgreSQL is unavailable, names stay and are looked up at each use. */
 export const cleaningFrom = async (
   find: Find,
   named: Readonly<Record<string, string>>,
@@ -69,7 +66,6 @@ type CleaningRunbookSettings = {
   readonly TEMPER_CLEANING_RUNBOOKS: Readonly<Record<string, string>>;
 };
 
-/** What `temper doctor` finds of them. */
 export const cleaningCheck = ({
   TEMPER_DATABASE_URL: url,
   TEMPER_CLEANING_RUNBOOKS: named,

@@ -1,4 +1,4 @@
-/** What each listener of the API process is made of: policy, store, engine and sealing, with connections of its own. */
+/** Builds the context of each API listener, with its own connections. */
 import type { RequestListener } from 'node:http';
 import { type ApiContext, type createApi, createStreams } from '../../api';
 import { createInventory, type Inventory } from '../../inventory';
@@ -28,21 +28,24 @@ type Dependencies = {
   readonly metrics: Metrics;
 };
 
-/** Connections to Postgres of each listener: where ramdisks have one of their own, it gets a quarter, and each at least one. */
+/** PostgreSQL connections per listener. A separate ramdisk listener gets a quarter, and each gets at least one. */
 export const poolsOf = (config: Pick<ApiConfig, 'TEMPER_DATABASE_POOL' | 'TEMPER_RAMDISK_LISTEN'>) => {
   const all = config.TEMPER_DATABASE_POOL;
   const ramdisks = ramdiskAddressOf(config) ? Math.max(1, Math.floor(all / 4)) : 0;
   return { callers: Math.max(1, all - ramdisks), ramdisks };
 };
 
-/** Opens at most `max` connections, which the end closes. @param name as Postgres shows it */
+/**
+ * Opens at most `max` connections and closes them at the end.
+ * @param name application_name in PostgreSQL
+ */
 export const openInventory = (config: ApiConfig, name: string, max: number, life: Pick<Life, 'onEnd'>): Inventory => {
   const inventory = createInventory(connect(config.TEMPER_DATABASE_URL, { max, name }));
   life.onEnd(() => inventory.close());
   return inventory;
 };
 
-/** @throws ConfigFault where settings do not go together */
+/** @throws ConfigFault if settings conflict */
 export const roomsFrom = async (
   config: ApiConfig,
   { identity, policy, inventory, traces, log, metrics }: Dependencies,
@@ -79,7 +82,7 @@ export const roomsFrom = async (
   };
 };
 
-/** Requests counted and traced by their route. */
+/** Requests with metrics and traces by route. */
 export const watched =
   (app: ReturnType<typeof createApi>, metrics: Metrics, traces: Traces | undefined): RequestListener =>
   (request, response) => {

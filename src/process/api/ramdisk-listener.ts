@@ -1,7 +1,4 @@
-/**
- * Keeps the thread that serves ramdisks: started with the API and ended with it; started again, at the same port, when it
- * ends by itself.
- */
+/** Supervises the ramdisk thread. It starts and ends with the API, and restarts on the same port after a crash. */
 import { once } from 'node:events';
 import { extname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,16 +11,16 @@ import type { FromThread, ThreadStart, ToThread } from './ramdisk-messages';
 const program = join(__dirname, `../../bin/ramdisk-thread${extname(__filename)}`);
 
 const startAgainAfterMs = 1_000;
-/** Beyond the drain: what a request under way may take, and what is closed then. */
+/** Time after the drain for running requests; then the thread is terminated. */
 const endWithinMs = 30_000;
-/** How long the metrics wait for a thread that is busy; its last counts stand in then. */
+/** Wait for a busy thread; then its last metrics are used. */
 const countWithinMs = 500;
 
 export type RamdiskListener = {
   readonly port: number;
-  /** What the thread has counted: now, or when it last answered. */
+  /** Metrics of the thread, current or last known. */
   counted(): Promise<Counted>;
-  /** Drains and ends the thread; one that does not end in time is cut off. */
+  /** Drains the thread, and terminates it after a time limit. */
   end(): Promise<void>;
 };
 
@@ -43,12 +40,15 @@ const startThread = (start: ThreadStart, log: Logger, onCounted: (counted: Count
     });
     void ended.then(() => fail(new Error('the thread of ramdisks ended before it listened')));
   });
-  // A thread that never listened is noticed by its end, too.
+  // `ended` also reports a thread that never listened.
   started.catch(() => worker.terminate());
   return { worker, started, ended };
 };
 
-/** Resolves when the thread listens. @throws ConfigFault where its address cannot be had, or a file of its settings not be used */
+/**
+ * Resolves when the thread listens.
+ * @throws ConfigFault if its address is unavailable or a file of its settings is invalid
+ */
 export const startRamdiskListener = async (
   { drainMs }: { readonly drainMs: number },
   log: Logger,

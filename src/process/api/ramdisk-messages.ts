@@ -1,17 +1,17 @@
-/** What the API and its thread for ramdisks say to each other. */
+/** Messages between the API and its ramdisk thread. */
 import type { Counted } from '../../observe/metrics';
 
-/** Given to the thread as it starts: the port that it had before, where it is started again. */
+/** `port`: the previous port, after a restart. */
 export type ThreadStart = { readonly port?: number };
 
 export type ToThread =
-  /** Drain, and end. */
+  /** Drain and exit. */
   | { readonly is: 'end' }
-  /** Answer with what has been counted. */
+  /** Send the metrics. */
   | { readonly is: 'count' };
 
 export type FromThread =
   | { readonly is: 'listening'; readonly port: number }
-  /** Faults of the settings, for the operator: it does not start. */
+  /** Faults of the settings, for the operator. */
   | { readonly is: 'fault'; readonly faults: readonly string[] }
   | { readonly is: 'counted'; readonly counted: Counted };

@@ -1,4 +1,4 @@
-/** What `temper doctor` finds behind the API: database, Temporal and policy, as this environment's settings name them. */
+/** Checks of `temper doctor` behind the API: database, Temporal and policy, by the settings of this environment. */
 import { Connection } from '@temporalio/client';
 import type { DoctorCheck, Finding } from '../../cli';
 import { clockOf, connect, type Sql } from '../../inventory/database';
@@ -16,7 +16,7 @@ const ok = (says: string): Finding => ({ is: 'ok', says });
 const failedCheck = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });
 const skipped = (says: string): Finding => ({ is: 'skipped', says });
 
-/** An error's text, where its own is empty: one for each address that was tried. */
+/** An AggregateError (one error per tried address) has no message. */
 const reasonText = (thrown: unknown): string => {
   const { message, code } = thrown as NodeJS.ErrnoException;
   return message || code || String(thrown);
@@ -36,7 +36,7 @@ const migrationsOf = async (sql: Sql): Promise<Finding> => {
   return ok(`answers; all ${known.length} migrations are applied`);
 };
 
-/** The clock of the machine that this command runs on; every process reports its own as temper_clock_skew_seconds. */
+/** The clock of this machine. Each process reports its own as temper_clock_skew_seconds. */
 const skewFound = async (sql: Sql): Promise<Finding> => {
   const ms = await skewOf(() => clockOf(sql));
   const seconds = Math.abs(ms) / 1_000;
@@ -46,7 +46,7 @@ const skewFound = async (sql: Sql): Promise<Finding> => {
     : failedCheck(says, 'Set both clocks by NTP; temper_clock_skew_seconds has the skew of every process.');
 };
 
-/** A check that needs the database; without its address it is skipped. */
+/** Skipped without the database's address. */
 const inDatabase = (
   name: string,
   { TEMPER_DATABASE_URL: url }: LookedAt,
@@ -96,7 +96,7 @@ const controlWorkers = async (connection: Connection, { TEMPER_TEMPORAL_NAMESPAC
   return failedCheck(`none polls for workflows${since}`, 'Start `worker control`.');
 };
 
-/** A check that needs Temporal; without its address it is skipped. */
+/** Skipped without Temporal's address. */
 const inTemporal = (
   name: string,
   settings: LookedAt,
@@ -147,7 +147,7 @@ const policy = (settings: LookedAt): DoctorCheck => ({
   },
 });
 
-/** The checks that this environment's settings allow; settings that cannot be read are a finding of their own. */
+/** Invalid settings are a finding. */
 export const checksOf = (env: NodeJS.ProcessEnv): DoctorCheck[] => {
   try {
     const settings = lookedAt(env);

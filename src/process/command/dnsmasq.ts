@@ -1,10 +1,10 @@
-/** What `temper boot dnsmasq` does: makes the folder that dnsmasq serves a boot network from. */
+/** `temper boot dnsmasq`: creates the folder of dnsmasq. */
 import { resolve } from 'node:path';
 import { BuildFault, prepareDhcp } from '../../boot';
 import { type CliDeps, stop } from '../../cli';
 import { fileReason } from '../../model/file-faults';
 
-/** Throws CliFault (usage, refused) for a folder that is not named, options that do not hold, files that are missing. */
+/** Throws CliFault (usage, refused) for a missing folder, invalid options or missing files. */
 export const makeDhcpFolder = async (
   env: NodeJS.ProcessEnv,
   { dir, ...given }: Parameters<CliDeps['prepareDhcp']>[0],

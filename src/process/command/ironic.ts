@@ -1,4 +1,4 @@
-/** What `temper import` does: with the settings of an API process, on its database role. */
+/** `temper import`: uses the settings and the database role of an API process. */
 import { userInfo } from 'node:os';
 import { type CliDeps, stop } from '../../cli';
 import { importIronic, openSource, SourceFault } from '../../import';
@@ -26,7 +26,7 @@ const opened = (url: string) =>
     throw thrown;
   });
 
-/** Throws CliFault: usage without settings or an address, refused where the database is none that can be imported from. */
+/** Throws CliFault: usage without settings or an address, refused if the database cannot be imported. */
 export const ironicInto = async (
   env: NodeJS.ProcessEnv,
   { url, ...wish }: Parameters<CliDeps['importIronic']>[0],

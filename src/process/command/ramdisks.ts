@@ -1,4 +1,7 @@
-/** What `temper ramdisk add` does where the images are: makes one, stores it by its digest, and says what its record holds. */
+/**
+ * `temper ramdisk add` and `temper image add` on the boot service's host: stores files by digest and returns their
+ * records' values.
+ */
 import { BuildFault, storeImage as storeBootImage, storeFile } from '../../boot';
 import { type CliDeps, stop } from '../../cli';
 import { fileReason } from '../../model/file-faults';
@@ -14,7 +17,7 @@ const refused = (thrown: unknown): never => {
   return stop('refused', `${path} could not be used${fileReason(thrown)}.`);
 };
 
-/** Throws CliFault (usage, refused) for a folder that is not named, a file that cannot be read, a tool that is missing. */
+/** Throws CliFault (usage, refused) for a missing folder, an unreadable file or a missing program. */
 export const makeBootImage = async (
   env: NodeJS.ProcessEnv,
   { dir, ...given }: Parameters<CliDeps['storeRamdisk']>[0],
@@ -23,7 +26,7 @@ export const makeBootImage = async (
   return storeBootImage(folder, given, env.PATH ?? '').catch(refused);
 };
 
-/** Throws CliFault (usage, refused), likewise. */
+/** Throws CliFault (usage, refused). */
 export const storeImage = async (
   env: NodeJS.ProcessEnv,
   { dir, file }: Parameters<CliDeps['storeImage']>[0],

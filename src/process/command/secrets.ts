@@ -1,4 +1,4 @@
-/** What `temper secrets` does: with the settings of a BMC worker, on its database role. */
+/** `temper secrets`: uses the settings and the database role of a BMC worker. */
 import { userInfo } from 'node:os';
 import { type Move, makeMove, moveOf, resealAll } from '../../activities/resealing';
 import { type SecretsTool, stop } from '../../cli';
@@ -47,7 +47,7 @@ const secretsSettings = (env: NodeJS.ProcessEnv) => {
   }
 };
 
-/** Throws CliFault (usage) where settings are missing or do not belong together. */
+/** Throws CliFault (usage) if settings are missing or conflict. */
 export const secretsOf = (env: NodeJS.ProcessEnv): SecretsTool => {
   const { settings, vaults } = secretsSettings(env);
   const sql = connect(settings.TEMPER_DATABASE_URL, { max: 2, name: 'temper-secrets' });

@@ -1,4 +1,4 @@
-/** The policy of the API process as its settings name it: the rules in force, and a second file beside them. */
+/** The API's policy: the rules in force, and an optional shadow policy. */
 import { countedPolicy } from '../../observe/hooks';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
@@ -10,7 +10,7 @@ import { openRemote } from './policy-remote';
 type PolicyConfig = Pick<ApiConfig, keyof ApiConfig & keyof ControlConfig & `TEMPER_POLICY_${string}`>;
 type PolicyDeps = { readonly log: Logger; readonly metrics: Metrics };
 
-/** The policy in force, and what a second one made of the same questions. */
+/** `shadow` counts the decisions that a second policy would have made differently. */
 export type ApiPolicy = PolicyHolder & { readonly shadow?: () => Shadow };
 
 const restOf = (config: PolicyConfig): PolicyRest & { close: () => void } => {
@@ -25,7 +25,7 @@ const restOf = (config: PolicyConfig): PolicyRest & { close: () => void } => {
   };
 };
 
-/** Keeps a second policy. A reload of it begins a new count. */
+/** Loads the shadow policy. A reload restarts its counts. */
 const holdShadow = (config: PolicyConfig, rest: PolicyRest, { log, metrics }: PolicyDeps) => {
   const { TEMPER_POLICY_SHADOW_FILE: file, TEMPER_POLICY_SET: set } = config;
   if (!file) return undefined;
@@ -46,8 +46,8 @@ const holdShadow = (config: PolicyConfig, rest: PolicyRest, { log, metrics }: Po
 };
 
 /**
- * @param record called for every load
- * @throws ConfigFault when a file cannot be used at start
+ * @param record called for each load
+ * @throws ConfigFault if a file is invalid at start
  */
 export const apiPolicyFrom = (config: PolicyConfig, deps: PolicyDeps, record?: Watching['record']): ApiPolicy => {
   const { log, metrics } = deps;

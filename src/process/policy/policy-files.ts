@@ -1,10 +1,10 @@
-/** The files of a policy: what they hold now, and whether that has changed. */
+/** Reads the files of a policy. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileReason } from '../../model/file-faults';
 import { joinSources, type PolicySource, policyFilesAmong, readPolicy } from '../../policy';
 
-/** Where a policy is written: a file, then folders in their order; the later one counts. */
+/** A file, then folders in order; later ones override. */
 export type PolicyPlaces = { readonly file?: string; readonly folders?: readonly string[] };
 
 export class UnreadablePolicy extends Error {}
@@ -24,7 +24,7 @@ const inFolder = (folder: string): { files: string[]; passed: string[] } => {
   return { files: taken.map((name) => join(folder, name)), passed: passed.map((name) => join(folder, name)) };
 };
 
-/** A file as it was read: when it was changed last (ISO time), and by whose account it is owned. */
+/** `modified_at` is ISO 8601, `uid` the file's owner. */
 type PolicyText = {
   readonly path: string;
   readonly text: string;
@@ -40,11 +40,11 @@ const textAt = (path: string): PolicyText => {
 
 export type Texts = {
   readonly files: readonly PolicyText[];
-  /** Files of the folders that are no policy files by their name. */
+  /** Files of the folders whose names are not policy file names. */
   readonly passed: readonly string[];
 };
 
-/** Everything that is written there. @throws UnreadablePolicy: what has disappeared is a fault, not an empty policy */
+/** @throws UnreadablePolicy also for a missing file: it is a fault, not an empty policy */
 export const readTexts = ({ file, folders = [] }: PolicyPlaces): Texts => {
   const found = folders.map(inFolder);
   const paths = [...(file ? [file] : []), ...found.flatMap(({ files }) => files)];
@@ -54,20 +54,17 @@ export const readTexts = ({ file, folders = [] }: PolicyPlaces): Texts => {
   };
 };
 
-/** The texts as one policy. Raises PolicyInvalid. */
+/** Throws PolicyInvalid. */
 export const sourceOf = ({ files }: Texts): PolicySource =>
   joinSources(files.map(({ path, text }) => readPolicy(text, path)));
 
-/** How many rules each file holds. Raises PolicyInvalid. */
+/** Number of rules per file. Throws PolicyInvalid. */
 export const rulesIn = ({ files }: Texts): ReadonlyMap<string, number> =>
   new Map(files.map(({ path, text }) => [path, Object.keys(readPolicy(text, path).overrides).length]));
 
 const total = (rules: ReadonlyMap<string, number>): number => [...rules.values()].reduce((sum, one) => sum + one, 0);
 
-/**
- * Refuses texts that hold no rules where there were some: an emptied, commented or half-written file would bring the
- * defaults of the set back. Throws UnreadablePolicy.
- */
+/** Refuses files that have lost all rules: an emptied or half-written file would restore the defaults. Throws UnreadablePolicy. */
 export const requireKept = (before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): void => {
   for (const [path, held] of before)
     if (held > 0 && now.get(path) === 0)

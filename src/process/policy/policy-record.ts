@@ -1,4 +1,4 @@
-/** Writes loads of the policy into the audit trail, later where the store is away just then. */
+/** Writes policy loads into the audit trail, with retries while PostgreSQL is unavailable. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Inventory } from '../../inventory';
@@ -8,15 +8,15 @@ import { shownMessage } from '../../model/access/secrets';
 import type { Logger } from '../../observe/log';
 
 const againEveryMs = 5_000;
-/** Loads that wait for the store; the oldest goes beyond that, and the log has it. */
+/** Queued loads. Above the limit the oldest is dropped; the log still has it. */
 const mostWaiting = 100;
-/** Characters of what the store says. */
+/** Characters of PostgreSQL's message. */
 const longestReason = 500;
 
 type PolicyLoads = { readonly policyLoads: Pick<Inventory['policyLoads'], 'record' | 'list'> };
 
 export type PolicyRecorder = {
-  /** Takes a load; it is written as soon as the store is known and there. */
+  /** Queues a load. It is written when PostgreSQL is configured and available. */
   readonly record: (load: PolicyLoad) => void;
   readonly writeTo: (store: PolicyLoads) => void;
   readonly close: () => void;
@@ -42,7 +42,7 @@ export const createPolicyRecorder = (log: Logger): PolicyRecorder => {
         said = false;
       }
     } catch (error) {
-      // One line an outage: this is tried again every few seconds, and a store that is away has no stack worth reading.
+      // One line per outage: retries are frequent, and the stack is of no use.
       if (!isStoreAway(error)) log.warn('a policy load is not in the audit trail yet', { error });
       else if (!said) log.warn(awaySentence(error));
       said = true;

@@ -1,13 +1,13 @@
-/** Answers `http:` checks: a decision waits for a service of the operator's, asked by a thread of its own. */
+/** `http:` checks of the policy: a worker thread queries the operator's service, and the decision waits for it. */
 import { Worker } from 'node:worker_threads';
 import type { RemoteQuestion } from '../../policy';
 
-/** Bytes of an answer; all that counts is whether it says True, and that it says no more. */
+/** Only `True`, exactly, counts. */
 const answerBytes = 256;
 
 /**
- * The thread's own program, as text, so that it needs no file beside it. A decision cannot be put off, so this process
- * stands still until the thread answers: the state goes from 0 to 1 (answered) or 2 (failed).
+ * The thread's program, as text, so that it needs no file. Policy decisions are synchronous, so this process blocks
+ * until the thread responds: the state changes from 0 to 1 (answered) or 2 (failed).
  */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -37,14 +37,14 @@ parentPort.on('message', async ({ url, form, timeoutMs }) => {
 `;
 
 export type RemoteSettings = {
-  /** Origins that may be asked; every other address counts as unreachable. */
+  /** Allowed origins; other addresses count as unreachable. */
   readonly origins: readonly string[];
   readonly timeoutMs: number;
 };
 
 export type Remote = { readonly ask: (question: RemoteQuestion) => string; readonly close: () => void };
 
-/** Asks over HTTP, the certificate always checked. `ask` throws where no answer came in time, which refuses. */
+/** Certificates are always verified. `ask` throws without a response in time, and the check refuses. */
 export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
   const shared = { state: new SharedArrayBuffer(8), answer: new SharedArrayBuffer(answerBytes) };
   const state = new Int32Array(shared.state);
@@ -60,7 +60,7 @@ export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
     void worker?.terminate();
     worker = undefined;
   };
-  // A late answer must not be taken for the next one's: a late thread is replaced.
+  // A late response must not answer the next question, so the thread is replaced.
   const giveUp = (url: URL): never => {
     close();
     throw new Error(`${url.origin} did not answer within ${timeoutMs} ms`);
@@ -75,7 +75,7 @@ export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
     };
     state.fill(0);
     thread().postMessage({ url: url.href, form, timeoutMs });
-    // Somewhat longer than the thread waits itself: it also has to start.
+    // Longer than the thread's own timeout, because it also has to start.
     if (Atomics.wait(state, 0, 0, timeoutMs + 1_000) === 'timed-out') return giveUp(url);
     const answer = new TextDecoder().decode(Uint8Array.from(bytes.subarray(0, state[1])));
     if (state[0] === 2) throw new Error(`${url.origin} could not be asked: ${answer}`);

@@ -1,4 +1,4 @@
-/** The rules in force: a built-in set and the operator's files, read again when they change. */
+/** The policy in force: a built-in rule set and the operator's files, reloaded after changes. */
 import type { PolicyLoad } from '../../model/access/policy-loads';
 import { sha256Of } from '../../model/digests';
 import { isTemperError } from '../../model/errors';
@@ -25,23 +25,22 @@ import {
 
 const lookEveryMs = 2_000;
 
-/** How many rules each file holds, by its path. */
+/** Number of rules per file path. */
 type RuleCounts = ReadonlyMap<string, number>;
 
-/** Options of the policy that no file holds. */
+/** Policy options that are not in files. */
 export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedServiceProject' | 'remote'>;
 
-/** What looks at every policy that comes into force. */
 export type Watching = {
   readonly log: Logger;
-  /** Called for every policy that comes into force. */
+  /** Called for each policy that comes into force. */
   readonly onLoad: () => void;
-  /** Called with whether the files that lie there are not those in force. */
+  /** True if the current files are not in force. */
   readonly onStale?: (stale: boolean) => void;
   readonly counted?: (policy: Policy) => Policy;
-  /** Called for every load, at start too, and of every refused one. */
+  /** Called for each load, at start too, and for refused ones. */
   readonly record?: (load: PolicyLoad) => void;
-  /** The setting that names the files, for messages. */
+  /** The setting of the files, for messages. */
   readonly setting?: string;
 };
 
@@ -51,7 +50,7 @@ export type PolicyHolder = {
   readonly close: () => void;
 };
 
-/** What is wrong with the files, reported by their setting; any other error comes back as it is. */
+/** A ConfigFault for invalid files; other errors are returned unchanged. */
 const filesFault = (setting: string, where: string, thrown: unknown): unknown => {
   const reason = thrown instanceof UnreadablePolicy && thrown.message;
   const rules = isTemperError(thrown, 'PolicyInvalid') && String(thrown.facts.reason);
@@ -64,10 +63,10 @@ const placesText = ({ file, folders = [] }: PolicyPlaces): string => [...(file ?
 const placesOf = (given: string | PolicyPlaces | undefined): PolicyPlaces =>
   typeof given === 'string' ? { file: given } : (given ?? {});
 
-/** What lies there at one moment: its texts, or why they could not be read. Equal fingerprints mean equal contents. */
+/** The files at one moment: their texts, or the error. Equal fingerprints mean equal contents. */
 type FilesRead = { readonly fingerprint: string } & ({ readonly texts: Texts } | { readonly thrown: unknown });
 
-// By content and not by time: a file that is written anew with the same text is no change.
+// By content, not by mtime: rewriting the same text is no change.
 const readPolicy = (places: PolicyPlaces): FilesRead => {
   try {
     const texts = readTexts(places);
@@ -77,10 +76,7 @@ const readPolicy = (places: PolicyPlaces): FilesRead => {
   }
 };
 
-/**
- * Looks again and again whether what lies there is still what was taken last. A change is taken once it was read alike
- * twice in a row: a file that is being written is not yet one.
- */
+/** Polls the files. A change counts after two equal reads in a row, because a file may be half written. */
 const watch = (places: PolicyPlaces, first: string, take: (found: FilesRead) => void): (() => void) => {
   if (placesText(places) === '') return () => {};
   let taken = first;
@@ -104,8 +100,8 @@ const loadedFiles = (texts: Texts | undefined, rules?: RuleCounts): PolicyLoad['
 
 /**
  * @param given a file, or a file and folders
- * @throws ConfigFault when the files cannot be used at start; later the old rules stay in force and the fault is reported by
- *   log, health and metrics
+ * @throws ConfigFault if the files are invalid at start. Later the old rules stay in force, and log, health and
+ * metrics report the fault
  */
 export const holdPolicy = (
   set: RuleSetName,

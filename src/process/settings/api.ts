@@ -1,4 +1,4 @@
-/** Settings of the API alone: where it listens, who its callers are, which rules hold, what deployments and cleanings do. */
+/** Settings of the API: listener, identity, policy, deployment and cleaning. */
 import { z } from 'zod';
 import { ramdiskNamePattern } from '../../model/boot/ramdisks';
 import {

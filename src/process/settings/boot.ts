@@ -1,4 +1,4 @@
-/** Settings of the boot service, and where its images are found from the outside. */
+/** Settings of the boot service and its public URLs. */
 import { count, milliseconds, nonEmptyText, port, webUrl } from './kinds';
 
 export const bootServiceSettings = {
@@ -37,7 +37,7 @@ export const bootServiceSettings = {
     ),
 };
 
-/** How a BMC worker composes a boot from a ramdisk that is served. */
+/** Settings of BMC workers for boots from a ramdisk record. */
 export const ramdiskBootSettings = {
   TEMPER_BOOT_URL: webUrl
     .optional()

@@ -1,4 +1,4 @@
-/** Which settings each process reads: one table, of which a process is a row. */
+/** Settings by process. */
 import { z } from 'zod';
 import { api } from './api';
 import { bootServiceSettings, ramdiskBootSettings } from './boot';
@@ -10,7 +10,7 @@ import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
 import { audit, history, powerSync, serialConsole, worker } from './workers';
 
-/** By process; docs/settings.md is made of it. */
+/** docs/settings.md is generated from this table. */
 export const processes = {
   api: z.object({
     ...common,
@@ -57,7 +57,7 @@ export const processes = {
     ...common,
     ...store,
     ...bootServiceSettings,
-    // What machines without a node are booted into.
+    // Discovery boot of machines without a node.
     TEMPER_DISCOVERY: api.TEMPER_DISCOVERY,
     TEMPER_DEFAULT_RAMDISK: api.TEMPER_DEFAULT_RAMDISK,
     TEMPER_RAMDISK_API_URL: ramdiskBootSettings.TEMPER_RAMDISK_API_URL,

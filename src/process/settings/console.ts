@@ -1,4 +1,4 @@
-/** Settings of the console, a client of the API. */
+/** Settings of the console, an API client. */
 import { count, keys, nonEmptyText, port, webUrl } from './kinds';
 
 export const consoleSettings = {

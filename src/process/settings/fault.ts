@@ -1,26 +1,25 @@
-/** What an operator must mend before a process can start: written in plain words to standard error, with one exit status. */
+/** Configuration faults: plain text on standard error, and one exit status. */
 
-/** EX_CONFIG of sysexits.h: starting again without a change will not help, and supervisors can be configured for it. */
+/** EX_CONFIG of sysexits.h. A restart without a change fails too, so supervisors can exclude this status. */
 export const configStatus = 78;
 
-/** Faults of settings, or of the files and ports they name. */
+/** Faults of settings, or of their files and ports. */
 export class ConfigFault extends Error {
   override readonly name = 'ConfigFault';
-  /** @param faults one text each: which setting, what is wrong, what to do; never a secret */
+  /** @param faults one text each: the setting, the fault, the remedy; never a secret */
   constructor(readonly faults: readonly string[]) {
     super(faults.join('; '));
   }
 }
 
-/** Writes the faults where an operator looks for them. */
 export const printFaults = (process_name: string, { faults }: ConfigFault): void => {
   const lines = faults.map((fault) => `  ${fault.replaceAll('\n', '\n    ')}\n`);
   process.stderr.write(`temper ${process_name} cannot start; these settings need a look:\n${lines.join('')}`);
 };
 
 /**
- * Waits for all, so that an operator mends all faults at once.
- * @throws ConfigFault with the faults of all; any other error comes first
+ * Waits for all, so that the operator gets all faults at once.
+ * @throws ConfigFault with all faults; any other error takes precedence
  */
 export const together = async <All extends readonly unknown[]>(
   ...all: {

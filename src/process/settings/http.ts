@@ -1,4 +1,4 @@
-/** Settings of how the API serves requests: limits, quotas, proxies, connections. */
+/** Settings of the API's HTTP server: limits, quotas, proxies, connections. */
 import { type Quota, quotaTable } from '../../model/access/quotas';
 import { count, milliseconds, networks as networkList, origins, ramdiskListen } from './kinds';
 

@@ -1,4 +1,4 @@
-/** The kinds of values that settings have, each with a text that says what it must be. */
+/** Types of setting values, each with a text of its valid form. */
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { isCidr } from '../../model/access/bmc-addresses';
@@ -28,7 +28,7 @@ export const commaList = z.string().transform((value) =>
     .filter(Boolean),
 );
 
-/** `a=b,c=d` as an object. */
+/** Parses `a=b,c=d`. */
 export const namedTexts = commaList.transform((items, context) => {
   const pairs = items.map((item) => item.split('='));
   if (pairs.some(([key, value, ...more]) => !key?.trim() || !value?.trim() || more.length > 0))
@@ -36,7 +36,7 @@ export const namedTexts = commaList.transform((items, context) => {
   return Object.fromEntries(pairs.map(([key = '', value = '']) => [key.trim(), value.trim()]));
 });
 
-// The texts of both never repeat the value: it may hold a password.
+// Messages never contain the value: it may have a password.
 export const webUrl = z.url({ protocol: /^https?$/, error: 'must be a URL that begins with http:// or https://' });
 const postgresSays = 'must be a URL that begins with postgres:// or postgresql://';
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: postgresSays }).regex(/^\w+:\/\//, postgresSays);
@@ -51,7 +51,7 @@ export const hostPort = z
   .string()
   .refine(isHostPort, 'must be host:port, such as temporal.example.org:7233 or [2001:db8::7]:7233');
 
-/** `off`, `api`, or an address; any free port where that is 0. */
+/** `off`, `api`, or an address; port 0 means any free port. */
 export const ramdiskListen = z
   .string()
   .refine(
@@ -94,7 +94,7 @@ export const keys = z.string().transform((value, context) => {
   return map;
 });
 
-/** `<id>:<key>` for groups without a key of their own, `<id>@<conductor group>:<key>` for one group. */
+/** `<id>:<key>` for groups without their own key, `<id>@<conductor group>:<key>` for one group. */
 export const publicKeys = commaList.transform((items, context) => {
   const rows = items.map((item) => /^([^:@,]+)(?:@([^:]*))?:([A-Za-z0-9+/_=-]+)$/.exec(item));
   const read = rows.flatMap((row) =>
@@ -113,7 +113,6 @@ export const publicKeys = commaList.transform((items, context) => {
   return read;
 });
 
-/** Identity strategies, in the order in which they are tried. */
 export const strategies = ['keystone', 'http_basic', 'static_tokens', 'noauth'] as const;
 
 export const strategyList = commaList.pipe(

@@ -1,4 +1,4 @@
-/** Settings of `temper migrate` alone. */
+/** Settings of `temper migrate`. */
 import { count, nonEmptyText } from './kinds';
 import { engine } from './shared';
 

@@ -1,16 +1,16 @@
-/** Reads the settings of a process once, at its start, and reports all faults together. */
+/** Reads a process's settings at start and reports all faults at once. */
 import type { z } from 'zod';
 import { nearest } from '../../model/nearest';
 import { processes } from './config';
 import { ConfigFault, configStatus, printFaults } from './fault';
 
-// The schema's own words for a value that is none of several.
+// Rewrites Zod's message for an invalid enum value.
 const sentence = (message: string): string =>
   message.startsWith('Invalid option: expected one of ')
     ? `must be one of ${[...message.matchAll(/"([^"]*)"/g)].map((found) => found[1]).join(', ')}`
     : message;
 
-/** Names that no schema of a process has, and that are meant for others: the command, set-up, compose. */
+/** Settings outside the process schemas: for the command, set-up and compose. */
 const elsewhere: readonly string[] = [
   'TEMPER_URL', 'TEMPER_TOKEN', 'TEMPER_USERNAME', 'TEMPER_PASSWORD', 'TEMPER_VERSION', 'TEMPER_DATA_DIR', 'TEMPER_SYSTEM_FILE',
   'TEMPER_API_PUBLISH', 'TEMPER_BOOT_PUBLISH', 'TEMPER_CONSOLE_PUBLISH', 'TEMPER_BOOT_IMAGES_DIR', 'TEMPER_API_PUBLIC_URL', 'TEMPER_DB_OWNER_PASSWORD', 'TEMPER_FILES_DIR', 'TEMPER_PYTHON', 'TEMPER_DEBIAN_MIRROR',
@@ -18,15 +18,15 @@ const elsewhere: readonly string[] = [
   'TEMPER_POSTGRES_OS_USER', 'TEMPER_MUTATION_TESTS',
 ]; // biome-ignore format: one row of names
 
-// All names begin so, which would make any two of them near.
+// All names start with it, so that any two would look similar.
 const prefix = 'TEMPER_';
 
-// Of programs that only development and tests start; each has a schema of its own.
+// For development and test programs, which have their own schemas.
 const others = /^TEMPER_(RACK|DEMO|TEST)_/;
 
 /**
- * Settings that no process has and that are near the name of one: what they were to set would be left at its default in
- * silence. Names that are near none are left alone; schedulers of containers put names of their own into the environment.
+ * Unknown settings that are similar to a known name; otherwise the intended setting would silently keep its default.
+ * Other names are ignored: container schedulers add their own variables.
  */
 const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObject): string[] => {
   const known = [
@@ -45,12 +45,9 @@ const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObj
     });
 };
 
-/**
- * The settings as a schema wants them.
- * @throws ConfigFault naming every setting that is missing or wrong; values that may be secret are not repeated
- */
+/** @throws ConfigFault with all missing or invalid settings; values that may be secret are not included */
 export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> => {
-  // An empty variable means the same as none, as it does in compose files.
+  // Empty means unset, as in compose files.
   const given = Object.fromEntries(
     Object.entries(env).filter(
       ([key, value]) => key.startsWith('TEMPER_') && (value !== '' || key === 'TEMPER_CONDUCTOR_GROUP'),
@@ -67,7 +64,7 @@ export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: N
   throw new ConfigFault([...new Set(faults), ...misspelled]);
 };
 
-/** The settings of a process; without them it says everything that is wrong and ends with status 78. */
+/** Prints all faults and exits with status 78 if the settings are invalid. */
 export const settingsOrEnd = <Schema extends z.ZodObject>(process_name: string, schema: Schema): z.infer<Schema> => {
   try {
     return parseSettings(schema, process.env);
@@ -78,6 +75,6 @@ export const settingsOrEnd = <Schema extends z.ZodObject>(process_name: string, 
   }
 };
 
-/** Reads the settings of one process of the product, or ends as `settingsOrEnd` does. */
+/** Exits like `settingsOrEnd` if the settings are invalid. */
 export const readConfig = <Name extends keyof typeof processes>(name: Name): z.infer<(typeof processes)[Name]> =>
   settingsOrEnd(name, processes[name] as z.ZodObject) as z.infer<(typeof processes)[Name]>;

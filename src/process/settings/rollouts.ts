@@ -1,4 +1,4 @@
-/** Settings of control workers for rollouts: those by which the API admits single runs, for they admit by the same checks. */
+/** Settings of control workers for rollouts. They are the API's settings for single runs, because both make the same checks. */
 import { api } from './api';
 import { httpSettings } from './http';
 import { count, webUrl } from './kinds';
@@ -40,7 +40,7 @@ export const admissionSettings = {
     ),
 };
 
-/** By which they ask Keystone for the roles of the person who started a rollout, as our own user there; the API's, in a file of their own. */
+/** The API's settings for Keystone, by which the roles of a rollout's starter are read as our service user. */
 export const roleLookupSettings = {
   TEMPER_IDENTITY_URL: api.TEMPER_IDENTITY_URL,
   TEMPER_IDENTITY_USERNAME: api.TEMPER_IDENTITY_USERNAME,

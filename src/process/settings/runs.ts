@@ -1,4 +1,4 @@
-/** Settings of how runs work: how long acts may take. */
+/** Settings of runs: time limits of acts. */
 import { milliseconds } from './kinds';
 
 export const timing = {

@@ -1,4 +1,4 @@
-/** Settings that several processes read: log and health, Postgres, Temporal, keys of secrets, networks, traces, webhooks. */
+/** Settings that several processes share: log, health, PostgreSQL, Temporal, keys, networks, traces, webhooks. */
 import { z } from 'zod';
 import {
   count,
@@ -14,7 +14,6 @@ import {
   webUrl,
 } from './kinds';
 
-/** Settings of every process. */
 export const common = {
   TEMPER_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace'])

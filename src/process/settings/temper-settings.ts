@@ -1,4 +1,4 @@
-/** The settings of the processes that the `temper` command looks at where the environment holds them. */
+/** Process settings that the `temper` command reads from its environment. */
 import type { z } from 'zod';
 import { processes } from './config';
 import { parseSettings } from './read';

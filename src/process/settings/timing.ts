@@ -1,4 +1,4 @@
-/** The durations that a run is accepted with, as the settings say. */
+/** Durations of a run from the settings. */
 import type { Timing } from '../../model/runs/runs';
 import type { ApiConfig } from './config';
 

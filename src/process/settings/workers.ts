@@ -1,4 +1,4 @@
-/** Settings of the workers alone: power sync, how long records are kept, and what they are called. */
+/** Settings of the workers: power sync, retention and names. */
 import { z } from 'zod';
 import { httpSettings } from './http';
 import { count, flag, hostPort, nonEmptyText, port, webUrl } from './kinds';

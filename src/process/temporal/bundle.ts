@@ -1,4 +1,4 @@
-/** Where a control worker finds the workflows: bundled when this was built, or bundled now. */
+/** Workflow code of a control worker: prebuilt, or bundled at start. */
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerOptions } from '@temporalio/worker';
@@ -6,7 +6,6 @@ import { fileReason } from '../../model/file-faults';
 import { ConfigFault } from '../settings/fault';
 import { sharedModules } from './shared-modules';
 
-// The folder of the built files.
 const built = join(__dirname, '../..');
 
 const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
@@ -20,7 +19,7 @@ const bundleFrom = (codePath: string): WorkerOptions['workflowBundle'] => {
   }
 };
 
-/** The workflows, as worker options have them. @throws ConfigFault when the bundle cannot be read */
+/** @throws ConfigFault if the bundle cannot be read */
 export const workflowsFrom = (
   bundle: string | undefined,
 ): Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'bundlerOptions'> & { workflowModules?: string[] } =>

@@ -1,4 +1,4 @@
-/** How Temporal is reached as the settings ask for it, and a client of it: what needs no worker, and none of its native code. */
+/** Temporal connection options and client. Workers' native code is not imported here. */
 import { readFileSync } from 'node:fs';
 import { Client, type ClientInterceptors, Connection, type TLSConfig } from '@temporalio/client';
 import { fileReason } from '../../model/file-faults';
@@ -15,7 +15,7 @@ export type TemporalSettings = {
   TEMPER_TEMPORAL_TLS_SERVER_NAME?: string;
 };
 
-/** A file that a setting names. Throws ConfigFault. */
+/** Throws ConfigFault. */
 const fileOf = (settings: TemporalSettings, name: keyof TemporalSettings): Buffer | undefined => {
   const path = settings[name];
   if (typeof path !== 'string') return undefined;
@@ -26,7 +26,7 @@ const fileOf = (settings: TemporalSettings, name: keyof TemporalSettings): Buffe
   }
 };
 
-/** Throws ConfigFault where one half of our own certificate is missing, or a file cannot be read. */
+/** Throws ConfigFault if certificate or key is missing, or if a file cannot be read. */
 const tlsOf = (settings: TemporalSettings): TLSConfig | undefined => {
   const serverRootCACertificate = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CA');
   const crt = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CERT');
@@ -45,7 +45,7 @@ const tlsOf = (settings: TemporalSettings): TLSConfig | undefined => {
   };
 };
 
-/** How to reach the server, for any kind of connection. Throws ConfigFault. */
+/** For all kinds of connections. Throws ConfigFault. */
 export const connectionOptions = (settings: TemporalSettings) => {
   const tls = tlsOf(settings);
   return {
@@ -55,7 +55,7 @@ export const connectionOptions = (settings: TemporalSettings) => {
   };
 };
 
-/** A client that connects when it is first used, so that a process starts while Temporal is away. */
+/** Connects at first use, so that a process starts while Temporal is unavailable. */
 export const lazyClient = (
   settings: TemporalSettings,
   interceptors?: ClientInterceptors,

@@ -1,14 +1,14 @@
-/** Which of the workers that Temporal lists for a queue ask for work now: it lists each for five minutes after its last request. */
+/** Counts active pollers of a queue. Temporal lists a poller for five minutes after its last poll. */
 
-/** As the engine's client reads it, with a number of 64 bits. */
+/** `seconds` is a 64-bit integer of Temporal's client. */
 type Poller = { readonly lastAccessTime?: { readonly seconds?: unknown } | null };
 
-// A request for work is answered within a minute, with nothing where there is nothing, and followed by the next.
+// A long poll returns within a minute, and the next one follows.
 const stillMs = 90_000;
 
 const lastOf = ({ lastAccessTime }: Poller): number => Number(lastAccessTime?.seconds ?? 0) * 1_000;
 
-/** @returns how many ask, and how long ago the last of all did so; null where Temporal knows of none */
+/** @returns number of active pollers, and the age of the last poll; null without pollers */
 export const askingNow = (
   pollers: readonly Poller[],
   nowMs: number,

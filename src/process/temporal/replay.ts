@@ -1,4 +1,4 @@
-/** Fetches the history of a run from Temporal and replays it on this build's workflows. */
+/** Replays a run's history from Temporal on this build's workflows. */
 import { Client, Connection, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { DefaultLogger, type ReplayWorkerOptions, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
@@ -26,7 +26,7 @@ const replaySettings = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => 
   }
 };
 
-/** This build's workflows as a control worker has them: of the bundle that is named, or bundled now. Throws CliFault. */
+/** Uses the same workflow code as a control worker. Throws CliFault. */
 const replayOptions = ({ TEMPER_WORKFLOW_BUNDLE }: LookedAt): ReplayWorkerOptions => {
   try {
     const { workflowModules, ...workflows } = workflowsFrom(TEMPER_WORKFLOW_BUNDLE);
@@ -39,7 +39,7 @@ const replayOptions = ({ TEMPER_WORKFLOW_BUNDLE }: LookedAt): ReplayWorkerOption
 
 const grpcNotFound = 5;
 
-/** Asked for a history, the server says so by its own error, not by the SDK's. */
+/** For histories the server returns its own NOT_FOUND, not the SDK's error. */
 const isUnknown = (thrown: unknown): boolean =>
   thrown instanceof WorkflowNotFoundError || (isGrpcServiceError(thrown) && thrown.code === grpcNotFound);
 
@@ -73,8 +73,8 @@ const idOf = (of: RunName | string): string =>
   typeof of === 'string' ? of : workflowId(of.node_uuid as NodeUuid, of.verb.replaceAll(' ', '-'), of.uuid as RunUuid);
 
 /**
- * Throws CliFault where there is nothing to replay or nothing to replay it with.
- * @public src/bin/temper.ts loads this file only for the commands that need it
+ * Throws CliFault without a history or workflow code. @public src/bin/temper.ts loads this file only for the commands
+ * that need it
  */
 export const replayRun = async (of: RunName | string, env: NodeJS.ProcessEnv): Promise<Replayed> => {
   const settings = replaySettings(env);

@@ -1,4 +1,4 @@
-/** The search attributes that the workflows write, made known to Temporal. */
+/** Registers the workflows' search attributes in Temporal. */
 import {
   Connection,
   defaultGrpcRetryOptions,
@@ -13,11 +13,11 @@ import { connectionOptions, type TemporalSettings } from './client';
 // https://grpc.github.io/grpc/core/md_doc_statuscodes.html
 const notFound = 5;
 
-// A frontend remembers for about a second that a namespace is not there, and looks for new ones every few seconds.
+// A frontend caches a missing namespace for about a second and refreshes its namespaces every few seconds.
 const pauseMs = 500;
 const attempts = 20;
 
-/** Asks again for up to ten seconds where the namespace is not known yet: it may have been made a moment ago. */
+/** Retries for up to ten seconds if the namespace is not found: it may have just been created. */
 const retrying = makeGrpcRetryInterceptor({
   ...defaultGrpcRetryOptions(),
   delayFunction: () => pauseMs,
@@ -32,10 +32,8 @@ const missingNamespace = (namespace: string, cause: unknown): Error =>
   );
 
 /**
- * Registers those that the namespace lacks, and returns their names.
- *
- * Throws ConfigFault where a file of the settings cannot be read, Error where the namespace does not exist, and
- * the client's own errors where Temporal does not answer.
+ * Registers missing attributes and returns their names. Throws ConfigFault for an unreadable file, Error without the
+ * namespace, and the client's errors without a connection.
  */
 export const registerSearchAttributes = async (settings: TemporalSettings): Promise<string[]> => {
   const namespace = settings.TEMPER_TEMPORAL_NAMESPACE;

@@ -1,9 +1,6 @@
-/** What all workflows of a worker share: pure tables, evaluated once and frozen instead of once for every run that is held in memory. */
+/** Modules that all workflows of a worker share: pure tables, evaluated once and frozen, not once per cached run. */
 
-/**
- * The modules of the model that workflows import, from the folder of the built files on. None may keep anything between two
- * calls: what one run left there, another would read.
- */
+/** Modules of the model that workflows import, relative to the build folder. None may have state: other runs would read it. */
 export const sharedModules: readonly string[] = [
   'model/lifecycle/acts.js',
   'model/lifecycle/drivers.js',

@@ -1,19 +1,19 @@
-/** What workers need of Temporal: a connection, a name, the search attributes, the carrier of its mark. */
+/** Temporal for workers: connection, identity, search attributes, and the schedule with the mark. */
 import { hostname } from 'node:os';
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { attributes, controlQueue, reconcileId } from '../../workflows/contract';
 import { connectionOptions, type TemporalSettings } from './client';
 
-/** A worker's connection; throws when Temporal does not answer. */
+/** Throws if Temporal does not respond. */
 export const workerConnection = (settings: TemporalSettings): Promise<NativeConnection> =>
   NativeConnection.connect(connectionOptions(settings));
 
-/** How a worker is called in Temporal's UI. */
+/** Shown in Temporal's UI. */
 export const workerIdentity = (role: string, group: string, name?: string): string =>
   `${name ?? hostname()}/${role}/${group || 'default'}/${process.pid}`;
 
-/** Fails with the names of the search attributes that the server does not know; starting runs would fail on them. */
+/** Throws with the missing search attributes, because starting runs would fail. */
 export const checkAttributes = async (connection: NativeConnection, namespace: string): Promise<void> => {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.values(attributes)
@@ -26,9 +26,9 @@ export const checkAttributes = async (connection: NativeConnection, namespace: s
 };
 
 /**
- * Makes the schedule that carries the engine's mark (runs/marks.ts), where there is none. It is paused and has no times: control
- * workers reconcile on a timer of their own. An operator who triggers it starts one pass.
- * @param prefix first part of the queue names; one schedule for each installation in a namespace
+ * Creates the schedule that holds Temporal's mark (runs/marks.ts), if missing. It is paused and has no times, because
+ * control workers reconcile on their own timer. Triggering it runs one pass.
+ * @param prefix first part of the queue names; one schedule per installation in a namespace
  */
 export const ensureMarkHolder = async (client: Client, prefix: string): Promise<void> => {
   try {

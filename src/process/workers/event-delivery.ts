@@ -1,4 +1,4 @@
-/** Starts what delivers events: counts for the metrics, and webhooks where the settings allow them. */
+/** Starts event consumers: metrics, and webhooks if the settings allow them. */
 import type { Inventory } from '../../inventory';
 import { createVault } from '../../inventory/secrets/vault';
 import { runLevels } from '../../observe/levels';
@@ -12,7 +12,10 @@ import { ConfigFault } from '../settings/fault';
 
 type EventDeliverySettings = Pick<ControlConfig, 'TEMPER_WEBHOOK_ORIGINS' | 'TEMPER_WEBHOOK_KEYS'>;
 
-/** What seals and opens the secrets of webhooks. @throws ConfigFault where webhooks are allowed but cannot be signed */
+/**
+ * The vault of webhook secrets.
+ * @throws ConfigFault if webhooks are allowed without keys
+ */
 export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }: EventDeliverySettings) => {
   if (TEMPER_WEBHOOK_ORIGINS.length > 0 && !TEMPER_WEBHOOK_KEYS)
     throw new ConfigFault([
@@ -21,7 +24,7 @@ export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }
   return TEMPER_WEBHOOK_KEYS && createVault(TEMPER_WEBHOOK_KEYS);
 };
 
-/** Goes on until the process ends. */
+/** Runs until the process ends. */
 export const startWebhookDelivery = (
   config: EventDeliverySettings & Pick<ControlConfig, 'TEMPER_WEBHOOK_LOG_DAYS'>,
   { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },

@@ -1,4 +1,4 @@
-/** Whether the persons by whose rights a rollout runs, or was approved, still have them: as the users file or Keystone says, or for a time. */
+/** Checks the current rights of users who started or approved a rollout, with the users file, Keystone, or a time limit. */
 import { createRoleLookup, type RoleLookup, readUsers, type UserRoles } from '../../identity';
 import { type Caller, expandRoles } from '../../model/access/callers';
 import type { Authority } from '../../rollouts/contract';
@@ -15,7 +15,7 @@ const hour = 3_600_000;
 type LookupSettings = Parameters<typeof serviceUserOf>[0] &
   Pick<ControlConfig, 'TEMPER_IDENTITY_URL' | 'TEMPER_TOKEN_CACHE_SECONDS'>;
 
-/** Asks Keystone for roles as our own user there; undefined where the settings do not name it. */
+/** Keystone lookup as our service user; undefined without its settings. */
 export const roleLookupFrom = (config: LookupSettings): RoleLookup | undefined => {
   const {
     TEMPER_IDENTITY_URL: identityUrl,
@@ -31,8 +31,8 @@ export const roleLookupFrom = (config: LookupSettings): RoleLookup | undefined =
 };
 
 /**
- * What is known of a person now: `unknown` where what was asked cannot say it without a credential of the person, `unasked` where
- * nothing knows such persons.
+ * A user's current roles. `unknown`: cannot be checked without a credential of the user. `unasked`: no source has
+ * such users. `away`: the source does not respond.
  */
 type GrantStanding = 'holds' | 'lost' | 'unknown' | 'unasked' | 'away';
 
@@ -72,7 +72,7 @@ const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, grant
     }),
     granted.roles,
   );
-  // Rules with admin_projects admit by roles in other projects.
+  // Rules with admin_projects accept roles in other projects.
   for (const project of own === 'holds' ? (granted.admin_projects ?? []) : []) {
     const there = standingBy(await lookup.rolesOf(user_id, { project }), ['admin']);
     if (there !== 'holds') return there;
@@ -80,7 +80,6 @@ const byKeystone = async (lookup: Pick<RoleLookup, 'rolesOf'> | undefined, grant
   return own;
 };
 
-/** What is known of a caller now, by what knows callers of its strategy. */
 const standingOf = (
   file: string | undefined,
   lookup: Pick<RoleLookup, 'rolesOf'> | undefined,
@@ -97,7 +96,7 @@ const standingOf = (
   }
 };
 
-/** Whether a user who has voted still has the roles of the vote; where nothing can say it, for as long as the vote counts. */
+/** Checks that a voter still has the roles of the vote. If no source can check it, the vote counts until it expires. */
 export const votersFrom =
   ({ TEMPER_USERS_FILE: file }: Pick<GrantSettings, 'TEMPER_USERS_FILE'>, lookup?: Pick<RoleLookup, 'rolesOf'>) =>
   async (caller: Caller): Promise<'holds' | 'lost' | 'away'> => {
@@ -106,8 +105,8 @@ export const votersFrom =
   };
 
 /**
- * Asks the users file each time anew, and Keystone as often as its answers are believed: a role that is taken away begins nothing more.
- * Others are believed for TEMPER_ROLLOUT_GRANT_HOURS after their last act. While nothing answers, nothing is begun.
+ * Checks the users file each time, and Keystone at its cache interval: after a role is revoked, no further target
+ * starts. Other callers count for TEMPER_ROLLOUT_GRANT_HOURS after their last act. During an outage nothing starts.
  */
 export const grantsFrom = (
   settings: GrantSettings,
@@ -116,7 +115,7 @@ export const grantsFrom = (
 ): Authority => {
   const { TEMPER_ROLLOUT_GRANT_HOURS: hours, TEMPER_USERS_FILE: file } = settings;
   const outageMs = settings.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000;
-  /** Since when what knows callers of a strategy does not answer. */
+  /** Start of the outage, by strategy. */
   const awaySince = new Map<Caller['strategy'], number>();
   return async (granted, granted_at) => {
     const standing = await standingOf(file, lookup, granted);

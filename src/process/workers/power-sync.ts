@@ -1,4 +1,4 @@
-/** Starts power sync beside a BMC worker, as the settings ask for it. */
+/** Starts power sync in a BMC worker. */
 import { createImpose } from '../../activities/power-impose';
 import { type PowerSyncDeps, runPowerSync } from '../../activities/power-sync';
 import type { Sealer } from '../../inventory/secrets/sealing';
@@ -10,7 +10,7 @@ import { timingOf } from '../settings/timing';
 
 type Deps = PowerSyncDeps & { readonly metrics: Metrics };
 
-/** Returns at once; the looking ends with the process. */
+/** Returns at once; ends with the process. */
 export const startPowerSync = (
   config: BmcConfig,
   { metrics, ...deps }: Deps,

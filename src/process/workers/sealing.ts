@@ -1,4 +1,4 @@
-/** What a BMC worker opens and seals with, as its settings say, and the sealing again of what strays. */
+/** Keys of a BMC worker, and the resealing of secrets that are sealed to another key. */
 import { resealOne } from '../../activities/resealing';
 import type { Inventory } from '../../inventory';
 import { privateKey } from '../../inventory/secrets/sealed-box';
@@ -21,7 +21,7 @@ type SealingSettings = Pick<
   'TEMPER_SECRETS_PRIVATE_KEYS' | 'TEMPER_SECRETS_PUBLIC_KEYS' | 'TEMPER_SECRETS_KEYS' | 'TEMPER_CONDUCTOR_GROUP'
 >;
 
-/** A worker that cannot open what is sealed for its group must not start: everything entered from now on would be lost to it. */
+/** A worker without its group's private key must not start: it could open no secret entered from then on. Throws ConfigFault. */
 const checkHeld = (settings: SealingSettings, keys: SealKeys): void => {
   const { TEMPER_CONDUCTOR_GROUP: group, TEMPER_SECRETS_PRIVATE_KEYS: held } = settings;
   const wanted = keys.find((key) => key.group === group) ?? keys.find((key) => key.group === null)!;
@@ -32,7 +32,7 @@ const checkHeld = (settings: SealingSettings, keys: SealKeys): void => {
   ]);
 };
 
-/** Throws ConfigFault where the keys do not belong together. */
+/** Throws ConfigFault if the keys do not match. */
 export const vaultsOf = (settings: SealingSettings): Vaults => {
   const { TEMPER_SECRETS_PRIVATE_KEYS: held, TEMPER_SECRETS_PUBLIC_KEYS: keys, TEMPER_SECRETS_KEYS: shared } = settings;
   if (keys) checkHeld(settings, keys);
@@ -47,9 +47,9 @@ const resealEveryMs = 60_000;
 const secretsAtOnce = 200;
 
 /**
- * Seals the secrets of nodes that left this worker's conductor group to their new group's key, and to a new key of its own.
- * Only where the settings name the keys of all groups. What shared keys sealed waits for `temper secrets reseal`: workers of
- * the release before could not open it any more.
+ * Reseals secrets of nodes that left this worker's conductor group, and secrets sealed to its old keys. Requires the
+ * public keys of all groups. Secrets sealed with shared keys wait for `temper secrets reseal`, because workers of the
+ * previous release could not open them afterwards.
  */
 export const startResealing = (
   { inventory, opener, sealer, keys, log }: Vaults & { readonly inventory: Inventory; readonly log: Logger },

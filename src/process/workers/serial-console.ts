@@ -1,4 +1,4 @@
-/** Where readers of serial lines reach a BMC worker: an HTTP upgrade with a ticket, then the line's bytes in both directions. */
+/** Serial consoles of a BMC worker: an HTTP upgrade with a ticket, then the line's bytes in both directions. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { openSecrets, type SecretDeps } from '../../activities/secrets';
@@ -20,18 +20,18 @@ export type SerialConsoleDeps = Pick<SecretDeps, 'vault'> & {
   readonly conductor_group: string;
   readonly timeouts: ServerTimeouts;
   readonly log: Log;
-  /** How often it is asked whether the line may still be read. */
+  /** Interval at which the reader's right is checked. */
   readonly askEveryMs?: number;
 };
 
 type Open = Extract<Redeemed, { is: 'open' }>;
 
-/** What a reader may be behind before it is cut off. */
+/** A slower reader is disconnected. */
 const mostBehind = 256 * 1024;
-/** A reading whose worker was silent for so many rounds no longer keeps others away. */
+/** After this many missed checks of its worker, a session no longer blocks others. */
 const silentRounds = 12;
 
-/** What a socket is given to take its last bytes and to close its side: one that does neither would be held for good. */
+/** Time to flush the last bytes and to close. Then the socket is destroyed, or it could stay open forever. */
 const leaveMs = 2_000;
 
 const protocol = 'temper-console';
@@ -52,7 +52,7 @@ const refuse = (socket: Socket, status: string, reason: string): void => {
 const ticketIn = ({ headers }: IncomingMessage): string | undefined =>
   headers.upgrade === protocol ? /^Bearer (\S{20,200})$/.exec(headers.authorization ?? '')?.[1] : undefined;
 
-/** Opens the line of the ticket's node. Throws errors of the list. */
+/** Throws catalogued errors. */
 const lineOf = async ({ node_uuid }: Open, deps: SerialConsoleDeps): Promise<SerialLine> => {
   const node = (await deps.inventory.nodes.find({ uuid: node_uuid })) ?? raise('NodeNotFound', { node: node_uuid });
   const open =
@@ -62,7 +62,10 @@ const lineOf = async ({ node_uuid }: Open, deps: SerialConsoleDeps): Promise<Ser
   return open({ ...node, driver_info });
 };
 
-/** Passes bytes on until either side or the right to read ends. @returns why it ended */
+/**
+ * Copies bytes until either side closes or the right to read ends.
+ * @returns the reason
+ */
 const carry = (
   socket: Socket,
   line: SerialLine,
@@ -77,7 +80,7 @@ const carry = (
     );
     const left = () => end('its reader has left');
     socket.on('close', left).on('end', left);
-    // Opening a line takes seconds, and events of that time do not come again.
+    // The socket may have closed while the line was opened, before the listeners above.
     if (socket.destroyed || socket.readableEnded) left();
     const type = (bytes: Buffer) => {
       if (line.write(bytes)) return;
@@ -87,7 +90,7 @@ const carry = (
     if (head.length > 0) type(head);
     socket.on('data', type);
     line.output.on('data', (bytes: Buffer) => {
-      // What the line says after the end would take the last words with it.
+      // Writing after the end would lose the last message.
       if (!socket.writable) return;
       socket.write(bytes);
       if (socket.writableLength > mostBehind) end('its reader is too slow');
@@ -188,7 +191,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
   };
 };
 
-/** Listens where the settings say so; ends with the process. Throws ConfigFault. */
+/** Starts the listener if the settings enable it; closes with the process. Throws ConfigFault. */
 export const listenForReaders = async (
   config: BmcConfig,
   deps: Omit<SerialConsoleDeps, 'conductor_group' | 'timeouts'>,
