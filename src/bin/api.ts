@@ -1,4 +1,4 @@
-/** The API process: Ironic's API and Temper's over one PostgreSQL database. It never connects to a BMC. */
+/** The API process: Ironic's API and Temper's over PostgreSQL. It never connects to a BMC. */
 import type { AddressInfo } from 'node:net';
 import { type ApiContext, createApi, createAuditTrail, routes, withoutRamdisks } from '../api';
 import { createLog } from '../observe/log';
@@ -27,13 +27,10 @@ const config = readConfig('api');
 const log = createLog('api', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('api');
 
-// Asynchronous, so that its faults are reported together with those of the identity files.
+// Asynchronous, so that its faults are reported with those of the identity files.
 const policyFrom = async (record: PolicyRecorder['record']) => apiPolicyFrom(config, { log, metrics }, record);
 
-/**
- * Starts the ramdisk thread if ramdisks have a separate address.
- * @returns ends it
- */
+/** @returns ends the thread */
 const serveRamdisks = async (): Promise<() => Promise<void>> => {
   const ramdisksAt = ramdiskAddressOf(config);
   if (!ramdisksAt) return async () => {};

@@ -1,7 +1,4 @@
-/**
- * The boot service: serves boot images and disk images of runs, and relays ramdisk requests to the API. It only reads
- * PostgreSQL.
- */
+/** The boot service: serves images to nodes and relays ramdisk requests to the API. It only reads PostgreSQL. */
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +31,7 @@ const config = readConfig('boot');
 const log = createLog('boot', config.TEMPER_LOG_LEVEL);
 const metrics = createMetrics('boot');
 
-// openstack/ironic:ironic/drivers/modules/image_utils.py writes the CA certificates of the API to this path.
+// openstack/ironic:ironic/drivers/modules/image_utils.py writes the API's CA certificates here.
 const certificatePath = 'etc/ironic-python-agent/ironic.crt';
 const certificateConfig = `[DEFAULT]\ncafile = /${certificatePath}\n`;
 
@@ -54,13 +51,9 @@ const smallFiles = ({ TEMPER_BOOT_CA_FILE: file }: BootConfig): SmallFile[] =>
         { path: 'etc/ironic-python-agent.d/temper-tls.conf', content: Buffer.from(certificateConfig) },
       ];
 
-/** Poll interval of the ports. */
 const machinesMs = 5_000;
 
-/**
- * Maintains the list of machines for DHCP.
- * @returns stops it
- */
+/** @returns stops it */
 const keepMachines = (inventory: Inventory, dir: string): (() => void) => {
   const write = createMachineList({ dir, machines: () => inventory.networkBoots.machines(), log });
   const look = () => write().catch((error) => log.warn('machines of DHCP not written', { error }));
@@ -69,7 +62,6 @@ const keepMachines = (inventory: Inventory, dir: string): (() => void) => {
   return () => clearInterval(timer);
 };
 
-/** Discovery settings; undefined if discovery is off. */
 const discoveryIn = (config: BootConfig, { discoveryBoots: store }: Inventory): Discovery | undefined => {
   const { TEMPER_DISCOVERY: wanted, TEMPER_DEFAULT_RAMDISK: ramdisk, TEMPER_RAMDISK_API_URL: apiUrl } = config;
   if (!wanted) return undefined;
@@ -78,7 +70,6 @@ const discoveryIn = (config: BootConfig, { discoveryBoots: store }: Inventory): 
   return undefined;
 };
 
-/** Adds the relay of ramdisk requests, if configured. */
 const withRelay = (config: BootConfig, images: RequestListener): RequestListener => {
   const { TEMPER_BOOT_RAMDISK_API_URL: url, TEMPER_TRUSTED_PROXIES: proxies = [] } = config;
   if (url === undefined) return images;

@@ -1,4 +1,4 @@
-/** The console: a web UI on the API. It uses neither PostgreSQL nor Temporal, and has only the rights of the signed-in user. */
+/** The console: a web UI with the rights of the signed-in user, without PostgreSQL and Temporal. */
 import type { AddressInfo } from 'node:net';
 import { consoleListener } from '../console';
 import { createLog } from '../observe/log';

@@ -1,7 +1,7 @@
 /**
- * `migrate`: brings roles, schema and search attributes up to date; idempotent. `--restored` starts the system in
- * recovery: marks cannot reveal a backup that is newer than the last mark. `--roles` only creates roles, before a
- * dump is restored into a new cluster.
+ * `migrate` updates roles, schema and search attributes; idempotent. `--restored` starts in recovery, because marks
+ * do not reveal a backup that is newer than they are. `--roles` only creates roles, before a dump is restored into a
+ * new cluster.
  */
 import { parseArgs } from 'node:util';
 import { connect } from '../inventory/database';
@@ -16,7 +16,7 @@ import { registerSearchAttributes } from '../process/temporal/search-attributes'
 
 type MigrateArguments = { readonly restored?: Restorable; readonly roles: boolean };
 
-/** Throws for an invalid value of --restored. */
+/** Throws for an invalid --restored. */
 const askedOf = (args: readonly string[]): MigrateArguments => {
   const options = { restored: { type: 'string' }, roles: { type: 'boolean', default: false } } as const;
   const { values } = parseArgs({ args: [...args], options });

@@ -1,4 +1,4 @@
-/** The ramdisk thread: serves ramdisks at a separate address, so that their requests cannot block the API. */
+/** The ramdisk thread: a separate address, so that ramdisks cannot block the API. */
 import type { AddressInfo } from 'node:net';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ApiContext, createApi, createAuditTrail, onlyRamdisks, routes } from '../api';
@@ -25,7 +25,7 @@ const life = { onEnd: (close: () => Promise<void> | void) => void closers.push(c
 
 const say = (message: FromThread): void => api.postMessage(message);
 
-/** Credentials are not checked: no ramdisk route needs them, and unknown paths count by address. */
+/** No ramdisk route checks credentials; unknown paths count by address. */
 const identity: ApiContext['identity'] = {
   identify: async ({ spend }) => {
     await spend?.();
@@ -33,7 +33,7 @@ const identity: ApiContext['identity'] = {
   },
 };
 
-/** The API reports process metrics; this thread reports only its own. */
+/** The API reports process metrics. */
 const threadCounts = async (): Promise<Counted> =>
   (await metrics.registry.getMetricsAsJSON()).filter((one) => !/^(process_|nodejs_version)/.test(one.name));
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `temper` command: connects the command line to terminal, network and environment. */
+/** The `temper` command on terminal, network and environment. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
@@ -43,7 +43,7 @@ const fetchWith = ({ caFile, insecure }: Trust): typeof fetch => {
   if (!caFile && !insecure) return fetch;
   const ca = caFile && (readFile(caFile) ?? stop('usage', `There is no ${caFile}, which is to say whom to trust.`));
   const dispatcher = new Agent({ connect: { ...(ca && { ca }), ...(insecure && { rejectUnauthorized: false }) } });
-  // Node's fetch accepts only agents of its own undici release.
+  // Node's fetch accepts only agents of its bundled undici.
   const fetchBy = fetchOfUndici as unknown as (input: Parameters<typeof fetch>[0], init: object) => Promise<Response>;
   return (input, init) => fetchBy(input, { ...init, dispatcher });
 };
@@ -57,7 +57,7 @@ const confirm = async (question: string): Promise<boolean> => {
   }
 };
 
-// These load Temporal's SDK, which takes longer than most commands.
+// `checks` and `replay` load Temporal's SDK, which takes longer than most commands.
 const checks = (): ReturnType<CliDeps['checks']> =>
   (require('../process/command/checks') as typeof import('../process/command/checks')).checksOf(process.env);
 const replay: CliDeps['replay'] = (of) =>
@@ -67,14 +67,14 @@ const sealing = () => require('../process/command/secrets') as typeof import('..
 
 const imaging = () => require('../process/command/ramdisks') as typeof import('../process/command/ramdisks');
 
-/** EPIPE: the reader closed the pipe after the lines it needed. After other errors the output is lost. */
+/** After EPIPE the reader has the lines it needs. After other errors the output is lost. */
 const endOfOutput = (thrown: NodeJS.ErrnoException): never => {
   if (thrown.code === 'EPIPE') return process.exit(0);
   process.stderr.write(`temper: what it prints cannot be written${fileReason(thrown)}.\n`);
   return process.exit(1);
 };
 
-/** A user without an account entry has no home; `/` has no clouds.yaml. */
+/** A user without an account entry has no home, and `/` has no clouds.yaml. */
 const homeOf = (): string => {
   try {
     return homedir();

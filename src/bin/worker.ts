@@ -51,7 +51,6 @@ const installRuntime = (log: Logger, metricsAddress: string | undefined): void =
   Runtime.install({ logger, shutdownSignals: [], ...engineTelemetry(metricsAddress) });
 };
 
-/** Reads the settings and installs Temporal's runtime. */
 const begin = <Role extends 'control' | 'bmc'>(role: Role) => {
   const config = readConfig(role);
   const log = createLog(`worker-${role}`, config.TEMPER_LOG_LEVEL);
@@ -61,7 +60,7 @@ const begin = <Role extends 'control' | 'bmc'>(role: Role) => {
 
 const shutdown = { shutdownGraceTime: '30s', shutdownForceTime: '60s' } as const;
 
-/** Runs a worker until the process ends. If the worker fails, the process fails too, and its supervisor restarts it. */
+/** Ends with the process. A failed worker ends the process, and its supervisor restarts it. */
 const runWorker = async (options: WorkerOptions, inventory: Inventory, life: Life): Promise<void> => {
   const worker = await Worker.create({ ...shutdown, ...options });
   const running = worker.run();
@@ -71,7 +70,7 @@ const runWorker = async (options: WorkerOptions, inventory: Inventory, life: Lif
   await running;
 };
 
-/** With versioning, Temporal routes runs to builds; without it, every worker gets all runs. */
+/** With versioning, Temporal routes runs to builds. */
 const versionOf = ({
   TEMPER_BUILD_ID: buildId,
   TEMPER_QUEUE_PREFIX: prefix,
@@ -89,7 +88,7 @@ const versionOf = ({
         },
       };
 
-/** Resolves after PostgreSQL and Temporal have been compared. Before that, no run may be started, followed or ended. */
+/** Compares PostgreSQL and Temporal. Before that, no run may be started, followed or ended. */
 const compared = async (deps: MarkDeps, { signal }: Life): Promise<void> => {
   while (!signal.aborted) {
     try {
@@ -103,7 +102,7 @@ const compared = async (deps: MarkDeps, { signal }: Life): Promise<void> => {
 };
 
 const control = (): void => {
-  // Many runs are active at once, in the heaps of this thread and the workflow threads.
+  // Many runs are active, in the heaps of this thread and the workflow threads.
   keepHeapSmall();
   keepThreadsSmall();
   const { config, log, metrics } = begin('control');
@@ -156,8 +155,8 @@ const control = (): void => {
         interceptors: { activity: await activityInterceptors(metrics, traces), workflowModules },
         activities: createControlActivities({ inventory, client, log, ...kept, ...(rollouts && { rollouts }) }),
         maxCachedWorkflows: config.TEMPER_WORKFLOW_CACHE,
-        // Tasks of a killed worker's sticky queue move to another worker after this. It is half of the TypeScript
-        // SDK's default and equals that of Go and Java.
+        // Tasks of a killed worker move to another worker after this: half of the TypeScript SDK's default, and the
+        // same as in Go and Java.
         stickyQueueScheduleToStartTimeout: '5s',
         workflowTaskPollerBehavior: { type: 'autoscaling' },
         activityTaskPollerBehavior: { type: 'autoscaling' },
@@ -168,7 +167,7 @@ const control = (): void => {
   });
 };
 
-/** Settings for boots from ramdisk records; empty if not configured. */
+/** Empty if not configured. */
 const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSettings } => {
   const { TEMPER_BOOT_URL: url, TEMPER_RAMDISK_API_URL: apiUrl, TEMPER_CONDUCTOR_GROUP: group } = config;
   if (url === undefined || apiUrl === undefined) return {};
@@ -178,7 +177,7 @@ const bootFrom = (config: BmcConfig, sealer: Sealer): { readonly boot?: BootSett
 };
 
 const bmc = (): void => {
-  // Requests to the serial console port cause garbage in this process.
+  // Requests to the serial console port cause garbage here.
   keepHeapSmall();
   const { config, log, metrics } = begin('bmc');
   live('bmc', config, { log, metrics }, async (life) => {
@@ -232,7 +231,6 @@ const bmc = (): void => {
   });
 };
 
-/** The drivers by name; each is wrapped once. */
 const countedDrivers = (bmcs: Drivers, metrics: Metrics): ((name: string) => Driver | undefined) => {
   const vendorOf = vendorLabels();
   const counted = new Map<string, Driver>();

@@ -1,14 +1,11 @@
-/** The password file of http_basic: `user:bcrypt hash` lines, as written by Apache's htpasswd -B. */
+/** The password file of http_basic, as written by htpasswd -B. */
 import { refuseIdentityFile } from './sources';
 
 const bcryptForm = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
 export type Passwords = {
   readonly hashes: ReadonlyMap<string, string>;
-  /**
-   * A hash that matches no password, with the highest cost of the file. It is checked for unknown users, so that the
-   * response time reveals nothing.
-   */
+  /** Matches no password and has the file's highest cost. It is checked for unknown users, so that the time reveals nothing. */
   readonly decoy: string;
 };
 

@@ -1,4 +1,4 @@
-/** HTTP basic authentication with a bcrypt password file. A users file has each user's roles. */
+/** HTTP basic authentication: bcrypt passwords, and a users file with the roles. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { compare } from '@node-rs/bcrypt';
 import { LRUCache } from 'lru-cache';
@@ -13,19 +13,19 @@ import { callerFrom, parseUsers } from './users';
 export type HttpBasicOptions = {
   readonly htpasswd: Source;
   readonly users: Source;
-  /** How long a verified password is cached (bcrypt takes 100 ms); default 60 000 ms. */
+  /** Cache time of a verified password, because bcrypt takes 100 ms; default 60 000 ms. */
   readonly rememberMs?: number;
   readonly onFault?: (fault: unknown) => void;
   readonly now?: () => number;
 };
 
-/** bcrypt ignores further bytes, so a longer password would match by its prefix. */
+/** bcrypt ignores further bytes: a longer password would match by its prefix. */
 const bcryptLimitBytes = 72;
-/** How long a wrong password is cached: a client with one costs one bcrypt run per period. */
+/** Cache time of a wrong password: a client with one costs one bcrypt run per period. */
 const forgetWrongMs = 5_000;
-/** Concurrent bcrypt runs. They use libuv's four threads, which file reads and name resolution need too. */
+/** bcrypt uses libuv's four threads, which file reads and name resolution need too. */
 const poolSize = 2;
-/** Running and waiting bcrypt runs of one address. */
+/** Running and waiting, per address. */
 const mostOfOne = 4;
 
 /** @throws IdentityFileInvalid if a file is invalid at start. Later faults go to onFault, and the old content stays */
@@ -62,7 +62,7 @@ const decode = (authorization: string): { user: string; password: string } | und
 /** A text that bcrypt refuses is no match. */
 const matching = (password: string, hash: string): Promise<boolean> => compare(password, hash).catch(() => false);
 
-/** Bounds the runs, and the waiting runs of each address, so that one attacker delays others little. Throws TooManyAtOnce. */
+/** Limits waiting runs per address, so that an attacker delays others little. Throws TooManyAtOnce. */
 const createPool = () => {
   const limit = pLimit(poolSize);
   const senders = createTurnstile(mostOfOne);
@@ -76,7 +76,7 @@ const createPool = () => {
   };
 };
 
-/** bcrypt's compare with a short cache. Keys include the stored hash, so a changed password file takes effect at once. */
+/** Keys include the stored hash, so a changed password file takes effect at once. */
 const createVerifier = (rememberMs: number, now: () => number) => {
   const pepper = randomBytes(32);
   const once = singleFlight<boolean>();

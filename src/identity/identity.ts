@@ -15,8 +15,8 @@ export type Identity = {
 type Setback = { readonly is: 'refused' | 'unavailable'; readonly reason: string };
 
 /**
- * The first strategy that accepts the credential wins. A refused credential blocks other kinds of credentials. Only a
- * later strategy that reads the same kind may still accept it, such as static tokens after Keystone.
+ * The first strategy that accepts a credential wins. After a refusal, only a later strategy for the same kind of
+ * credential may accept it, such as static tokens after Keystone.
  */
 export const createIdentity = (strategies: readonly Strategy[]): Identity => {
   const names = strategies.map(({ name }) => name);
@@ -34,7 +34,7 @@ export const createIdentity = (strategies: readonly Strategy[]): Identity => {
           break;
         case 'refused':
         case 'unavailable':
-          // `unavailable` outranks `refused`: the unavailable strategy may be the one that has this caller.
+          // The unavailable strategy may be the one that has this caller.
           if (setbacks.get(strategy.reads)?.is !== 'unavailable') setbacks.set(strategy.reads, verdict);
           break;
         default:

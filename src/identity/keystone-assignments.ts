@@ -1,4 +1,4 @@
-/** Other projects in which the holder of an admin's token is admin, from Keystone and cached. */
+/** Other projects in which an admin is admin, from Keystone and cached. */
 import { z } from 'zod';
 import type { Delegated } from '../model/access/callers';
 import { type KeystoneToken, ownAdminRole } from './keystone-token';
@@ -21,14 +21,13 @@ export type Assigned =
 /** Role names of one user in one scope. */
 export const RolesReply = z.object({ role_assignments: z.array(z.object({ role: z.object({ name: z.string() }) })) });
 
-/** The scope of roles, and their delegation if there is one. */
 export type RoleScope = ({ readonly project: string } | { readonly system: 'all' }) & {
   readonly delegated?: Delegated;
 };
 
 /**
- * No roles if the user, the project, one of their domains or the delegation is gone, disabled or expired. `denied`:
- * our service user lacks the permission.
+ * No roles if the user, the project, a domain of theirs or the delegation is gone, disabled or expired. `denied`: our
+ * service user lacks the permission.
  */
 export type UserRoles =
   | { readonly is: 'known'; readonly roles: readonly string[] }
@@ -36,7 +35,7 @@ export type UserRoles =
   | { readonly is: 'down'; readonly reason: string };
 
 export type AssignmentOptions = {
-  /** Queries the other projects of admins. Default false, because the service user must be allowed to list assignments. */
+  /** Default false, because the service user must be allowed to list assignments. */
   readonly adminProjects?: boolean;
   /** Called once per failure period. */
   readonly onUnknownProjects?: (reason: string) => void;
@@ -50,8 +49,8 @@ const pauseMs = 10_000;
 const none: readonly string[] = [];
 
 /**
- * Finds the other projects of a token's holder: none if the caller is no admin, null if Keystone cannot be queried.
- * The result is cached with the token, so a revoked role is noticed when the token's cache entry ends.
+ * Empty if the caller is no admin, null if Keystone cannot be queried. Cached with the token, so a revoked role is
+ * noticed when that cache entry ends.
  */
 export const createAdminProjects = (
   client: { projectsWith(user: string, role: string): Promise<Assigned> },

@@ -1,4 +1,4 @@
-/** Keystone client: validates tokens and reads role assignments with its service user's token, which it renews. */
+/** Keystone client: validates tokens and reads role assignments as the service user. */
 import { Agent, type Dispatcher, request } from 'undici';
 import { AnswerTooLong, bytesWithin } from '../model/bodies';
 import { type Assigned, AssignmentsReply, projectsOf, type RoleScope, type UserRoles } from './keystone-assignments';
@@ -10,7 +10,7 @@ import { singleFlight } from './strategy';
 type Domain = { readonly id: string } | { readonly name: string };
 type InDomain = { readonly name: string; readonly domain?: Domain };
 
-/** The service user: a password with a scope, or an application credential. The default domain has the id `default`. */
+/** A password with a scope, or an application credential. The default domain has the id `default`. */
 export type ServiceUser =
   | {
       readonly username: string;
@@ -39,12 +39,9 @@ export type Validation =
 export type KeystoneClient = {
   /** `allowExpired` accepts a recently expired token, for long operations of a service. */
   validate(token: string, allowExpired: boolean): Promise<Validation>;
-  /**
-   * Ids of the projects in which a user has a role: direct, by group or inherited. Requires permission to list role
-   * assignments.
-   */
+  /** Ids of projects in which a user has a role: direct, by group or inherited. Requires permission to list role assignments. */
   projectsWith(user: string, role: string): Promise<Assigned>;
-  /** Role names of a user in a scope, without the user's token. Requires the same permission. */
+  /** Role names, without the user's token. Requires the same permission. */
   rolesOf(user: string, scope: RoleScope): Promise<UserRoles>;
   close(): Promise<void>;
 };
@@ -52,7 +49,7 @@ export type KeystoneClient = {
 type OwnToken = { readonly token: string; readonly renewAt: number };
 
 const tokens = '/auth/tokens';
-/** Room for some ten thousand role assignments of 400 bytes. A token is much smaller. */
+/** Some ten thousand role assignments of 400 bytes. */
 const bodyLimitBytes = 4 * 1024 * 1024;
 /** Pause after a refused login. */
 const refusalPauseMs = 5_000;
@@ -63,7 +60,7 @@ type Exchange = (
   extra: { readonly headers: KeystoneHeaders; readonly body?: string },
 ) => Promise<Reply>;
 
-/** The service user's token, fetched at the first request and renewed before its expiry. */
+/** Fetched at the first request and renewed before expiry. */
 const createOwnToken = (exchange: Exchange, self: KeystoneClientOptions['self'], now: () => number) => {
   let own: OwnToken | undefined;
   let refusal: { until: number; fault: unknown } | undefined;
@@ -122,7 +119,7 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
     askOnce(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });
   const own = createOwnToken(exchange, options.self, now);
 
-  // A 401 concerns the service user's token: it was revoked, or the signing keys have changed.
+  // A 401 concerns the service user: its token was revoked, or the signing keys have changed.
   const askAsService = async (path: string, headers: KeystoneHeaders, again = true): Promise<Reply> => {
     const token = await own.get();
     const reply = await exchange('GET', path, { headers: { 'x-auth-token': token, ...headers } });
@@ -156,7 +153,7 @@ type KeystoneRequest = {
   body?: string;
 };
 
-/** One exchange. Throws Down without a response. Retries a reset connection once, for keep-alive races. */
+/** Throws Down without a response. Retries a reset connection once (keep-alive races). */
 const askOnce = async (url: string, options: KeystoneRequest, again = true): Promise<Reply> => {
   try {
     const reply = await request(url, { ...options, headers: { accept: 'application/json', ...options.headers } });

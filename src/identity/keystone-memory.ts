@@ -1,4 +1,4 @@
-/** Cache of token validations: for a short time, and longer during a Keystone outage. */
+/** Cache of token validations, extended during a Keystone outage. */
 
 import { LRUCache } from 'lru-cache';
 import { sha256Of } from '../model/digests';
@@ -7,32 +7,32 @@ import { expiryOf } from './keystone-token';
 import { singleFlight } from './strategy';
 
 export type MemoryOptions = {
-  /** How long a valid token is cached, and so the delay of a revocation. Default 300 000 ms; 0 disables. */
+  /** Cache time of a valid token, and so the delay of a revocation. Default 300 000 ms; 0 disables. */
   readonly cacheMs?: number;
-  /** How much longer a valid token is accepted during an outage, never past its expiry. Default unlimited. */
+  /** Extension during an outage, never past the token's expiry. Default unlimited. */
   readonly outageMs?: number;
-  /** How long an invalid token is cached; default 10 000 ms. */
+  /** Cache time of an invalid token; default 10 000 ms. */
   readonly negativeCacheMs?: number;
   /** Called once per outage, when the first token is accepted from the cache. */
   readonly onOutage?: (reason: string) => void;
   readonly now?: () => number;
 };
 
-/** Accepted until `fresh`, and during an outage until `end`; ms since the epoch. */
+/** Valid until `fresh`, during an outage until `end`; ms since the epoch. */
 type KnownToken = { readonly valid: Valid; readonly fresh: number; readonly end: number };
 type Valid = Extract<Validation, { is: 'valid' }>;
 
-/** Tokens are printable and short. Others are refused without a request. */
+/** Other texts are refused without a request. */
 const tokenForm = /^[\x21-\x7e]{1,8192}$/;
-/** Pause between requests during an outage, for tokens that the cache can answer. */
+/** Pause between queries during an outage, for tokens in the cache. */
 const outagePauseMs = 10_000;
-/** Limit of each of two caches, so that many invalid tokens cannot evict valid ones. */
+/** Two caches, so that many invalid tokens cannot evict valid ones. */
 const mostTokens = 10_000;
 
 /** @param spend called before Keystone is queried for an unknown token; may throw */
 export type Memory = (token: string, allowExpired: boolean, spend?: () => Promise<void>) => Promise<Validation>;
 
-/** Validation with a cache, and one request per token at a time. The cache has hashes, not tokens. */
+/** One query per token at a time. Caches hashes, not tokens. */
 export const createMemory = (client: KeystoneClient, options: MemoryOptions): Memory => {
   const { negativeCacheMs = 10_000, now = Date.now } = options;
   const good = new LRUCache<string, KnownToken>({ max: mostTokens });
@@ -79,7 +79,6 @@ const remembered = (
 
 type Down = Extract<Validation, { is: 'down' }>;
 
-/** The current outage, shared by all requests. */
 const createOutage = (onOutage: MemoryOptions['onOutage'], now: () => number) => {
   let current: { readonly down: Down; readonly pauseUntil: number; readonly isReported: boolean } | undefined;
   return {

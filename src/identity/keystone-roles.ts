@@ -1,4 +1,4 @@
-/** Current roles of users, read from Keystone without their tokens and cached briefly. */
+/** Current roles of users from Keystone, without their tokens and cached briefly. */
 import { LRUCache } from 'lru-cache';
 import type { RoleScope, UserRoles } from './keystone-assignments';
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
@@ -10,10 +10,10 @@ export type RoleLookup = {
 };
 
 const most = 1_000;
-/** Pause after an outage before the next query for the same user. */
+/** Pause per user after an outage. */
 const outagePauseMs = 5_000;
 
-/** @param cacheMs how long a result is cached, and so the delay of a revoked role; 0 disables */
+/** @param cacheMs cache time, and so the delay of a revoked role; 0 disables */
 export const createRoleLookup = ({
   cacheMs,
   ...options

@@ -1,4 +1,4 @@
-/** Current roles of a user from Keystone's records of the user, its scope, their domains and the delegation. */
+/** Current roles of a user, from Keystone's records of user, scope, domains and delegation. */
 import { z } from 'zod';
 import type { Delegated } from '../model/access/callers';
 import { type RoleScope, RolesReply, type UserRoles } from './keystone-assignments';
@@ -32,7 +32,7 @@ const recordOf = async <Kind extends keyof typeof records>(
 type Standing = 'stands' | 'lost' | 'denied';
 type Asked = { readonly user: string; readonly scope: RoleScope; readonly now: number };
 
-/** The record of a project stays enabled in a disabled domain, so the domain is checked too. */
+/** A project's record stays enabled in a disabled domain, so the domain is checked too. */
 const enabledWithDomain = async (ask: AskAsService, kind: 'user' | 'project', id: string): Promise<Standing> => {
   const record = await recordOf(ask, kind, `/${kind}s/${encodeURIComponent(id)}`);
   if (record === 'denied') return 'denied';

@@ -1,4 +1,4 @@
-/** A validated Keystone token: parsing, and its caller. */
+/** A validated Keystone token and its caller. */
 import { z } from 'zod';
 import { anonymous, type Caller, type Delegated } from '../model/access/callers';
 
@@ -34,8 +34,8 @@ export const expiryOf = (token: KeystoneToken): number => Date.parse(token.expir
 export const rolesOf = (token: KeystoneToken): string[] => token.roles.map(({ name }) => name);
 
 /**
- * The id of the holder's own admin role in the token's project; otherwise undefined. Delegated roles (application
- * credential, trust, OAuth) apply to one project only.
+ * The holder's own admin role in the token's project. Delegated roles (application credential, trust, OAuth) apply to
+ * one project only.
  */
 export const ownAdminRole = (token: KeystoneToken): string | undefined => {
   const delegated = token.application_credential ?? token['OS-TRUST:trust'] ?? token['OS-OAUTH1'];
@@ -43,7 +43,7 @@ export const ownAdminRole = (token: KeystoneToken): string | undefined => {
   return token.roles.find(({ name }) => name.toLowerCase() === 'admin')?.id ?? undefined;
 };
 
-/** The delegation of the token; undefined for a direct login. */
+/** Undefined for a direct login. */
 const delegatedOf = (token: KeystoneToken): Delegated | undefined => {
   if (token.application_credential) return { by: 'application_credential', id: token.application_credential.id ?? '' };
   if (token['OS-TRUST:trust']) return { by: 'trust', id: token['OS-TRUST:trust'].id ?? '' };
@@ -51,10 +51,7 @@ const delegatedOf = (token: KeystoneToken): Delegated | undefined => {
   return undefined;
 };
 
-/**
- * The caller of a token, with the service that acts for it.
- * @param adminProjects projects in which the holder is admin; null if Keystone could not be queried
- */
+/** @param adminProjects null if Keystone could not be queried */
 const callerOf = (
   token: KeystoneToken,
   service: KeystoneToken | null,
@@ -81,11 +78,11 @@ const callerOf = (
   strategy: 'keystone',
 });
 
-/** One Caller object per cached token, because decisions are cached by that object. */
+/** One Caller per cached token, because decisions are cached by that object. */
 export const createCallers = () => {
   const made = new WeakMap<KeystoneToken, { readonly projects: readonly string[] | null; readonly caller: Caller }>();
   return {
-    /** Returns the same object for the same token and projects, unless a service acts for the caller. */
+    /** The same object for the same token and projects, unless a service acts. */
     of(token: KeystoneToken, service: KeystoneToken | null, projects: readonly string[] | null): Caller {
       if (service) return callerOf(token, service, projects);
       const known = made.get(token);
@@ -97,7 +94,7 @@ export const createCallers = () => {
   };
 };
 
-/** Checks the access rules of an application credential. Without a list all requests are allowed; an empty list allows none. */
+/** Without access rules all is allowed; an empty list allows nothing. */
 export const accessRulesAllow = (
   token: KeystoneToken,
   { method, path }: { method: string; path: string },
@@ -111,8 +108,8 @@ export const accessRulesAllow = (
 };
 
 /**
- * `**` matches any text, `*` and `{name}` one path segment. A trailing slash is ignored. Tracks all positions at once
- * instead of building a regular expression: callers write the patterns and could cause minutes of backtracking.
+ * `**` matches any text, `*` and `{name}` one path segment. A trailing slash is ignored. Tracks all positions at
+ * once: callers write the patterns, and a regular expression could backtrack for minutes.
  */
 const pathMatches = (pattern: string, request: string): boolean => {
   const path = trimSlash(request);

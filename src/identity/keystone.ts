@@ -1,4 +1,4 @@
-/** The keystone strategy: validated and cached tokens, limited by access rules. */
+/** The keystone strategy: cached tokens, limited by access rules. */
 import { type AssignmentOptions, createAdminProjects } from './keystone-assignments';
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
 import { createMemory, type MemoryOptions } from './keystone-memory';
@@ -16,7 +16,7 @@ export type KeystoneOptions = KeystoneClientOptions &
     readonly serviceType?: string;
   };
 
-/** Sends no request at construction, so that the API starts during a Keystone outage. */
+/** Sends no request, so that the API starts during a Keystone outage. */
 export const createKeystone = (options: KeystoneOptions): Strategy => {
   const { serviceRoles = ['service'], serviceType = 'baremetal', now = Date.now } = options;
   const client = createKeystoneClient(options);
@@ -24,7 +24,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
   const adminProjectsOf = createAdminProjects(client, options);
   const callers = createCallers();
 
-  /** The service that acts for the caller: null without a service token, a verdict if it is not accepted. */
+  /** Null without a service token, a verdict if it is not accepted. */
   const findService = async ({
     serviceToken,
     spend,

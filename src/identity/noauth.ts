@@ -1,4 +1,4 @@
-/** The noauth strategy for stand-alone installations: each caller is the operator. */
+/** The noauth strategy: each caller is the operator. */
 import { anonymous, expandRoles } from '../model/access/callers';
 import type { Strategy } from './strategy';
 

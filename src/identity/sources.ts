@@ -1,11 +1,11 @@
-/** Identity files: read at start and after each change. A broken version never replaces a good one. */
+/** Identity files, read at start and after changes. A broken version never replaces a good one. */
 import { readFile, stat } from 'node:fs/promises';
 import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { isTemperError, raise } from '../model/errors';
 import { fileReason } from '../model/file-faults';
 
-/** `stamp` changes if the text may have changed. Without it the text is read once. */
+/** Without `stamp` the text is read once. */
 export type Source = {
   readonly name: string;
   load(): Promise<string>;
@@ -24,13 +24,13 @@ export const fileSource = (path: string): Source => ({
 type Watching = {
   /** Interval of stamp checks; default 2000 ms. */
   readonly checkMs?: number;
-  /** Called if a changed file is invalid; the old content stays in force. */
+  /** Called for an invalid changed file; the old content stays. */
   readonly onFault?: (fault: unknown) => void;
   readonly now?: () => number;
 };
 
 /**
- * The parsed text of a source, reread if its stamp changes.
+ * Rereads the source if its stamp changes.
  * @throws IdentityFileInvalid if the first read fails
  */
 export const reloading = async <T>(
@@ -70,12 +70,12 @@ export const refuseIdentityFile = (file: string, reason: string, cause?: unknown
 const unreadable = (thrown: unknown): string => `it could not be read${fileReason(thrown)}.`;
 
 /**
- * Parses YAML (or JSON). Faults contain line and entry, never the text, because it has secrets.
+ * Faults contain line and entry, never the text, because it has secrets.
  * @throws IdentityFileInvalid
  */
 export const parseYaml = <T>(shape: z.ZodType<T>, text: string, file: string): T => {
   const lines = new LineCounter();
-  // The parser prints warnings with parts of the text to standard error.
+  // Warnings would print parts of the text to standard error.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const [broken] = document.errors;
   if (broken)
@@ -98,7 +98,6 @@ const meaningOf = (document: ReturnType<typeof parseDocument>, file: string): un
   }
 };
 
-/** The line of the deepest existing part of a path. */
 const lineOf = (
   document: ReturnType<typeof parseDocument>,
   path: readonly PropertyKey[],

@@ -1,4 +1,4 @@
-/** The static_tokens strategy: fixed tokens from a file, for machines without an identity service. */
+/** The static_tokens strategy: fixed tokens from a file. */
 
 import { z } from 'zod';
 import { sha256Of } from '../model/digests';
@@ -27,7 +27,7 @@ const shortest = 16;
 
 type Saying = { roles?: unknown; project?: string; system?: string };
 
-/** An entry has both roles and scope, or neither: then the users file has them. */
+/** Both roles and scope, or neither: then the users file has them. */
 const isWhole = (entry: Saying): boolean => (entry.roles === undefined ? saysNoScope(entry) : oneScope(entry));
 const saysNoScope = ({ project, system }: Saying): boolean => project === undefined && system === undefined;
 const wholeSays = `${oneScopeSays}, with its roles; or neither roles nor scope, and say in the users file what the user is`;
@@ -56,10 +56,7 @@ type Holder = { readonly user: string; readonly standing: UserStanding | null };
 
 const standingOf = ({ roles, ...rest }: TokenEntry): UserStanding | null => (roles ? { ...rest, roles } : null);
 
-/**
- * Holders by token hash.
- * @throws IdentityFileInvalid with line and entry
- */
+/** @throws IdentityFileInvalid with line and entry */
 export const parseTokens = (text: string, file: string): ReadonlyMap<string, Holder> => {
   const holders = new Map<string, Holder>();
   for (const [index, entry] of parseYaml(TokensFile, text, file).tokens.entries()) {
@@ -72,7 +69,7 @@ export const parseTokens = (text: string, file: string): ReadonlyMap<string, Hol
 };
 
 /**
- * Looks tokens up by hash, so the response time does not reveal near misses.
+ * Looks up hashes, so the response time does not reveal near misses.
  * @throws IdentityFileInvalid if a file is invalid at start. Later faults go to onFault, and the old content stays
  */
 export const createStaticTokens = async (options: StaticTokensOptions): Promise<Strategy> => {

@@ -1,26 +1,24 @@
-/** Common types of the identity strategies: credentials of a request, and verdicts. */
+/** Types of the identity strategies: credentials and verdicts. */
 import type { Caller } from '../model/access/callers';
 
-/** The only parts of a request that identity reads. Headers such as X-Roles are absent, so they cannot be trusted. */
+/** All that identity reads. Headers such as X-Roles are absent, so they cannot be trusted. */
 export type Presented = {
-  /** X-Auth-Token. */
   readonly token: string | null;
   /** X-Service-Token: a service that acts for the caller. */
   readonly serviceToken: string | null;
-  /** Authorization. */
   readonly authorization: string | null;
   readonly method: string;
   /** Without the query. */
   readonly path: string;
-  /** Key for limits per sender: an address, or the /56 network of IPv6. A function, because few strategies need it. */
+  /** Key of limits per sender: an address, or a /56 network of IPv6. A function, because few strategies need it. */
   readonly sender?: () => string;
-  /** Charged before a credential that is expensive to check. Throws if the sender's budget is spent. */
+  /** Charged before an expensive check. Throws if the sender's budget is spent. */
   readonly spend?: () => Promise<void>;
 };
 
 export type IdentityVerdict =
   | { readonly is: 'known'; readonly caller: Caller }
-  /** The request has no credential of this strategy's kind. */
+  /** No credential of this kind. */
   | { readonly is: 'absent' }
   /** The reason is for the log and contains no credential. */
   | { readonly is: 'refused'; readonly reason: string }
@@ -31,7 +29,7 @@ export type StrategyName = Exclude<Caller['strategy'], 'public'>;
 
 export type Strategy = {
   readonly name: StrategyName;
-  /** The credential that it reads. A refusal is final unless another strategy reads the same one. */
+  /** A refusal is final unless another strategy reads the same credential. */
   readonly reads: 'token' | 'authorization' | 'nothing';
   /** Its part of WWW-Authenticate. */
   readonly challenge: string;
@@ -43,7 +41,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 type Incoming = {
   readonly headers: Headers;
-  /** All lines of each header. `headers` keeps only the first Authorization. */
+  /** All lines; `headers` keeps only the first Authorization. */
   readonly headersDistinct?: Readonly<Record<string, string[] | undefined>>;
   readonly method: string;
   readonly path: string;
@@ -52,14 +50,14 @@ type Incoming = {
 const headerIn = (request: Incoming, name: string): string | null => {
   const value = request.headers[name];
   if (value === undefined) return null;
-  // Node joins the lines of other headers. Any access to `headersDistinct` builds all of it.
+  // Node joins the lines of other headers, and builds all of `headersDistinct` at any access.
   const values = (name === 'authorization' ? request.headersDistinct?.[name] : undefined) ?? value;
   return (typeof values === 'string' ? values : values.join(', ')).trim() || null;
 };
 
 /**
- * Reads the credentials of a request; header names are in lower case. Empty ones count as absent. Several lines are
- * joined into an invalid one, because a proxy in front may have checked another line.
+ * Empty headers count as absent. Several lines are joined into an invalid credential, because a proxy in front may
+ * have checked another line.
  */
 export const presentedFrom = (request: Incoming): Presented => {
   return {
@@ -75,7 +73,7 @@ export const absent: IdentityVerdict = { is: 'absent' };
 export const refused = (reason: string): IdentityVerdict => ({ is: 'refused', reason });
 export const unavailable = (reason: string): IdentityVerdict => ({ is: 'unavailable', reason });
 
-/** Runs one `work` per key at a time. Concurrent callers share its result. */
+/** Runs one `work` per key at a time; concurrent callers share it. */
 export const singleFlight = <T>(): ((key: string, work: () => Promise<T>) => Promise<T>) => {
   const flying = new Map<string, Promise<T>>();
   return (key, work) => {

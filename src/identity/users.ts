@@ -1,10 +1,10 @@
-/** The users file: each user's roles, on one project or on the whole system. */
+/** The users file: each user's roles and scope. */
 import { z } from 'zod';
 import { anonymous, type Caller, expandRoles } from '../model/access/callers';
 import { fileSource, parseYaml, reloading } from './sources';
 import type { StrategyName } from './strategy';
 
-/** Fields of roles and scope, shared with the tokens file. */
+/** Shared with the tokens file. */
 export const standingFields = {
   roles: z.array(z.string().min(1)).min(1, 'name at least one role'),
   project: z.string().min(1).optional(),
@@ -27,7 +27,6 @@ export const supportsAsAdminSays = 'admin_projects are for an admin of a project
 const UserStanding = z.strictObject(standingFields);
 export type UserStanding = z.infer<typeof UserStanding>;
 
-/** Exactly one scope. */
 export const oneScope = (entry: { project?: string; system?: string }): boolean =>
   (entry.project === undefined) !== (entry.system === undefined);
 export const oneScopeSays = 'give either "project: <project id>" or "system: all"';

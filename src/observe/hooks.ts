@@ -1,4 +1,4 @@
-/** Metrics of policy, drivers, lanes and HTTP requests, by wrappers and listeners. */
+/** Metrics of policy, drivers, lanes and HTTP requests. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { isTemperError } from '../model/errors';
@@ -13,7 +13,6 @@ type Deciding = {
   filter(...asked: never[]): unknown;
 };
 
-/** Counts decisions. `require` throws on a refusal. */
 export const countedPolicy = <Policy extends Deciding>(
   policy: Policy,
   ruleSet: string,
@@ -45,7 +44,7 @@ export const countedPolicy = <Policy extends Deciding>(
 
 type Lanes = { run<T>(key: string | null, signal: AbortSignal, work: () => Promise<T>): Promise<T> };
 
-/** Counts waiting and running acts per lane; acts without a lane are not counted. */
+/** Counts acts that wait for a lane or hold one; acts without a lane do not count. */
 export const countedLanes = <Kind extends Lanes>(lanes: Kind, { lanes: gauge, laneWait }: Metrics): Kind => ({
   ...lanes,
   async run<T>(key: string | null, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -69,12 +68,11 @@ export const countedLanes = <Kind extends Lanes>(lanes: Kind, { lanes: gauge, la
   },
 });
 
-/** The act that makes an HTTP request. */
 const acting = new AsyncLocalStorage<{ readonly driver: string; readonly vendor: string }>();
 
 const mostVendors = 20;
 
-/** Nodes may have any vendor, so all after the first twenty share one label. */
+/** Nodes may have any vendor, so all after the first twenty share a label. */
 export const vendorLabels = (): ((vendor: unknown) => string) => {
   const known = new Set<string>();
   return (vendor) => {
@@ -90,7 +88,7 @@ type Context = { readonly step?: { readonly interface: string; readonly step: st
 type ObservedAct = (node: never, args: never, context: never) => Promise<unknown>;
 type Driver = { readonly name: string; readonly acts: Readonly<Partial<Record<string, ObservedAct>>> };
 
-/** Counts attempts of acts, and marks their HTTP requests. */
+/** Also labels the HTTP requests of acts. */
 export const countedDriver = <Kind extends Driver>(
   driver: Kind,
   { acts: seconds }: Metrics,

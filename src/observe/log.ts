@@ -1,4 +1,4 @@
-/** Structured logs: one JSON object per line, the API's field names, no secrets. */
+/** Structured logs: one JSON object per line, no secrets. */
 import { writeSync } from 'node:fs';
 import pino from 'pino';
 import { maskSecrets, maskText } from '../model/access/secrets';
@@ -12,7 +12,7 @@ export type Logger = {
   debug(message: string, facts?: object): void;
 };
 
-/** Masks secrets and converts errors to code and text. */
+/** Masks secrets. */
 const safe = (facts: object = {}): object =>
   maskSecrets(
     Object.fromEntries(
@@ -27,13 +27,10 @@ const errorFields = (error: Error): object => ({
   ...(error.cause instanceof Error && { cause: errorFields(error.cause) }),
 });
 
-/** Buffer for lines that cannot be written, in bytes; later lines are lost. */
+/** Buffer for unwritten lines, in bytes; later lines are lost. */
 const keptBytes = 1 << 20;
 
-/**
- * Log output that survives a full disk. The fault is reported once on standard error, and the lines are written when
- * there is space.
- */
+/** Survives a full disk. The fault is reported once on standard error, and the lines follow when there is space. */
 export const lastingOutput = (process_name: string, fd = 1): pino.DestinationStream => {
   const to = pino.destination({ dest: fd, sync: true, maxLength: keptBytes });
   let away = false;
@@ -55,9 +52,7 @@ export const lastingOutput = (process_name: string, fd = 1): pino.DestinationStr
 const saidAside = (line: string): void => {
   try {
     writeSync(2, `${line}\n`);
-  } catch {
-    // No output is left for the error.
-  }
+  } catch {}
 };
 
 /**

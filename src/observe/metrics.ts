@@ -12,7 +12,7 @@ import {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** A registry's values in a form for thread messages. */
+/** In a form for thread messages. */
 export type Counted = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 const quick = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -22,7 +22,7 @@ const tiny = [0.000_005, 0.000_02, 0.000_1, 0.000_5, 0.002, 0.01];
 
 type MetricRow = { readonly help: string; readonly labels?: readonly string[]; readonly buckets?: readonly number[] };
 
-/** All metrics of Temper. Names end in the unit: `_seconds`, `_total`, or nothing for a gauge. */
+/** Names end in the unit: `_seconds`, `_total`, or nothing for a gauge. */
 export const histogramRows = {
   requests: {
     name: 'temper_api_request_seconds',
@@ -168,6 +168,6 @@ export const createMetrics = (process_name: string) => {
   };
 };
 
-/** Values stay unchanged, because label sets are unique: each process has its own label. */
+/** Sums nothing: each process has its own label, so label sets are unique. */
 const mergedRegistries = (counted: readonly Counted[]): Registry =>
   AggregatorRegistry.aggregate(counted.map((rows) => rows.map((row) => ({ ...row, aggregator: 'sum' }))));

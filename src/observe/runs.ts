@@ -1,4 +1,4 @@
-/** Metrics of runs, steps and background passes, from events and from activity results. */
+/** Metrics of runs, steps and background passes. */
 import { kindsWith } from '../model/resources/event-kinds';
 import type { Metrics } from './metrics';
 
@@ -48,7 +48,7 @@ export const allocationCounter =
   ({ outcome, seconds }: { readonly outcome: string; readonly seconds: number }): void =>
     allocations.observe({ outcome }, seconds);
 
-/** Counts an activity. An operator can trigger `reconcile`, whose result is counted too. */
+/** An operator can trigger `reconcile`, whose result is counted too. */
 export const activityCounter =
   ({ activities, reconciled }: Metrics) =>
   async ({ activity, work }: Execution): Promise<unknown> => {

@@ -1,4 +1,4 @@
-/** Traces from a request to its BMC calls. OpenTelemetry is loaded only if tracing is enabled. */
+/** Traces from a request to its BMC calls. OpenTelemetry is loaded only if enabled. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
@@ -14,9 +14,8 @@ export type Traces = {
 
 export type TracesOptions = {
   readonly process_name: string;
-  /** Base URL of an OTLP collector over HTTP, such as http://localhost:4318. */
+  /** Base URL of an OTLP collector, such as http://localhost:4318. */
   readonly endpoint?: string;
-  /** For tests. */
   readonly exporter?: SpanExporter;
 };
 
@@ -78,7 +77,7 @@ const serve = (api: Api, tracer: Tracer, { request, response, routeOf, work }: S
   api.context.with(api.trace.setSpan(parent, span), work);
 };
 
-// The messages of undici's channels: github.com/nodejs/undici docs/docs/api/DiagnosticsChannel.md
+// Messages of undici's channels: github.com/nodejs/undici docs/docs/api/DiagnosticsChannel.md
 type Created = {
   readonly request: object & { readonly origin?: unknown; readonly method?: string; readonly path?: string };
 };

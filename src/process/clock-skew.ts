@@ -1,4 +1,4 @@
-/** Measures the clock skew to PostgreSQL regularly: a metric, and a warning if it is large. */
+/** Clock skew to PostgreSQL: a metric, and a warning if it is large. */
 import type { Inventory } from '../inventory';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
@@ -6,20 +6,17 @@ import type { Life } from './process';
 
 const compareEveryMs = 60_000;
 
-/**
- * A larger skew is a fault, in milliseconds. No decision compares two clocks, but log times, token expiry and
- * certificates depend on the clock.
- */
+/** A larger skew is a fault. No decision compares two clocks, but log times, token expiry and certificates depend on them. */
 export const farMs = 5_000;
 
-/** Milliseconds that this process is ahead of PostgreSQL, with an uncertainty of half the round trip. */
+/** Milliseconds ahead of PostgreSQL, accurate to half the round trip. */
 export const skewOf = async (clock: () => Promise<number>): Promise<number> => {
   const [before, began] = [Date.now(), performance.now()];
   const theirs = await clock();
   return before + (performance.now() - began) / 2 - theirs;
 };
 
-/** Returns at once; runs until the process ends. During an outage the last value stays. */
+/** Returns at once. During an outage the last value stays. */
 export const watchSkew = (
   { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
   life: Life,

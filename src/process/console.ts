@@ -1,4 +1,4 @@
-/** Settings of the console: addresses, keys, and demo users. */
+/** Settings of the console. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ const clouds = z.object({
   ),
 });
 
-/** Throws ConfigFault without the file's content, because it has passwords. */
+/** The ConfigFault omits the file's content, because it has passwords. */
 const demoPeople = (file: string): DemoPerson[] => {
   let text: string;
   try {

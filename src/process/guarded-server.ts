@@ -1,4 +1,4 @@
-/** The HTTP server of all listeners, with limits per client so that no client blocks others. */
+/** The HTTP server of all listeners. Limits per client keep clients from blocking others. */
 import {
   createServer,
   type Server as HttpServer,
@@ -17,12 +17,12 @@ export type ServerTimeouts = {
   readonly requestMs: number;
   readonly keepAliveMs: number;
   readonly connections: number;
-  /** Connections of one sender; trusted proxies are exempt. */
+  /** Trusted proxies are exempt. */
   readonly ofSender: number;
   readonly trusts?: Trusts;
 };
 
-/** Limits of the servers other than the API, from their settings. */
+/** For servers other than the API. */
 export const timeoutsWith = (
   config: {
     readonly TEMPER_HEADERS_TIMEOUT_MS: number;
@@ -41,7 +41,6 @@ export const timeoutsWith = (
   trusts: trustIn(config.TEMPER_TRUSTED_PROXIES ?? []),
 });
 
-/** Closes a sender's connections above its limit. */
 const boundSenders = (server: HttpServer, { ofSender, trusts }: ServerTimeouts): void => {
   const senders = createTurnstile(ofSender);
   server.prependListener('connection', (socket) => {
@@ -53,16 +52,14 @@ const boundSenders = (server: HttpServer, { ofSender, trusts }: ServerTimeouts):
 };
 
 /**
- * Unanswered requests per connection. Node emits thousands of pipelined requests from one 64 KiB read. Usual clients
- * wait for the response. A fast one may send the next request before this process has noticed the end of the
- * response.
+ * Node emits thousands of pipelined requests from one 64 KiB read. Clients wait for responses. A fast one may send a
+ * request before this process has noticed the end of the last response.
  */
 export const unansweredAtMost = 8;
 
 /**
- * Closes connections with too many unanswered requests. Also closes responses that queue behind another one of a
- * closed connection. Node closes only the current one, so that cleanup on `close` would never run for the others:
- * slots, streams, the list of open responses.
+ * Closes connections with too many unanswered requests. Node closes only the current response of a closed connection.
+ * The queued ones are closed here; otherwise cleanup on `close` never runs: slots, streams, open responses.
  */
 const boundUnanswered = (server: HttpServer): void => {
   const open = new WeakMap<Socket, Set<ServerResponse>>();
@@ -75,17 +72,17 @@ const boundUnanswered = (server: HttpServer): void => {
     return unanswered;
   };
   server.prependListener('request', ({ socket }, response) => {
-    // Node still emits requests that it has read before the connection closed.
+    // Node still emits requests read before the close.
     if (socket.destroyed) return;
     const unanswered = (open.get(socket) ?? opened(socket)).add(response);
     response.once('close', () => unanswered.delete(response));
-    // Several layers listen for `close`, more than Node's leak warning allows.
+    // Several layers listen for `close`, above Node's leak warning.
     response.setMaxListeners(30);
     if (unanswered.size > unansweredAtMost) socket.destroy();
   });
 };
 
-/** RFC 9112, section 3.2. Node uses the first Host, but a proxy in front may have used the last. */
+/** RFC 9112, section 3.2. Node uses the first Host; a proxy may have used the last. */
 const hasSeveralHosts = ({ rawHeaders }: IncomingMessage): boolean =>
   rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host').length > 1;
 
@@ -98,15 +95,13 @@ const answerable =
     answer(request, response);
   };
 
-/** The prototypes that an Express application sets on requests and responses. */
+/** Prototypes that Express sets on requests and responses. */
 type Prototypes = { request: object; response: object };
 
 /**
- * Request and response classes of a server.
- *
- * After a connection is closed, Node still parses and emits thousands of requests that it has read. It stops after a
- * request with an Upgrade (nodejs/node:lib/_http_server.js, `parserOnIncoming`). So each request on a closed
- * connection gets `upgrade`.
+ * After a close, Node still parses and emits thousands of requests that it has read. It stops after a request with an
+ * Upgrade (nodejs/node:lib/_http_server.js, `parserOnIncoming`). So each request on a closed connection gets
+ * `upgrade`.
  *
  * Express sets the prototype of each request and response. If that changes the prototype, the request's objects
  * survive young-generation collections (22 kB each; Node 20), and a show costs 50 % more (decision 0035). So the
@@ -127,11 +122,11 @@ const messagesFor = (app?: Prototypes) => {
   return { IncomingMessage: Message, ServerResponse: Response };
 };
 
-/** Time after a connection in which another one is probably waiting. */
+/** Another connection is probably waiting within this time. */
 const acceptingMs = 5;
 
 /**
- * An HTTP server that disconnects clients that send slowly, send nothing, or have too many requests.
+ * Disconnects clients that are slow, silent, or have too many requests.
  * @param app the Express application behind `answer`; it serves this server alone
  */
 export const guardedServer = (timeouts: ServerTimeouts, answer: RequestListener, app?: Prototypes): HttpServer => {
@@ -143,7 +138,6 @@ export const guardedServer = (timeouts: ServerTimeouts, answer: RequestListener,
       headersTimeout: headersMs,
       requestTimeout: Math.max(headersMs, requestMs),
       keepAliveTimeout: keepAliveMs,
-      // Node checks the timeouts at this interval.
       connectionsCheckingInterval: Math.min(5_000, Math.max(50, headersMs / 4)),
     },
     answerable(inTurn(answer, { ...timeouts, isAccepting: () => performance.now() - acceptedAt < acceptingMs })),

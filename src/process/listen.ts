@@ -1,4 +1,4 @@
-/** Listening sockets: unavailable addresses are reported as faults of their settings. Also the graceful end of servers. */
+/** Listening sockets: address faults are reported by setting. Also the graceful end of servers. */
 
 import type { Server as HttpServer, RequestListener, ServerResponse } from 'node:http';
 import { isIP, type Server } from 'node:net';
@@ -7,20 +7,19 @@ import { cidrContains } from '../model/access/bmc-addresses';
 import type { Metrics } from '../observe/metrics';
 import { ConfigFault } from './settings/fault';
 
-/** An address and its settings; no `hostSetting` if the host is fixed. */
+/** `hostSetting` is absent if the host is fixed. */
 export type Listening = {
   readonly host: string;
   readonly port: number;
   readonly portSetting: string;
   readonly hostSetting?: string;
-  /** Other processes may listen on the same port. */
   readonly reusePort?: boolean;
 };
 
 const loopbacks = ['127.0.0.0/8', '::1/128'];
 
 /**
- * Only this machine can reach a loopback address. Names other than localhost may resolve to any address.
+ * A name other than localhost may resolve to any address.
  * @param host also as in a URL, IPv6 in brackets
  */
 export const isLoopback = (host: string): boolean => {
@@ -54,7 +53,7 @@ export const listenFault = (thrown: unknown, sockets: readonly Listening[]): unk
 };
 
 /**
- * Passes later errors of the server to `later`; unhandled they would end the process.
+ * Later errors of the server go to `later`; unhandled they would end the process.
  * @throws ConfigFault if the address is unavailable
  */
 export const listen = (server: Server, at: Listening, later: (error: Error) => void): Promise<void> =>
@@ -67,9 +66,9 @@ export const listen = (server: Server, at: Listening, later: (error: Error) => v
 const answerWithinMs = 25_000;
 
 /**
- * Ends a server: running requests are answered, and idle connections are closed at once, because a silent client
- * would keep the process alive. Call it before the server listens.
- * @param drainMs how long new requests are still accepted before, each with Connection: close
+ * Answers running requests and closes idle connections at once, because a silent client would keep the process alive.
+ * Call it before the server listens.
+ * @param drainMs how long new requests are still accepted, each with Connection: close
  */
 export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs = 0): (() => Promise<void>) => {
   const answering = new Set<ServerResponse>();
@@ -100,7 +99,7 @@ export const gentleEnd = (server: HttpServer, graceMs = answerWithinMs, drainMs 
   };
 };
 
-/** Counts and times requests under one route. */
+/** Measures all requests under one route. */
 export const counted =
   ({ requests }: Pick<Metrics, 'requests'>, route: string, listener: RequestListener): RequestListener =>
   (request, response) => {

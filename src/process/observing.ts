@@ -1,4 +1,4 @@
-/** Observability by the settings: counters always, traces and Temporal's metrics if configured. */
+/** Counters, and by settings also traces and Temporal's metrics. */
 import type { ClientInterceptors } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, RuntimeOptions } from '@temporalio/worker';
 import type { Metrics } from '../observe/metrics';
@@ -8,7 +8,6 @@ import type { Life } from './process';
 
 type ObservingSettings = { TEMPER_OTLP_ENDPOINT?: string };
 
-/** Starts tracing if the settings have a collector. */
 export const tracesFrom = async (
   process_name: string,
   { TEMPER_OTLP_ENDPOINT: endpoint }: ObservingSettings,
@@ -27,7 +26,7 @@ export const clientInterceptors = async (traces: Traces | undefined): Promise<Cl
   return { workflow: [new OpenTelemetryWorkflowClientInterceptor({ tracer: traces.tracer })] };
 };
 
-/** Counts each activity and adds a span to the request's trace. */
+/** Counts activities and adds spans to the request's trace. */
 export const activityInterceptors = async (
   metrics: Metrics,
   traces: Traces | undefined,
@@ -42,6 +41,6 @@ export const activityInterceptors = async (
   return [counted, (context) => ({ inbound: new OpenTelemetryActivityInboundInterceptor(context, { tracer }) })];
 };
 
-/** Temporal SDK metrics on their own port, if configured. */
+/** Temporal SDK metrics on their own port. */
 export const engineTelemetry = (address: string | undefined): Pick<RuntimeOptions, 'telemetryOptions'> =>
   address ? { telemetryOptions: { metrics: { prometheus: { bindAddress: address } } } } : {};

@@ -1,4 +1,4 @@
-/** Common parts of all processes: health, readiness, signals and shutdown. */
+/** Health, readiness, signals and shutdown of all processes. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileFault } from '../model/file-faults';
@@ -13,18 +13,18 @@ export type Life = {
   readonly signal: AbortSignal;
   /** Registers a close function; the last one runs first. */
   onEnd(close: () => Promise<void> | void): void;
-  /** From now on /readyz succeeds while `check` resolves. */
+  /** /readyz succeeds while `check` resolves. */
   ready(check?: () => Promise<void>): void;
 };
 
 type ProcessSettings = { TEMPER_HEALTH_PORT?: number; TEMPER_HEALTH_HOST: string; TEMPER_SUPERVISED?: '1' };
 
-// A hanging close function must not block the end of the process.
+// A hanging close function must not block the end.
 const endWithinMs = 65_000;
 
 /**
- * Runs a process until SIGTERM, SIGINT or the loss of its supervisor. If `body` throws a ConfigFault, prints the
- * faults and exits with status 78. Other errors are logged, with status 1.
+ * Runs until SIGTERM, SIGINT or the loss of the supervisor. After a ConfigFault of `body` it prints the faults and
+ * exits with status 78; after other errors it logs and exits with 1.
  */
 export const live = (
   process_name: string,
@@ -86,10 +86,9 @@ export const live = (
   });
 };
 
-/** For probes and metrics collectors. */
 const healthTimeouts = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_000, connections: 1_000, ofSender: 100 };
 
-/** Collectors scrape every few seconds. A loop of scrapes must not use all CPU time. */
+/** A loop of scrapes must not use all CPU time. */
 const metricsKeptMs = 250;
 
 const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {

@@ -1,15 +1,11 @@
-/** Caches in memory if recovery after a restore holds everything, so that requests need no query. */
+/** Caches the recovery state after a restore, so that requests need no query. */
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { Life } from './process';
 
 const readEveryMs = 1_000;
 
-/**
- * Polls until the process ends. During an outage the last value stays. Requests accepted before the first result
- * wait, because no BMC worker acts on them.
- * @returns the last result
- */
+/** During an outage the last value stays. Requests accepted before the first result wait, because no BMC worker acts on them. */
 export const watchRecovery = (inventory: Inventory, life: Pick<Life, 'onEnd'>): (() => Recovery | undefined) => {
   let standing: Recovery | undefined;
   const look = async (): Promise<void> => {

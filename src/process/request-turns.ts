@@ -1,17 +1,20 @@
-/** Fair order of requests: one at a time per connection, and a bounded number per sender. */
+/** Order of requests: one at a time per connection, and a limit per sender. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { peerAddress } from '../model/access/bmc-addresses';
 import { senderAddress, senderKey, type Trusts } from '../model/access/senders';
 import { createTurns, type Leave, type Pace } from '../model/turnstile';
 
-/** Concurrent requests of one sender. A site behind one address or a compute service's connection pool seldom has ten. */
+/**
+ * Concurrent requests of one sender. A site behind one address, a compute service's pool or the console seldom has
+ * ten. Further ones wait for those in front.
+ */
 export const underWayAtMost = 32;
 
-/** A slower request waits for a BMC or a lock. It then frees its place, because it blocks no other. */
+/** Such a request waits for a BMC or a lock. It frees its place, because it slows no other. */
 const busyAtMostMs = 5_000;
 
-/** The key of a request's sender. A proxy without X-Forwarded-For is one sender. */
+/** A proxy without X-Forwarded-For is one sender. */
 const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
   const known = new WeakMap<Socket, string>();
   return ({ headers, socket }) => {
@@ -25,8 +28,7 @@ const senderBy = (trusts: Trusts): ((request: IncomingMessage) => string) => {
 };
 
 /**
- * Calls `leave` when the response's head is sent, because a stream or an image takes much longer. Otherwise calls it
- * after `busyMs`.
+ * Calls `leave` when the head is sent, because a stream or an image continues for long, or after `busyMs`.
  * @returns calls `leave` at once
  */
 const leaveAtHead = (request: IncomingMessage, response: ServerResponse, leave: Leave, busyMs: number): Leave => {
@@ -34,7 +36,7 @@ const leaveAtHead = (request: IncomingMessage, response: ServerResponse, leave: 
     clearInterval(late);
     leave();
   };
-  // An incomplete body keeps its place: this bounds the memory of one sender's bodies.
+  // An incomplete body takes memory, so it keeps its place.
   const late = setInterval(() => request.complete && begun(), busyMs);
   const { writeHead } = response;
   response.writeHead = (...given: unknown[]) => {
@@ -51,20 +53,19 @@ type TurnOptions = {
   readonly isAccepting?: () => boolean;
 };
 
-/** Rounds before a sender's next request starts, while connections arrive. */
+/** Event loop rounds before a sender's next request, while connections arrive. */
 export const roundsWhileAccepting = 8;
 
-/** A sender's requests run for `sliceMs` and until the current one ends. The next slice starts after `rounds`. */
+/** A sender's requests start within `sliceMs`. Its next slice starts after `rounds`, when other input has been read. */
 const usual = { sliceMs: 0.5, rounds: 1 };
 const whileAccepting = { sliceMs: 0, rounds: roundsWhileAccepting };
 
-/** Runs `call` after `rounds` of the event loop. */
 const afterRounds = (rounds: number, call: () => void): void =>
   void setImmediate(rounds > 1 ? () => afterRounds(rounds - 1, call) : call);
 
 /**
- * Node emits all requests of one read at once. Here a connection's next request starts after the previous response,
- * and a sender's after one of its running responses. Queued requests leave the queue when their connection closes.
+ * Node emits all requests of one read at once. Here a connection's next request starts after the previous response. A
+ * sender's queued request starts when a running one is answered. Queued requests are dropped with their connection.
  */
 export const inTurn = (
   answer: RequestListener,

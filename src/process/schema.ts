@@ -1,7 +1,7 @@
-/** Checks that the database has this release's migrations. During an upgrade the new files may arrive first. */
+/** Checks the migrations of this release: its files may be installed before they are applied. */
 import type { Inventory } from '../inventory';
 
-/** @returns rejects with the missing migrations until there are none; after that it runs no query */
+/** @returns rejects with the missing migrations; after the first success it runs no query */
 export const schemaCheck = ({ missingMigrations }: Pick<Inventory, 'missingMigrations'>): (() => Promise<void>) => {
   let whole = false;
   return async () => {

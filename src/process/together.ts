@@ -1,6 +1,6 @@
-/** Shares one call among concurrent callers. */
+/** Shares one result among concurrent callers. */
 
-/** Shares the result among concurrent callers, and for `keptMs` afterwards. */
+/** Shared also for `keptMs` afterwards. */
 export const together = <Found>(find: () => Promise<Found>, keptMs: number): (() => Promise<Found>) => {
   let finding: Promise<Found> | undefined;
   const forget = (): void => {

@@ -1,9 +1,9 @@
-/** Resolves the runbooks of TEMPER_CLEANING_RUNBOOKS at API start and for `temper doctor`. */
+/** Resolves TEMPER_CLEANING_RUNBOOKS at API start and for `temper doctor`. */
 import type { DoctorCheck, Finding } from '../../cli';
 import { connect } from '../../inventory/database';
 import { runbooks } from '../../inventory/runbooks';
 
-/** One entry of the setting. Without a UUID it cleans nothing; `fault` has the reason. */
+/** Without a UUID it cleans nothing; `fault` has the reason. */
 export type CleaningRunbook = {
   /** The nodes' class; `*` for all others. */
   readonly resource_class: string;
@@ -21,17 +21,17 @@ const entryOf = async (find: Find, resource_class: string, name: string): Promis
   return { resource_class, name, uuid: found.uuid };
 };
 
-/** Only runbooks of the system count: a project may have taken the name. */
+/** Only system runbooks count: a project may have taken the name. */
 export const resolveCleaning = (find: Find, named: Readonly<Record<string, string>>): Promise<CleaningRunbook[]> =>
   Promise.all(Object.entries(named).map(([resource_class, name]) => entryOf(find, resource_class, name)));
 
-/** Replaces names by UUIDs. An unresolved name stays and is refused at use. */
+/** An unresolved name stays and is refused at use. */
 export const pinned = (found: readonly CleaningRunbook[]): Record<string, string> =>
   Object.fromEntries(found.map(({ resource_class, name, uuid }) => [resource_class, uuid ?? name]));
 
 type Warns = { warn(says: string, facts: unknown): void; info(says: string, facts: unknown): void };
 
-/** If PostgreSQL is unavailable, names stay and are looked up at each use. */
+/** During an outage of PostgreSQL names stay and are looked up at each use. */
 export const cleaningFrom = async (
   find: Find,
   named: Readonly<Record<string, string>>,

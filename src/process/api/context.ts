@@ -1,4 +1,4 @@
-/** Builds the context of each API listener, with its own connections. */
+/** Context of an API listener, with its own connections. */
 import type { RequestListener } from 'node:http';
 import { type ApiContext, type createApi, createStreams } from '../../api';
 import { createInventory, type Inventory } from '../../inventory';
@@ -28,17 +28,14 @@ type Dependencies = {
   readonly metrics: Metrics;
 };
 
-/** PostgreSQL connections per listener. A separate ramdisk listener gets a quarter, and each gets at least one. */
+/** PostgreSQL connections: a separate ramdisk listener gets a quarter, and each at least one. */
 export const poolsOf = (config: Pick<ApiConfig, 'TEMPER_DATABASE_POOL' | 'TEMPER_RAMDISK_LISTEN'>) => {
   const all = config.TEMPER_DATABASE_POOL;
   const ramdisks = ramdiskAddressOf(config) ? Math.max(1, Math.floor(all / 4)) : 0;
   return { callers: Math.max(1, all - ramdisks), ramdisks };
 };
 
-/**
- * Opens at most `max` connections and closes them at the end.
- * @param name application_name in PostgreSQL
- */
+/** @param name application_name in PostgreSQL */
 export const openInventory = (config: ApiConfig, name: string, max: number, life: Pick<Life, 'onEnd'>): Inventory => {
   const inventory = createInventory(connect(config.TEMPER_DATABASE_URL, { max, name }));
   life.onEnd(() => inventory.close());
@@ -82,7 +79,6 @@ export const roomsFrom = async (
   };
 };
 
-/** Requests with metrics and traces by route. */
 export const watched =
   (app: ReturnType<typeof createApi>, metrics: Metrics, traces: Traces | undefined): RequestListener =>
   (request, response) => {

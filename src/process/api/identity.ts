@@ -1,4 +1,4 @@
-/** Builds the configured identity strategies. Reports each missing setting and unusable file. */
+/** Builds the configured identity strategies. */
 import {
   createHttpBasic,
   createIdentity,
@@ -24,7 +24,7 @@ type Maker = {
 const notReloaded = (log: Logger) => (error: unknown) =>
   log.error('identity file not reloaded, the old one stays in force', { error });
 
-/** The id of Keystone's first domain. It is often given instead of its name, `Default`. */
+/** Id of Keystone's first domain, often given instead of its name, `Default`. */
 const firstDomain = 'default';
 
 type ServiceUserSettings = Pick<
@@ -36,7 +36,7 @@ type ServiceUserSettings = Pick<
   | 'TEMPER_IDENTITY_PROJECT'
 >;
 
-/** The service user. Its name and password are only set if the settings have them. */
+/** Name and password are only set if the settings have them. */
 export const serviceUserOf = (config: ServiceUserSettings): ServiceUser => {
   const given = config.TEMPER_IDENTITY_DOMAIN;
   const domain = given === firstDomain ? { id: given } : { name: given };
@@ -89,7 +89,6 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
 
 const fileSettings = ['TEMPER_HTPASSWD_FILE', 'TEMPER_USERS_FILE', 'TEMPER_TOKENS_FILE'] as const;
 
-/** Reports an invalid identity file by its setting. */
 const fileFault = (config: ApiConfig, thrown: unknown): unknown => {
   if (!isTemperError(thrown, 'IdentityFileInvalid')) return thrown;
   const setting = fileSettings.find((key) => config[key] === thrown.facts.file);
@@ -113,7 +112,7 @@ const companionFaults = (config: ApiConfig): string[] => {
   ];
 };
 
-/** @throws ConfigFault with the faults of all settings and files at once */
+/** @throws ConfigFault with all faults of settings and files */
 export const identityFrom = async (config: ApiConfig, log: Logger): Promise<Identity & { close(): Promise<void> }> => {
   const faults = companionFaults(config);
   if (faults.length > 0) throw new ConfigFault(faults);

@@ -1,4 +1,4 @@
-/** Supervises the ramdisk thread. It starts and ends with the API, and restarts on the same port after a crash. */
+/** Supervises the ramdisk thread: starts and ends it with the API, and restarts it on the same port. */
 import { once } from 'node:events';
 import { extname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,16 +11,16 @@ import type { FromThread, ThreadStart, ToThread } from './ramdisk-messages';
 const program = join(__dirname, `../../bin/ramdisk-thread${extname(__filename)}`);
 
 const startAgainAfterMs = 1_000;
-/** Time after the drain for running requests; then the thread is terminated. */
+/** For running requests after the drain. */
 const endWithinMs = 30_000;
-/** Wait for a busy thread; then its last metrics are used. */
+/** After that, the last metrics are used. */
 const countWithinMs = 500;
 
 export type RamdiskListener = {
   readonly port: number;
-  /** Metrics of the thread, current or last known. */
+  /** Current or last known metrics. */
   counted(): Promise<Counted>;
-  /** Drains the thread, and terminates it after a time limit. */
+  /** Drains the thread; terminates it after a time limit. */
   end(): Promise<void>;
 };
 
@@ -40,7 +40,7 @@ const startThread = (start: ThreadStart, log: Logger, onCounted: (counted: Count
     });
     void ended.then(() => fail(new Error('the thread of ramdisks ended before it listened')));
   });
-  // `ended` also reports a thread that never listened.
+  // Terminates a thread that could not listen, so that `ended` resolves.
   started.catch(() => worker.terminate());
   return { worker, started, ended };
 };

@@ -1,4 +1,4 @@
-/** Checks of `temper doctor` behind the API: database, Temporal and policy, by the settings of this environment. */
+/** Checks of `temper doctor` behind the API: database, Temporal and policy. */
 import { Connection } from '@temporalio/client';
 import type { DoctorCheck, Finding } from '../../cli';
 import { clockOf, connect, type Sql } from '../../inventory/database';
@@ -16,7 +16,7 @@ const ok = (says: string): Finding => ({ is: 'ok', says });
 const failedCheck = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });
 const skipped = (says: string): Finding => ({ is: 'skipped', says });
 
-/** An AggregateError (one error per tried address) has no message. */
+/** An AggregateError, one error per tried address, has no message. */
 const reasonText = (thrown: unknown): string => {
   const { message, code } = thrown as NodeJS.ErrnoException;
   return message || code || String(thrown);
@@ -36,7 +36,7 @@ const migrationsOf = async (sql: Sql): Promise<Finding> => {
   return ok(`answers; all ${known.length} migrations are applied`);
 };
 
-/** The clock of this machine. Each process reports its own as temper_clock_skew_seconds. */
+/** This machine's clock. Each process reports its own as temper_clock_skew_seconds. */
 const skewFound = async (sql: Sql): Promise<Finding> => {
   const ms = await skewOf(() => clockOf(sql));
   const seconds = Math.abs(ms) / 1_000;

@@ -4,7 +4,7 @@ import { BuildFault, prepareDhcp } from '../../boot';
 import { type CliDeps, stop } from '../../cli';
 import { fileReason } from '../../model/file-faults';
 
-/** Throws CliFault (usage, refused) for a missing folder, invalid options or missing files. */
+/** Throws CliFault (usage, refused). */
 export const makeDhcpFolder = async (
   env: NodeJS.ProcessEnv,
   { dir, ...given }: Parameters<CliDeps['prepareDhcp']>[0],

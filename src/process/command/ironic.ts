@@ -1,4 +1,4 @@
-/** `temper import`: uses the settings and the database role of an API process. */
+/** `temper import`, with settings and database role of an API process. */
 import { userInfo } from 'node:os';
 import { type CliDeps, stop } from '../../cli';
 import { importIronic, openSource, SourceFault } from '../../import';
@@ -26,7 +26,7 @@ const opened = (url: string) =>
     throw thrown;
   });
 
-/** Throws CliFault: usage without settings or an address, refused if the database cannot be imported. */
+/** Throws CliFault: usage, or refused if the database cannot be imported. */
 export const ironicInto = async (
   env: NodeJS.ProcessEnv,
   { url, ...wish }: Parameters<CliDeps['importIronic']>[0],

@@ -1,7 +1,4 @@
-/**
- * `temper ramdisk add` and `temper image add` on the boot service's host: stores files by digest and returns their
- * records' values.
- */
+/** `temper ramdisk add` and `temper image add` on the boot service's host: writes files by digest. */
 import { BuildFault, storeImage as storeBootImage, storeFile } from '../../boot';
 import { type CliDeps, stop } from '../../cli';
 import { fileReason } from '../../model/file-faults';
@@ -17,7 +14,7 @@ const refused = (thrown: unknown): never => {
   return stop('refused', `${path} could not be used${fileReason(thrown)}.`);
 };
 
-/** Throws CliFault (usage, refused) for a missing folder, an unreadable file or a missing program. */
+/** Throws CliFault (usage, refused). */
 export const makeBootImage = async (
   env: NodeJS.ProcessEnv,
   { dir, ...given }: Parameters<CliDeps['storeRamdisk']>[0],

@@ -1,4 +1,4 @@
-/** `temper secrets`: uses the settings and the database role of a BMC worker. */
+/** `temper secrets`, with settings and database role of a BMC worker. */
 import { userInfo } from 'node:os';
 import { type Move, makeMove, moveOf, resealAll } from '../../activities/resealing';
 import { type SecretsTool, stop } from '../../cli';
@@ -47,7 +47,7 @@ const secretsSettings = (env: NodeJS.ProcessEnv) => {
   }
 };
 
-/** Throws CliFault (usage) if settings are missing or conflict. */
+/** Throws CliFault (usage). */
 export const secretsOf = (env: NodeJS.ProcessEnv): SecretsTool => {
   const { settings, vaults } = secretsSettings(env);
   const sql = connect(settings.TEMPER_DATABASE_URL, { max: 2, name: 'temper-secrets' });

@@ -1,4 +1,4 @@
-/** The API's policy: the rules in force, and an optional shadow policy. */
+/** The API's policy in force, and an optional shadow policy. */
 import { countedPolicy } from '../../observe/hooks';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
@@ -10,7 +10,7 @@ import { openRemote } from './policy-remote';
 type PolicyConfig = Pick<ApiConfig, keyof ApiConfig & keyof ControlConfig & `TEMPER_POLICY_${string}`>;
 type PolicyDeps = { readonly log: Logger; readonly metrics: Metrics };
 
-/** `shadow` counts the decisions that a second policy would have made differently. */
+/** `shadow` counts differing decisions of the second policy. */
 export type ApiPolicy = PolicyHolder & { readonly shadow?: () => Shadow };
 
 const restOf = (config: PolicyConfig): PolicyRest & { close: () => void } => {
@@ -25,7 +25,7 @@ const restOf = (config: PolicyConfig): PolicyRest & { close: () => void } => {
   };
 };
 
-/** Loads the shadow policy. A reload restarts its counts. */
+/** A reload restarts its counts. */
 const holdShadow = (config: PolicyConfig, rest: PolicyRest, { log, metrics }: PolicyDeps) => {
   const { TEMPER_POLICY_SHADOW_FILE: file, TEMPER_POLICY_SET: set } = config;
   if (!file) return undefined;

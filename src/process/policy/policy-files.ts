@@ -40,11 +40,11 @@ const textAt = (path: string): PolicyText => {
 
 export type Texts = {
   readonly files: readonly PolicyText[];
-  /** Files of the folders whose names are not policy file names. */
+  /** Files of the folders with other names. */
   readonly passed: readonly string[];
 };
 
-/** @throws UnreadablePolicy also for a missing file: it is a fault, not an empty policy */
+/** @throws UnreadablePolicy, also for a missing file: it is no empty policy */
 export const readTexts = ({ file, folders = [] }: PolicyPlaces): Texts => {
   const found = folders.map(inFolder);
   const paths = [...(file ? [file] : []), ...found.flatMap(({ files }) => files)];
@@ -64,7 +64,7 @@ export const rulesIn = ({ files }: Texts): ReadonlyMap<string, number> =>
 
 const total = (rules: ReadonlyMap<string, number>): number => [...rules.values()].reduce((sum, one) => sum + one, 0);
 
-/** Refuses files that have lost all rules: an emptied or half-written file would restore the defaults. Throws UnreadablePolicy. */
+/** Throws UnreadablePolicy if a file has lost all rules: an emptied or half-written file would restore the defaults. */
 export const requireKept = (before: ReadonlyMap<string, number>, now: ReadonlyMap<string, number>): void => {
   for (const [path, held] of before)
     if (held > 0 && now.get(path) === 0)

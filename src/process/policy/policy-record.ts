@@ -1,4 +1,4 @@
-/** Writes policy loads into the audit trail, with retries while PostgreSQL is unavailable. */
+/** Writes policy loads into the audit trail, with retries during an outage of PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Inventory } from '../../inventory';
@@ -8,15 +8,14 @@ import { shownMessage } from '../../model/access/secrets';
 import type { Logger } from '../../observe/log';
 
 const againEveryMs = 5_000;
-/** Queued loads. Above the limit the oldest is dropped; the log still has it. */
+/** The oldest is dropped above this; the log still has it. */
 const mostWaiting = 100;
-/** Characters of PostgreSQL's message. */
 const longestReason = 500;
 
 type PolicyLoads = { readonly policyLoads: Pick<Inventory['policyLoads'], 'record' | 'list'> };
 
 export type PolicyRecorder = {
-  /** Queues a load. It is written when PostgreSQL is configured and available. */
+  /** Queues a load until PostgreSQL is available. */
   readonly record: (load: PolicyLoad) => void;
   readonly writeTo: (store: PolicyLoads) => void;
   readonly close: () => void;
@@ -42,7 +41,7 @@ export const createPolicyRecorder = (log: Logger): PolicyRecorder => {
         said = false;
       }
     } catch (error) {
-      // One line per outage: retries are frequent, and the stack is of no use.
+      // One line per outage: retries are frequent.
       if (!isStoreAway(error)) log.warn('a policy load is not in the audit trail yet', { error });
       else if (!said) log.warn(awaySentence(error));
       said = true;

@@ -1,13 +1,13 @@
-/** `http:` checks of the policy: a worker thread queries the operator's service, and the decision waits for it. */
+/** `http:` checks: a thread queries the operator's service, and the decision waits. */
 import { Worker } from 'node:worker_threads';
 import type { RemoteQuestion } from '../../policy';
 
-/** Only `True`, exactly, counts. */
+/** Bytes of a response. Only `True` counts, so longer ones fail. */
 const answerBytes = 256;
 
 /**
- * The thread's program, as text, so that it needs no file. Policy decisions are synchronous, so this process blocks
- * until the thread responds: the state changes from 0 to 1 (answered) or 2 (failed).
+ * The thread's program as text, so that it needs no file. Policy decisions are synchronous, so this process blocks
+ * until the state changes from 0 to 1 (answered) or 2 (failed).
  */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
@@ -37,14 +37,14 @@ parentPort.on('message', async ({ url, form, timeoutMs }) => {
 `;
 
 export type RemoteSettings = {
-  /** Allowed origins; other addresses count as unreachable. */
+  /** Other addresses count as unreachable. */
   readonly origins: readonly string[];
   readonly timeoutMs: number;
 };
 
 export type Remote = { readonly ask: (question: RemoteQuestion) => string; readonly close: () => void };
 
-/** Certificates are always verified. `ask` throws without a response in time, and the check refuses. */
+/** Always verifies certificates. `ask` throws without a response in time, and the check refuses. */
 export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
   const shared = { state: new SharedArrayBuffer(8), answer: new SharedArrayBuffer(answerBytes) };
   const state = new Int32Array(shared.state);
@@ -60,7 +60,7 @@ export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
     void worker?.terminate();
     worker = undefined;
   };
-  // A late response must not answer the next question, so the thread is replaced.
+  // Replaces the thread, so that its late response cannot answer the next question.
   const giveUp = (url: URL): never => {
     close();
     throw new Error(`${url.origin} did not answer within ${timeoutMs} ms`);
@@ -75,7 +75,7 @@ export const openRemote = ({ origins, timeoutMs }: RemoteSettings): Remote => {
     };
     state.fill(0);
     thread().postMessage({ url: url.href, form, timeoutMs });
-    // Longer than the thread's own timeout, because it also has to start.
+    // The thread's own timeout plus its start.
     if (Atomics.wait(state, 0, 0, timeoutMs + 1_000) === 'timed-out') return giveUp(url);
     const answer = new TextDecoder().decode(Uint8Array.from(bytes.subarray(0, state[1])));
     if (state[0] === 2) throw new Error(`${url.origin} could not be asked: ${answer}`);

@@ -1,4 +1,4 @@
-/** The policy in force: a built-in rule set and the operator's files, reloaded after changes. */
+/** The policy in force: a rule set and the operator's files, reloaded after changes. */
 import type { PolicyLoad } from '../../model/access/policy-loads';
 import { sha256Of } from '../../model/digests';
 import { isTemperError } from '../../model/errors';
@@ -25,22 +25,19 @@ import {
 
 const lookEveryMs = 2_000;
 
-/** Number of rules per file path. */
+/** By file path. */
 type RuleCounts = ReadonlyMap<string, number>;
 
-/** Policy options that are not in files. */
 export type PolicyRest = Pick<PolicyOptions, 'mode' | 'newDefaults' | 'elevatedServiceProject' | 'remote'>;
 
 export type Watching = {
   readonly log: Logger;
-  /** Called for each policy that comes into force. */
   readonly onLoad: () => void;
   /** True if the current files are not in force. */
   readonly onStale?: (stale: boolean) => void;
   readonly counted?: (policy: Policy) => Policy;
-  /** Called for each load, at start too, and for refused ones. */
+  /** Called for each load, also at start and if refused. */
   readonly record?: (load: PolicyLoad) => void;
-  /** The setting of the files, for messages. */
   readonly setting?: string;
 };
 
@@ -63,10 +60,10 @@ const placesText = ({ file, folders = [] }: PolicyPlaces): string => [...(file ?
 const placesOf = (given: string | PolicyPlaces | undefined): PolicyPlaces =>
   typeof given === 'string' ? { file: given } : (given ?? {});
 
-/** The files at one moment: their texts, or the error. Equal fingerprints mean equal contents. */
+/** Equal fingerprints mean equal contents. */
 type FilesRead = { readonly fingerprint: string } & ({ readonly texts: Texts } | { readonly thrown: unknown });
 
-// By content, not by mtime: rewriting the same text is no change.
+// By content, not mtime: rewriting the same text is no change.
 const readPolicy = (places: PolicyPlaces): FilesRead => {
   try {
     const texts = readTexts(places);
@@ -76,7 +73,7 @@ const readPolicy = (places: PolicyPlaces): FilesRead => {
   }
 };
 
-/** Polls the files. A change counts after two equal reads in a row, because a file may be half written. */
+/** A change counts after two equal reads in a row: a file may be half written. */
 const watch = (places: PolicyPlaces, first: string, take: (found: FilesRead) => void): (() => void) => {
   if (placesText(places) === '') return () => {};
   let taken = first;
@@ -100,8 +97,8 @@ const loadedFiles = (texts: Texts | undefined, rules?: RuleCounts): PolicyLoad['
 
 /**
  * @param given a file, or a file and folders
- * @throws ConfigFault if the files are invalid at start. Later the old rules stay in force, and log, health and
- * metrics report the fault
+ * @throws ConfigFault if the files are invalid at start. Later faults go to log, health and metrics, and the old
+ * rules stay
  */
 export const holdPolicy = (
   set: RuleSetName,

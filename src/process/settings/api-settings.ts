@@ -1,4 +1,4 @@
-/** Converts the process settings into the API's settings and addresses. */
+/** The API's settings and addresses. */
 import { lookup } from 'node:dns/promises';
 import type { Settings } from '../../api';
 import { type ServerTimeouts, timeoutsWith } from '../guarded-server';
@@ -19,7 +19,7 @@ type OrderConfig = Pick<
   | 'TEMPER_MAX_CONCURRENT_DEPLOY'
 >;
 
-/** Settings for checking requested runs, in API and control workers. */
+/** Shared by API and control workers. */
 export const orderSettings = (config: OrderConfig) =>
   ({
     automatedClean: config.TEMPER_AUTOMATED_CLEAN,
@@ -74,7 +74,6 @@ export const apiListening = (config: ApiConfig): Listening => ({
   reusePort: config.TEMPER_API_REUSE_PORT,
 });
 
-/** The separate address for ramdisks, if there is one. */
 export const ramdiskAddressOf = ({
   TEMPER_RAMDISK_LISTEN: at,
 }: Pick<ApiConfig, 'TEMPER_RAMDISK_LISTEN'>): Listening | undefined => {
@@ -86,7 +85,7 @@ export const ramdiskAddressOf = ({
 export const serverTimeouts = (config: ApiConfig): ServerTimeouts =>
   timeoutsWith(config, config.TEMPER_REQUEST_TIMEOUT_MS);
 
-/** An API process that could open secrets would expose every BMC's credentials if compromised. Throws ConfigFault. */
+/** Throws ConfigFault: an API process that could open secrets would expose all BMCs if compromised. */
 export const refuseOpeningKeys = (env: NodeJS.ProcessEnv): void => {
   const given = ['TEMPER_SECRETS_PRIVATE_KEYS', 'TEMPER_SECRETS_KEYS'].filter((name) => env[name]);
   if (given.length > 0)

@@ -1,9 +1,8 @@
-/** Configuration faults: plain text on standard error, and one exit status. */
+/** Configuration faults: printed to standard error, with their own exit status. */
 
-/** EX_CONFIG of sysexits.h. A restart without a change fails too, so supervisors can exclude this status. */
+/** EX_CONFIG of sysexits.h. Supervisors can exclude it, because a restart without a change fails too. */
 export const configStatus = 78;
 
-/** Faults of settings, or of their files and ports. */
 export class ConfigFault extends Error {
   override readonly name = 'ConfigFault';
   /** @param faults one text each: the setting, the fault, the remedy; never a secret */

@@ -1,4 +1,4 @@
-/** Types of setting values, each with a text of its valid form. */
+/** Types of setting values. */
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { isCidr } from '../../model/access/bmc-addresses';
@@ -94,7 +94,7 @@ export const keys = z.string().transform((value, context) => {
   return map;
 });
 
-/** `<id>:<key>` for groups without their own key, `<id>@<conductor group>:<key>` for one group. */
+/** `<id>:<key>` for all groups, `<id>@<conductor group>:<key>` for one group's own. */
 export const publicKeys = commaList.transform((items, context) => {
   const rows = items.map((item) => /^([^:@,]+)(?:@([^:]*))?:([A-Za-z0-9+/_=-]+)$/.exec(item));
   const read = rows.flatMap((row) =>

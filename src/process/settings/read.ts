@@ -1,16 +1,15 @@
-/** Reads a process's settings at start and reports all faults at once. */
+/** Reads a process's settings and reports all faults at once. */
 import type { z } from 'zod';
 import { nearest } from '../../model/nearest';
 import { processes } from './config';
 import { ConfigFault, configStatus, printFaults } from './fault';
 
-// Rewrites Zod's message for an invalid enum value.
 const sentence = (message: string): string =>
   message.startsWith('Invalid option: expected one of ')
     ? `must be one of ${[...message.matchAll(/"([^"]*)"/g)].map((found) => found[1]).join(', ')}`
     : message;
 
-/** Settings outside the process schemas: for the command, set-up and compose. */
+/** For the command, set-up and compose. */
 const elsewhere: readonly string[] = [
   'TEMPER_URL', 'TEMPER_TOKEN', 'TEMPER_USERNAME', 'TEMPER_PASSWORD', 'TEMPER_VERSION', 'TEMPER_DATA_DIR', 'TEMPER_SYSTEM_FILE',
   'TEMPER_API_PUBLISH', 'TEMPER_BOOT_PUBLISH', 'TEMPER_CONSOLE_PUBLISH', 'TEMPER_BOOT_IMAGES_DIR', 'TEMPER_API_PUBLIC_URL', 'TEMPER_DB_OWNER_PASSWORD', 'TEMPER_FILES_DIR', 'TEMPER_PYTHON', 'TEMPER_DEBIAN_MIRROR',
@@ -18,15 +17,15 @@ const elsewhere: readonly string[] = [
   'TEMPER_POSTGRES_OS_USER', 'TEMPER_MUTATION_TESTS',
 ]; // biome-ignore format: one row of names
 
-// All names start with it, so that any two would look similar.
+// Compared without it, because all names start with it.
 const prefix = 'TEMPER_';
 
-// For development and test programs, which have their own schemas.
+// Development and test programs have their own schemas.
 const others = /^TEMPER_(RACK|DEMO|TEST)_/;
 
 /**
- * Unknown settings that are similar to a known name; otherwise the intended setting would silently keep its default.
- * Other names are ignored: container schedulers add their own variables.
+ * A misspelled setting would silently keep its default. Names unlike any setting are ignored: container schedulers
+ * add their own.
  */
 const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObject): string[] => {
   const known = [
@@ -45,7 +44,7 @@ const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObj
     });
 };
 
-/** @throws ConfigFault with all missing or invalid settings; values that may be secret are not included */
+/** @throws ConfigFault with all missing or invalid settings, without values that may be secret */
 export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> => {
   // Empty means unset, as in compose files.
   const given = Object.fromEntries(
@@ -64,7 +63,7 @@ export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: N
   throw new ConfigFault([...new Set(faults), ...misspelled]);
 };
 
-/** Prints all faults and exits with status 78 if the settings are invalid. */
+/** Prints faults and exits with status 78. */
 export const settingsOrEnd = <Schema extends z.ZodObject>(process_name: string, schema: Schema): z.infer<Schema> => {
   try {
     return parseSettings(schema, process.env);
@@ -75,6 +74,6 @@ export const settingsOrEnd = <Schema extends z.ZodObject>(process_name: string, 
   }
 };
 
-/** Exits like `settingsOrEnd` if the settings are invalid. */
+/** Exits like `settingsOrEnd`. */
 export const readConfig = <Name extends keyof typeof processes>(name: Name): z.infer<(typeof processes)[Name]> =>
   settingsOrEnd(name, processes[name] as z.ZodObject) as z.infer<(typeof processes)[Name]>;

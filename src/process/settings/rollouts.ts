@@ -1,4 +1,4 @@
-/** Settings of control workers for rollouts. They are the API's settings for single runs, because both make the same checks. */
+/** Rollout settings of control workers: the API's for single runs, because both make the same checks. */
 import { api } from './api';
 import { httpSettings } from './http';
 import { count, webUrl } from './kinds';
@@ -40,7 +40,7 @@ export const admissionSettings = {
     ),
 };
 
-/** The API's settings for Keystone, by which the roles of a rollout's starter are read as our service user. */
+/** The API's Keystone settings: the service user reads the roles of a rollout's starter. */
 export const roleLookupSettings = {
   TEMPER_IDENTITY_URL: api.TEMPER_IDENTITY_URL,
   TEMPER_IDENTITY_USERNAME: api.TEMPER_IDENTITY_USERNAME,

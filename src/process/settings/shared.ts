@@ -1,4 +1,4 @@
-/** Settings that several processes share: log, health, PostgreSQL, Temporal, keys, networks, traces, webhooks. */
+/** Settings that several processes share. */
 import { z } from 'zod';
 import {
   count,

@@ -1,4 +1,4 @@
-/** Process settings that the `temper` command reads from its environment. */
+/** Process settings in the environment of the `temper` command. */
 import type { z } from 'zod';
 import { processes } from './config';
 import { parseSettings } from './read';

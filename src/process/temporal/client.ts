@@ -1,4 +1,4 @@
-/** Temporal connection options and client. Workers' native code is not imported here. */
+/** Temporal connection options and client, without the workers' native code. */
 import { readFileSync } from 'node:fs';
 import { Client, type ClientInterceptors, Connection, type TLSConfig } from '@temporalio/client';
 import { fileReason } from '../../model/file-faults';
@@ -26,7 +26,7 @@ const fileOf = (settings: TemporalSettings, name: keyof TemporalSettings): Buffe
   }
 };
 
-/** Throws ConfigFault if certificate or key is missing, or if a file cannot be read. */
+/** Throws ConfigFault for half a key pair or an unreadable file. */
 const tlsOf = (settings: TemporalSettings): TLSConfig | undefined => {
   const serverRootCACertificate = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CA');
   const crt = fileOf(settings, 'TEMPER_TEMPORAL_TLS_CERT');
@@ -45,7 +45,7 @@ const tlsOf = (settings: TemporalSettings): TLSConfig | undefined => {
   };
 };
 
-/** For all kinds of connections. Throws ConfigFault. */
+/** Throws ConfigFault. */
 export const connectionOptions = (settings: TemporalSettings) => {
   const tls = tlsOf(settings);
   return {
@@ -55,7 +55,7 @@ export const connectionOptions = (settings: TemporalSettings) => {
   };
 };
 
-/** Connects at first use, so that a process starts while Temporal is unavailable. */
+/** Connects at first use, so that a process starts without Temporal. */
 export const lazyClient = (
   settings: TemporalSettings,
   interceptors?: ClientInterceptors,

@@ -1,6 +1,5 @@
 /** Counts active pollers of a queue. Temporal lists a poller for five minutes after its last poll. */
 
-/** `seconds` is a 64-bit integer of Temporal's client. */
 type Poller = { readonly lastAccessTime?: { readonly seconds?: unknown } | null };
 
 // A long poll returns within a minute, and the next one follows.
@@ -8,7 +7,7 @@ const stillMs = 90_000;
 
 const lastOf = ({ lastAccessTime }: Poller): number => Number(lastAccessTime?.seconds ?? 0) * 1_000;
 
-/** @returns number of active pollers, and the age of the last poll; null without pollers */
+/** @returns active pollers and the age of the last poll; null without pollers */
 export const askingNow = (
   pollers: readonly Poller[],
   nowMs: number,

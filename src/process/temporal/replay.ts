@@ -26,7 +26,7 @@ const replaySettings = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => 
   }
 };
 
-/** Uses the same workflow code as a control worker. Throws CliFault. */
+/** The same workflow code as a control worker's. Throws CliFault. */
 const replayOptions = ({ TEMPER_WORKFLOW_BUNDLE }: LookedAt): ReplayWorkerOptions => {
   try {
     const { workflowModules, ...workflows } = workflowsFrom(TEMPER_WORKFLOW_BUNDLE);
@@ -39,7 +39,7 @@ const replayOptions = ({ TEMPER_WORKFLOW_BUNDLE }: LookedAt): ReplayWorkerOption
 
 const grpcNotFound = 5;
 
-/** For histories the server returns its own NOT_FOUND, not the SDK's error. */
+/** For histories the server returns NOT_FOUND instead of the SDK's error. */
 const isUnknown = (thrown: unknown): boolean =>
   thrown instanceof WorkflowNotFoundError || (isGrpcServiceError(thrown) && thrown.code === grpcNotFound);
 
@@ -73,8 +73,8 @@ const idOf = (of: RunName | string): string =>
   typeof of === 'string' ? of : workflowId(of.node_uuid as NodeUuid, of.verb.replaceAll(' ', '-'), of.uuid as RunUuid);
 
 /**
- * Throws CliFault without a history or workflow code. @public src/bin/temper.ts loads this file only for the commands
- * that need it
+ * Throws CliFault without a history or workflow code.
+ * @public src/bin/temper.ts loads this file only for the commands that need it
  */
 export const replayRun = async (of: RunName | string, env: NodeJS.ProcessEnv): Promise<Replayed> => {
   const settings = replaySettings(env);

@@ -13,11 +13,11 @@ import { connectionOptions, type TemporalSettings } from './client';
 // https://grpc.github.io/grpc/core/md_doc_statuscodes.html
 const notFound = 5;
 
-// A frontend caches a missing namespace for about a second and refreshes its namespaces every few seconds.
+// A frontend caches a missing namespace for a second, and refreshes its list every few seconds.
 const pauseMs = 500;
 const attempts = 20;
 
-/** Retries for up to ten seconds if the namespace is not found: it may have just been created. */
+/** Retries a missing namespace for ten seconds: it may have just been created. */
 const retrying = makeGrpcRetryInterceptor({
   ...defaultGrpcRetryOptions(),
   delayFunction: () => pauseMs,
@@ -32,8 +32,8 @@ const missingNamespace = (namespace: string, cause: unknown): Error =>
   );
 
 /**
- * Registers missing attributes and returns their names. Throws ConfigFault for an unreadable file, Error without the
- * namespace, and the client's errors without a connection.
+ * Returns the names it has added. Throws ConfigFault for an unreadable file, Error without the namespace, and the
+ * client's errors.
  */
 export const registerSearchAttributes = async (settings: TemporalSettings): Promise<string[]> => {
   const namespace = settings.TEMPER_TEMPORAL_NAMESPACE;

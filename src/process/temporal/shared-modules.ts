@@ -1,6 +1,6 @@
-/** Modules that all workflows of a worker share: pure tables, evaluated once and frozen, not once per cached run. */
+/** Pure modules that all workflows of a worker share: evaluated once and frozen, not once per cached run. */
 
-/** Modules of the model that workflows import, relative to the build folder. None may have state: other runs would read it. */
+/** Relative to the build folder. None may have state, because other runs would read it. */
 export const sharedModules: readonly string[] = [
   'model/lifecycle/acts.js',
   'model/lifecycle/drivers.js',

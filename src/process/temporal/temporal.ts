@@ -1,11 +1,10 @@
-/** Temporal for workers: connection, identity, search attributes, and the schedule with the mark. */
+/** Temporal for workers: connection, identity, search attributes, and the mark's schedule. */
 import { hostname } from 'node:os';
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { attributes, controlQueue, reconcileId } from '../../workflows/contract';
 import { connectionOptions, type TemporalSettings } from './client';
 
-/** Throws if Temporal does not respond. */
 export const workerConnection = (settings: TemporalSettings): Promise<NativeConnection> =>
   NativeConnection.connect(connectionOptions(settings));
 
@@ -13,7 +12,7 @@ export const workerConnection = (settings: TemporalSettings): Promise<NativeConn
 export const workerIdentity = (role: string, group: string, name?: string): string =>
   `${name ?? hostname()}/${role}/${group || 'default'}/${process.pid}`;
 
-/** Throws with the missing search attributes, because starting runs would fail. */
+/** Throws with the missing search attributes. Without them runs cannot start. */
 export const checkAttributes = async (connection: NativeConnection, namespace: string): Promise<void> => {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing = Object.values(attributes)
@@ -26,8 +25,8 @@ export const checkAttributes = async (connection: NativeConnection, namespace: s
 };
 
 /**
- * Creates the schedule that holds Temporal's mark (runs/marks.ts), if missing. It is paused and has no times, because
- * control workers reconcile on their own timer. Triggering it runs one pass.
+ * Creates the schedule with Temporal's mark (runs/marks.ts), if missing. It is paused and has no times: control
+ * workers reconcile on their own timer. Triggering it runs one pass.
  * @param prefix first part of the queue names; one schedule per installation in a namespace
  */
 export const ensureMarkHolder = async (client: Client, prefix: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Starts event consumers: metrics, and webhooks if the settings allow them. */
+/** Starts event consumers: metrics and webhooks. */
 import type { Inventory } from '../../inventory';
 import { createVault } from '../../inventory/secrets/vault';
 import { runLevels } from '../../observe/levels';
@@ -12,10 +12,7 @@ import { ConfigFault } from '../settings/fault';
 
 type EventDeliverySettings = Pick<ControlConfig, 'TEMPER_WEBHOOK_ORIGINS' | 'TEMPER_WEBHOOK_KEYS'>;
 
-/**
- * The vault of webhook secrets.
- * @throws ConfigFault if webhooks are allowed without keys
- */
+/** @throws ConfigFault if webhooks are allowed without keys */
 export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }: EventDeliverySettings) => {
   if (TEMPER_WEBHOOK_ORIGINS.length > 0 && !TEMPER_WEBHOOK_KEYS)
     throw new ConfigFault([

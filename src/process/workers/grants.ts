@@ -1,4 +1,4 @@
-/** Checks the current rights of users who started or approved a rollout, with the users file, Keystone, or a time limit. */
+/** Checks that users who started or approved a rollout still have their rights. */
 import { createRoleLookup, type RoleLookup, readUsers, type UserRoles } from '../../identity';
 import { type Caller, expandRoles } from '../../model/access/callers';
 import type { Authority } from '../../rollouts/contract';
@@ -15,7 +15,7 @@ const hour = 3_600_000;
 type LookupSettings = Parameters<typeof serviceUserOf>[0] &
   Pick<ControlConfig, 'TEMPER_IDENTITY_URL' | 'TEMPER_TOKEN_CACHE_SECONDS'>;
 
-/** Keystone lookup as our service user; undefined without its settings. */
+/** Undefined without settings of the service user. */
 export const roleLookupFrom = (config: LookupSettings): RoleLookup | undefined => {
   const {
     TEMPER_IDENTITY_URL: identityUrl,
@@ -31,8 +31,8 @@ export const roleLookupFrom = (config: LookupSettings): RoleLookup | undefined =
 };
 
 /**
- * A user's current roles. `unknown`: cannot be checked without a credential of the user. `unasked`: no source has
- * such users. `away`: the source does not respond.
+ * `unknown`: cannot be checked without the user's credential. `unasked`: no source has such users. `away`: the source
+ * does not respond.
  */
 type GrantStanding = 'holds' | 'lost' | 'unknown' | 'unasked' | 'away';
 
@@ -96,7 +96,7 @@ const standingOf = (
   }
 };
 
-/** Checks that a voter still has the roles of the vote. If no source can check it, the vote counts until it expires. */
+/** If no source can check a voter's roles, the vote counts until it expires. */
 export const votersFrom =
   ({ TEMPER_USERS_FILE: file }: Pick<GrantSettings, 'TEMPER_USERS_FILE'>, lookup?: Pick<RoleLookup, 'rolesOf'>) =>
   async (caller: Caller): Promise<'holds' | 'lost' | 'away'> => {
@@ -105,8 +105,8 @@ export const votersFrom =
   };
 
 /**
- * Checks the users file each time, and Keystone at its cache interval: after a role is revoked, no further target
- * starts. Other callers count for TEMPER_ROLLOUT_GRANT_HOURS after their last act. During an outage nothing starts.
+ * Reads the users file each time, and Keystone at its cache interval: after a role is revoked, no target starts.
+ * Other callers count for TEMPER_ROLLOUT_GRANT_HOURS after their last act. During an outage nothing starts.
  */
 export const grantsFrom = (
   settings: GrantSettings,

@@ -1,4 +1,4 @@
-/** Dependencies of rollouts in a control worker: the API's rules and checks, from the same settings. */
+/** Rollout dependencies of a control worker: the API's rules and checks, from the same settings. */
 import type { Client } from '@temporalio/client';
 import { createPrepareFor } from '../../api/orders/rollout-orders';
 import { requireApproved, type VoteContext, wantedOf } from '../../api/temper/rollout-approvals';
@@ -29,7 +29,7 @@ type Dependencies = {
   readonly metrics: Metrics;
 };
 
-/** Checks that a scheduled rollout may start: by its starter's rights, or by current votes. */
+/** For a scheduled rollout: by its starter's rights, or by current votes. */
 const approvedFrom =
   (ctx: VoteContext): RolloutDeps['approved'] =>
   async (rollout) => {
@@ -44,8 +44,8 @@ const approvedFrom =
   };
 
 /**
- * Wakes rollouts and returns the dependencies for starting targets; undefined without keys to seal with. The policy
- * comes from the worker's own files. A rule set that no API process has recorded starts nothing.
+ * Wakes rollouts. Undefined without keys to seal with. The policy comes from the worker's own files; a rule set that
+ * no API process has recorded starts nothing.
  */
 export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Life): RolloutDeps | undefined => {
   const { inventory, client, log } = deps;

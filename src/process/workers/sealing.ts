@@ -1,4 +1,4 @@
-/** Keys of a BMC worker, and the resealing of secrets that are sealed to another key. */
+/** Keys of a BMC worker, and resealing of secrets with another key. */
 import { resealOne } from '../../activities/resealing';
 import type { Inventory } from '../../inventory';
 import { privateKey } from '../../inventory/secrets/sealed-box';
@@ -21,7 +21,7 @@ type SealingSettings = Pick<
   'TEMPER_SECRETS_PRIVATE_KEYS' | 'TEMPER_SECRETS_PUBLIC_KEYS' | 'TEMPER_SECRETS_KEYS' | 'TEMPER_CONDUCTOR_GROUP'
 >;
 
-/** A worker without its group's private key must not start: it could open no secret entered from then on. Throws ConfigFault. */
+/** Throws ConfigFault without the group's private key: the worker could open no secret entered from then on. */
 const checkHeld = (settings: SealingSettings, keys: SealKeys): void => {
   const { TEMPER_CONDUCTOR_GROUP: group, TEMPER_SECRETS_PRIVATE_KEYS: held } = settings;
   const wanted = keys.find((key) => key.group === group) ?? keys.find((key) => key.group === null)!;
@@ -47,9 +47,9 @@ const resealEveryMs = 60_000;
 const secretsAtOnce = 200;
 
 /**
- * Reseals secrets of nodes that left this worker's conductor group, and secrets sealed to its old keys. Requires the
- * public keys of all groups. Secrets sealed with shared keys wait for `temper secrets reseal`, because workers of the
- * previous release could not open them afterwards.
+ * Reseals secrets of nodes that left this conductor group, and secrets of its old keys. Requires the public keys of
+ * all groups. Secrets of shared keys wait for `temper secrets reseal`: workers of the previous release could not open
+ * them afterwards.
  */
 export const startResealing = (
   { inventory, opener, sealer, keys, log }: Vaults & { readonly inventory: Inventory; readonly log: Logger },

@@ -1,4 +1,4 @@
-/** Serial consoles of a BMC worker: an HTTP upgrade with a ticket, then the line's bytes in both directions. */
+/** Serial consoles: an HTTP upgrade with a ticket, then bytes in both directions. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { openSecrets, type SecretDeps } from '../../activities/secrets';
@@ -20,7 +20,7 @@ export type SerialConsoleDeps = Pick<SecretDeps, 'vault'> & {
   readonly conductor_group: string;
   readonly timeouts: ServerTimeouts;
   readonly log: Log;
-  /** Interval at which the reader's right is checked. */
+  /** Check interval of the reader's right. */
   readonly askEveryMs?: number;
 };
 
@@ -28,10 +28,10 @@ type Open = Extract<Redeemed, { is: 'open' }>;
 
 /** A slower reader is disconnected. */
 const mostBehind = 256 * 1024;
-/** After this many missed checks of its worker, a session no longer blocks others. */
+/** After these missed checks of its worker, a session no longer blocks others. */
 const silentRounds = 12;
 
-/** Time to flush the last bytes and to close. Then the socket is destroyed, or it could stay open forever. */
+/** Time to flush and close. Otherwise a socket could stay open forever. */
 const leaveMs = 2_000;
 
 const protocol = 'temper-console';
@@ -63,7 +63,7 @@ const lineOf = async ({ node_uuid }: Open, deps: SerialConsoleDeps): Promise<Ser
 };
 
 /**
- * Copies bytes until either side closes or the right to read ends.
+ * Copies bytes until a side closes or the reader loses the right.
  * @returns the reason
  */
 const carry = (
@@ -80,7 +80,7 @@ const carry = (
     );
     const left = () => end('its reader has left');
     socket.on('close', left).on('end', left);
-    // The socket may have closed while the line was opened, before the listeners above.
+    // The socket may have closed before these listeners, while the line was opened.
     if (socket.destroyed || socket.readableEnded) left();
     const type = (bytes: Buffer) => {
       if (line.write(bytes)) return;
@@ -191,7 +191,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
   };
 };
 
-/** Starts the listener if the settings enable it; closes with the process. Throws ConfigFault. */
+/** Closes with the process. Throws ConfigFault. */
 export const listenForReaders = async (
   config: BmcConfig,
   deps: Omit<SerialConsoleDeps, 'conductor_group' | 'timeouts'>,
