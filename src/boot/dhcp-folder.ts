@@ -14,7 +14,7 @@ const unsigned: readonly Loader[] = ['undionly.kpxe', 'snponly.efi'].map((name) 
   from: `usr/lib/ipxe/${name}`,
   brings: 'ipxe',
 }));
-// Shim starts grubx64.efi of its own folder.
+// Shim starts the grubx64.efi beside it.
 const signed: readonly Loader[] = [
   { name: 'shimx64.efi', from: 'usr/lib/shim/shimx64.efi.signed', brings: 'shim-signed' },
   {

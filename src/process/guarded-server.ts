@@ -52,8 +52,8 @@ const boundSenders = (server: HttpServer, { ofSender, trusts }: ServerTimeouts):
 };
 
 /**
- * Node emits thousands of pipelined requests from one 64 KiB read. Clients wait for responses. A fast one may send a
- * request before this process has noticed the end of the last response.
+ * Per connection. Node emits thousands of pipelined requests from one 64 KiB read. Usual clients wait for a response.
+ * A fast one may send a request before this process has noticed the end of the last response.
  */
 export const unansweredAtMost = 8;
 
