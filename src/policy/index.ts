@@ -1,4 +1,4 @@
-/** The door of the policy room: who may do what, asked by rule name. */
+/** Public interface of the policy room: authorization by rule name. */
 
 export { createPolicy, policyDigest } from './engine/engine';
 export { nearestTo } from './engine/explain';

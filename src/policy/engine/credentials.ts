@@ -1,11 +1,11 @@
-/** A caller in the spelling that rules use. */
+/** Credentials of a caller, under the names that rules use. */
 
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
 
 export type Credentials = Readonly<Record<string, unknown>>;
 
-/** Credentials that rules may name, and what each holds. Anything else on the left of a colon is a slip of the pen. */
+/** Credentials that rules may name, with their types. Any other name left of a colon is a typing mistake. */
 export const credentialKeys: Readonly<Record<string, 'text' | 'boolean' | 'list'>> = {
   user_id: 'text',
   user_domain_id: 'text',
@@ -26,16 +26,16 @@ export const credentialKeys: Readonly<Record<string, 'text' | 'boolean' | 'list'
   service_roles: 'list',
 };
 
-/** Names the project whose service users count as system members; present only when the deployment switches that on. */
+/** Name of the project whose service users count as system members. Present only if the deployment enables it. */
 export const serviceProjectKey = 'config.service_project_name';
 
-/** Adds what the language derives: `system` is the system scope, when there is one. */
+/** Adds the derived `system`, a copy of `system_scope`. */
 export const normalise = (credentials: Credentials): Credentials =>
   credentials.system_scope && credentials.system !== credentials.system_scope
     ? { ...credentials, system: credentials.system_scope }
     : credentials;
 
-/** In place of what is unknown: reading it throws, and a decision that needs it is not made without. */
+/** Placeholder for an unknown value. Reading it throws IdentityUnavailable, so no decision is made without the value. */
 const unsaid: PropertyDescriptor = {
   enumerable: true,
   get: () =>
@@ -49,7 +49,7 @@ const withAdminProjects = (credentials: Credentials, projects: readonly string[]
     ? Object.defineProperty({ ...credentials }, 'admin_projects', unsaid)
     : { ...credentials, admin_projects: projects };
 
-/** The credentials of a caller; `elevated` names the project whose service users count as system members. */
+/** `elevated`: name of the project whose service users count as system members. */
 export const credentialsOf = (who: Caller, elevated: string | null): Credentials =>
   withAdminProjects(
     normalise({

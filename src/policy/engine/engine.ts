@@ -1,4 +1,4 @@
-/** Turns a rule set and an operator's file into decisions. */
+/** Makes a Policy from a rule set and an operator's file. */
 import type { Caller } from '../../model/access/callers';
 import { sha256Of } from '../../model/digests';
 import { raise } from '../../model/errors';
@@ -17,10 +17,10 @@ import { targetKeys } from './targets';
 
 const noTarget: Target = {};
 
-/** Keys that the reference leaves out when they are null. */
+/** Keys that Ironic leaves out if they are null. */
 const keysAbsentWhenNull = Object.keys(targetKeys).filter((key) => targetKeys[key]?.absentWhenNull);
 
-/** In `compat`, the target as the reference would have built it. */
+/** In `compat`, the target as Ironic builds it. */
 const asReference = (target: Target): Target =>
   keysAbsentWhenNull.some((key) => target[key] === null)
     ? Object.fromEntries(
@@ -37,7 +37,6 @@ const fingerprint = (set: RuleSet, mode: Mode, elevated: string | null, remote: 
       .sort(([one], [other]) => (one < other ? -1 : 1)),
   ]);
 
-/** Builds each caller's credentials once. */
 const credentialsCache = (elevated: string | null): ((who: Caller) => Credentials) => {
   const made = new WeakMap<Caller, Credentials>();
   return (who) => {
@@ -49,7 +48,6 @@ const credentialsCache = (elevated: string | null): ((who: Caller) => Credential
   };
 };
 
-/** Answers each question once. */
 const once = <Answer>(answer: (asked: string) => Answer): ((asked: string) => Answer) => {
   const known = new Map<string, Answer>();
   return (asked) => {
@@ -58,11 +56,11 @@ const once = <Answer>(answer: (asked: string) => Answer): ((asked: string) => An
   };
 };
 
-/** The first 64 bits of SHA-256: the text itself names projects, and is not for every reader of the hash. */
-/** The short form in which a rule set, or the text of its files, is named and compared. */
+/** The first 64 bits of SHA-256. The text itself names projects, and some readers of the hash must not see them. */
+/** Short hash that identifies a rule set or the text of its files. */
 export const policyDigest = (text: string): string => sha256Of(text).slice(0, 16);
 
-/** Makes an immutable policy. Raises PolicyInvalid with every faulty rule and its fix; a faulty file is never half used. */
+/** Makes an immutable policy. Throws PolicyInvalid with every faulty rule and its fix; a faulty file is rejected as a whole. */
 export const createPolicy = (options: PolicyOptions): Policy => {
   const { set: name, mode = 'strict', remote } = options;
   const elevated = options.elevatedServiceProject ?? null;
@@ -106,7 +104,7 @@ export const createPolicy = (options: PolicyOptions): Policy => {
     },
     filter,
     explain: (rule: string, who: Caller, target: Target = noTarget) => set.explain(question(rule, who, target)),
-    // Another set may admit others by a rule of the same name; its sentence is that of `temper`.
+    // In another set the rule of the same name may admit other callers. The sentence describes the rule of `temper`.
     says: (rule: string): string | undefined =>
       name === 'temper' && set.rules.get(rule)?.from === 'default'
         ? ruleSets[name].find((one) => one.name === rule)?.says

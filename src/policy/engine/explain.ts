@@ -1,4 +1,4 @@
-/** Why a decision fell as it did: the rule as a tree, every part with its own verdict, what it compared and its origin. */
+/** Explains a decision: the rule as a tree, with the verdict, the compared values and the origin of each part. */
 
 import { messageOf } from '../../model/errors';
 import { type Check, printCheck } from '../language/check';
@@ -60,7 +60,7 @@ const comparedIn = (asked: ExplainContext, check: Check): Pick<Part, 'compared'>
     ? { compared: { caller: callerSide(asked, check), wanted: filled(asked, check.match) } }
     : {};
 
-/** A check without parts, decided by the very closure that decides requests. */
+/** A check without parts, evaluated by the same closure that decides requests. */
 const leaf = (asked: ExplainContext, check: Check): Part => {
   if (asked.aside && check.is === 'http') return { is: check.is, text: printCheck(check), verdict: 'not asked' };
   const base = { is: check.is, text: printCheck(check), ...comparedIn(asked, check) };
@@ -73,11 +73,11 @@ const leaf = (asked: ExplainContext, check: Check): Part => {
   }
 };
 
-/** Parts that were not reached are decided too, for the reader; only remote checks are left alone. */
+/** Also evaluates parts that the decision did not reach, except remote checks. */
 const aside = (asked: ExplainContext, check: Check): Part =>
   partOf({ ...asked, remote: undefined, aside: true }, check);
 
-/** Parts in order; the first that decides, or cannot be evaluated, decides. */
+/** Parts in order. The first part that decides or cannot be evaluated sets the verdict. */
 const several = (asked: ExplainContext, check: Check, of: readonly Check[], until: 'true' | 'false'): Part => {
   const parts: Part[] = [];
   let verdict: PartVerdict | undefined;
@@ -99,7 +99,7 @@ const reference = (asked: ExplainContext, check: Check & { is: 'rule' }): Part =
   if (asked.depth >= maxDepth)
     return { ...base, verdict: 'fault', to, fault: `references deeper than ${maxDepth}: probably a cycle` };
   const part = partOf({ ...asked, depth: asked.depth + 1 }, rule.check);
-  // A remote check whose address lacks a key is false behind a reference.
+  // Behind a reference, a remote check whose address lacks a key is false.
   const verdict = part.verdict === 'fault' && isMissingKey(asked, check) ? 'false' : part.verdict;
   return { ...base, verdict, to, parts: [part] };
 };
@@ -129,7 +129,7 @@ const partOf = (asked: ExplainContext, check: Check): Part => {
   }
 };
 
-/** Explains decisions of one set, exactly as it makes them. */
+/** Explains decisions of one set with the same results as `decide`. */
 export const explainWith =
   (known: ExplainedRules): Explain =>
   ({ rule: name, credentials: given, target, fallBack }) => {
@@ -146,16 +146,13 @@ export const explainWith =
     return { ...base, verdict: 'refused', why: tree.verdict === 'fault' ? 'fault' : 'check' };
   };
 
-/** Checks that the object itself met: an alternative about the caller's own objects is nearer than one about others'. */
+/** Counts the true checks on the object. An alternative about the caller's own objects is nearer than one about others' objects. */
 const fitsOf = (part: Part): number =>
   part.parts
     ? part.parts.reduce((sum, one) => sum + fitsOf(one), 0)
     : Number(part.verdict === 'true' && part.text.includes('%('));
 
-/**
- * The fewest checks that would have to turn out otherwise for a part to be true; empty when it is. A part that must turn
- * false stands for itself.
- */
+/** The smallest set of checks that must change for a part to be true; empty if the part is true. A failed `not` is returned whole. */
 export const nearestTo = (part: Part): readonly Part[] => {
   if (part.verdict === 'true') return [];
   const parts = part.parts ?? [];

@@ -1,4 +1,4 @@
-/** Partial evaluation: a rule and a caller are known, the rows are not; what is left is a predicate over columns. */
+/** Partial evaluation: rule and caller are known, the rows are not. The result is a predicate over columns. */
 
 import { always, and, never, not, or, type Predicate } from '../../model/predicates';
 import type { Check } from '../language/check';
@@ -18,7 +18,7 @@ type FilterContext = {
   readonly columns: Readonly<Record<string, string>>;
 };
 
-/** Where the sign of an unsayable part points: under an even number of "not" it must admit nothing, else everything. */
+/** Direction in which an inexpressible part is approximated: `never` under an even number of "not", else `always`. */
 type Side = 'lower' | 'upper';
 
 const inexpressible = (side: Side): Predicate => (side === 'lower' ? never : always);
@@ -27,7 +27,7 @@ const constant = (verdict: boolean): Predicate => (verdict ? always : never);
 
 type Column = { readonly name: string; readonly boolean: boolean; readonly absentWhenNull: boolean };
 
-/** The column behind a key. What a column holds decides which texts can stand for its values. */
+/** The column of a target key. Its type decides which texts can equal its values. */
 const columnOf = (known: FilterContext, key: string): Column | undefined => {
   const name = Object.hasOwn(known.columns, key) ? known.columns[key] : undefined;
   if (name === undefined) return undefined;
@@ -37,7 +37,7 @@ const columnOf = (known: FilterContext, key: string): Column | undefined => {
 
 const booleans: Readonly<Record<string, boolean>> = { True: true, False: false };
 
-/** Rows whose column has this text, as `compat` writes values. */
+/** Rows whose column has this text, in the spelling of `compat`. */
 const hasText = (column: Column, text: string): Predicate => {
   const isNull = text === 'None' && !column.absentWhenNull;
   const value = column.boolean ? (Object.hasOwn(booleans, text) ? booleans[text] : undefined) : text;
@@ -47,7 +47,6 @@ const hasText = (column: Column, text: string): Predicate => {
   );
 };
 
-/** Every value that the credentials hold at a path. */
 const valuesAt = (credentials: Credentials, path: readonly string[]): unknown[] => {
   const values: unknown[] = [];
   anyAtPath(credentials, path, (value) => {
@@ -64,7 +63,7 @@ const throwIfBroken = (match: Template): void => {
 
 type Filled = { readonly before: string; readonly column?: Column; readonly after: string };
 
-/** Fills what is known; at most one unknown may stay. Undefined = a key is missing, 'many' = more than one unknown. */
+/** Fills in the known parts. Undefined: a key is missing. 'many': more than one part is unknown. */
 const fillKnown = (known: FilterContext, parts: readonly TemplatePart[]): Filled | undefined | 'many' => {
   let filled: Filled = { before: '', after: '' };
   let many = false;
@@ -82,20 +81,19 @@ const fillKnown = (known: FilterContext, parts: readonly TemplatePart[]): Filled
   return many ? 'many' : filled;
 };
 
-/** The text of a key that no column stands for: one of the caller's own credentials, or nothing. */
+/** The text of a key without a column: one of the caller's credentials, else undefined. */
 const knownText = (known: FilterContext, key: string): string | undefined => {
   const value = Object.hasOwn(known.credentials, key) ? known.credentials[key] : undefined;
   return value === undefined || (value === null && known.mode === 'strict') ? undefined : textOf(value);
 };
 
-/** Rows for which the filled template has this text. */
 const becomes = (filled: Filled, text: string, mode: Mode): Predicate => {
   const { before, column, after } = filled;
   if (!column) return constant(before + after === text);
   if (text.length < before.length + after.length || !text.startsWith(before) || !text.endsWith(after)) return never;
   const middle = text.slice(before.length, text.length - after.length);
   if (mode === 'compat') return hasText(column, middle);
-  return hasText({ ...column, absentWhenNull: true }, middle); // null never fills a template in strict mode
+  return hasText({ ...column, absentWhenNull: true }, middle); // in strict mode, null never fills a template
 };
 
 const kindValues = (known: FilterContext, kind: CheckKind): unknown[] => {
@@ -103,7 +101,7 @@ const kindValues = (known: FilterContext, kind: CheckKind): unknown[] => {
   return kind.is === 'path' ? valuesAt(known.credentials, kind.path) : [kind.value];
 };
 
-/** `None:%(key)s` in strict mode: null itself, and never the text "None". */
+/** `None:%(key)s` in strict mode matches null itself, never the text "None". */
 const isNull = (known: FilterContext, key: string): Predicate => {
   const column = columnOf(known, key);
   if (column) return { is: 'null', column: column.name };
@@ -117,7 +115,7 @@ const kindTexts = (known: FilterContext, kind: CheckKind, skipNull: boolean): st
     .map(textOf);
 };
 
-/** A list of ids is one condition: a question of a thousand parts would be read a thousand times. */
+/** A list of ids becomes one `in` condition. PostgreSQL would parse a thousand single conditions on each query. */
 const anyOf = (rows: readonly Predicate[]): Predicate => {
   const [first] = rows;
   if (rows.length < 2 || first?.is !== 'equals') return or(...rows);
@@ -144,7 +142,7 @@ const role = (known: FilterContext, match: Template, side: Side): Predicate => {
   throwIfBroken(match);
   const filled = fillKnown(known, match.parts);
   if (filled === undefined) return never;
-  // A role is compared without regard to case, which no predicate says.
+  // Role names are compared without regard to case, and no predicate can do that.
   if (filled === 'many' || filled.column) return inexpressible(side);
   const wanted = (filled.before + filled.after).toLowerCase();
   return constant((known.credentials.roles as readonly string[]).some((name) => name.toLowerCase() === wanted));
@@ -176,8 +174,8 @@ const reduce = (known: FilterContext, check: Check, side: Side): Predicate => {
 };
 
 /**
- * The rows that a check admits. What cannot be said admits nothing; a check that may fail to evaluate admits nothing
- * at all, because whether it fails can depend on the row.
+ * The rows that a check admits. Inexpressible parts admit nothing. A check that may fail to evaluate admits nothing at
+ * all, because the failure can depend on the row.
  */
 export const filterOf = (
   set: RuleSet,
@@ -189,7 +187,7 @@ export const filterOf = (
   try {
     return reduce({ set, credentials, mode, columns }, check, 'lower');
   } catch (thrown) {
-    // RangeError: a cycle, which only compat mode lets in.
+    // RangeError: a cycle, which only compat mode permits.
     if (thrown instanceof EvaluationFault || thrown instanceof RangeError) return never;
     throw thrown;
   }

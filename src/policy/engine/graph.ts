@@ -1,18 +1,18 @@
-/** Which rules refer to which: undefined references and cycles, found before the first decision. */
+/** References between rules: finds undefined names and cycles before the first decision. */
 
 import { type Check, walk } from '../language/check';
 import { maxDepth } from '../language/compile';
 import type { ActiveRule } from '../types';
 
-/** The rule that stands in for every undefined name. */
+/** The rule that replaces every undefined name. */
 export const defaultRule = 'default';
 
 type Rules = ReadonlyMap<string, ActiveRule>;
 
-/** Asked several times for every rule of a set, and for the defaults in every set. */
+/** Cache: references are read several times for every rule, and for the defaults in every set. */
 const references = new WeakMap<Check, readonly string[]>();
 
-/** Names that a rule refers to directly, negated parts included, each once. */
+/** Names that a rule refers to directly, without duplicates. Negated parts count. */
 export const referencesOf = ({ check: whole }: ActiveRule): readonly string[] => {
   const known = references.get(whole);
   if (known) return known;
@@ -23,7 +23,6 @@ export const referencesOf = ({ check: whole }: ActiveRule): readonly string[] =>
   return found;
 };
 
-/** References to names that nothing defines. */
 export const undefinedReferences = (rules: Rules): { rule: string; name: string }[] =>
   [...rules.values()].flatMap((rule) =>
     referencesOf(rule)
@@ -31,12 +30,12 @@ export const undefinedReferences = (rules: Rules): { rule: string; name: string 
       .map((name) => ({ rule: rule.name, name })),
   );
 
-/** What is wrong with the references of a set: names along a circle (first = last), or where a chain grows too long. */
+/** A fault in the references of a set: a cycle (first name = last name), or a chain that is too long. */
 export type Tangle = { readonly is: 'cycle' | 'too long'; readonly path: readonly string[] };
 
 /** The first tangle, or undefined. An undefined name leads to the default rule. */
 export const findTangle = (rules: Rules): Tangle | undefined => {
-  // How many references follow one another below a rule: a chain that was walked from its middle is as long as any.
+  // Length of the longest chain below each rule. A chain that was entered in its middle still gets its full length.
   const below = new Map<string, number>();
   const path: string[] = [];
   const visit = (name: string): Tangle | undefined => {
@@ -65,10 +64,10 @@ export const findTangle = (rules: Rules): Tangle | undefined => {
   return undefined;
 };
 
-/** Rules whose references, all written out, hold more checks than this take too long to decide. */
+/** Limit of the checks of a rule with all references expanded. Larger rules take too long to decide. */
 export const mostChecks = 100_000;
 
-/** The first rule that grows beyond `mostChecks`, or undefined. References in a circle count nothing. */
+/** The first rule with more than `mostChecks` checks, or undefined. References in a cycle count as zero. */
 export const findOvergrown = (rules: Rules): string | undefined => {
   const sizes = new Map<string, number>();
   const sizeOf = (name: string, depth: number): number => {
@@ -84,7 +83,7 @@ export const findOvergrown = (rules: Rules): string | undefined => {
   return [...rules.keys()].find((name) => sizeOf(name, 0) > mostChecks);
 };
 
-/** Names reachable from a rule by references, itself included. */
+/** Names reachable from a rule by references, the rule included. */
 export const reachable = (rules: Rules, from: string): ReadonlySet<string> => {
   const seen = new Set<string>();
   for (const ahead = [from]; ahead.length > 0; ) {

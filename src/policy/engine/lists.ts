@@ -1,17 +1,16 @@
-/** Lists: two rules say who has one, and the rules of single objects say what it holds. */
+/** Lists: two rules admit callers to a list, and the rules of single objects select its rows. */
 
 import type { Caller } from '../../model/access/callers';
 import type { Policy, Target } from '../types';
 
-/** The rules of one list. */
 export type ListRules = {
-  /** Admits callers without a project, and lets a project be named that is not the caller's. */
+  /** Admits callers without a project, and permits naming another project than the caller's. */
   readonly all: string;
-  /** Admits the callers of projects. */
+  /** Admits callers with a project. */
   readonly own: string;
-  /** All of them show an object of the list. */
+  /** A listed object must pass all of these. */
   readonly see: readonly string[];
-  /** By which keys of a target the rule for projects may speak of objects. */
+  /** Columns by target key, for a rule for projects that tests objects. */
   readonly keys: Readonly<Record<string, string>>;
 };
 
@@ -23,7 +22,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
 };
 const listRule = /^baremetal:(node|port|portgroup|volume|allocation|runbook):list(?:_all)?$/;
 
-/** The rules of the list that a rule is about; undefined if it is about none. */
+/** The rules of the list that a rule is about; undefined if it is about no list. */
 export const listRulesOf = (rule: string): ListRules | undefined => {
   const [, kind] = listRule.exec(rule) ?? [];
   if (kind === undefined) return undefined;
@@ -37,15 +36,15 @@ export const listRulesOf = (rule: string): ListRules | undefined => {
   };
 };
 
-/** The rule that refuses the list; undefined if there is one. */
+/** The rule that refuses the list; undefined if the list is permitted. */
 const refusedBy = (policy: Policy, rule: string, { all, own, keys }: ListRules, who: Caller): string | undefined => {
   if (policy.allows(all, who)) return undefined;
   if (rule === all || who.project_id === null) return all;
-  // The rule for projects may speak of objects, and then admits callers who could be shown one.
+  // A rule for projects that tests objects admits each caller who could see at least one object.
   return policy.filter(own, who, keys).is === 'false' && !policy.allows(own, who) ? own : undefined;
 };
 
-/** A line of the file for lists of nodes opens those of the caller's project. */
+/** A line of the file for lists of nodes admits the nodes of the caller's own project. */
 const opensOwn = (policy: Policy, { own }: ListRules, who: Caller, target: Target): boolean =>
   own === listOfNodes &&
   who.project_id !== null &&
@@ -53,9 +52,9 @@ const opensOwn = (policy: Policy, { own }: ListRules, who: Caller, target: Targe
   [target['node.owner'], target['node.lessee']].includes(who.project_id) &&
   policy.allows(own, who, target);
 
-type Listed = { readonly answer: 'allowed' | 'refused' | 'missing'; /** The rule that decided against it. */ readonly by?: string }; // biome-ignore format: one field a line is longer
+type Listed = { readonly answer: 'allowed' | 'refused' | 'missing'; /** The rule that refused. */ readonly by?: string }; // biome-ignore format: one field a line is longer
 
-/** What the API answers to a list, and whether it holds this object. @param target without one, whether there is a list */
+/** The API's answer to a list request, and whether the list holds this object. @param target if absent, only the list itself is tested */
 export const listedBy = (
   policy: Policy,
   rule: string,

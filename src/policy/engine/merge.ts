@@ -1,4 +1,4 @@
-/** Lays an operator's file over the registered rules, deprecated names included. */
+/** Merges an operator's file into the registered rules, deprecated names included. */
 
 import { type Check, printCheck } from '../language/check';
 import { parseRule } from '../language/parse';
@@ -7,7 +7,7 @@ import type { ActiveRule, Origin, RegisteredRule } from '../types';
 type Written = ReturnType<typeof parseRule> & { readonly origin?: Origin };
 type File = ReadonlyMap<string, Written>;
 
-/** The file's text for a rule's old name, when it really was changed there and does not just point to the new one. */
+/** The file's text for a rule's old name. Undefined if it equals the old default or only refers to the new name. */
 const fileTextOfOldName = (rule: RegisteredRule, file: File): Written | undefined => {
   const old = rule.deprecated;
   if (!old || old.name === rule.name) return undefined;
@@ -17,7 +17,7 @@ const fileTextOfOldName = (rule: RegisteredRule, file: File): Written | undefine
   return print === printCheck(parseRule(old.check).check) || print === `rule:${rule.name}` ? undefined : changed;
 };
 
-/** Our own texts never change, so each is read once. */
+/** Cache: registered texts never change. */
 const ours = new WeakMap<RegisteredRule, Check>();
 
 const checkOf = (rule: RegisteredRule): Check => {
@@ -45,7 +45,7 @@ const activate = (rule: RegisteredRule, file: File, newDefaults: boolean): Activ
   return { ...base, check: defaultOf(rule, newDefaults), from: 'default', admitsOld, faults: [], refused: [] };
 };
 
-/** All rules in force by name: registered ones, and those that only the file defines. */
+/** All rules in force by name: the registered ones, and those that only the file defines. */
 export const mergeRules = (
   registered: readonly RegisteredRule[],
   overrides: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** Reads the text of a policy file, YAML or JSON, into rules with their places, and finds YAML's own traps. */
+/** Reads a policy file (YAML or JSON) into rules with their lines, and detects traps of YAML. */
 
 import {
   isAlias,
@@ -16,26 +16,25 @@ import { isDocument } from '../../model/document';
 import { raise } from '../../model/errors';
 import { emptyRule } from '../language/parse';
 import type { Origin, PolicyOptions } from '../types';
-/** A file as a policy is made from it. */
 export type PolicySource = Required<Pick<PolicyOptions, 'overrides' | 'origins' | 'traps'>>;
 
-/** Characters of a file; the sample with every rule has forty thousand. */
+/** Limit of a file's characters. The sample with every rule has forty thousand. */
 const longestFile = 2_000_000;
-/** Characters of a line: more than the longest rule, and few enough for a parser that looks back along it. */
+/** Limit of a line's characters: longer than the longest rule, and short enough for the parser, which scans back along the line. */
 const longestLine = 70_000;
 const mostRules = 10_000;
 
 const refuseFile = (file: string, ...reasons: readonly string[]): never =>
   raise('PolicyInvalid', { reason: reasons.map((reason) => `${file}${reason}`).join('\n') });
 
-/** Levels of nesting. A policy file has two or three; a parser that calls itself bears only so many thousands. */
+/** Limit of nesting. A policy file has two or three levels, and the recursive parser overflows the stack at some thousands. */
 const deepest = 100;
 const opening = new Set('[{');
 const closing = new Set(']}');
-/** What opens levels at the beginning of a line: indentation, and the marks of lists and keys. */
+/** Characters that open levels at the start of a line: indentation, and the markers of lists and keys. */
 const marks = new Set(' \t-?:');
 
-/** Whether a text may nest deeper than `deepest`, counted without understanding it: texts in quotes count as well. */
+/** Upper estimate without parsing, so brackets in quoted texts count too. */
 const nestsDeep = (text: string): boolean => {
   let depth = 0;
   let leading = 0;
@@ -67,15 +66,15 @@ type FileEntry = {
   readonly value: unknown;
   readonly line: number;
   readonly trap?: string;
-  /** By a merge key: what the file says itself of the name counts. */
+  /** Comes from a merge key; a direct entry of the same name wins. */
   readonly merged?: true;
-  /** Its name is a number, true, null or a date, which is no name of a rule: the reference never finds it. */
+  /** Its name is a number, true, null or a date. oslo.policy never finds such a rule. */
   readonly stray?: true;
 };
 
 const faultText = ({ text, fix }: { text: string; fix: string }): string => `${text}; ${fix}`;
 
-/** Why a value that is read is hardly meant; the parser of rules finds the rest. */
+/** Reason why a value is probably a mistake. The rule parser finds the other mistakes. */
 const trapOf = (node: unknown, value: unknown): string | undefined => {
   const quoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
   const empty = value === '' || (Array.isArray(value) && value.length === 0);
@@ -84,11 +83,11 @@ const trapOf = (node: unknown, value: unknown): string | undefined => {
   return undefined;
 };
 
-// A bare "!" is a tag of nothing, which the reference reads as the empty text, and so do we in compat mode.
+// YAML reads a bare "!" as an empty tag. oslo.policy takes that for the empty text, and so does compat mode.
 const textOfTag = (node: unknown, value: unknown): unknown =>
   isScalar(node) && node.tag === '!' && value === null ? '' : value;
 
-/** A bare "!" in a list would be passed over as empty, and what was to refuse every caller would refuse none. */
+/** YAML drops a bare "!" in a list as empty. The rule would then refuse no caller, although it was meant to refuse all. */
 const bareTagIn = (node: unknown): unknown => {
   let found: unknown;
   if (isSeq(node))
@@ -100,19 +99,19 @@ const bareTagIn = (node: unknown): unknown => {
   return found;
 };
 
-/** What a merge key refers to: one map, or several of which the first counts. Undefined for anything else. */
+/** Maps of a merge key: one, or several of which the first wins. Undefined for anything else. */
 const mergedMaps = (value: unknown): Readonly<Record<string, unknown>>[] | undefined => {
   const maps = Array.isArray(value) ? value : [value];
   return maps.every(isDocument) ? maps : undefined;
 };
 
-// The parser reads a plain << so, and one in quotes as a text, as the original does.
+// The parser reads a plain << as a symbol and a quoted one as a text, as PyYAML does.
 const isMergeKey = (key: unknown): boolean => typeof key === 'symbol' && key.description === '<<';
 
 const strayName = 'its name is no text, so that nothing asks for it; write the name in quotes';
 const merged = 'it comes by a merge key, whose map may say more than its reader sees; write it out';
 
-/** The file as a map of names to rules. Raises PolicyInvalid with file and line for what is no such map. */
+/** Maps rule names to rules. Throws PolicyInvalid with file and line if the text is no such map. */
 export const readPolicy = (text: string, file: string): PolicySource => {
   const lines = new LineCounter();
   const document = parsedYaml(text, file, lines);
@@ -134,7 +133,7 @@ export const readPolicy = (text: string, file: string): PolicySource => {
     const value = textOfTag(node, plainOf(node));
     if (isScalar(key) && isMergeKey(key.value)) {
       const maps = mergedMaps(value) ?? refuseFile(file, `:${line}: a merge key takes a map, or a list of maps`);
-      // Of several maps the first counts, and whatever the file itself says of the name.
+      // Of several maps the first wins, and a direct entry of the file wins over all.
       const rules = Object.entries(Object.assign({}, ...maps.toReversed()) as Record<string, unknown>);
       return rules.map(([name, of]) => ({ name, value: of, line, trap: merged, merged: true }));
     }
@@ -142,7 +141,7 @@ export const readPolicy = (text: string, file: string): PolicySource => {
     if (typeof key.value !== 'string') return [{ name: String(key.value), value, line, stray: true }];
     return [{ name: key.value, value, line, trap: trapOf(node, value) }];
   };
-  // Anchors may be used, but not to grow a text without end.
+  // Anchors are permitted within a limit, so that aliases cannot expand without bound.
   const plainOf = (node: unknown): unknown => {
     if (!isAlias(node) && !isCollection(node) && !isScalar(node)) return null;
     try {
@@ -178,8 +177,8 @@ const collect = (entries: readonly FileEntry[], file: string): PolicySource => {
 };
 
 /**
- * Which of a folder's files are read as policy, in their order, and which are passed over for their ending. Hidden files are
- * neither: editors leave some.
+ * Splits a folder's files into policy files, in order, and files with another ending. Hidden files are in neither list,
+ * because editors leave some.
  */
 export const policyFilesAmong = (names: readonly string[]): { taken: string[]; passed: string[] } => {
   const seen = names.filter((name) => !name.startsWith('.')).sort();
@@ -187,7 +186,7 @@ export const policyFilesAmong = (names: readonly string[]): { taken: string[]; p
   return { taken: seen.filter(isTaken), passed: seen.filter((name) => !isTaken(name)) };
 };
 
-/** Several files as one: where two name the same rule, the later one counts. */
+/** Joins several files. If two define the same rule, the later one wins. */
 export const joinSources = (sources: readonly PolicySource[]): PolicySource => ({
   overrides: Object.assign(Object.create(null), ...sources.map(({ overrides }) => overrides)),
   origins: Object.assign(Object.create(null), ...sources.map(({ origins }) => origins)),

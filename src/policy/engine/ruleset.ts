@@ -1,4 +1,4 @@
-/** Rules in force, compiled: the layer below a Policy, which knows credentials and targets but no product. */
+/** Rules in force, compiled: the generic layer below Policy, with credentials and targets but without Ironic's names. */
 
 import { isTemperError, messageOf, raise } from '../../model/errors';
 import { compileCheck, type Decide, type Slot } from '../language/compile';
@@ -13,7 +13,6 @@ import { defaultRule } from './graph';
 import { mergeRules } from './merge';
 import { admitsScope } from './scopes';
 
-/** A verdict and, for a refusal, its reason. */
 export type Verdict =
   | { readonly is: 'allowed' }
   | { readonly is: 'refused'; readonly why: 'check' | 'scope' | 'unknown' | 'unregistered' }
@@ -25,21 +24,21 @@ export type RuleSet = {
   decide(question: Question): Verdict;
   /** Every part of the decision with its own verdict. */
   readonly explain: Explain;
-  /** The rule that answers for a name: itself, else the default rule, else undefined. */
+  /** The rule of this name, else the default rule, else undefined. */
   ruleFor(name: string): ActiveRule | undefined;
 };
 
 export type RuleSetOptions = {
   readonly registered: readonly RegisteredRule[];
   readonly overrides?: Readonly<Record<string, unknown>>;
-  /** Where the overrides stand. */
+  /** File and line of each override. */
   readonly origins?: Readonly<Record<string, Origin>>;
-  /** What was found wrong when the overrides were read, one sentence each. */
+  /** Faults found when the overrides were read, one sentence each. */
   readonly traps?: readonly string[];
   readonly mode?: Mode;
   readonly newDefaults?: boolean;
   readonly remote?: (question: RemoteQuestion) => string;
-  /** The words that rules may use; any where there is none. */
+  /** The words that rules may use; undefined permits all. */
   readonly vocabulary?: Vocabulary;
 };
 
@@ -66,7 +65,7 @@ const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Slots =
   return slots;
 };
 
-/** Problems that a message lists; of more, the first are enough. */
+/** Limit of the problems in one message. */
 const faultsAtMost = 50;
 
 const refuseRules = (problems: readonly string[]): never => {
@@ -74,7 +73,7 @@ const refuseRules = (problems: readonly string[]): never => {
   return raise('PolicyInvalid', { reason: [...problems.slice(0, faultsAtMost), ...more].join('\n') });
 };
 
-/** The rules of a set, checked. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
+/** Throws PolicyInvalid with every faulty rule, its place and its fix. */
 const checkedRules = (options: RuleSetOptions): ReadonlyMap<string, ActiveRule> => {
   const { registered, overrides = {}, origins, traps = [], mode = 'strict', newDefaults = true, remote } = options;
   const rules = mergeRules(registered, overrides, newDefaults, origins);
@@ -87,7 +86,7 @@ const checkedRules = (options: RuleSetOptions): ReadonlyMap<string, ActiveRule> 
   return problems.length > 0 ? refuseRules(problems) : rules;
 };
 
-/** Merges, checks and compiles. Raises PolicyInvalid, naming every faulty rule, its place and its fix. */
+/** Merges, checks and compiles. Throws PolicyInvalid with every faulty rule, its place and its fix. */
 export const createRuleSet = (options: RuleSetOptions): RuleSet => {
   const { traps = [], mode = 'strict', remote } = options;
   const strict = mode === 'strict';
@@ -101,9 +100,9 @@ export const createRuleSet = (options: RuleSetOptions): RuleSet => {
     try {
       return run({ credentials, target, also, rule, remote, depth: 0 }) ? isAllowed : refused.check;
     } catch (thrown) {
-      // Not a matter of this rule: what the caller is could not be determined, and a refusal would be a guess.
+      // The caller's credentials are incomplete. A refusal would be a guess.
       if (isTemperError(thrown, 'IdentityUnavailable')) throw thrown;
-      // Whatever went wrong, a remote check that timed out included, no caller passes by it.
+      // Any other fault refuses the caller, a remote check's timeout included.
       return { is: 'refused', why: 'fault', fault: messageOf(thrown) };
     }
   };

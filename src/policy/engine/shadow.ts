@@ -1,13 +1,13 @@
-/** A second policy beside the one in force: asked the same, without effect, and its different answers counted. */
+/** Shadow policy: evaluates a second policy on the same requests without effect, and counts the differences. */
 
 import { type Caller, scopeOf } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
 import type { Policy, Target } from '../types';
 
-/** Decisions that fell otherwise: one row for a rule, a direction, and a kind of caller. No ids of callers. */
+/** Count of differences per rule, direction and kind of caller. Holds no ids of callers. */
 type ShadowRow = {
   readonly rule: string;
-  /** What the second policy would have done. */
+  /** Decision of the second policy. */
   readonly would: 'allow' | 'refuse';
   readonly scope: 'system' | 'domain' | 'project';
   readonly roles: readonly string[];
@@ -17,29 +17,28 @@ type ShadowRow = {
 };
 
 export type ShadowReport = {
-  /** Of the second policy. */
+  /** Hash of the second policy. */
   readonly hash: string;
   readonly since: string;
   readonly decisions: number;
-  /** Kinds of differences that were not counted, because there were too many. */
+  /** Kinds of differences that were not counted because of the limit. */
   readonly left_out: number;
   readonly differences: readonly ShadowRow[];
 };
 
 type ShadowOptions = {
   readonly now: () => Date;
-  /** Called the first time a row appears. */
+  /** Called when a row first appears. */
   readonly onNew?: (row: ShadowRow) => void;
-  /** Called for every difference. */
   readonly onDifference?: (rule: string, would: ShadowRow['would']) => void;
 };
 
-/** Rows at most: roles are the callers' words, and must not fill the memory. */
+/** Limit of rows. Callers choose their role names, and these must not fill the memory. */
 const mostRows = 1_000;
 
 type CountedRow = { -readonly [Key in keyof ShadowRow]: ShadowRow[Key] };
 
-/** The differences by kind, counted; `leftOut` of kinds beyond the bound. */
+/** Differences counted by kind; `leftOut` counts those beyond the limit. */
 const createDifferences = ({ now, onNew, onDifference }: ShadowOptions) => {
   const rows = new Map<string, CountedRow>();
   let leftOut = 0;
@@ -68,7 +67,7 @@ const createDifferences = ({ now, onNew, onDifference }: ShadowOptions) => {
   };
 };
 
-/** Undefined where a decision needs an identity service that does not answer: that is no reason to hold a request up. */
+/** Undefined if the decision needs an identity service that does not answer. The shadow must not fail the request. */
 const decisionOf = (policy: Policy, rule: string, who: Caller, target: Target | undefined): boolean | undefined => {
   try {
     return policy.allows(rule, who, target);
@@ -78,7 +77,6 @@ const decisionOf = (policy: Policy, rule: string, who: Caller, target: Target | 
   }
 };
 
-/** What two policies answered differently. */
 export const createShadow = (second: Policy, options: ShadowOptions) => {
   const differences = createDifferences(options);
   const since = options.now().toISOString();
@@ -91,7 +89,7 @@ export const createShadow = (second: Policy, options: ShadowOptions) => {
     if (would !== may) differences.note(rule, who, would ? 'allow' : 'refuse');
   };
 
-  /** The policy in force, answering as it does, and compared. Filters of lists are not: they decide rows, not requests. */
+  /** The policy in force, with each decision compared. Filters of lists decide rows, not requests, and are not compared. */
   const beside = (first: Policy): Policy => {
     const allows: Policy['allows'] = (rule, who, target) => {
       const may = first.allows(rule, who, target);

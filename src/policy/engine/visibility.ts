@@ -1,16 +1,16 @@
-/** What the API answers: an object that a caller may not see is missing for it, and a list holds what its caller may see. */
+/** Visibility: an object that a caller may not see is missing for it, and lists leave such objects out. */
 
 import type { Caller } from '../../model/access/callers';
 import type { Explanation, Policy, Target } from '../types';
 import { type ListRules, listedBy, listRulesOf } from './lists';
 import { nodeTarget } from './targets';
 
-/** What the API answers: by the rule (2xx or 403), or 404 because the object is hidden; of a list, that it leaves the object out. */
+/** API answer: by the rule (2xx or 403), or 404 because the object is hidden. For a list, `missing` means that the object is left out. */
 export type ApiVerdict = 'allowed' | 'refused' | 'missing';
 
 const seesNode = 'baremetal:node:get';
 
-// Enrolment and what the ramdisk asks name no object that could be hidden.
+// Enrolment and requests of the ramdisk name no object that could be hidden.
 const aboutNone = /^baremetal:(?:node|allocation|runbook):create|:ipa_\w+$|^baremetal:node:get:filter_threshold$/;
 const sight: readonly { readonly about: RegExp; readonly see: string }[] = [
   { about: /^(?:baremetal:(?:node|port|portgroup|volume):|temper:(?:node|freeze):)/, see: seesNode },
@@ -19,28 +19,28 @@ const sight: readonly { readonly about: RegExp; readonly see: string }[] = [
   { about: /^temper:run:/, see: 'temper:run:get' },
 ];
 
-/** The rule that decides whether a caller sees the object that another rule is about; undefined where none is asked before. */
+/** The rule that shows the object which another rule is about; undefined if no such rule is evaluated first. */
 export const seeRuleOf = (rule: string): string | undefined => {
   if (aboutNone.test(rule) || listRulesOf(rule)) return undefined;
   const see = sight.find(({ about }) => about.test(rule))?.see;
   return see === rule ? undefined : see;
 };
 
-/** What is made on a node that its body names: one that is hidden counts as one without owner. */
+/** Objects created on a node that the body names. A hidden node counts as one without owner. */
 const madeOnNode = /^baremetal:(?:port|portgroup|volume):create$/;
 const unowned = nodeTarget({ owner: null, lessee: null });
 
-type Judged = { readonly answer: ApiVerdict; /** The other rule that decided, and what it was asked about. */ readonly by?: readonly [string, Target] }; // biome-ignore format: one field a line is longer
+type Judged = { readonly answer: ApiVerdict; /** The other rule that decided, and its target. */ readonly by?: readonly [string, Target] }; // biome-ignore format: one field a line is longer
 
 const isAboutObject = (target: Target): boolean => Object.keys(target).length > 0;
 
 const judgedList = (policy: Policy, rule: string, lists: ListRules, who: Caller, target: Target): Judged => {
   const { answer, by } = listedBy(policy, rule, lists, who, isAboutObject(target) ? target : undefined);
-  // Whether there is a list is asked without an object.
+  // The rule that admits to the list is evaluated without an object.
   return { answer, ...(by !== undefined && by !== rule && { by: [by, answer === 'refused' ? {} : target] }) };
 };
 
-/** @param own what the rule itself says of the caller and the target */
+/** @param own verdict of the rule itself on the caller and the target */
 const judged = (policy: Policy, rule: string, who: Caller, target: Target, own: ApiVerdict): Judged => {
   const lists = listRulesOf(rule);
   if (lists) return judgedList(policy, rule, lists, who, target);
@@ -50,14 +50,13 @@ const judged = (policy: Policy, rule: string, who: Caller, target: Target, own: 
   return { answer: refused ? 'refused' : 'missing', by: [see, target] };
 };
 
-/** What the API answers a caller who asks for what a rule guards. */
 export const answerOf = (policy: Policy, rule: string, who: Caller, target: Target): ApiVerdict =>
   judged(policy, rule, who, target, policy.allows(rule, who, target) ? 'allowed' : 'refused').answer;
 
-/** An explanation with what the API answers, and why another rule decides where one does. */
+/** An explanation with the API's answer, and the explanation of the other rule that decided, if any. */
 export type Answered = Explanation & { readonly answer: ApiVerdict; readonly sight?: Explanation };
 
-/** Explains a rule, and the other one that decides. */
+/** Explains a rule, and the other rule if that one decided. */
 export const explainAnswer = (policy: Policy, rule: string, who: Caller, target: Target): Answered => {
   const explanation = policy.explain(rule, who, target);
   const { answer, by } = judged(policy, rule, who, target, explanation.verdict);

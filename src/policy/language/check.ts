@@ -1,4 +1,4 @@
-/** What a check string means, as a tree, and its canonical print. */
+/** Syntax tree of a check string, and its canonical print. */
 
 import type { CheckKind } from './kinds';
 import type { Template } from './template';
@@ -15,10 +15,10 @@ export type Check =
   | { readonly is: 'compare'; readonly kind: CheckKind; readonly match: Template }
   | { readonly is: 'http'; readonly scheme: 'http' | 'https'; readonly match: Template };
 
-/** Something in a text that is probably not what its author meant, with the way out. */
+/** A probable mistake in a text, with its fix. */
 export type Fault = { readonly text: string; readonly fix: string };
 
-/** The canonical print of a check: one pair of parentheses per group, none around a whole. */
+/** The canonical print of a check: one pair of parentheses per group, none around the whole. */
 export const printCheck = (check: Check): string => {
   switch (check.is) {
     case 'true':
@@ -42,7 +42,7 @@ export const printCheck = (check: Check): string => {
   }
 };
 
-/** Every check in the tree, each before its parts; `below` counts the negations above it. */
+/** Every check in the tree, parents first; `below` counts the negations above it. */
 export function* walk(check: Check, below = 0): Generator<{ check: Check; negations: number }> {
   yield { check, negations: below };
   if (check.is === 'and') for (const part of check.all) yield* walk(part, below);

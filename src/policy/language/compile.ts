@@ -1,4 +1,4 @@
-/** Turns check trees into closures, once per rule set. */
+/** Compiles check trees to closures, once per rule set. */
 
 import type { Mode } from '../types';
 import type { Check } from './check';
@@ -10,13 +10,13 @@ import { textOf } from './text';
 
 export type Decide = (facts: CheckFacts) => boolean;
 
-/** A named rule's place: filled when the rule is compiled, so that rules may refer to one another in any order. */
+/** Place of a named rule. It is filled on compilation, so rules may refer to one another in any order. */
 export type Slot = { run: Decide };
 
-/** A key that a remote check's address needs is missing; the nearest `rule:` above turns it into false. */
+/** The address of a remote check needs a missing key. The nearest `rule:` above turns this into false. */
 export class MissingKey extends EvaluationFault {}
 
-/** Deeper chains of references than this are taken for a cycle. */
+/** Longer chains of references count as a cycle. */
 export const maxDepth = 200;
 
 const compileRole = (match: Template, mode: Mode): Decide => {
@@ -36,7 +36,7 @@ const compileRole = (match: Template, mode: Mode): Decide => {
   };
 };
 
-/** Text against text, as the reference compares. */
+/** Compares texts as oslo.policy does. */
 const compareTexts = (kind: CheckKind, fill: Fill): Decide => {
   if (kind.is === 'literal') return (facts) => fill(facts) === kind.text;
   if (kind.is === 'invalid')
@@ -50,7 +50,7 @@ const compareTexts = (kind: CheckKind, fill: Fill): Decide => {
   };
 };
 
-/** In `strict`, a credential that is null matches no text made from a target. */
+/** In `strict`, a null credential matches no text made from a target. */
 const compareTextsNotNull = (kind: CheckKind, fill: Fill): Decide =>
   kind.is !== 'path'
     ? compareTexts(kind, fill)
@@ -64,7 +64,7 @@ const compileCompare = (kind: CheckKind, match: Template, mode: Mode): Decide =>
   const fill = compileTemplate(match, mode);
   if (mode === 'compat' || match.keys.length === 0) return compareTexts(kind, fill);
   const { only } = match;
-  // The literal `None` asks for null itself, and the text "None" is no null.
+  // The literal `None` matches null itself. The text "None" is not null.
   if (only !== undefined && kind.is === 'literal' && kind.value === null)
     return (facts) => lookUp(facts, only) === null;
   return compareTextsNotNull(kind, fill);
@@ -106,10 +106,10 @@ const compileMany = (parts: readonly Check[], mode: Mode, slotOf: SlotOf, until:
   };
 };
 
-/** Finds the place of a rule by name (or that of the default rule), or undefined. */
+/** Finds a rule's place by name, else that of the default rule, else undefined. */
 export type SlotOf = (name: string) => Slot | undefined;
 
-/** Compiles a check to a closure. It throws EvaluationFault where the reference raises. */
+/** Compiles a check to a closure, which throws EvaluationFault if oslo.policy would raise. */
 export const compileCheck = (check: Check, mode: Mode, slotOf: SlotOf): Decide => {
   switch (check.is) {
     case 'true':

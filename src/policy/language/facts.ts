@@ -1,4 +1,4 @@
-/** What one decision looks at, and how a template is filled from it. */
+/** Input of one decision, and templates filled from it. */
 
 import type { Mode, RemoteQuestion } from '../types';
 import { EvaluationFault } from './paths';
@@ -8,16 +8,16 @@ import { textOf } from './text';
 export type CheckFacts = {
   readonly credentials: Readonly<Record<string, unknown>>;
   readonly target: Readonly<Record<string, unknown>>;
-  /** Where a key missing in the target is looked up next: the caller's credentials, when the product asks. */
+  /** Second lookup for keys missing in the target: the caller's credentials, if enabled. */
   readonly also?: Readonly<Record<string, unknown>>;
   /** The rule being enforced, for remote checks. */
   readonly rule: string;
   readonly remote?: (question: RemoteQuestion) => string;
-  /** How many `rule:` references deep the evaluation is. */
+  /** Current depth of `rule:` references. */
   depth: number;
 };
 
-/** A value of the target, or undefined when it has no such key. Only own keys count. */
+/** A value of the target, or undefined without such a key. Only own keys count. */
 export const lookUp = (facts: Pick<CheckFacts, 'target' | 'also'>, key: string): unknown => {
   const value = Object.hasOwn(facts.target, key) ? facts.target[key] : undefined;
   if (value !== undefined || !facts.also) return value;
@@ -26,10 +26,10 @@ export const lookUp = (facts: Pick<CheckFacts, 'target' | 'also'>, key: string):
 
 export type Fill = (facts: CheckFacts) => string | undefined;
 
-/** Whether a value may be compared: a missing one never, a null one only in `compat`. */
+/** A missing value is never comparable, a null value only in `compat`. */
 const usable = (value: unknown, mode: Mode): boolean => value !== undefined && (value !== null || mode === 'compat');
 
-/** Compiles a template to a function that gives its text, or undefined when a key is missing (or null, in `strict`). */
+/** Compiles a template to a function. The function returns undefined if a key is missing (or null, in `strict`). */
 export const compileTemplate = (template: Template, mode: Mode): Fill => {
   const { constant, only, parts } = template;
   if (constant !== undefined) return () => constant;

@@ -1,4 +1,4 @@
-/** The left side of a check: a literal, a path into the credentials, or nothing that could be evaluated. */
+/** The left side of a check: a literal, a path into the credentials, or an invalid text. */
 
 import { floatText } from './text';
 
@@ -10,7 +10,7 @@ export type CheckKind =
       readonly text: string;
     }
   | { readonly is: 'path'; readonly source: string; readonly path: readonly string[] }
-  /** Raises when a decision reaches it. */
+  /** A decision that reaches it fails. */
   | { readonly is: 'invalid'; readonly source: string };
 
 const constants: Readonly<Record<string, { value: boolean | null; text: string }>> = {
@@ -19,7 +19,7 @@ const constants: Readonly<Record<string, { value: boolean | null; text: string }
   False: { value: false, text: 'False' },
 };
 
-/** Words that cannot be names, so a credential cannot be called so. */
+/** Keywords of Python, which cannot be names of credentials. */
 const reserved = new Set(
   'and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
     ' ',
@@ -28,7 +28,7 @@ const reserved = new Set(
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\', "'": "'", '"': '"', n: '\n', t: '\t', r: '\r' };
 
-/** The value of a quoted text, or undefined when it is not one. */
+/** The value of a quoted text, or undefined if the text is not quoted. */
 const unquote = (source: string): string | undefined => {
   const quote = source[0];
   if (source.length < 2 || (quote !== "'" && quote !== '"') || source.at(-1) !== quote) return undefined;
@@ -65,14 +65,14 @@ const numberKind = (source: string): CheckKind | undefined => {
   return { is: 'literal', source, value, text: floatText(value) };
 };
 
-// The first pattern is for speed: letters of every script take milliseconds to compile.
+// The first pattern is for speed: compiling a Unicode pattern takes milliseconds.
 const isName = (text: string): boolean =>
   (/^[A-Za-z_]\w*$/.test(text) || /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text)) && !reserved.has(text);
 
 /** One operand of an expression: a dotted name or a number. */
 const isOperand = (text: string): boolean => isNumber(text) || text.split('.').every(isName);
 
-/** Whether a text could stand as an expression of names, numbers and operators; such a text is a (strange) path. */
+/** True for an expression of names, numbers and operators. Such a text counts as a (strange) path. */
 const isExpression = (source: string): boolean =>
   source
     .trim()
@@ -80,7 +80,6 @@ const isExpression = (source: string): boolean =>
     .split(/\s*(?:\*\*|\/\/|<<|>>|<=|>=|==|!=|[-+*/@%&|^<>])\s*/)
     .every(isOperand);
 
-/** Classifies the left side of a check. */
 export const parseKind = (source: string): CheckKind => {
   const constant = Object.hasOwn(constants, source) ? constants[source] : undefined;
   if (!constant && isName(source)) return { is: 'path', source, path: [source] };

@@ -1,4 +1,4 @@
-/** Reads a rule's value, string or list, into a check tree, and names what its author probably did not mean. */
+/** Parses a rule's value (string or list) to a check tree, and reports probable mistakes. */
 
 import type { Check, Fault } from './check';
 import { parseKind } from './kinds';
@@ -7,7 +7,7 @@ import { type Token, tokenize } from './tokens';
 
 export type Parsed = {
   readonly check: Check;
-  /** Where the reference would open or close the rule without a word. */
+  /** Cases in which oslo.policy silently opens or closes the rule. */
   readonly faults: readonly Fault[];
   /** Forms refused in every mode. */
   readonly refused: readonly Fault[];
@@ -24,7 +24,7 @@ const withMatch = (source: string, notes: Notes, make: (match: Template) => Chec
   return no;
 };
 
-/** Makes one check of a text that holds no operators. */
+/** Parses a text without operators to one check. */
 const parseCheck = (source: string, notes: Notes): Check => {
   if (source === '@') return { is: 'true' };
   if (source === '!') return no;
@@ -46,16 +46,16 @@ const parseCheck = (source: string, notes: Notes): Check => {
 
 class ParseFailure extends Error {}
 
-/** Characters of a text; a rule that people can read has hundreds. */
+/** Limit of a text's characters. A readable rule has hundreds. */
 const longestCheck = 65_536;
-/** Checks of a list, all inner lists together. */
+/** Limit of a list's checks, all inner lists together. */
 const mostItems = 10_000;
 
-/** Parentheses and negations within one another; far beyond what people write, well below what the stack bears. */
+/** Limit of nested parentheses and negations: far beyond readable rules, and well below the stack's limit. */
 const maxNesting = 100;
 const tooDeep = `it nests deeper than ${maxNesting}`;
 
-/** Recursive descent over the tokens; groups are kept as the reference keeps them, so that prints agree. */
+/** Recursive descent over the tokens. It keeps groups as oslo.policy does, so that prints agree. */
 class Reader {
   private at = 0;
   private depth = 0;
@@ -83,7 +83,7 @@ class Reader {
     return any.length === 1 ? any[0]! : { is: 'or', any };
   }
 
-  /** Behind an "or", a parenthesised "and" takes further operands in; elsewhere it stays one operand. */
+  /** After an "or", a parenthesised "and" absorbs further operands; elsewhere it stays one operand. */
   private both(behindOr: boolean): Check {
     const all = [this.factor()];
     while (this.take('and')) all.push(this.factor());
@@ -141,7 +141,7 @@ const parseText = (text: string, notes: Notes): Check => {
   }
 };
 
-/** What stands where a check was expected, short enough for a message. */
+/** A faulty value, short enough for a message. */
 const quote = (value: unknown): string =>
   Array.isArray(value)
     ? 'a list within a list'
@@ -154,7 +154,7 @@ const parseInner = (inner: unknown, notes: Notes): Check => {
     if (typeof item === 'string' && item.length > longestCheck)
       return refuseLong(notes, `a check of it is longer than ${longestCheck} characters`);
     if (typeof item === 'string') return parseCheck(item, notes);
-    // The reference takes what it cannot read in an inner list for "never"; by itself in the outer one it raises.
+    // oslo.policy takes an unreadable value in an inner list for "never", and raises on one in the outer list.
     const kept = Array.isArray(inner) ? notes.faults : notes.refused;
     kept.push({ text: `a list holds ${quote(item)}`, fix: 'use lists of check strings only' });
     return no;
@@ -175,20 +175,20 @@ const parseList = (list: readonly unknown[], notes: Notes): Check => {
   return any.length === 1 ? any[0]! : { is: 'or', any };
 };
 
-/** Nothing, as the reference takes it. A date, or a set of YAML's, is an object without keys and yet something. */
+/** Falsy as in Python. A date or a YAML set is an object without keys, and still not falsy. */
 const isFalsy = (value: unknown): boolean =>
   !value ||
   (typeof value === 'object' &&
     [Object.prototype, null].includes(Object.getPrototypeOf(value)) &&
     Object.keys(value).length === 0);
 
-/** What is wrong with a rule that holds nothing, as one does that was left behind by accident. */
+/** Fault of an empty rule, which is probably left over by accident. */
 export const emptyRule: Fault = {
   text: 'an empty rule lets every caller pass',
   fix: 'write "@" for every caller or "!" for none, in quotes',
 };
 
-/** Parses a rule's value: a check string, a list of lists, or whatever else a file may hold there. Never throws. */
+/** Parses a check string, a list of lists, or any other value from a file. Never throws. */
 export const parseRule = (value: unknown): Parsed => {
   const notes: Notes = { faults: [], refused: [] };
   const parse = (): Check => {

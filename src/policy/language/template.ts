@@ -1,25 +1,25 @@
-/** The right side of a check: text with `%(key)s` placeholders, read once and filled per decision. */
+/** The right side of a check: text with `%(key)s` placeholders, parsed once and filled per decision. */
 
 export type TemplatePart = { readonly text: string } | { readonly key: string } | { readonly broken: string };
 
 export type Template = {
   readonly source: string;
   readonly parts: readonly TemplatePart[];
-  /** Target keys the template reads, in order. */
+  /** Target keys of the template, in order. */
   readonly keys: readonly string[];
-  /** The whole text, when nothing is substituted. */
+  /** The whole text, if it has no placeholder. */
   readonly constant?: string;
-  /** The key, when the template is one placeholder and nothing else. */
+  /** The key, if the template is exactly one placeholder. */
   readonly only?: string;
 };
 
-/** A form that works elsewhere and is refused here in every mode. */
+/** A form that works in oslo.policy and is refused here in every mode. */
 export type Refused = { readonly refused: string };
 
-/** Conversions that exist in the reference but are refused: their text depends on its number formatting. */
+/** Conversions of Python that are refused, because their text depends on Python's number formatting. */
 const otherConversions = /[#0\- +\d*.hlLdiouxXeEfFgGcra]/;
 
-/** Index just behind the parenthesis that closes the one at `open`, or -1. */
+/** Index after the parenthesis that closes the one at `open`, or -1. */
 const closing = (source: string, open: number): number => {
   let depth = 0;
   for (let at = open; at < source.length; at += 1) {
@@ -50,7 +50,7 @@ const readPercent = (source: string, at: number): TemplateRead => {
   return { part: { broken: `%(${key})${conversion}` }, next: end };
 };
 
-/** Adjacent texts become one. */
+/** Merges adjacent texts. */
 const joined = (parts: readonly TemplatePart[]): TemplatePart[] =>
   parts.reduce<TemplatePart[]>((done, part) => {
     const last = done.at(-1);
@@ -59,7 +59,7 @@ const joined = (parts: readonly TemplatePart[]): TemplatePart[] =>
     return done;
   }, []);
 
-/** Reads a template. Broken parts are kept: they matter only when a decision reaches them. */
+/** Parses a template. Broken parts are kept, because they matter only when a decision reaches them. */
 export const parseTemplate = (source: string): Template | Refused => {
   const parts: TemplatePart[] = [];
   for (let at = 0; at < source.length; ) {
@@ -88,7 +88,6 @@ const finish = (source: string, parts: TemplatePart[]): Template => {
   return { source, parts, keys };
 };
 
-/** What is broken about a template, or undefined. */
 export const brokenPart = (template: Template): string | undefined => {
   for (const part of template.parts) if ('broken' in part) return part.broken;
   return undefined;

@@ -1,4 +1,4 @@
-/** How values look as text when a check compares them: the spelling of the language that policy files come from. */
+/** Texts of compared values, in the spelling of Python. */
 
 const pad = (exponent: string): string => exponent.replace(/e([+-])(\d)$/, 'e$10$2');
 
@@ -23,7 +23,7 @@ const quoted = (value: string): string => {
 /** A value inside a list or an object: as `textOf`, with strings in quotes. */
 const insideText = (value: unknown): string => (typeof value === 'string' ? quoted(value) : textOf(value));
 
-/** Null is `None`, true is `True`, a whole number has no point; lists and objects print in their source language's form. */
+/** Null is `None`, true is `True`, a whole number has no point. Lists and objects print as in Python. */
 export const textOf = (value: unknown): string => {
   if (typeof value === 'string') return value;
   if (value === null || value === undefined) return 'None';

@@ -1,12 +1,12 @@
-/** Cuts a check string into tokens, traps included: parentheses count only at the ends of a piece. */
+/** Splits a check string into tokens, as oslo.policy does: parentheses count only at the ends of a piece. */
 
 export type Token =
   | { readonly is: '(' | ')' | 'and' | 'or' | 'not' }
-  /** A piece in quotes at both ends, which no rule of the grammar takes. */
+  /** A piece in quotes at both ends, which no rule of the grammar accepts. */
   | { readonly is: 'string'; readonly source: string }
   | { readonly is: 'check'; readonly source: string };
 
-/** White space as the reference splits on it. It differs from JavaScript's class in U+001C-1F, U+0085 and U+FEFF. */
+/** White space that Python splits on. It differs from JavaScript's class in U+001C-1F, U+0085 and U+FEFF. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the reference splits on U+001C to U+001F too
 const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
@@ -22,7 +22,8 @@ const bodyToken = (piece: string, body: string): Token => {
   return isQuoted(piece) ? { is: 'string', source: piece } : { is: 'check', source: body };
 };
 
-// Counted by hand: a pattern for the end would try every parenthesis before it, which a hostile text makes costly.
+// Counted in a loop: a regular expression for the end would try every parenthesis before it, which is slow on a hostile
+// text.
 const pieceTokens = (piece: string): Token[] => {
   let from = 0;
   while (piece[from] === '(') from += 1;
@@ -36,12 +37,10 @@ const pieceTokens = (piece: string): Token[] => {
   ];
 };
 
-/** The tokens of a check string, in order. */
 export const tokenize = (text: string): Token[] =>
   text
     .split(space)
     .filter((piece) => piece !== '')
     .flatMap(pieceTokens);
 
-/** Whether a text holds white space anywhere. */
 export const hasSpace = (text: string): boolean => space.test(text);

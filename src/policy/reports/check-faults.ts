@@ -1,4 +1,4 @@
-/** What is wrong with single checks, as their author probably did not mean them. */
+/** Probable mistakes in single checks. */
 
 import { type Check, type Fault, printCheck } from '../language/check';
 import { brokenPart, type Template } from '../language/template';
@@ -17,7 +17,7 @@ const keyFaults = (source: string, match: Template, { targets, isKey }: Vocabula
       ),
     );
 
-/** The text of a template that is no placeholder. */
+/** The literal text of a template. */
 const lettersOf = (match: Template): string => match.parts.map((part) => ('text' in part ? part.text : '')).join('');
 
 const matchFaults = (source: string, match: Template, words: Vocabulary | undefined): Fault[] => {
@@ -37,7 +37,7 @@ const matchFaults = (source: string, match: Template, words: Vocabulary | undefi
   return words ? [...faults, ...keyFaults(source, match, words)] : faults;
 };
 
-/** Words left of a colon that mean something in other letters. */
+/** Words left of a colon that have a meaning in another case. */
 const lookAlikes: Readonly<Record<string, string>> = {
   rule: 'rule',
   role: 'role',
@@ -82,7 +82,7 @@ const pathFaults = (
   return spelled.length > 0 || !words ? spelled : wordFaults(source, path, match, words);
 };
 
-/** What is wrong with one check, its parts aside. Without a vocabulary every credential and key may exist. */
+/** Faults of one check without its parts. Without a vocabulary, every credential and key counts as existing. */
 export const checkFaults = (check: Check, words: Vocabulary | undefined): Fault[] => {
   if (check.is === 'role') return matchFaults(printCheck(check), check.match, words);
   if (check.is !== 'compare') return [];

@@ -1,4 +1,4 @@
-/** Runs recorded cases of the reference engine against this one. */
+/** Runs recorded cases of oslo.policy against this implementation. */
 
 import { isTemperError } from '../../model/errors';
 import { readPolicy } from '../engine/read';
@@ -7,7 +7,7 @@ import type { Mode, RegisteredRule, Scope } from '../types';
 
 type Deprecated = { readonly name: string; readonly check_str: string };
 
-/** One case, as a conformance file has it. */
+/** One case, as in a conformance file. */
 export type Case = {
   readonly id: string;
   readonly group: string;
@@ -64,7 +64,7 @@ const optionsOf = (row: Case, calls: string[]): RuleSetOptions => {
   return { registered: [], overrides: { ...row.rules, [asked]: row.rule }, ...remote };
 };
 
-/** What the reference's exceptions are called here. */
+/** Names of oslo.policy's exceptions. */
 const errorTypes: Readonly<Record<string, string>> = {
   scope: 'InvalidScope',
   check: 'PolicyNotAuthorized',
@@ -74,7 +74,7 @@ const errorTypes: Readonly<Record<string, string>> = {
 
 export const refusedAtLoad = 'refused at load';
 
-/** A verdict, the name of an error that is distinguished, 'error', or 'refused at load'. */
+/** A verdict, the name of a distinguished error, 'error', or 'refused at load'. */
 type Outcome = boolean | string;
 
 const outcomeOf = (verdict: Verdict, row: Case): Outcome => {
@@ -85,7 +85,6 @@ const outcomeOf = (verdict: Verdict, row: Case): Outcome => {
 
 export type Ran = { readonly outcome: Outcome; readonly calls: readonly string[]; readonly reason?: string };
 
-/** What this engine makes of a case. */
 export const runCase = (row: Case, mode: Mode): Ran => {
   const calls: string[] = [];
   try {
@@ -105,13 +104,13 @@ export const runCase = (row: Case, mode: Mode): Ran => {
 
 const distinguished = new Set(['InvalidScope', 'PolicyNotAuthorized', 'PolicyNotRegistered']);
 
-/** What `compat` may answer: the reference's answer, or a refusal at load where the file itself says that is as good. */
+/** Permitted answers of `compat`: oslo.policy's answer, or a refusal at load if the case accepts that as well. */
 const asReference = ({ expected, errorType = '', tier }: Case): readonly Outcome[] => {
   if (expected !== 'error') return tier === 'exotic' ? [expected, refusedAtLoad] : [expected];
   return distinguished.has(errorType) ? [errorType] : ['error', refusedAtLoad];
 };
 
-/** In `strict`, the traps of the language may be closed or refused, never opened; a text that leads nowhere is refused. */
+/** In `strict`, traps of the language may be closed or refused, never opened. A reference to an undefined rule is refused. */
 const acceptable = (row: Case, mode: Mode, { reason = '' }: Ran): readonly Outcome[] => {
   const same = asReference(row);
   if (mode === 'compat') return same;
@@ -124,12 +123,11 @@ export type CaseResult = {
   readonly passed: boolean;
   readonly expected: Case['expected'];
   readonly outcome: Outcome;
-  /** Whether the outcome is another than the reference's, and rightly so. */
+  /** True if the outcome differs from oslo.policy's and is permitted. */
   readonly stricter: boolean;
   readonly reason?: string;
 };
 
-/** One case, judged for a mode. */
 export const judgeCase = (row: Case, mode: Mode): CaseResult => {
   const ran = runCase(row, mode);
   const called = !row.http || mode === 'strict' || ran.calls.join() === (row.httpUrl ?? '');

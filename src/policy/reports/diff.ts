@@ -1,14 +1,14 @@
-/** What a change of policy changes for whom: cells of two policies compared, and grouped so that a person can read it. */
+/** Effect of a policy change: compares the cells of two policies and groups them for readers. */
 
 import { answerOf } from '../engine/visibility';
 import type { Policy } from '../types';
 import { askedRules, cellsOf, type PersonaMember, type Scene, scenesOf } from './matrix-cells';
 import { type PersonaGroup, personaGroups, personaRoles, supporters } from './personas';
 
-/** Callers of one kind of object who gain or lose the same rules. */
+/** Callers of one kind of object that gain or lose the same rules. */
 export type Change = {
   readonly does: 'gains' | 'loses';
-  /** Titles of the objects; all of a kind are written as "any <kind>". */
+  /** Titles of the objects; all objects of a kind are written as "any <kind>". */
   readonly on: readonly string[];
   readonly who: Readonly<Partial<Record<PersonaGroup, readonly string[]>>>;
   readonly rules: readonly string[];
@@ -73,7 +73,7 @@ const changesOfRule = (found: readonly DiffFound[]): RuleChange[] =>
     rule: rows[0]!.rule,
   }));
 
-/** Compares what the API answers in every cell of two policies for these callers: what is hidden is not permitted. */
+/** Compares the API's answers in every cell of two policies for these callers. A hidden object counts as not permitted. */
 export const diffPolicies = (before: Policy, after: Policy, members: readonly PersonaMember[]): Difference => {
   const rules = askedRules(before, after);
   const found: DiffFound[] = [];
@@ -96,7 +96,7 @@ export const diffPolicies = (before: Policy, after: Policy, members: readonly Pe
   return { cells, changed: found.length, changes };
 };
 
-/** From the lowest role that has it: a role includes those below it. */
+/** From the lowest role: a role includes those below it. */
 const ladder = ['reader', 'member', 'manager', 'admin'] as const;
 
 const rolesText = (roles: readonly string[]): string => {
@@ -130,7 +130,7 @@ const section = (title: string, changes: readonly Change[]): string[] =>
         '',
       ];
 
-/** The difference as text, each group of cells under who gains or loses it. */
+/** The difference as text, with each group of cells under the callers that gain or lose it. */
 export const renderDifference = ({ changed, changes }: Difference): string => {
   if (changed === 0) return 'No cell changes.\n';
   const of = (does: Change['does']) => changes.filter((one) => one.does === does);

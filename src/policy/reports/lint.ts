@@ -1,4 +1,4 @@
-/** Why a set of rules must not be used: problems that refuse it at load, each with its rule, its place and a way out. */
+/** Lint of a rule set: problems that refuse it at load, each with its rule, place and fix. */
 
 import { findOvergrown, findTangle, mostChecks, reachable, undefinedReferences } from '../engine/graph';
 import { type Check, type Fault, printCheck, walk } from '../language/check';
@@ -10,29 +10,28 @@ import { checkFaults, fault } from './check-faults';
 
 export type Rules = ReadonlyMap<string, ActiveRule>;
 
-/** Something wrong with a rule. */
 export type RuleFault = Fault & { readonly rule: string };
 
-/** Operators may define rules under this prefix: one per step that only some callers may run. */
+/** Operators may define rules with this prefix, one per step that only some callers may run. */
 export const stepRulePrefix = 'baremetal:step:execute:';
 
-/** Rules of the reference that show passwords or user data there. Temper never shows secrets, so no handler asks for these. */
+/** Rules that show passwords or user data in Ironic. Temper never shows secrets, so no handler evaluates them. */
 export const secretRules: ReadonlySet<string> = new Set(['show_password', 'show_instance_secrets']);
 
-/** Characters of a quoted text that a message repeats. */
+/** Limit of the quoted characters in a message. */
 const quotedAtMost = 400;
 
 const cut = (text: string): string =>
   text.length > quotedAtMost ? `${text.slice(0, quotedAtMost)}... (${text.length} characters)` : text;
 
-/** One fault as a line that starts with its place, where that is known. */
+/** One fault as a line that starts with its place, if known. */
 export const faultText = (rules: Rules, { rule, text, fix }: RuleFault): string => {
   const origin = rules.get(rule)?.origin;
   const place = origin ? `${origin.file}:${origin.line}: ` : '';
   return `${place}rule "${cut(rule)}": ${cut(text)}; ${fix}`;
 };
 
-/** Faults that only `strict` refuses: what the reference opens, closes or raises without a message at load. */
+/** Faults that only `strict` refuses: cases that oslo.policy opens, closes or raises on without a message at load. */
 export const strictFaults = (rule: ActiveRule, words: Vocabulary | undefined): Fault[] => [
   ...rule.faults,
   ...[...walk(rule.check)].flatMap(({ check }) => checkFaults(check, words)),
@@ -44,7 +43,7 @@ const asksRemote = (rules: Rules, check: Check): boolean => {
   return names.some((name) => [...walk(rules.get(name)!.check)].some((part) => part.check.is === 'http'));
 };
 
-/** A remote check that is switched off is false; under "not" that would let every caller pass. */
+/** A remote check is false if remote checks are off; under "not" it would then admit every caller. */
 const remoteFaults = (rules: Rules, rule: ActiveRule): Fault[] =>
   [...walk(rule.check)]
     .filter(({ check, negations }) => negations > 0 && asksRemote(rules, check))
@@ -55,7 +54,7 @@ const remoteFaults = (rules: Rules, rule: ActiveRule): Fault[] =>
       ),
     );
 
-/** A name of ours that we never ask for restricts nothing, which its author cannot see. */
+/** A rule under Temper's prefixes that no handler evaluates restricts nothing, and its author cannot see that. */
 const strangerFaults = (rules: Rules): RuleFault[] =>
   [...rules.values()]
     .filter(
@@ -88,9 +87,9 @@ const badNames = (rules: Rules): RuleFault[] =>
 const ofEach = (rules: Rules, faultsOf: (rule: ActiveRule) => readonly Fault[]): RuleFault[] =>
   [...rules.values()].flatMap((rule) => faultsOf(rule).map((row) => ({ rule: rule.name, ...row })));
 
-/** What is dangerous about a set: `strict` refuses it, `compat` warns of it and decides as the reference does. */
+/** Dangers of a set. `strict` refuses them; `compat` warns and decides as oslo.policy does. */
 export const dangersOf = (rules: Rules, words: Vocabulary | undefined): RuleFault[] => [
-  // Our own texts are examined by a test, not at every start.
+  // A test checks the built-in texts, so they are not checked at every start.
   ...ofEach(rules, (rule) => (rule.from === 'default' ? [] : strictFaults(rule, words))),
   ...undefinedFaults(rules),
   ...tangleFaults(rules),
@@ -104,7 +103,7 @@ const overgrown = (rules: Rules): RuleFault[] => {
   return [{ rule, ...fault(`it comes to more than ${mostChecks} checks by its references`, 'refer to fewer rules') }];
 };
 
-/** Why a set must not be used in any mode. `remote` says whether remote checks are switched on. */
+/** Faults that refuse a set in any mode. `remote`: remote checks are enabled. */
 export const refusalsOf = (rules: Rules, remote: boolean): RuleFault[] => [
   ...overgrown(rules),
   ...ofEach(rules, ({ refused }) => refused),

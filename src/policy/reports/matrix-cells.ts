@@ -1,4 +1,4 @@
-/** Every decision of a policy over a fixed world of callers and objects, for tables and comparisons. */
+/** Every decision of a policy over fixed callers and objects, for tables and comparisons. */
 
 import type { Caller } from '../../model/access/callers';
 import { walk } from '../language/check';
@@ -16,10 +16,10 @@ import {
   supporters,
 } from './personas';
 
-/** A caller of the world: a group, and its role or a role of the operator's own beside reader. */
+/** A caller: its group, and its role or an operator's role beside reader. */
 export type PersonaMember = { readonly group: PersonaGroup; readonly role: string; readonly who: Caller };
 
-/** Objects of one kind, and a rule asked about one of them. */
+/** An object of some kind, with its target. */
 export type Scene = { readonly kind: string; readonly title: string; readonly target: Target };
 
 export type Cell = {
@@ -33,7 +33,7 @@ const builtIn: readonly PersonaMember[] = personaGroups.flatMap((group) =>
   personaRoles.map((role) => ({ group, role, who: personas[`${group}-${role}`] })),
 );
 
-/** Roles that the built-in texts name; others are an operator's own. */
+/** Roles in the built-in texts; others are an operator's. */
 const known: ReadonlySet<string> = new Set([
   ...personaRoles,
   'administrator',
@@ -43,20 +43,20 @@ const known: ReadonlySet<string> = new Set([
 ]);
 const mostRoles = 20;
 
-/** Roles that an operator's texts name and ours do not. */
+/** Roles that only an operator's texts name. */
 export const customRoles = (overrides: PolicyOptions['overrides'] = {}): string[] => {
   const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
   const named = checks.flatMap(({ check }) => (check.is === 'role' ? [check.match.constant ?? ''] : []));
   return [...new Set(named)].filter((role) => role !== '' && !known.has(role)).slice(0, mostRoles);
 };
 
-/** The callers of the world: every group with every role, and with each of these roles beside reader. */
+/** Every group with every role, and with each of these roles beside reader. */
 export const membersWith = (roles: readonly string[]): readonly PersonaMember[] => [
   ...builtIn,
   ...personaGroups.flatMap((group) => roles.map((role) => ({ group, role, who: customPersona(group, role) }))),
 ];
 
-/** Admins of several projects, where an operator's texts distinguish them from others. */
+/** Admins of several projects, if an operator's texts distinguish them from others. */
 export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly PersonaMember[] => {
   const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
   const compares = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');
@@ -65,15 +65,14 @@ export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): reado
 
 const withoutObject: Scene = { kind: 'nothing', title: 'Without an object', target: {} };
 
-/** The objects that a rule is asked about. */
+/** The objects that a rule is tested on. */
 export const scenesOf = (rule: string): readonly Scene[] =>
   isAboutNothing(rule) ? [withoutObject] : scenes.filter(({ about }) => about.test(rule));
 
-/** Names of the product that a policy has, in the order of the tables, and the operator's rules for single steps. */
+/** Temper's names that a policy defines, in the order of the tables, and the operator's rules for single steps. */
 export const askedRules = (...policies: readonly Policy[]): string[] =>
   ruleNames.filter((name) => name.includes(':') && policies.some((policy) => policy.has(name)));
 
-/** Every cell, rule by rule. */
 export function* cellsOf(policy: Policy, rules: readonly string[], members: readonly PersonaMember[]): Generator<Cell> {
   for (const rule of rules)
     for (const scene of scenesOf(rule))

@@ -1,4 +1,4 @@
-/** Draws a policy as a text table that a reader without the code can audit. */
+/** Draws a policy as a text table, for audits without the code. */
 
 import { answerOf } from '../engine/visibility';
 import { ruleNames } from '../rules/sets';
@@ -51,7 +51,7 @@ const legend = [
   'cell is a change of what the product permits.',
 ];
 
-/** The whole table of a policy's built-in names, with a line feed at its end. Equal policies give equal texts. */
+/** The whole table of a policy's built-in names, with a final line feed. Equal policies give equal texts. */
 export const renderMatrix = (policy: Policy): string => {
   const known = ruleNames.filter((name) => policy.has(name));
   const lines = [

@@ -1,4 +1,4 @@
-/** The callers and objects that policy tables are drawn for. */
+/** Callers and objects of the policy tables. */
 
 import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import {
@@ -19,7 +19,6 @@ export type PersonaGroup = (typeof personaGroups)[number];
 type PersonaRole = (typeof personaRoles)[number];
 export type PersonaName = `${PersonaGroup}-${PersonaRole}`;
 
-/** The project of a group's callers. */
 export const projectOf = (group: PersonaGroup): string => `project-${group}`;
 
 const personaScope = (group: PersonaGroup): Partial<Caller> =>
@@ -39,10 +38,10 @@ const personaWith = (group: PersonaGroup, name: string, roles: readonly string[]
 
 const persona = (group: PersonaGroup, role: PersonaRole): Caller => personaWith(group, role, expandRoles([role]));
 
-/** A caller of a group who reads, and has a role of the operator's own. */
+/** A caller of a group with reader and an operator's role. */
 export const customPersona = (group: PersonaGroup, role: string): Caller => personaWith(group, role, ['reader', role]);
 
-/** Admins of an unrelated project who are admins of another one too, by what their column is called. */
+/** Admins of an unrelated project who are admins of another project too, by the title of their column. */
 export const supporters: Readonly<Record<string, Caller>> = Object.fromEntries(
   (['owner', 'lessee'] as const).map((group) => {
     const role = `admin who is admin of the ${group} too`;
@@ -71,7 +70,7 @@ const aboutAllocations = /^baremetal:allocation:/;
 const aboutRollouts = /^temper:rollout:(?!(?:without_consent|override_budget)$)/;
 const aboutDisruptions = /^temper:(?:disruption_budget|window):/;
 
-/** The objects, and the rules each is asked about. */
+/** The objects, each with its rules. */
 export const scenes: readonly Scene[] = [
   {
     kind: 'node',
@@ -149,5 +148,5 @@ export const scenes: readonly Scene[] = [
   },
 ];
 
-/** Rules that no scene is about: asked without an object. */
+/** Rules without a scene, which are evaluated without an object. */
 export const isAboutNothing = (rule: string): boolean => !scenes.some(({ about }) => about.test(rule));

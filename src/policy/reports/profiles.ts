@@ -1,21 +1,21 @@
-/** Makes the profile of a system administrator who runs the service and cannot touch what belongs to projects. */
+/** Profile of a system administrator who runs the service and cannot change objects of projects. */
 
 import { type Check, printCheck, walk } from '../language/check';
 import { parseRule } from '../language/parse';
 import { ruleSets } from '../rules/sets';
 import { isAboutNothing } from './personas';
 
-/** Names that only look. A console is more than a look, whatever its name. */
+/** Names of read-only operations. A console is more than that, whatever its name. */
 export const readRule =
   /:(?:get|list|list_all|validate|steps|ipa_\w+|view_target_properties|get_(?:states|boot_device|indicator_state))$|:get:\w+$/;
 
-/** Names under which something new is made: nothing belongs to a project yet. */
+/** Names of operations that create an object, which belongs to no project yet. */
 export const createRule = /^baremetal:(?:node|runbook):create(?::self_owned_node)?$/;
 
 /** Unrestricted allocations take nodes of every project, so system callers make none. */
 const reserves = /^baremetal:allocation:create(?:_restricted)?$/;
 
-/** Whose something is, by the kind of rule. */
+/** Owner key by kind of rule. */
 const owners = [
   { about: /^(?:baremetal|temper):runbook:/, key: 'runbook.owner', helper: 'unowned_runbook' },
   { about: /^baremetal:allocation:/, key: 'allocation.owner', helper: 'unowned_allocation' },
@@ -27,7 +27,7 @@ const owners = [
   { about: /^/, key: 'node.owner', helper: 'unowned' },
 ] as const;
 
-/** Whether an alternative is for system callers, or for the service project that stands in for them. */
+/** True if an alternative is for system callers, or for the service project that counts as a system member. */
 const isOfSystem = (check: Check): boolean =>
   [...walk(check)].some(
     ({ check: part }) =>
@@ -35,7 +35,7 @@ const isOfSystem = (check: Check): boolean =>
       (part.is === 'rule' && part.name === 'service_role'),
   );
 
-/** The check with every alternative for system callers replaced; references to other rules keep their meaning. */
+/** Replaces every alternative for system callers. References to other rules keep their meaning. */
 const replaceSystem = (check: Check, replace: (part: Check) => Check): Check => {
   if (check.is === 'or') return { is: 'or', any: check.any.map((part) => replaceSystem(part, replace)) };
   return isOfSystem(check) ? replace(check) : check;
@@ -50,7 +50,7 @@ const gated = (name: string, check: Check): string => {
   return printCheck(replaceSystem(check, (part) => ({ is: 'and', all: [gate, part] })));
 };
 
-/** Rules that change what may belong to a project. */
+/** Rules that change objects which may belong to a project. */
 export const ownedWriteRules: readonly string[] = ruleSets.temper
   .map(({ name }) => name)
   .filter((name) => name.includes(':') && !isAboutNothing(name) && !readRule.test(name) && !createRule.test(name));
@@ -70,7 +70,7 @@ const head = `# A system administrator who runs the service and cannot touch pro
 export const renderServiceOperator = (): string => {
   const helpers = [
     ...owners.map(({ helper, key }) => `"${helper}": "None:%(${key})s"`).reverse(),
-    // True for every caller with a project: null never matches null.
+    // True for every caller with a project, because null never matches null.
     '"in_some_project": "project_id:%(project_id)s"',
   ];
   const rules = ruleSets.temper

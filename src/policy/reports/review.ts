@@ -1,4 +1,4 @@
-/** What a file's own lines amount to for the callers of the matrix: whom they admit in vain, and who changes by reading. */
+/** Review of a file's own lines: callers that they admit in vain, and readers that may make changes. */
 
 import { anonymous } from '../../model/access/callers';
 import { nodeTarget } from '../engine/targets';
@@ -7,12 +7,12 @@ import type { Origin, Part, Policy } from '../types';
 import { askedRules, type PersonaMember, scenesOf } from './matrix-cells';
 import { personas } from './personas';
 
-/** Rules of a file that admit callers who do not see the object, and the line by which they would. */
+/** Rules of a file that admit callers who cannot see the object, and the line that would show it. */
 export type Gap = {
-  /** The rule that is asked first. */
+  /** The rule that is evaluated first. */
   readonly see: string;
   readonly rules: readonly string[];
-  /** Its text as it would have to be. */
+  /** Text that this rule would need. */
   readonly text: string;
   readonly origin?: Origin;
 };
@@ -32,13 +32,13 @@ const admitsInVain = (policy: Policy, rule: string, members: readonly PersonaMem
     members.some(({ who }) => policy.allows(rule, who, target) && answerOf(policy, rule, who, target) !== 'allowed'),
   );
 
-/** The text of a rule that also admits whom these alternatives admit. */
+/** Text of a rule that also admits the callers of these alternatives. */
 const widened = (policy: Policy, see: string, more: readonly Part[]): string => {
   const own = alternatives(policy.explain(see, anonymous).tree).filter(({ is }) => is !== 'false');
   return [...new Set([...own, ...more].map(({ text }) => text))].join(' or ');
 };
 
-/** One gap for each rule that is asked first. */
+/** One gap for each rule that is evaluated first. */
 export const gapsOf = (policy: Policy, members: readonly PersonaMember[]): Gap[] => {
   const vain = written(policy).filter(({ name }) => seeRuleOf(name) && admitsInVain(policy, name, members));
   const sees = [...new Set(vain.map(({ name }) => seeRuleOf(name)!))];
@@ -53,7 +53,7 @@ export const gapsOf = (policy: Policy, members: readonly PersonaMember[]): Gap[]
   });
 };
 
-/** How a line of a policy file is written. */
+/** A line in the syntax of policy files. */
 export const lineOf = ({ see, text }: Pick<Gap, 'see' | 'text'>): string =>
   `${JSON.stringify(see)}: ${JSON.stringify(text)}`;
 
@@ -75,7 +75,7 @@ const readers = [personas['owner-reader'], personas['lessee-reader']];
 
 const asksRole = (part: Part): boolean => part.is === 'role' || (part.parts ?? []).some(asksRole);
 
-/** Alternatives by which a reader of the node's projects passes and that ask for no role at all. */
+/** Alternatives that admit a reader of the node's projects and require no role. */
 const roleless = (policy: Policy, rule: string): string[] =>
   readers
     .flatMap((who) => alternatives(policy.explain(rule, who, leased).tree))
@@ -95,13 +95,16 @@ const readersText = (policy: Policy): string[] =>
       ];
     });
 
-/** Rules of lists whose rows another rule shows. A line for lists of nodes opens rows; inspection rules are no project's. */
+/**
+ * The rule that shows the rows of a list. Excluded: a line for lists of nodes shows rows itself, and inspection rules
+ * belong to no project.
+ */
 const rowRuleOf = (rule: string): string | undefined =>
   /:list(?:_all)?$/.test(rule) && !/^baremetal:(?:node:list$|inspection_rule:)/.test(rule)
     ? rule.replace(/list(?:_all)?$/, 'get')
     : undefined;
 
-/** Whether a list admits callers of projects, and every one of them to an empty list. */
+/** True if a list admits callers of projects and is empty for each of them. */
 const listsNothing = (policy: Policy, rule: string, see: string, members: readonly PersonaMember[]): boolean => {
   const admitted = members.filter(({ who }) => who.project_id !== null && policy.allows(rule, who));
   const shows = ({ who }: PersonaMember) =>
@@ -120,7 +123,7 @@ const emptyListTexts = (policy: Policy, members: readonly PersonaMember[]): stri
     ];
   });
 
-/** What an operator should know of a file, one sentence each, beside the warnings of its policy. */
+/** Notes on a file for operators, one sentence each, in addition to the warnings of its policy. */
 export const reviewOf = (policy: Policy, members: readonly PersonaMember[]): string[] => [
   ...gapsOf(policy, members).map(gapText),
   ...readersText(policy),

@@ -1,4 +1,4 @@
-/** A policy file with every rule of a set, all commented out. */
+/** Sample policy file with every rule of a set, all commented out. */
 import { ruleSets } from '../rules/sets';
 import type { RegisteredRule, RuleSetName } from '../types';
 
@@ -13,7 +13,7 @@ const headOf = (
 # steps, and steps of a project's own runbooks, then need it.
 `;
 
-// An empty text is easily left behind by accident; this one means the same and looks as it is meant.
+// An empty text looks like an accident. "@" means the same and is explicit.
 const everybody = '@';
 
 const entry = ({ name, check, scopes, says }: RegisteredRule): string =>
@@ -23,6 +23,6 @@ const entry = ({ name, check, scopes, says }: RegisteredRule): string =>
     `# ${JSON.stringify(name)}: ${JSON.stringify(check === '' ? everybody : check)}`,
   ].join('\n');
 
-/** The file as YAML, with a line feed at its end. */
+/** The file as YAML, with a final line feed. */
 export const renderSample = (set: RuleSetName): string =>
   `${[headOf(set).trimEnd(), ...ruleSets[set].map(entry)].join('\n\n')}\n`;

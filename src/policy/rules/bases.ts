@@ -1,4 +1,4 @@
-/** The texts that many rules share, by what they say, each with what is left of it when projects may do nothing. */
+/** Texts that many rules share, each with the `closed` text that admits no project. */
 
 /** Alternatives, each in its own parentheses. */
 export const anyOf = (...alternatives: readonly string[]): string =>
@@ -6,7 +6,7 @@ export const anyOf = (...alternatives: readonly string[]): string =>
 
 export const systemAdmin = 'role:admin and system_scope:all';
 export const systemService = 'role:service and system_scope:all';
-/** `service_role` admits one project's service users, when the deployment says which. */
+/** `service_role` admits one project's service users, if the deployment names the project. */
 export const systemMember = '(role:member and system_scope:all) or rule:service_role';
 export const systemReader =
   '(role:reader and system_scope:all) or (role:service and system_scope:all) or rule:service_role';
@@ -67,7 +67,7 @@ export const bases = {
     closed: systemMember,
   },
   runbookReader: {
-    // The original shows a public runbook to every caller without asking its rule.
+    // Ironic shows a public runbook to every caller without evaluating its rule.
     text: anyOf(
       systemReader,
       'role:reader and project_id:%(runbook.owner)s',

@@ -1,8 +1,8 @@
-/** The rules of the bare metal API as the reference ships them: name, shared text, and the text (and name) it replaced. */
+/** Rules of the bare metal API as Ironic ships them: name, shared text, and the text (and name) that it replaced. */
 import type { RegisteredRule, Scope } from '../types';
 import { type BaseName, bases } from './bases';
 
-/** Name, base, deprecated text, and the old name when it was another. */
+/** Name, base, deprecated text, and the old name if it differs. */
 type IronicRuleRow = readonly [name: string, base: BaseName, oldText?: string, oldName?: string];
 
 /** For callers of system or project scope. */
@@ -120,7 +120,7 @@ const anyScope: readonly IronicRuleRow[] = [
   ['baremetal:inspection_rule:delete', 'systemAdmin'],
 ];
 
-/** For callers of system scope only; a project's token is refused whatever its roles. */
+/** For callers of system scope only. A project's token is refused, whatever its roles. */
 const systemScope: readonly IronicRuleRow[] = [
   ['baremetal:node:update_owner_provisioned', 'systemAdmin', 'rule:is_admin'],
   ['baremetal:chassis:get', 'systemReader', 'rule:is_admin or rule:is_observer'],
@@ -149,7 +149,7 @@ const helpers: Readonly<Record<string, string>> = {
   is_allocation_owner: 'project_id:%(allocation.owner)s',
 };
 
-/** Rules whose text no other rule shares. */
+/** Rules with a text that no other rule shares. */
 const ownText: readonly (RegisteredRule & { readonly closed: string })[] = [
   {
     name: 'baremetal:node:create',
@@ -206,12 +206,11 @@ const registerAll = (form: 'text' | 'closed'): RegisteredRule[] => [
   ...register(systemScope, ['system'], form),
 ];
 
-/** All rules of the reference, with its texts. */
 export const ironicRules: readonly RegisteredRule[] = registerAll('text');
 
 /**
- * A file that opens the first there means the second too: `update_extra` guards nothing but notes and was part of `update` once,
- * and a list shows nothing that the rule of its rows does not.
+ * In set closed, a file that opens the second rule also opens the first. `update_extra` guards only notes and was once
+ * part of `update`. A list shows only rows that the rule of its rows shows.
  */
 const followers: Readonly<Record<string, string>> = {
   'baremetal:node:update_extra': 'rule:baremetal:node:update',
@@ -223,7 +222,7 @@ const followers: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The same names with the projects' parts taken out: only system callers pass. Old names carry nothing over. */
+/** The same names without the projects' parts: only system callers pass. Old names have no effect. */
 export const closedRules: readonly RegisteredRule[] = registerAll('closed').map(
   ({ deprecated: _deprecated, ...rule }) => ({ ...rule, check: followers[rule.name] ?? rule.check }),
 );

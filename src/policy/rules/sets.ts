@@ -1,19 +1,19 @@
-/** The built-in rule sets: every name a handler may ask for, with its default text. */
+/** The built-in rule sets: every rule name that a handler uses, with its default text. */
 import type { RegisteredRule, RuleSetName } from '../types';
 import { closedRules, ironicRules } from './ironic';
 import { addedRules, addedToClosed, addedToIronic, changedRules, registered } from './temper';
 
 const changes = new Map(changedRules.map((row) => [row.name, row]));
 
-/** Old names carry nothing over: otherwise a file's `node:update` would also decide who changes a node's owner. */
+/** Old names have no effect: otherwise a file's `node:update` would also decide who changes a node's owner. */
 const temperRules: readonly RegisteredRule[] = [
   ...ironicRules.map(({ deprecated: _deprecated, ...rule }) => ({ ...rule, ...changes.get(rule.name) })),
   ...registered(addedRules),
 ];
 
 /**
- * temper: the reference's texts with the documented tenancy (the default). ironic: the reference's texts.
- * closed: owners and lessees may do nothing until a file says so.
+ * temper (default): Ironic's texts with the documented tenancy. ironic: Ironic's texts. closed: owners and lessees may
+ * do nothing until a file permits it.
  */
 export const ruleSets: Readonly<Record<RuleSetName, readonly RegisteredRule[]>> = {
   temper: temperRules,
@@ -21,5 +21,5 @@ export const ruleSets: Readonly<Record<RuleSetName, readonly RegisteredRule[]>> 
   closed: [...closedRules, ...registered(addedToClosed)],
 };
 
-/** Every name of the product, in the order of the tables. */
+/** Every name of Temper, in the order of the tables. */
 export const ruleNames: readonly string[] = temperRules.map((rule) => rule.name);

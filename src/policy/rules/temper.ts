@@ -1,4 +1,4 @@
-/** What Temper adds to and changes in the reference's rules, and why. */
+/** Rules that Temper adds to Ironic's rules or changes in them, with reasons. */
 import type { RegisteredRule, Scope } from '../types';
 import {
   anyOf,
@@ -20,9 +20,9 @@ const scopes: readonly Scope[] = ['system', 'project'];
 
 const ownRunbook = 'project_id:%(runbook.owner)s';
 const publicRunbook = 'True:%(runbook.public)s';
-/** True for every caller with a project: null never matches null. */
+/** True for every caller with a project, because null never matches null. */
 const inSomeProject = 'project_id:%(project_id)s';
-/** Older identity services know no manager role and send admin alone, so rules for managers name both. */
+/** Older Keystone releases have no manager role and send admin alone, so rules for managers name both. */
 const manager = '(role:manager or role:admin)';
 
 const runbookEditor = anyOf(
@@ -39,27 +39,27 @@ const ownBudget = 'project_id:%(disruption_budget.project)s';
 const ownWindow = 'project_id:%(window.project)s';
 const ownRollout = 'project_id:%(rollout.project)s';
 const erasesNothing = 'not True:%(rollout.erases)s';
-// Two persons: what one asks for, another approves.
+// Two-person rule: the requester cannot approve.
 const notOwnRequest = 'not user_id:%(rollout.requester)s';
 const tenant = 'project_id:%(run.tenant)s';
 const operatesRun = anyOf(systemMember, systemService, ownerMember, `role:member and ${tenant}`);
-// A skipped step is a change of what an operator approved.
+// Skipping a step changes what an operator approved.
 const changesRun = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 
 type TemperRuleRow = {
   readonly name: string;
   readonly check: string;
   readonly says: string;
-  /** Its text in set `ironic`, where that is another; null where the set has no such rule until a file gives it one. */
+  /** Text in set `ironic`, if it differs. Null: the set has no such rule until a file defines it. */
   readonly ironic?: string | null;
-  /** Its text in set `closed`, where that is not the one of `ironic`. */
+  /** Text in set `closed`, if it differs from `ironic`. */
   readonly closed?: string;
 };
 
-// In set ironic a runbook and the steps of a deployment need what every provision request needs.
+// In set ironic, a runbook and the steps of a deployment need the same rule as every provision request.
 const asProvision = 'rule:baremetal:node:set_provision_state';
 
-/** Texts that differ from the reference's. */
+/** Texts that differ from Ironic's. */
 export const changedRules: readonly TemperRuleRow[] = [
   {
     name: 'baremetal:allocation:create',
@@ -124,7 +124,7 @@ export const changedRules: readonly TemperRuleRow[] = [
   },
 ];
 
-// The rule of the field is asked as well, so where two fields share a rule, either will do.
+// The rule of the field is evaluated as well, so if two fields share a rule, either of them suffices.
 const fieldRules = {
   driver_info: 'rule:baremetal:node:update:driver_info',
   instance_info: 'rule:baremetal:node:update_instance_info',
@@ -136,21 +136,21 @@ const fieldRules = {
 type Guarded = {
   readonly what: string;
   readonly says: string;
-  /** Who changes it in the reference: every caller who may change the field. */
+  /** In Ironic, every caller who may change this field may change it. */
   readonly field: keyof typeof fieldRules;
-  /** Whom set temper admits; operators only where absent. */
+  /** Rule of set temper; operators only if absent. */
   readonly temper?: string;
-  /** Whom set closed admits; as the reference where absent. */
+  /** Rule of set closed; as in Ironic if absent. */
   readonly closed?: string;
 };
 
-/** Rules that a patch asks where the field has a route of its own: those of that route. */
+/** Rules of a patch on a field with a separate route: those of that route. */
 const asRoute = (act: string) => ({
   temper: `rule:baremetal:node:${act}`,
   closed: `rule:baremetal:node:${act}`,
 });
 
-/** Parts of a node with a rule beside that of their field. */
+/** Parts of a node with a rule in addition to that of their field. */
 const guardedKeys: readonly Guarded[] = [
   {
     what: 'bmc_address',
@@ -183,7 +183,7 @@ const guardedKeys: readonly Guarded[] = [
     says: 'Change the class of a node, which says by which runbook it is cleaned: operators and managers of the owner.',
     field: 'update',
     temper: freeSteps,
-    // A file that opens the update of nodes to an owner opens this to the owner's managers.
+    // A file that lets an owner update nodes opens this to the owner's managers.
     closed: `(${freeSteps}) and rule:baremetal:node:update`,
   },
   {
@@ -200,7 +200,7 @@ const guardedKeys: readonly Guarded[] = [
   },
 ];
 
-/** Steps that replace what a host starts from or what guards it: in runbooks of projects they are for operators to admit. */
+/** Steps that replace what a host boots or what protects it. In runbooks of projects, only operators admit them. */
 const operatorSteps: readonly (readonly [step: string, says: string])[] = [
   ['firmware.update', 'replace firmware'],
   ['deploy.update_nvidia_nic_firmware_image', 'replace the firmware of network cards'],
@@ -212,10 +212,10 @@ const operatorSteps: readonly (readonly [step: string, says: string])[] = [
   ['deploy.generic_container_step', 'run containers in the ramdisk'],
 ];
 
-/** The prefix of the rules for single steps. */
+/** Prefix of the rules for single steps. */
 const stepRule = 'baremetal:step:execute:';
 
-/** Names that the reference does not have. */
+/** Names that Ironic does not have. */
 export const addedRules: readonly TemperRuleRow[] = [
   {
     name: 'temper:node:run_runbook',
@@ -243,7 +243,7 @@ export const addedRules: readonly TemperRuleRow[] = [
   ...guardedKeys.map(({ what, says, temper, field, closed }) => ({
     name: `temper:node:update:${what}`,
     check: temper ?? operators,
-    // There a key of a node needs what its field needs.
+    // In set ironic, a key of a node needs the rule of its field.
     ironic: fieldRules[field],
     ...(closed && { closed }),
     says,
@@ -358,7 +358,7 @@ export const addedRules: readonly TemperRuleRow[] = [
   {
     name: 'temper:runbook:share_trait',
     check: operators,
-    // There a trait approves every runbook that bears it, wherever the runbook comes from.
+    // In set ironic, a trait approves every runbook that has it, whatever the runbook's origin.
     ironic: 'rule:baremetal:runbook:update or rule:baremetal:runbook:create',
     closed: operators,
     says: 'Put a trait on a runbook that belongs to another project’s runbooks, or to the system’s: operators only.',
@@ -505,17 +505,14 @@ export const addedRules: readonly TemperRuleRow[] = [
   },
 ];
 
-/** The added names for set `ironic`. */
 export const addedToIronic: readonly TemperRuleRow[] = addedRules.flatMap(({ ironic, ...row }) =>
   ironic === null ? [] : [{ ...row, check: ironic ?? row.check }],
 );
 
-/** The added names for set `closed`. */
 export const addedToClosed: readonly TemperRuleRow[] = addedRules.map(({ ironic, closed, ...row }) => ({
   ...row,
   check: closed ?? ironic ?? row.check,
 }));
 
-/** Rows as rules of the product. */
 export const registered = (rows: readonly TemperRuleRow[]): RegisteredRule[] =>
   rows.map(({ name, check, says }) => ({ name, check, says, scopes }));

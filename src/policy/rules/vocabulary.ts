@@ -1,18 +1,17 @@
-/** The words a product's rules may use: what callers carry and what targets hold. Anything else is a slip of the pen. */
+/** The words that Temper's rules may use: credentials of callers and keys of targets. Any other word is a typing mistake. */
 
 import { credentialKeys, serviceProjectKey } from '../engine/credentials';
 import { targetKeys } from '../engine/targets';
 
 export type Vocabulary = {
-  /** Credentials by name, and what each holds. */
+  /** Credentials by name, with their types. */
   readonly credentials: Readonly<Record<string, 'text' | 'boolean' | 'list'>>;
-  /** Keys of objects, as a message names them. */
+  /** Keys of objects, as messages name them. */
   readonly targets: readonly string[];
-  /** Whether some target can have this key; every target carries the caller's own credentials too. */
+  /** True if some target can have this key. Every target also holds the caller's credentials. */
   isKey(key: string): boolean;
 };
 
-/** The words of this product. */
 export const vocabulary: Vocabulary = {
   credentials: credentialKeys,
   targets: Object.keys(targetKeys),
