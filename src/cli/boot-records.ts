@@ -1,16 +1,15 @@
-/** What `temper image` and `temper ramdisk` do alike with the records of what the boot service serves. */
+/** Shared commands of `temper image` and `temper ramdisk` for records of the boot service. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { keyLines, listing, plainText } from './tables';
 
 type Kind<One> = {
-  /** In one word, as its path has it. */
+  /** One word, as in the API path. */
   readonly resource: string;
   readonly headings: readonly string[];
   cells(one: One): readonly unknown[];
-  /** Of the command that removes one. */
+  /** Description of the command `remove`. */
   readonly removal: string;
-  /** What is said of one that was. */
   removed(name: string): string;
 };
 
@@ -30,12 +29,11 @@ export const bootRecords = <One extends object>({ resource, headings, cells, rem
   };
 
   return {
-    /** Makes a record, and prints it. */
     async create({ api, print }: Context, values: object): Promise<void> {
       print((await api.send('POST', path, values)) as One, keyLines);
     },
 
-    /** Adds the commands that list, show and remove them. */
+    /** Adds the commands list, show and remove. */
     addTo(command: Command, acting: Acting): void {
       command.command('list').description(`all ${things}`).action(acting(list));
       command.command('show').description(`one ${resource}`).argument('<name>').action(acting(show));

@@ -1,4 +1,4 @@
-/** `temper boot`: what stands beside the boot service, on the host that serves a boot network. */
+/** `temper boot`: set-up of dnsmasq on the host that serves a boot network. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
@@ -37,7 +37,6 @@ const dnsmasq = async (
   print({ config }, () => `Written: ${config}\nStart it with: dnsmasq --keep-in-foreground --conf-file=${config}\n`);
 };
 
-/** Adds the commands about the boot network. */
 export const addBoot = (program: Command, acting: Acting): void => {
   program
     .command('boot')

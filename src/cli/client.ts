@@ -1,4 +1,4 @@
-/** The API over HTTP: JSON in and out, refusals and silence as faults, the login done when it is first needed. */
+/** HTTP client of the API: JSON bodies, errors as CliFault, and login on first use. */
 import { longestApiAnswer, textWithin } from '../model/bodies';
 import { errorSentence, fetchReason } from '../model/error-texts';
 import { cutOffBy, endingWithin } from '../model/signals';
@@ -11,23 +11,22 @@ import { plainText } from './tables';
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
 export type Client = {
-  /** The parsed body; undefined where there is none. Throws CliFault. */
+  /** The parsed body; undefined if there is none. Throws CliFault. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, read by those who know them
   send(method: Method, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<any>;
   /**
-   * The reply itself, for a stream; without a limit of time. Throws CliFault where there is no answer, never for a status.
+   * The raw reply, for a stream, without a time limit. Throws CliFault if no reply arrives, never for a status.
    * @param until ends it before the command does
    */
   open(path: string, headers: Readonly<Record<string, string>>, until?: AbortSignal): Promise<Response>;
-  /** The fault that a reply which is not good stands for. */
+  /** Throws the CliFault of an error reply. */
   refusal(reply: Response): Promise<never>;
-  /** Base of the API. */
+  /** Base URL of the API. */
   where(): Promise<string>;
 };
 
 const requestLimitMs = 120_000;
 
-/** A request that has an end. */
 type Init = Omit<RequestInit, 'headers' | 'signal'> & {
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,7 +51,6 @@ const withoutLogin = (target: Target): Session | undefined => {
   }
 };
 
-/** A session; it logs in where that is needed. */
 const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSignal): Promise<Session> => {
   const ready = withoutLogin(target);
   if (ready) return ready;
@@ -68,7 +66,7 @@ const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSig
   return { url: at, headers: { 'x-auth-token': token } };
 };
 
-// What the API has no text for gets one of the command's; the statuses are those that proxies and identity services answer alone.
+// Texts for error replies without a message from the API. Only proxies and Keystone send these statuses.
 const withoutWords: Readonly<Record<number, string>> = {
   401: 'These credentials or this token are not accepted, or the token has ended: sign in again.',
   403: 'This caller may not do that.',
@@ -81,7 +79,7 @@ const throwRefusal = async (reply: Response): Promise<never> => {
   const words =
     errorSentence(text) ?? withoutWords[reply.status] ?? `The server answered ${reply.status} with no reason.`;
   const says = reply.status === 401 ? `${words.replace(/\.$/, '')}. ${signInAgain}` : words;
-  // 5xx without our words is a proxy or a process that is going away.
+  // A 5xx without an API message comes from a proxy or a process that shuts down.
   const exit = reply.status >= 500 && errorSentence(text) === undefined ? 'unreachable' : 'refused';
   return stop(exit, `${plainText(says)} (HTTP ${reply.status})`, reply.status);
 };
@@ -98,7 +96,7 @@ const parsedBody = async (reply: Response): Promise<unknown> => {
   }
 };
 
-/** @param cloud name in clouds.yaml that was asked for, if any */
+/** @param cloud name in clouds.yaml, if given */
 export const createApiClient = (deps: CliDeps, cloud: string | undefined): Client => {
   const look = () => {
     const found = apiTarget(deps, cloud);
@@ -135,7 +133,7 @@ export const createApiClient = (deps: CliDeps, cloud: string | undefined): Clien
       deps.signal.throwIfAborted();
       return stop('unreachable', `The API at ${url} did not answer: ${fetchReason(thrown)}.`);
     }
-    // A token may have ended since; a second refusal is meant.
+    // The token may have expired, so the client logs in a second time. The next 401 is final.
     if (reply.status !== 401 || !again || target().target.credentials.is !== 'keystone') return reply;
     session = undefined;
     return exchange(path, init, false);

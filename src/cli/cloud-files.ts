@@ -1,4 +1,4 @@
-/** A cloud of clouds.yaml, with what secure.yaml says of it, from the places where openstacksdk looks. */
+/** Reads a cloud of clouds.yaml and secure.yaml, from the same paths as openstacksdk. */
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { asDocument, type Document, isDocument } from '../model/document';
@@ -11,11 +11,10 @@ const places = (home: string, name: string): string[] => [
   join('/etc/openstack', name),
 ];
 
-/** Places of clouds.yaml, as openstacksdk has them. */
 const cloudFiles = ({ env, home }: CliDeps): string[] =>
   env.OS_CLIENT_CONFIG_FILE ? [env.OS_CLIENT_CONFIG_FILE] : places(home, 'clouds.yaml');
 
-/** Places of secure.yaml, as openstacksdk has them: also where OS_CLIENT_CONFIG_FILE says where clouds.yaml is. */
+/** These paths apply even if OS_CLIENT_CONFIG_FILE names clouds.yaml, as in openstacksdk. */
 const secureFiles = ({ env, home }: CliDeps): string[] => [
   ...(env.OS_CLIENT_SECURE_FILE ? [env.OS_CLIENT_SECURE_FILE] : []),
   ...places(home, 'secure.yaml'),
@@ -24,7 +23,7 @@ const secureFiles = ({ env, home }: CliDeps): string[] => [
 const firstOf = (deps: CliDeps, files: readonly string[]): string | undefined =>
   files.find((path) => deps.readFile(path) !== undefined);
 
-/** As openstacksdk: what only another user of the machine may read is passed over, but not what the caller named. */
+/** As in openstacksdk, an unreadable file is skipped, unless the caller named it. */
 const firstSecure = (deps: CliDeps): string | undefined =>
   secureFiles(deps).find((path) => {
     try {
@@ -39,11 +38,11 @@ const cloudsIn = (deps: CliDeps, file: string): Document => {
   try {
     return asDocument(asDocument(parse(deps.readFile(file)!)).clouds);
   } catch {
-    return stop('usage', `${file} is not valid YAML.`); // its own text would quote the file, which holds passwords
+    return stop('usage', `${file} is not valid YAML.`); // the parser's message would quote the file, which holds passwords
   }
 };
 
-/** As openstacksdk merges: objects by their keys, and of anything else the second stands. */
+/** Merges as openstacksdk: objects by key; for other values the second wins. */
 const merged = (first: Document, second: Document): Document =>
   Object.fromEntries([
     ...Object.entries(first),
@@ -53,7 +52,7 @@ const merged = (first: Document, second: Document): Document =>
     }),
   ]);
 
-/** Throws CliFault (usage) where there is no such cloud. */
+/** Throws CliFault (usage) if there is no such cloud. */
 export const cloudOfFiles = (deps: CliDeps, name: string): Document => {
   const files = cloudFiles(deps);
   const file = firstOf(deps, files) ?? stop('usage', `Cloud ${name}: there is no ${files.join(' and no ')}.`);

@@ -1,10 +1,10 @@
-/** Where the API is and who is calling, from TEMPER_*, OS_* or clouds.yaml with secure.yaml, as the OpenStack clients read them. */
+/** API address and credentials from TEMPER_*, OS_* or clouds.yaml with secure.yaml, read as OpenStack clients do. */
 import { asDocument } from '../model/document';
 import { cloudOfFiles } from './cloud-files';
 import type { CliDeps, Trust } from './deps';
 import { stop } from './faults';
 
-/** What to present to Keystone. */
+/** Login request for Keystone. */
 export type Login = { readonly authUrl: string; readonly identity: unknown; readonly scope?: unknown };
 
 type Credentials =
@@ -14,7 +14,7 @@ type Credentials =
   | { readonly is: 'none' };
 
 export type Target = {
-  /** Base of the API; null where the identity service's catalogue must say. */
+  /** Base URL of the API; null if Keystone's catalogue must supply it. */
   readonly url: string | null;
   readonly credentials: Credentials;
   readonly trust: Trust;
@@ -141,10 +141,7 @@ const trustOf = (cloud: Cloud | undefined, { env }: CliDeps): Trust => ({
   insecure: cloud?.verify === false,
 });
 
-/**
- * Where to go and as whom. TEMPER_URL and TEMPER_TOKEN come before everything; then a cloud by name, then OS_*.
- * Throws CliFault (usage) where something is missing.
- */
+/** Order: TEMPER_URL and TEMPER_TOKEN, a cloud by name, OS_*. Throws CliFault (usage) if something is missing. */
 export const apiTarget = (deps: CliDeps, cloudName: string | undefined): Target => {
   const own = ownCredentials(deps);
   const name = cloudName ?? (own ? undefined : deps.env.OS_CLOUD);

@@ -1,4 +1,4 @@
-/** `temper console`: the node's serial line on this terminal, or in a pipe. */
+/** `temper console`: a node's serial line on the terminal or in a pipe. */
 import { type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import type { Socket } from 'node:net';
@@ -13,7 +13,7 @@ type Ticket = { readonly url: string; readonly ticket: string };
 const connectMs = 60_000;
 const longestRefusal = 4_096;
 
-/** Finds `~.` at the start of a line, as ssh and ipmitool have it; `~~` there is one `~`. @returns what is to be sent, and whether it ends */
+/** Finds `~.` at the start of a line, as ssh and ipmitool do; `~~` there is one `~`. @returns bytes to send, and true at the end */
 export const escapes = (): ((typed: Buffer) => { readonly send: Buffer; readonly ends: boolean }) => {
   const [tilde, dot, returned, newline] = [0x7e, 0x2e, 0x0d, 0x0a];
   let atStart = true;
@@ -81,7 +81,7 @@ const readConsole = async ({ api, deps }: Context, node: string): Promise<void> 
   const filter = escapes();
   const raw = keyboard.isTTY === true;
   const type = (typed: Buffer) => {
-    // Only a terminal has an escape: a pipe's bytes go as they are.
+    // Only a terminal has an escape sequence; a pipe's bytes pass unchanged.
     const { send, ends } = raw ? filter(typed) : { send: typed, ends: false };
     if (send.length > 0) socket.write(send);
     if (ends) socket.end();
@@ -108,7 +108,6 @@ const readConsole = async ({ api, deps }: Context, node: string): Promise<void> 
   }
 };
 
-/** Adds the command. */
 export const addConsole = (program: Command, acting: Acting): void => {
   program
     .command('console <node>')

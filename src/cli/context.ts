@@ -1,4 +1,4 @@
-/** What every command has at hand: the API, its output in two forms, and the options that all commands share. */
+/** Context of a command: the API client, output in two forms, and the shared options. */
 import type { Command } from 'commander';
 import { type Client, createApiClient } from './client';
 import type { CliDeps } from './deps';
@@ -8,22 +8,22 @@ export type Context = {
   readonly deps: CliDeps;
   readonly api: Client;
   readonly json: boolean;
-  /** Of the terminal in characters; undefined where the output goes to a file or a pipe. */
+  /** Terminal width in characters; undefined for a file or a pipe. */
   readonly width: number | undefined;
-  /** Prints the value as JSON where that was asked for, else the text that `tell` makes of it. */
+  /** Prints the value as JSON with --json, else as text. */
   print<T>(value: T, toText: (value: T) => string): void;
-  /** The exit status, where the command ends without a fault. */
+  /** Sets the exit status of a command that ends without a fault. */
   end(status: number): void;
 };
 
 type Shared = { readonly json?: boolean; readonly osCloud?: string };
 
-/** A command's action, with its context before its own arguments and options. */
+/** A command's action, with the context before its arguments and options. */
 export type Acting = <Args extends unknown[]>(
   act: (context: Context, ...args: Args) => Promise<void>,
 ) => (...given: unknown[]) => Promise<void>;
 
-/** @param end takes the exit status of what was done */
+/** @param end receives the exit status */
 export const actingWith =
   (deps: CliDeps, end: (status: number) => void): Acting =>
   (act) =>

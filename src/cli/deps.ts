@@ -1,44 +1,44 @@
-/** What the command is given: the world it runs in, so that tests can give it another. */
+/** Environment of the command, injected so that tests can replace it. */
 import type { DhcpOptions } from '../model/boot/dhcp';
 import type { DiskFormat, ImageValues } from '../model/boot/images';
 import type { RamdiskValues } from '../model/boot/ramdisks';
 
-/** How a server is trusted beyond the system's own certificates. */
+/** Trust in a server beyond the system's certificates. */
 export type Trust = { readonly caFile?: string; readonly insecure?: boolean };
 
-/** A history's replay: how many events there were, and what did not fit this build. */
+/** Result of a replay: number of events, and the mismatch with this build. */
 export type Replayed = { readonly events: number; readonly fault: string | null };
 
-/** A run as replay must know it to find its history. */
+/** Facts of a run that replay needs to find its history. */
 export type RunName = { readonly uuid: string; readonly node_uuid: string; readonly verb: string };
 
-/** How one thing was found. `todo` says what to do about it. */
+/** Result of one check. `todo` advises the operator. */
 export type Finding =
   | { readonly is: 'ok' | 'skipped'; readonly says: string }
   | { readonly is: 'failed'; readonly says: string; readonly todo: string };
 export type DoctorCheck = { readonly name: string; find(): Promise<Finding> };
 
-/** How many secrets are sealed to which keys. */
+/** Number of secrets sealed to a key. */
 export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
 
-/** Sealed secrets, as a BMC worker may open them. */
+/** Access to sealed secrets with the rights of a BMC worker. */
 export type SecretsTool = {
   keys(): Promise<readonly KeyUse[]>;
   reseal(): Promise<{
     readonly counts: Readonly<Record<'kept' | 'sealed' | 'foreign' | 'unused', number>>;
     readonly keys: readonly KeyUse[];
   }>;
-  /** What of a node's credentials would go elsewhere; undefined where nothing would. */
+  /** Credentials of a node that would move; undefined if none would. */
   findMove(node: string): Promise<{ readonly from: string; readonly to: string; make(): Promise<void> } | undefined>;
   close(): Promise<void>;
 };
 
-/** The files of a ramdisk: a kernel with its initramfs, or an image that holds both. */
+/** Files of a ramdisk: a kernel with its initramfs, or an image of both. */
 type RamdiskFiles =
   | { readonly kernel: string; readonly initrd: string; readonly arch: string }
   | { readonly iso: string };
 
-/** What became of an import, or would: how many of each kind, and line by line what was not taken as it is. */
+/** Result of an import or a dry run: counts per kind, and a line for each deviation. */
 export type ImportReport = {
   readonly dry_run: boolean;
   readonly counts: Readonly<
@@ -57,42 +57,42 @@ export type ImportReport = {
 export type CliDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   fetchWith(trust: Trust): typeof fetch;
-  /** The text of a file, or undefined where there is none. */
+  /** Undefined if there is no such file. */
   readFile(path: string): string | undefined;
-  /** Replaces the text of a file that is there. */
+  /** Replaces the text of an existing file. */
   writeFile(path: string, text: string): void;
-  /** Names of the files directly in a folder, or undefined where it is none. */
+  /** Names of the files directly in a folder; undefined if it is no folder. */
   filesIn(path: string): readonly string[] | undefined;
   readonly home: string;
   out(text: string): void;
-  /** The terminal that `out` writes to; absent where it is a file or a pipe. */
+  /** The terminal of `out`; absent for a file or a pipe. */
   readonly terminal?: NodeJS.WriteStream;
   err(text: string): void;
-  /** Where bytes come from and go to for a command that connects both with a node; absent where there is neither. */
+  /** Byte streams for a command that connects to a node; absent if there are none. */
   readonly keyboard?: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly screen?: NodeJS.WritableStream;
-  /** Asks the user; undefined where there is no terminal. */
+  /** Prompts the user; undefined without a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
-  /** Aborts when the command is asked to end. */
+  /** Aborts when the command must end. */
   readonly signal: AbortSignal;
-  /** Checks of what the processes' own settings name, where the environment holds them. */
+  /** Checks of the processes' own settings, if the environment holds them. */
   checks(): readonly DoctorCheck[];
-  /** Replays a run against this build; the text is a workflow's id. */
+  /** Replays a run against this build; a text is a workflow's id. */
   replay(of: RunName | string): Promise<Replayed>;
-  /** A new pair of keys, each half in base64. */
+  /** A new key pair, each half in base64. */
   newKeys(): { readonly public: string; readonly private: string };
-  /** Makes and stores a boot image in a folder, that of the settings when absent. @returns what its record holds. Throws CliFault */
+  /** Makes and stores a boot image; the default folder comes from the settings. @returns values of its record. Throws CliFault */
   storeRamdisk(given: RamdiskFiles & { readonly dir?: string }): Promise<Omit<RamdiskValues, 'name' | 'arch' | 'args'>>;
-  /** Stores an image's file in a folder, that of the settings when absent. @returns what its record holds. Throws CliFault */
+  /** Stores an image file; the default folder comes from the settings. @returns values of its record. Throws CliFault */
   storeImage(given: {
     readonly file: string;
     readonly dir?: string;
   }): Promise<Pick<ImageValues, 'sha256' | 'bytes'> & { readonly disk_format?: DiskFormat }>;
-  /** Makes the folder that dnsmasq serves a boot network from, that of the settings when absent. @returns its configuration's path. Throws CliFault */
+  /** Makes the folder of dnsmasq; the default comes from the settings. @returns path of the configuration. Throws CliFault */
   prepareDhcp(given: DhcpOptions & { readonly dir?: string }): Promise<string>;
-  /** Opens the store of sealed secrets as the environment's settings say. Throws CliFault (usage). */
+  /** Opens the sealed secrets with the environment's settings. Throws CliFault (usage). */
   secrets(): SecretsTool;
-  /** Imports an Ironic database, with the settings of an API process. Throws CliFault (usage, refused). */
+  /** Imports an Ironic database with the settings of an API process. Throws CliFault (usage, refused). */
   importIronic(given: {
     readonly url: string | undefined;
     readonly dryRun: boolean;

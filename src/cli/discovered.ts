@@ -1,4 +1,4 @@
-/** `temper discovered`: machines that no node stands for, for an operator to enrol, refuse or remove. */
+/** `temper discovered`: machines without a node, which operators enrol, refuse or remove. */
 import type { Command } from 'commander';
 import type { DiscoveredClaims } from '../model/boot/discovery';
 import type { Acting, Context } from './context';
@@ -92,7 +92,6 @@ const remove = async ({ api, print }: Context, uuid: string): Promise<void> => {
 
 const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
-/** Adds the commands about discovered machines. */
 export const addDiscovered = (program: Command, acting: Acting): void => {
   const discovered = program
     .command('discovered')

@@ -1,4 +1,4 @@
-/** `temper disruption-budgets`: how many of a project's nodes may be missing at once, whatever rollouts want. */
+/** `temper disruption-budgets`: limits of a project's nodes that may be unavailable at once. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
@@ -52,7 +52,7 @@ const budgetTable = listing<Budget>(
 
 const amount = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
 
-/** `key=value,value` as the API takes it. Throws CliFault (usage). */
+/** Parses `key=value,value`. Throws CliFault (usage). */
 const budgetQuery = (pairs: readonly string[]): Record<string, string[]> =>
   Object.fromEntries(
     pairs.map((pair) => {
@@ -98,7 +98,6 @@ const limited = (command: Command): Command =>
     .option('--query <key=value...>', 'which nodes: resource_class=gold properties.rack=r1,r2; all where absent')
     .option('--description <text>', 'what it is for');
 
-/** Adds the commands about disruption budgets. */
 export const addDisruptionBudgets = (program: Command, acting: Acting): void => {
   const budgets = program
     .command('disruption-budgets')

@@ -1,4 +1,4 @@
-/** `temper doctor`: looks at every part an installation needs, and says what to do about those that do not answer. */
+/** `temper doctor`: checks every part of an installation and advises on each failure. */
 import type { Command } from 'commander';
 import { ramdiskSourceOf } from '../model/lifecycle/plan-boot';
 import type { Acting, Context } from './context';
@@ -21,7 +21,7 @@ const todoOf: Readonly<Record<CliFault['exit'], string>> = {
   refused: 'Are the credentials those of a system reader or operator?',
 };
 
-/** The rules do not show it to these credentials: that is no fault of the installation. */
+/** These credentials lack a right. The installation is not at fault. */
 class NeedsOperator extends Error {}
 
 const needsOperator = (thrown: unknown): never => {
@@ -30,7 +30,7 @@ const needsOperator = (thrown: unknown): never => {
   throw thrown;
 };
 
-/** What a check throws is a finding too. */
+/** An error in a check becomes a finding. */
 const findingOf = async ({ find }: DoctorCheck): Promise<Finding> => {
   try {
     return await find();
@@ -73,7 +73,7 @@ const recovery: (context: Context) => DoctorCheck = ({ api }) => ({
   },
 });
 
-/** Of all nodes that the caller may see these fields, a page at a time: an answer holds a thousand at most. */
+/** Reads these fields of all visible nodes page by page: a response holds at most a thousand. */
 const everyNode = async <Fields>({ api }: Context, fields: string): Promise<Fields[]> => {
   const all: (Fields & { readonly uuid: string })[] = [];
   for (let more = true; more; ) {
@@ -121,7 +121,7 @@ const sourceName = (node: Booting): string => {
   return source === 'operator' ? 'what the operator serves' : 'TEMPER_DEFAULT_RAMDISK';
 };
 
-/** Which ramdisk nodes boot: those that take the installation's are refused where that is not set. */
+/** Ramdisks of nodes. Nodes that use the installation's ramdisk are refused if none is set. */
 const ramdisks: (context: Context) => DoctorCheck = (context) => ({
   name: 'ramdisks',
   async find() {
@@ -165,7 +165,7 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
     bmc(context, node),
   ];
   const findings: ({ name: string } & Finding)[] = [];
-  // All at once, because what is away takes seconds to be away; printed in their order.
+  // Checks run in parallel, because a timeout takes seconds; output keeps their order.
   for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: findingOf(check) }))) {
     findings.push({ name, ...(await finding) });
     if (!context.json) context.deps.out(printFinding(name, await finding));
@@ -177,7 +177,6 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
   context.end(failed === 0 ? exits.ok : exits.refused);
 };
 
-/** Adds the command. */
 export const addDoctor = (program: Command, acting: Acting): void => {
   program
     .command('doctor')

@@ -1,10 +1,10 @@
-/** Documents that people write for a command: JSON or YAML in a file. */
+/** Reads user documents from files: JSON or YAML. */
 import { LineCounter, parseDocument, YAMLParseError } from 'yaml';
 import type { CliDeps } from './deps';
 import { stop } from './faults';
 import { plainText } from './tables';
 
-/** A file as it is read: what it means, and where in its text that stands. */
+/** Value and position of a parsed file. */
 export type ReadDocument = {
   readonly value: unknown;
   /** The parser's tree. */
@@ -13,14 +13,14 @@ export type ReadDocument = {
   readonly lineAt: (offset: number) => number;
 };
 
-/** What helps beside what the parser says. */
+/** Advice added to messages of the parser. */
 const advice: readonly (readonly [says: RegExp, does: string])[] = [
   [/^Tabs are not allowed/, 'indent with spaces.'],
   [/^Map keys must be unique/, 'a key stands there once.'],
   [/^Alias resolution is disabled/, 'write the value out where it is used; aliases are not read.'],
 ];
 
-/** The parser's sentence without the text of the file, which it repeats. */
+/** The parser's message without its quote of the file. */
 const sentenceOf = (file: string, thrown: Error): string => {
   const [said = ''] = thrown.message.split('\n');
   const says = said.replace(/ at line \d+, column \d+:?$/, '');
@@ -30,7 +30,7 @@ const sentenceOf = (file: string, thrown: Error): string => {
   return plainText(`${where}: ${says}${does === undefined ? '.' : `: ${does}`}`);
 };
 
-/** Reads a file. Throws CliFault (usage) where there is none, or it is neither JSON nor YAML; aliases are not read. */
+/** Throws CliFault (usage) if the file is missing, or is neither JSON nor YAML. Aliases are refused. */
 export const readDocument = (deps: Pick<CliDeps, 'readFile'>, file: string): ReadDocument => {
   const text = deps.readFile(file) ?? stop('usage', `There is no file ${file}.`);
   const lines = new LineCounter();
@@ -46,10 +46,10 @@ export const readDocument = (deps: Pick<CliDeps, 'readFile'>, file: string): Rea
   }
 };
 
-/** The value in a file. Throws as readDocument does. */
+/** Throws as readDocument. */
 export const documentIn = (deps: Pick<CliDeps, 'readFile'>, file: string): unknown => readDocument(deps, file).value;
 
-/** The list that a document is, or has under a key; undefined where it has none. */
+/** The list that a document is, or has under a key; else undefined. */
 export const listIn = (document: unknown, key: string): unknown[] | undefined => {
   const list = Array.isArray(document) ? document : (document as Record<string, unknown> | null)?.[key];
   return Array.isArray(list) ? list : undefined;

@@ -1,4 +1,4 @@
-/** Which run a person means: its UUID, the beginning of one, or the node that it is about. */
+/** Finds a run by its UUID, the UUID's beginning, or its node. */
 import type { Context } from './context';
 import { stop } from './faults';
 import type { Run } from './run-texts';
@@ -6,7 +6,7 @@ import { plainText } from './tables';
 
 const wholeUuid = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 const beginning = /^[0-9a-f][0-9a-f-]{3,35}$/i;
-// Two are enough to see that it is not the only one.
+// Two rows prove that a match is ambiguous.
 const enough = '2';
 
 const listed = async ({ api }: Context, query: Readonly<Record<string, string>>): Promise<readonly Run[]> => {
@@ -16,7 +16,7 @@ const listed = async ({ api }: Context, query: Readonly<Record<string, string>>)
 
 const isMissing = (thrown: unknown): boolean => (thrown as { status?: unknown }).status === 404;
 
-/** The newest run of a node; undefined where there is no such node, or none of its runs can be seen. */
+/** The newest run of a node; undefined without such a node or a visible run. */
 const newestOf = async (context: Context, node: string): Promise<Run | undefined> => {
   try {
     return (await listed(context, { node, limit: '1' }))[0];
@@ -30,8 +30,8 @@ const saying = (run: Run): string =>
   `${run.uuid} (${plainText(run.verb)} of ${plainText(run.node_name ?? run.node_uuid)})`;
 
 /**
- * The UUID of the run that is meant. A text that can be the beginning of a UUID and the name of a node is refused where both
- * exist, because acts on runs must not hit another. Throws CliFault.
+ * UUID of a run. A text that matches a UUID's beginning and a node's name is refused, because acts must not reach the
+ * wrong run. Throws CliFault.
  */
 export const findRun = async (context: Context, ident: string): Promise<string> => {
   if (wholeUuid.test(ident)) return ident;

@@ -1,4 +1,4 @@
-/** Reads a stream of server-sent events through lost connections, until the server says that nothing more can come. */
+/** Follows a server-sent event stream across lost connections, until the server reports its end. */
 import { eventsOf } from '../model/event-streams';
 import { pause } from '../model/passes';
 import type { Context } from './context';
@@ -9,15 +9,15 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
 type Following = {
-  /** Gets the data of each event, once. */
+  /** Called with the data of each event, once. */
   readonly onEvent: (data: string) => void | Promise<void>;
-  /** A connection was cut off, or the server is away for a moment. @param says which of them, and that it is tried again */
+  /** A connection was lost, or the server is temporarily unavailable. @param says cause, and that a retry follows */
   readonly onCut: (says: string) => void;
-  /** Ends it before the command does. */
+  /** Ends the stream before the command does. */
   readonly until?: AbortSignal;
 };
 
-/** Why a connection ended that may be tried again. Throws a refusal, and the reason of an end that was wanted. */
+/** Reason of a disconnection that may be retried. Rethrows a refusal and an intended abort. */
 const cutOf = (thrown: unknown, signal: AbortSignal): string => {
   signal.throwIfAborted();
   if (!(thrown instanceof CliFault))
@@ -26,7 +26,7 @@ const cutOf = (thrown: unknown, signal: AbortSignal): string => {
   return `${plainText(thrown.message)} Trying again.`;
 };
 
-/** Throws CliFault where the server refuses, and the reason of the signal that ends it. */
+/** Throws CliFault if the server refuses, and the reason of an aborted signal. */
 export const follow = async ({ api, deps }: Context, path: string, following: Following): Promise<void> => {
   const { onEvent, onCut, until } = following;
   const signal = until ? AbortSignal.any([deps.signal, until]) : deps.signal;
@@ -47,7 +47,7 @@ export const follow = async ({ api, deps }: Context, path: string, following: Fo
     const connected = await connect().catch((thrown) => onCut(cutOf(thrown, signal)));
     if (connected === 'over') return;
     if (place !== before) pauseMs = firstPauseMs;
-    // After its last event the server ends the stream; the next answer says whether more can come.
+    // The server closes the stream after its last event. The next response shows if more can come.
     if (connected === 'ended' && place !== before) continue;
     await pause(pauseMs, signal);
     signal.throwIfAborted();

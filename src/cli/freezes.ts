@@ -1,4 +1,4 @@
-/** `temper freezes`: an operator's lock-outs on nodes. */
+/** `temper freezes`: freezes of nodes by operators. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
@@ -34,7 +34,7 @@ const frozenTable = listing<Freeze>(
   ],
 );
 
-/** When it is over, as ISO time; null lasts until it is ended. Throws CliFault (usage). */
+/** End as ISO time; null for a freeze without end. Throws CliFault (usage). */
 export const untilOf = ({ until, for: span }: Pick<Added, 'until' | 'for'>, now: number): string | null => {
   if (until !== undefined && span !== undefined) stop('usage', 'Give --until or --for, not both.');
   if (until !== undefined) return until;
@@ -68,7 +68,6 @@ const endFreeze = async ({ api, print }: Context, freeze: string): Promise<void>
   print({ uuid: freeze, active: false }, ({ uuid }) => `Freeze ${plainText(uuid)} has ended.\n`);
 };
 
-/** Adds the commands about freezes. */
 export const addFreezes = (program: Command, acting: Acting): void => {
   const freezes = program.command('freezes').description('lock nodes out: nothing is written to a frozen node’s BMC');
   pageOptions(

@@ -1,4 +1,4 @@
-/** `temper image`: the images that the boot service fetches once and sends to ramdisks. */
+/** `temper image`: images that the boot service fetches once and sends to ramdisks. */
 import type { Command } from 'commander';
 import { bytesWithin } from '../model/bodies';
 import { type DiskFormat, diskFormats, formatBytes, formatOf, type ImageValues } from '../model/boot/images';
@@ -51,7 +51,7 @@ const formatIn = (text: string | undefined): DiskFormat | undefined =>
 
 type Seen = { readonly bytes?: number; readonly disk_format?: DiskFormat };
 
-/** Size and format as the place shows them by its first bytes. Throws CliFault. */
+/** Size and format from the first bytes of the URL. Throws CliFault. */
 const lookAt = async ({ deps }: Context, url: string): Promise<Seen> => {
   const headers = { range: `bytes=0-${formatBytes - 1}`, 'accept-encoding': 'identity' };
   const answer = await deps
@@ -106,7 +106,6 @@ const addImage = async (context: Context, name: string, source: string, given: A
   await records.create(context, body);
 };
 
-/** Adds the commands about images. */
 export const addImages = (program: Command, acting: Acting): void => {
   const image = program.command('image').description('the images that the boot service sends to ramdisks');
   image

@@ -1,4 +1,4 @@
-/** `temper import`: takes an Ironic database over, past the API, where an API process could run. */
+/** `temper import`: imports an Ironic database directly into PostgreSQL, on a host of an API process. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import type { ImportReport } from './deps';
@@ -61,7 +61,6 @@ A node is refused that Ironic may still drive: put it into maintenance there fir
 Temper's side is TEMPER_DATABASE_URL (of role temper_api) and TEMPER_SECRETS_PUBLIC_KEYS, as an API process has them.
 `;
 
-/** Adds the command. */
 export const addImport = (program: Command, acting: Acting): void => {
   program
     .command('import')

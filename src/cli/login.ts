@@ -1,4 +1,4 @@
-/** Signs in at Keystone: a token, and where its catalogue says that the API is. */
+/** Login at Keystone: a token, and the API's address from the catalogue. */
 import { textWithin } from '../model/bodies';
 import { fetchReason, jsonObject } from '../model/error-texts';
 import { cutOffBy, endingWithin } from '../model/signals';
@@ -11,7 +11,7 @@ type Endpoint = { readonly interface?: string; readonly region_id?: string; read
 type Catalogue = readonly { readonly type?: string; readonly endpoints?: readonly Endpoint[] }[];
 
 const loginLimitMs = 30_000;
-/** Bytes: a token with the catalogue of a large cloud is some hundred thousand. */
+/** Bytes. A token with the catalogue of a large cloud has some hundred thousand. */
 const longestAnswer = 4 * 1024 * 1024;
 
 const endpointIn = (catalogue: Catalogue, { region, interface: wanted }: Target): string | null => {
@@ -32,7 +32,7 @@ const askKeystone = async (
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ auth: { identity, ...(scope !== undefined && { scope }) } }),
-      redirect: 'error', // a password is sent nowhere else
+      redirect: 'error', // the password must not reach another host
       signal: ending,
     });
     return cutOffBy(reply, ending);

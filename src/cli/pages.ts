@@ -1,4 +1,4 @@
-/** Lists that the API answers a page at a time: the page that was asked for, and a word where more follow. */
+/** Paged lists of the API: one page, and a notice if more rows follow. */
 import type { Command } from 'commander';
 import { ownPage } from '../model/resources/own-lists';
 import type { Context } from './context';
@@ -6,14 +6,14 @@ import { CliFault } from './faults';
 import { queryText } from './query';
 import { plainText } from './tables';
 
-/** Options that say which page. */
+/** Options that select the page. */
 export type PageOptions = { readonly limit?: string; readonly marker?: string };
 
 export type PagedList<Row> = {
   readonly path: string;
-  /** The key of the answer that holds the rows. */
+  /** Key of the rows in the response. */
   readonly rows: string;
-  /** By what a request for the page behind a row names it. */
+  /** The row's marker in a request for the next page. */
   marker(row: Row): string | number;
 };
 
@@ -23,7 +23,7 @@ const limitHelp = `at most so many, 1 to ${ownPage.most}; ${ownPage.unasked} whe
 
 export const limitOption = (command: Command): Command => command.option('--limit <number>', limitHelp);
 
-/** @param row what a row is in the list: `run` */
+/** @param row the item's word: `run` */
 export const pageOptions = (command: Command, row: string): Command =>
   limitOption(command).option(`--marker <${row}>`, `the page that follows this ${row}`);
 
@@ -32,14 +32,13 @@ const pathWith = (path: string, query: Query): string => {
   return asked === '' ? path : `${path}?${asked}`;
 };
 
-/** Whether a page has all the rows that it may have. */
 export const isFull = (rows: readonly unknown[], { limit }: PageOptions): boolean =>
   rows.length > 0 && rows.length >= Number(limit ?? ownPage.unasked);
 
 const rowsOf = <Row>(answer: unknown, { rows }: Pick<PagedList<Row>, 'rows'>): readonly Row[] =>
   (answer as Readonly<Record<string, readonly Row[]>>)[rows]!;
 
-/** The marker of the page that follows these rows; undefined where nothing follows. */
+/** The marker of the next page; undefined on the last page. */
 const nextOf = async <Row>(
   { api }: Pick<Context, 'api'>,
   list: PagedList<Row>,
@@ -52,15 +51,15 @@ const nextOf = async <Row>(
     const following = await api.send('GET', pathWith(list.path, { ...query, limit: '1', marker }));
     return rowsOf(following, list).length > 0 ? marker : undefined;
   } catch (thrown) {
-    // The page itself was answered; what could not be asked may be so.
+    // The page itself was read. More rows may follow.
     if (thrown instanceof CliFault) return marker;
     throw thrown;
   }
 };
 
 /**
- * Prints a page of a list, and where more rows follow says so on stderr, which a script's output stays clear of.
- * @param textOf makes the rows a text for people
+ * Prints one page. The notice of more rows goes to stderr, to keep a script's input clean.
+ * @param textOf formats the rows as text
  */
 export const printPage = async <Row>(
   context: Context,
@@ -78,7 +77,7 @@ export const printPage = async <Row>(
     );
 };
 
-/** All rows of a list, for what is looked for in them. */
+/** All rows of a list, for searches. */
 export const everyRow = async <Row>({ api }: Pick<Context, 'api'>, list: PagedList<Row>): Promise<readonly Row[]> => {
   const all: Row[] = [];
   for (let marker: string | undefined, full = true; full; ) {

@@ -1,10 +1,10 @@
-/** Values of a runbook's parameters on the command line: `--param name=value`. */
+/** Parameters of a runbook on the command line: `--param name=value`. */
 import { stop } from './faults';
 
-/** Gathers an option that may come several times. */
+/** Collects a repeatable option. */
 export const collect = (one: string, before: readonly string[] = []): string[] => [...before, one];
 
-/** What is JSON is taken as such (numbers, true, lists, objects, a text in quotes), all else as a text. */
+/** Valid JSON is parsed (numbers, true, lists, objects, a quoted text); anything else is a text. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -13,7 +13,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** The values by name. Throws CliFault (usage) where one has no name, or comes twice. */
+/** The values by name. Throws CliFault (usage) for a missing or duplicate name. */
 export const parametersOf = (given: readonly string[]): Record<string, unknown> => {
   const values = new Map<string, unknown>();
   for (const one of given) {

@@ -1,4 +1,4 @@
-/** A plan of a rollout as a file: read, and its faults named by the line in which they stand. */
+/** A rollout's plan in a file, with faults located by line. */
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
 import { isDocument } from '../model/document';
 import type { Context } from './context';
@@ -7,11 +7,11 @@ import { CliFault, stop } from './faults';
 
 export type PlanFile = {
   readonly document: Readonly<Record<string, unknown>>;
-  /** The same fault, with file and line where it is about something that the file holds. */
+  /** The same fault, with file and line if it concerns a key of the file. */
   readonly placed: (fault: unknown) => unknown;
 };
 
-/** Where the key, or the item, of this name stands in a node of a document, and what it holds. */
+/** Offset and value of a named key, or of an item, in a node of the document. */
 const stepInto = (node: unknown, name: string): { readonly at: number; readonly value: unknown } | undefined => {
   const start = (one: unknown): number | undefined => (one as Node | null)?.range?.[0];
   if (isMap(node)) {
@@ -24,7 +24,7 @@ const stepInto = (node: unknown, name: string): { readonly at: number; readonly 
   return at === undefined ? undefined : { at, value: item };
 };
 
-/** Names of what a refusal of the API is about: a key that it does not know, or the path of a field. */
+/** Names in a refusal of the API: an unknown key, or the path of a field. */
 const namesIn = (text: string): string[] => {
   const [, unknown] = /^Unexpected arguments: ([\w.-]+)/.exec(text) ?? [];
   if (unknown !== undefined) return [unknown];
@@ -32,7 +32,7 @@ const namesIn = (text: string): string[] => {
   return path === undefined ? [] : [...path.split('.'), ...(field === undefined ? [] : [field])];
 };
 
-/** The offset of the innermost of these names that the file holds; undefined where it has not even the first. */
+/** Offset of the innermost name that the file holds; undefined if the first is absent. */
 const offsetOf = (root: unknown, names: readonly string[]): number | undefined => {
   let found: number | undefined;
   let node = root;
@@ -45,7 +45,7 @@ const offsetOf = (root: unknown, names: readonly string[]): number | undefined =
   return found;
 };
 
-/** Throws CliFault (usage) where it is no plan. */
+/** Throws CliFault (usage) if the file holds no plan. */
 export const readPlanFile = ({ deps }: Context, file: string): PlanFile => {
   const { value: document, root, lineAt } = readDocument(deps, file);
   if (!isDocument(document)) return stop('usage', `${file} does not hold the keys and values of a plan.`);

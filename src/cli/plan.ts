@@ -1,4 +1,4 @@
-/** `temper plan`: what a request would do to a node, and everything that refuses it; nothing is touched. */
+/** `temper plan`: dry run of a request on a node, with every reason to refuse it. */
 import type { Command } from 'commander';
 import { type Document, isDocument } from '../model/document';
 import type { Acting, Context } from './context';
@@ -99,7 +99,6 @@ const reasonsText = (heading: string, reasons: readonly PlanRefusal[], width: nu
 const verdictOf = ({ would_run, refusals }: PlannedRequest): string =>
   would_run ? 'It would be accepted.' : `It would be refused, for ${times(refusals.length, 'reason')}.`;
 
-/** A plan for a person. */
 const planText = (plan: PlannedRequest, width: number | undefined): string =>
   [
     `${headOf(plan)}\n${verdictOf(plan)}\n`,
@@ -115,7 +114,7 @@ const planText = (plan: PlannedRequest, width: number | undefined): string =>
     reasonsText('Before it begins:', plan.concerns, width),
   ].join('');
 
-/** The body of a provision request in a file, JSON or YAML. Throws CliFault (usage). */
+/** Body of a provision request in a JSON or YAML file. Throws CliFault (usage). */
 const bodyIn = ({ deps }: Context, path: string): Document => {
   const body = documentIn(deps, path);
   return isDocument(body) ? body : stop('usage', `${path} holds no provision request: an object with a target.`);
@@ -139,7 +138,6 @@ const planNode = async (context: Context, node: string, given: PlanOptions): Pro
   context.end(planned.would_run ? exits.ok : exits.refused);
 };
 
-/** Adds the command. */
 export const addPlan = (program: Command, acting: Acting): void => {
   program
     .command('plan')

@@ -1,4 +1,4 @@
-/** A run's progress on a terminal: one line that is painted over, with steps, attempts and the time they can be expected to take. */
+/** Progress of a run on a terminal: one line with steps, attempts and expected times, repainted in place. */
 import { MultiBar, type Options, Presets } from 'cli-progress';
 import { type Run, type Step, stepsOf } from './run-texts';
 import { clock } from './spans';
@@ -7,9 +7,8 @@ import { cut, plainText } from './tables';
 export type Progress = {
   /** Prints a line above the bar. */
   say(line: string): void;
-  /** Paints the run as it is now. */
   show(run: Run): void;
-  /** Takes the bar away and leaves what was said. */
+  /** Removes the bar and keeps the printed lines. */
   close(): void;
 };
 
@@ -21,7 +20,7 @@ const ofStep = (step: Step, now: number): string => {
   return [`${step.interface}.${step.step}`, tries, took, usual, says].filter((part) => part !== null).join(', ');
 };
 
-/** How long the rest of the run can be expected to take; null where one of its steps was never seen to end. */
+/** Expected rest of the run; null if a remaining step has no known duration. */
 export const leftMs = (run: Run, now: number): number | null => {
   const left = (run.steps ?? []).slice(run.cursor);
   if (left.length === 0 || left.some(({ expected_ms }) => !expected_ms)) return null;
@@ -30,7 +29,6 @@ export const leftMs = (run: Run, now: number): number | null => {
   return left.reduce((sum, step) => sum + Math.max(0, step.expected_ms! - took(step)), 0);
 };
 
-/** The text beside the bar. */
 export const progressText = (run: Run, now: number): string => {
   if (run.finished_at) return plainText(run.state);
   const step = run.steps?.[run.cursor];
@@ -40,15 +38,15 @@ export const progressText = (run: Run, now: number): string => {
   return plainText(`${state}${rest}${step ? `: ${ofStep(step, now)}` : ''}`);
 };
 
-// Characters of the line that are not text: bar, counts, blanks.
+// Characters of the line beside the text: bar, counts, blanks.
 const besideText = 34;
 
-/** @param terminal that it is painted on; the caller closes the progress before the command ends */
+/** @param terminal output; the caller closes the progress before the command ends */
 export const startProgress = (terminal: NodeJS.WriteStream): Progress => {
   const options: Options = {
     clearOnComplete: true,
     hideCursor: true,
-    // The caller closes it, whatever ended the command.
+    // The caller closes it in every case.
     gracefulExit: false,
     stream: terminal,
     format: '{bar} {value}/{total}  {text}',
@@ -58,7 +56,7 @@ export const startProgress = (terminal: NodeJS.WriteStream): Progress => {
   let known: Run | undefined;
   const textNow = () => cut(known ? progressText(known, Date.now()) : '', Math.max(10, terminal.columns - besideText));
   const bar = bars.create(1, 0, { text: '' });
-  // The clock of the step goes on between two looks.
+  // Advances the step's clock between two reads.
   const timer = setInterval(() => bar.update({ text: textNow() }), 1_000);
   return {
     say: (line) => {

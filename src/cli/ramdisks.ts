@@ -1,4 +1,4 @@
-/** `temper ramdisk`: the images that nodes are booted from by the boot service. */
+/** `temper ramdisk`: images that the boot service boots nodes from. */
 import type { Command } from 'commander';
 import { givenArgumentsFault } from '../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../model/boot/ramdisks';
@@ -30,7 +30,7 @@ const records = bootRecords<Ramdisk>({
   removed: (name) => `Ramdisk ${name} is removed; its image stays in the folder of the boot service.`,
 });
 
-/** The files of a ramdisk, given in one of two ways. Throws CliFault (usage). */
+/** Files of a ramdisk, in one of two forms. Throws CliFault (usage). */
 const filesOf = ({ kernel, initrd, iso, arch }: Added) => {
   if (!(ramdiskArchitectures as readonly string[]).includes(arch))
     return stop('usage', `--arch is one of ${ramdiskArchitectures.join(', ')}.`);
@@ -48,7 +48,6 @@ const addRamdisk = async (context: Context, name: string, given: Added): Promise
   await records.create(context, { name, arch, args, ...stored });
 };
 
-/** Adds the commands about ramdisks. */
 export const addRamdisks = (program: Command, acting: Acting): void => {
   const ramdisk = program.command('ramdisk').description('the images that nodes are booted from by the boot service');
   ramdisk

@@ -1,4 +1,4 @@
-/** `temper recover`: what a restore of database or engine asks for, and the end of the recovery. */
+/** `temper recover`: recovery after a restore of PostgreSQL or Temporal. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { plainText } from './tables';
@@ -22,7 +22,6 @@ const recover = async ({ api, print }: Context, { yes = false }: { yes?: boolean
   print((await api.send('POST', '/temper/v1/recovery', { yes })) as RecoverAnswer, recoveryText);
 };
 
-/** Adds the command. */
 export const addRecover = (program: Command, acting: Acting): void => {
   program
     .command('recover')

@@ -1,4 +1,4 @@
-/** `temper replay`: whether this build replays the recorded history of a run. */
+/** `temper replay`: tests that this build replays the recorded history of a run. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { exits } from './faults';
@@ -6,7 +6,7 @@ import { findRun } from './find-run';
 import type { Run } from './run-texts';
 import { plainText } from './tables';
 
-/** The id of a workflow, which is replayed without the API: a UUID with a word before it, or a time of the schedule (names of nodes may hold dots, no colon). */
+/** Id of a workflow, replayed without the API: a prefix with a UUID, or a scheduled time. Node names may hold dots, but no colon. */
 const workflow = /:|[.-][0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 const replay = async (context: Context, ident: string): Promise<void> => {
@@ -22,7 +22,6 @@ const replay = async (context: Context, ident: string): Promise<void> => {
   context.end(fault === null ? exits.ok : exits.refused);
 };
 
-/** Adds the command. */
 export const addReplay = (program: Command, acting: Acting): void => {
   program
     .command('replay')

@@ -1,10 +1,10 @@
-/** Gates of a rollout as lines: what is asked, what it has answered last, and when it is asked again. */
+/** Gates of a rollout as text: the query, its last result, and the time of the next one. */
 import { type Gate, type GateRecord, isKeptByGate } from '../model/rollouts/gates';
 import { plainText } from './tables';
 
 export type GatedRollout = {
   readonly code?: string | null;
-  /** What the guard has answered last. */
+  /** Last result of the guard. */
   readonly guard?: GateRecord | null;
   readonly spec?: { readonly waves?: readonly { readonly gate?: Gate }[]; readonly guard?: Gate };
   readonly waves?: readonly { readonly gate?: GateRecord | null }[];
@@ -24,7 +24,7 @@ const gateText = (gate: Gate): string => {
   return `metric ${[query, ...bounds].filter(Boolean).join(', ')}`;
 };
 
-/** What follows from an answer. */
+/** Consequence of a result. */
 const followsText = (record: GateRecord, code: string | null | undefined, guards: boolean): string => {
   const { passed, until } = record;
   if (passed) return `passed by ${passed.by} at ${passed.at}: ${passed.reason}`;
@@ -43,13 +43,12 @@ const answerTexts = (
   return [`${answer} at ${at}${note === '' ? '' : `: ${note}`}`, followsText(record, code, guards)].filter(Boolean);
 };
 
-/** Under its title, each line of plain text. */
 const titled = (title: string, [first = '', ...rest]: readonly string[]): string[] => [
   `  ${title.padEnd(9)} ${plainText(first)}`,
   ...rest.map((line) => `            ${plainText(line)}`),
 ];
 
-/** A few lines for each gate, and for what guards the rollout; none where it has neither. */
+/** Lines for each gate and for the guard; none if the rollout has neither. */
 export const gateLines = ({ spec = {}, waves = [], code, guard }: GatedRollout): string[] => [
   ...(spec.waves ?? []).flatMap(({ gate }, index) =>
     gate

@@ -1,4 +1,4 @@
-/** `temper rollouts consent|refuse|skip|retry`: what is said and done about single nodes of a rollout. */
+/** `temper rollouts consent|refuse|skip|retry`: acts on single nodes of a rollout. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
@@ -8,7 +8,7 @@ import { plainText } from './tables';
 
 type ConsentOptions = { readonly now?: boolean; readonly at?: string; readonly in?: string; readonly reason?: string };
 
-/** When the node may be worked on, as the API takes it. Throws CliFault (usage). */
+/** Time terms of a consent. Throws CliFault (usage). */
 const termsOf = ({ now, at, in: window }: ConsentOptions): Readonly<Record<string, unknown>> => {
   const given = [now && { now: true }, at !== undefined && { at }, window !== undefined && { in: window }];
   const [terms, ...more] = given.filter((one) => typeof one === 'object');
@@ -56,7 +56,6 @@ const aboutNode = (rollouts: Command, act: string, does: string): Command =>
     .argument('<rollout>', 'its UUID, the beginning of it, or its name')
     .argument('<node>', 'its UUID or name');
 
-/** Adds the commands about single nodes to those about rollouts. */
 export const addRolloutTargets = (rollouts: Command, run: Acting): void => {
   aboutNode(rollouts, 'consent', 'let the rollout of another project work on your node')
     .option('--now', 'as soon as it has room')

@@ -1,4 +1,4 @@
-/** What is said of a rollout: its plan for a person who decides on it, and its progress as lines. */
+/** Rollouts as text: the plan for its approvers, and the progress. */
 import type { GateRecord } from '../model/rollouts/gates';
 import type { ScopeCounter } from '../model/rollouts/rollout-acts';
 import { type GatedRollout, gateLines } from './rollout-gate-texts';
@@ -76,8 +76,8 @@ const whyText = ({ code, reason }: Rollout): string => {
 };
 
 /**
- * The plan in a few lines: who is in it, what happens to power and data, and what is refused for which reason. That nothing was
- * touched is said only before the start.
+ * Summary of the plan: nodes, effects on power and data, and refusals with reasons. Only before the start does it add
+ * that nothing was changed.
  */
 export const planText = (rollout: Rollout): string => {
   const { summary, plan_hash = '', started_at } = rollout;
@@ -102,7 +102,7 @@ export const planText = (rollout: Rollout): string => {
   ].join('\n')}\n`;
 };
 
-/** What an act answers: the rollout, or with an abort what of it still runs. */
+/** Result of an act: the rollout, and for an abort its running nodes. */
 export type Acted =
   | Rollout
   | {
@@ -127,7 +127,6 @@ const runningSays = (running: readonly { node_uuid: string; node_name: string | 
     ...running.map(({ node_name, node_uuid, will }) => `  ${plainText(`${node_name ?? node_uuid} ${will}`)}`),
   ].join('\n');
 
-/** What an act has come to. */
 export const actedText = (act: string, acted: Acted): string => {
   const rollout = 'rollout' in acted ? acted.rollout : acted;
   const name = rollout.name ?? rollout.uuid;
@@ -136,7 +135,7 @@ export const actedText = (act: string, acted: Acted): string => {
   return 'rollout' in acted ? `${line}\n${runningSays(acted.running)}\n` : `${line}\n`;
 };
 
-/** What users have said of a plan. */
+/** Votes on a plan. */
 export type Votes = {
   readonly plan_hash: string;
   readonly wanted: number;
@@ -150,7 +149,7 @@ export type Votes = {
   }[];
 };
 
-/** How many approve, and what each has said. */
+/** Number of approvals, and each vote. */
 export const votesText = ({ plan_hash, wanted, approved, votes }: Votes): string =>
   `${[
     `Plan ${plainText(plan_hash.slice(0, 12))} has ${approved} of ${count(wanted, 'approval')}.`,
@@ -181,7 +180,7 @@ const waveLine = ({ wave, size, states }: Wave): string => {
 const budgetLine = ({ failed, parked, in_flight, budget, most }: Counter): string =>
   `budget   ${failed} failed + ${parked} parked + ${in_flight} in flight of ${budget ?? 'any number'}${most === null ? '' : `, at most ${most} at once`}`;
 
-/** Its progress: a line each for state, waves, budget, what is in flight and what waits. @param targets some of those */
+/** A line each for state, waves, budget, nodes in flight and waiting nodes. @param targets some of its targets */
 export const progressLines = (rollout: Rollout, targets: readonly Target[], width = 120): string[] => {
   const { waves = [], counters = [], code, reason } = rollout;
   const why = code || reason ? `: ${[code, reason].filter(Boolean).join(', ')}` : '';
@@ -209,7 +208,7 @@ export const progressLines = (rollout: Rollout, targets: readonly Target[], widt
   ].map((line) => cut(line, width));
 };
 
-/** States that a rollout does not leave. */
+/** Final states. */
 export const endedStates: readonly string[] = ['succeeded', 'stopped', 'aborted', 'expired'];
 
 export const rolloutTable = listing<Rollout>(

@@ -1,4 +1,4 @@
-/** `temper rollouts watch`: the progress of a rollout, painted over on a terminal, line by line elsewhere, until it ends. */
+/** `temper rollouts watch`: progress of a rollout until it ends, repainted on a terminal, else line by line. */
 import { pause } from '../model/passes';
 import type { Context } from './context';
 import { CliFault, exits } from './faults';
@@ -6,13 +6,13 @@ import { follow } from './follow';
 import { endedStates, progressLines, type Rollout, type Target } from './rollout-texts';
 import { jsonText, plainText } from './tables';
 
-/** How often a rollout is read without an event: what time alone changes has none. */
+/** Interval of reads without an event: changes caused by time alone have no event. */
 const atLeastMs = 15_000;
-/** Events that come together are one change. */
+/** Events within this time count as one change. */
 const togetherMs = 200;
-/** Of each state so many targets are named. */
+/** Limit of the named targets per state. */
 const namedEach = 5;
-/** In these nothing goes on until a person acts. */
+/** States that only a person's act ends. */
 const restingStates = ['planned', 'awaiting_approval', 'paused'];
 const shownStates = ['admitted', 'soaking', 'parked', 'asked', 'failed'];
 
@@ -28,25 +28,25 @@ const readRollout = async ({ api }: Context, path: string): Promise<readonly [Ro
   return [rollout, pages.flatMap(({ targets }) => targets)];
 };
 
-/** Paints lines over those before. */
+/** Repaints over the previous lines. */
 const painter = (terminal: NodeJS.WriteStream) => {
   let painted = 0;
   return (lines: readonly string[]): void => {
-    // Up to the first of the lines before, and everything from there on away: ECMA-48 CPL and ED.
+    // Moves up to the first previous line and clears from there: ECMA-48 CPL and ED.
     if (painted > 0) terminal.write(`\u001b[${painted}F\u001b[0J`);
     terminal.write(`${lines.join('\n')}\n`);
     painted = lines.length;
   };
 };
 
-/** What is printed where no terminal is: one line whenever something has changed. */
+/** Output without a terminal: one line per change. */
 const changeLine = (rollout: Rollout): string => {
   const states = Object.entries(rollout.states ?? {}).map(([state, many]) => `${state}=${many}`);
   const facts = [`wave=${rollout.wave ?? ''}`, ...states, rollout.code && `code=${rollout.code}`];
   return `${plainText(rollout.state).padEnd(10)} ${facts.filter(Boolean).map(plainText).join(' ')}`;
 };
 
-/** Signals that a rollout may have changed: at its events, and from time to time. `next` throws the reason of the signal. */
+/** Signals a possible change, on events and periodically. `next` throws the reason of an aborted signal. */
 const createChanges = (signal: AbortSignal) => {
   let unseen = new AbortController();
   return {
@@ -63,8 +63,8 @@ const createChanges = (signal: AbortSignal) => {
 type Changes = ReturnType<typeof createChanges>;
 
 /**
- * Shows a rollout until it ends; one that waits for a person is shown on, unless it is watched `untilPaused`. The exit status says
- * whether it succeeded.
+ * Shows a rollout until it ends. With `untilPaused` it also ends when the rollout waits for a person. The exit status
+ * reports success.
  */
 export const watchRollout = async (context: Context, uuid: string, untilPaused = false): Promise<void> => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(uuid)}`;
@@ -87,7 +87,7 @@ const showToEnd = async (context: Context, path: string, changes: Changes, last:
   const paint = deps.terminal && !json ? painter(deps.terminal) : undefined;
   for (let known = ''; ; ) {
     const seen = await readRollout(context, path).catch((thrown) => {
-      // A server that is away for a moment is asked again.
+      // Retries if the server is temporarily unavailable.
       if (thrown instanceof CliFault && thrown.exit === 'unreachable') return undefined;
       throw thrown;
     });

@@ -1,4 +1,4 @@
-/** `temper rollouts`: one runbook or verb on many nodes, planned, approved, begun in waves, watched and stopped. */
+/** `temper rollouts`: one runbook or verb on many nodes in waves, from plan to end. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
@@ -19,7 +19,7 @@ import {
 } from './rollout-texts';
 import { watchRollout } from './rollout-watch';
 
-/** What is to be done on each node. */
+/** Work on each node. */
 type Work = { readonly runbook?: string; readonly verb?: string; readonly power?: string };
 type Planned = Work & {
   readonly query?: readonly string[];
@@ -36,14 +36,14 @@ const workOf = ({ runbook, verb, power }: Work) => ({
   ...(power !== undefined && { verb: 'power', power: { target: power } }),
 });
 
-// `r1..r9` is each of them.
+// Expands `r1..r9`.
 const ranged = (text: string): string[] => {
   const [, before, first, , last] = /^(.*?)(\d+)\.\.(.*?)(\d+)$/.exec(text) ?? [];
   if (first === undefined || Number(last) < Number(first) || Number(last) - Number(first) > 1_000) return [text];
   return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => `${before}${Number(first) + index}`);
 };
 
-/** `key=value,value` pairs as the API takes them. Throws CliFault (usage). */
+/** Parses `key=value,value` pairs. Throws CliFault (usage). */
 const nodeQuery = (pairs: readonly string[]): Record<string, string[]> =>
   Object.fromEntries(
     pairs.map((pair) => {
@@ -59,7 +59,7 @@ const nodeQuery = (pairs: readonly string[]): Record<string, string[]> =>
     }),
   );
 
-/** What the options say, laid over the file. */
+/** Options override the file. */
 const bodyOf = (document: Readonly<Record<string, unknown>>, given: Planned): Record<string, unknown> => {
   const select = {
     ...(document.select as object | undefined),
@@ -123,7 +123,7 @@ const acting =
     context.print(answer as Acted, (one) => actedText(act, one));
   };
 
-/** A vote is for the plan that its user has read, so its hash is no option. */
+/** A vote names the plan that the user has read, so its hash is required. */
 const voting =
   (act: string) =>
   async (context: Context, ident: string, { plan, reason }: { readonly plan: string; readonly reason: string }) => {
@@ -186,7 +186,6 @@ const addActs = (rollouts: Command, run: Acting): void => {
   }
 };
 
-/** Adds the commands about rollouts. */
 export const addRollouts = (program: Command, run: Acting): void => {
   const rollouts = program.command('rollouts').description('one runbook or verb on many nodes, in waves');
   rollouts

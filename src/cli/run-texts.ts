@@ -1,4 +1,4 @@
-/** Runs as people read them: lists, one run with its steps, and what an act on it will do. */
+/** Runs as text: lists, one run with its steps, and the effect of an act on it. */
 import { willOf } from '../model/runs/run-acts';
 import { plainText, sheet, table } from './tables';
 
@@ -8,14 +8,14 @@ export type Step = {
   readonly step: string;
   readonly state: string;
   readonly act: string | null;
-  /** Of the act under way, or the last one. */
+  /** Of the current act, or the last one. */
   readonly attempt: number;
   readonly abortable?: boolean;
   readonly last_error: string | null;
   readonly next_retry_at?: string | null;
   readonly waiting_for: string | null;
   readonly note: string | null;
-  /** What its like took before, in milliseconds. */
+  /** Earlier duration of such steps, in milliseconds. */
   readonly expected_ms?: number | null;
   readonly started_at?: string | null;
 };
@@ -33,19 +33,19 @@ export type Run = {
   readonly waiting_for: string | null;
   readonly waiting_since?: string | null;
   readonly last_error: string | null;
-  /** Who asked for the run's end, and when; null where no caller has. */
+  /** Requester and time of the abort; null if none was requested. */
   readonly abort?: { readonly by: string; readonly at: string } | null;
   readonly created_at: string;
   readonly started_at: string | null;
   readonly finished_at?: string | null;
   readonly step_count?: number;
-  /** In lists; one run says it by its phase. */
+  /** Set in lists; a single run has its phase instead. */
   readonly retrying?: boolean;
   readonly steps?: readonly Step[];
   readonly links?: { readonly temporal_ui?: string };
 };
 
-/** Characters of a UUID that a person reads and types; more where two runs share them. */
+/** Shown characters of a UUID; more if two runs share them. */
 const shortId = 8;
 
 export const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
@@ -59,10 +59,7 @@ const runbookOf = ({ runbook }: Run): string => {
 
 const stateOf = (run: Run): string => (run.retrying || run.phase === 'retrying' ? 'retrying' : run.state);
 
-/**
- * A list of runs.
- * @param width of the terminal, where people read it: ids are short then, and texts are cut. Scripts get all there is.
- */
+/** @param width of a terminal: shortens ids and cuts texts. Scripts get the full output. */
 export const runTable = (runs: readonly Run[], width?: number): string =>
   runs.length === 0
     ? 'No runs.\n'
@@ -80,7 +77,7 @@ export const runTable = (runs: readonly Run[], width?: number): string =>
         width,
       );
 
-// Of a parked step the run itself says what it waits for.
+// For a parked step, the run itself has the reason.
 const saysOf = ({ state, waiting_for, last_error, note }: Step): string | null =>
   (state === 'parked' ? (last_error ?? waiting_for) : (waiting_for ?? last_error)) ?? note;
 
@@ -121,5 +118,5 @@ export const runSheet = (run: Run, width?: number): string =>
     ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPT', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow), width)}`
     : '');
 
-/** What an abort will do, before it is asked for. */
+/** Effect of an abort, shown before the request. */
 export const abortWill = (run: Run): string => willOf('abort', run, run.steps?.[run.cursor]);

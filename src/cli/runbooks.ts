@@ -1,4 +1,4 @@
-/** `temper runbooks`: what is wrong with one before it is run or stored, and the states that it was in. */
+/** `temper runbooks`: checks a runbook before use, and shows its revisions. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { documentIn, listIn } from './documents';
@@ -31,7 +31,7 @@ const findingsText = ({ errors, warnings, findings }: Checked, width: number | u
         width,
       )}${errors} errors, ${warnings} warnings.\n`;
 
-/** Steps and parameters of a runbook's file, JSON or YAML: the body of a creation, or the steps alone. Throws CliFault (usage). */
+/** Steps and parameters in a JSON or YAML file: the body of a creation, or the steps alone. Throws CliFault (usage). */
 const runbookIn = ({ deps }: Context, path: string): { readonly steps: unknown[]; readonly declared?: unknown[] } => {
   const document = documentIn(deps, path);
   const steps =
@@ -156,7 +156,7 @@ const parametersText = ({ parameters }: { parameters: readonly Parameter[] }, wi
         width,
       );
 
-/** The parameters in a file, JSON or YAML: the list, or an object with it. Throws CliFault (usage). */
+/** Parameters in a JSON or YAML file: the list, or an object with it. Throws CliFault (usage). */
 const parametersIn = ({ deps }: Context, path: string): unknown[] =>
   listIn(documentIn(deps, path), 'parameters') ?? stop('usage', `${path} holds no list of parameters.`);
 
@@ -171,7 +171,7 @@ const parameters = async (context: Context, runbook: string, { file }: { readonl
 
 type RunOptions = Pick<RunbookOptions, 'verb' | 'param'> & { readonly reason?: string };
 
-/** Runs it on one node. The verb that the node's state admits is the one that a plan says. */
+/** Runs it on one node. The default verb comes from a plan, which finds the one that the node's state permits. */
 const runRunbook = async (context: Context, runbook: string, node: string, given: RunOptions): Promise<void> => {
   const { verb, param, reason } = given;
   const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };
@@ -183,7 +183,6 @@ const runRunbook = async (context: Context, runbook: string, node: string, given
   context.print({ node, target, runbook }, () => `${runbook} was accepted for ${node}: ${target}.\n`);
 };
 
-/** Adds the command. */
 export const addRunbooks = (program: Command, acting: Acting): void => {
   const runbooks = program.command('runbooks').description('check runbooks, and see what they were before');
   const about = (act: string, says: string): Command =>

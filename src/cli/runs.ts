@@ -1,4 +1,4 @@
-/** `temper runs`: what is going on, one run, and what people do to it. */
+/** `temper runs`: lists, shows and operates runs. */
 import type { Command } from 'commander';
 import { type Document, isDocument } from '../model/document';
 import type { Acting, Context } from './context';
@@ -15,7 +15,7 @@ type RunListed = Readonly<
 >;
 type ActOptions = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
 
-/** Acts on a run, with what each is good for; `retry` alone takes arguments. */
+/** Acts on a run, with help texts. Only `retry` takes arguments. */
 const cliRunActs = {
   abort: 'end the run; it says first what that means for the step under way',
   pause: 'stop the run before its next step; it keeps the node',
@@ -41,7 +41,7 @@ const argsOf = (text: string | undefined): Document | undefined => {
   return stop('usage', `--args must be a JSON object, such as --args '{"boot_device": "pxe"}'.`);
 };
 
-/** A time as the API takes it, from one or from a span before now. Throws CliFault (usage). */
+/** An ISO time from a time, or from a span before now. Throws CliFault (usage). */
 export const sinceOf = (text: string, now: number): string => {
   const ms = spanMs(text);
   const at = ms === undefined ? Date.parse(text) : now - ms;
@@ -53,7 +53,7 @@ const runList = { path: '/temper/v1/runs', rows: 'runs', marker: ({ uuid }: Run)
 
 const listRuns = async (context: Context, node: string | undefined, given: RunListed): Promise<void> => {
   const { since, revision, ...filters } = given;
-  // Of one node all runs are wanted, of all nodes those that go on.
+  // For one node all runs are listed, else only the unfinished ones.
   const query = {
     ...(node !== undefined && { node, state: 'any' }),
     ...filters,
@@ -80,7 +80,7 @@ const runCommand =
     const changed = argsOf(args);
     const run = (await context.api.send('GET', runPath(await findRun(context, ident)))) as Run;
     if (act === 'abort' && !yes) await confirmed(context, run);
-    // The step it was seen in: a run that has moved on since refuses.
+    // The step that the user saw: the API refuses if the run has advanced since.
     const body = { reason, step: run.cursor, ...(changed && { args: changed }) };
     const said = (await context.api.send('POST', `${runPath(run.uuid)}/${act}`, body)) as { will: string };
     context.print(said, ({ will }) => `${plainText(will)}\n`);
@@ -119,7 +119,6 @@ const addList = (runs: Command, acting: Acting): void => {
   pageOptions(list, 'run').action(acting(listRuns));
 };
 
-/** Adds the commands about runs. */
 export const addRuns = (program: Command, acting: Acting): void => {
   const runs = program.command('runs').description('see and operate runs');
   addList(runs, acting);

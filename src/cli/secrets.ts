@@ -1,4 +1,4 @@
-/** `temper secrets`: keys of sealed secrets, sealing again, and moving credentials; at a BMC worker, past the API. */
+/** `temper secrets`: keys of sealed secrets, resealing and moves of credentials; at a BMC worker, without the API. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import type { KeyUse, SecretsTool } from './deps';
@@ -74,7 +74,6 @@ All but \`keys\` read TEMPER_DATABASE_URL (of role temper_bmc), TEMPER_SECRETS_P
 TEMPER_SECRETS_KEYS as a BMC worker has them: run them where one runs.
 `;
 
-/** Adds the commands. */
 export const addSecrets = (program: Command, acting: Acting): void => {
   const secrets = program
     .command('secrets')

@@ -1,37 +1,36 @@
-/** Text for people: tables, and texts of a server made safe for a terminal. */
+/** Text output: tables, and server texts made safe for a terminal. */
 
-// Whatever a BMC or another user wrote must not move the cursor or paint the screen.
+// Text from a BMC or another user must not move the cursor or paint the screen.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const control = /[\u0000-\u001f\u007f-\u009f]+/g;
-// Marks that turn the direction of what follows: Unicode 16, Bidi_Control.
+// Marks that change the direction of text: Unicode 16, Bidi_Control.
 const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** JSON of the same meaning in which no text moves the cursor of a terminal, or turns its line around. */
+/** JSON in which no text can move a terminal's cursor or reverse its line. */
 export const jsonText = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(
     unsafeInJson,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** A value as one line of plain text; nothing for null. */
+/** A value as one line of plain text; empty for null. */
 export const plainText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return (typeof value === 'string' ? value : JSON.stringify(value)).replace(control, ' ').replace(bidi, '').trim();
 };
 
-/** A plain text that is cut when it is longer. */
 export const cut = (value: unknown, longest: number): string => {
   const text = plainText(value);
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 };
 
-// Less of a text says nothing any more; a narrower terminal breaks the line itself.
+// A shorter text is useless; a narrower terminal wraps the line.
 const leastText = 20;
 
 /**
- * Rows under their headings, columns as wide as they must be; the last one is not padded.
- * @param width of the terminal in characters: what does not fit is cut off the last column. Undefined leaves all as it is.
+ * Rows under headings; the last column is not padded.
+ * @param width of the terminal in characters: cuts the last column. Undefined cuts nothing.
  */
 export const table = (
   headings: readonly string[],
@@ -48,7 +47,7 @@ export const table = (
   return cells.map((row) => `${line(row).trimEnd()}\n`).join('');
 };
 
-/** What a list of things is printed as: a table, or a sentence where there are none. */
+/** Output of a list: a table, or a sentence if it is empty. */
 export type Listing<Row> = (rows: readonly Row[], width?: number) => string;
 
 /** @param things in the plural: `freezes` */
@@ -57,7 +56,7 @@ export const listing =
   (rows, width) =>
     rows.length === 0 ? `No ${things}.\n` : table(headings, rows.map(cells), width);
 
-/** Names and values, one a line; those without a value are left out. */
+/** Names and values, one per line, without empty values. */
 export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   const rows = Object.entries(facts)
     .map(([name, value]) => [name, plainText(value)] as const)
@@ -66,7 +65,7 @@ export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
 };
 
-/** Every key of a record with its value, one a line; a key without a value stands alone. */
+/** Every key of a record with its value, one per line. */
 export const keyLines = (record: object): string =>
   Object.entries(record)
     .map(([key, value]) => `${key}: ${plainText(value)}\n`)

@@ -1,4 +1,4 @@
-/** `temper runs watch`: prints the events of a run until it ends, through lost connections. */
+/** `temper runs watch`: prints the events of a run until it ends, across lost connections. */
 import type { Context } from './context';
 import { exits } from './faults';
 import { follow } from './follow';
@@ -6,10 +6,9 @@ import { type Progress, startProgress } from './progress';
 import type { Run } from './run-texts';
 import { jsonText, plainText } from './tables';
 
-/** An event of a run as the stream has it. */
 type RunEvent = { readonly at: string; readonly kind: string; readonly data: Readonly<Record<string, unknown>> };
 
-// What an event's data may say, in the order in which it is read.
+// Printed keys of an event's data, in order.
 const spoken = ['index', 'step', 'act', 'attempt', 'from', 'to', 'note', 'error', 'reason', 'by'] as const;
 
 const line = (at: string, what: string, data: Readonly<Record<string, unknown>>): string => {
@@ -28,7 +27,7 @@ const parsedEvent = (text: string): RunEvent | undefined => {
     const event = JSON.parse(text);
     return typeof event?.kind === 'string' ? { ...event, data: event.data ?? {} } : undefined;
   } catch {
-    return undefined; // not from our API
+    return undefined; // not from the API
   }
 };
 
@@ -50,7 +49,7 @@ const followRun = (context: Context, run: string, progress: Progress | undefined
   });
 
 /**
- * Prints events until the run has ended, on a terminal with a bar below them. The exit status says whether it succeeded.
+ * Prints events until the run ends, with a progress bar on a terminal. The exit status reports success.
  * @param ident UUID of the run
  */
 export const watchRun = async (context: Context, ident: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** `temper windows`: weekly hours in which a project lets rollouts of others work on its nodes. */
+/** `temper windows`: weekly hours in which a project permits rollouts of others on its nodes. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { stop } from './faults';
@@ -61,7 +61,6 @@ const deleteWindow = async ({ api, print }: Context, window: string): Promise<vo
   print({ uuid: window }, ({ uuid }) => `Window ${plainText(uuid)} is deleted.\n`);
 };
 
-/** Adds the commands about windows. */
 export const addWindows = (program: Command, acting: Acting): void => {
   const windows = program
     .command('windows')

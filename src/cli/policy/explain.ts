@@ -1,4 +1,4 @@
-/** `temper policy explain`: why a rule admits or refuses a caller, from files alone or asked of the API. */
+/** `temper policy explain`: explains a rule's decision on a caller, from files or by the API. */
 
 import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import { meant } from '../../model/nearest';
@@ -27,7 +27,7 @@ export type ExplainOptions = Chosen & {
 
 const strategy = 'static_tokens';
 
-/** Who is asked about. Personas are those of the matrix. */
+/** The caller in question. Personas are those of the matrix. */
 const callerOf = ({ as, roles, project, system, adminOf }: ExplainOptions): { who: Caller; name: string } => {
   const admin_projects = namesInList(adminOf);
   if (as !== undefined) {
@@ -48,7 +48,7 @@ const callerOf = ({ as, roles, project, system, adminOf }: ExplainOptions): { wh
 const idOf = (given: string | undefined, otherwise: string): string | null =>
   given === 'none' ? null : (given ?? otherwise);
 
-/** The object, by default the first of its kind in the matrix: one project's, leased to another. */
+/** The object; by default the matrix's first of its kind, owned by one project and leased to another. */
 const exampleTarget = ({ owner, lessee, public: open, tenant }: ExplainOptions): Target => {
   const theirs = idOf(owner, 'project-owner');
   return {
@@ -65,14 +65,14 @@ const targetKinds = ['node', 'runbook', 'allocation'] as const;
 
 type Projects = { readonly owner: string | null; readonly lessee?: string | null };
 
-/** The projects to which a persona's name refers: those of the object itself. */
+/** Projects of the object, for the persona's name. */
 const projectsOf = async ({ api }: Context, asked: ExplainOptions): Promise<Projects> => {
   const kind = targetKinds.find((one) => asked[one] !== undefined)!;
   const fields = kind === 'node' ? '?fields=owner,lessee' : '?fields=owner';
   return (await api.send('GET', `/v1/${kind}s/${encodeURIComponent(asked[kind]!)}${fields}`)) as Projects;
 };
 
-/** The project of a persona about an object of the API's. Throws CliFault where the object has none of that kind. */
+/** Project of a persona for an object of the API. Throws CliFault if the object has no such project. */
 const projectOf = async (context: Context, who: Caller, asked: ExplainOptions): Promise<string | null> => {
   const group = /^project-(owner|lessee)$/.exec(who.project_id ?? '')?.[1] as keyof Projects | undefined;
   if (asked.as === undefined || group === undefined) return who.project_id;
@@ -80,7 +80,7 @@ const projectOf = async (context: Context, who: Caller, asked: ExplainOptions): 
   return project ?? stop('usage', `${asked.as} cannot be asked about: the object has no ${group}.`);
 };
 
-/** The caller that the API is to make up, as parameters of its question. */
+/** The hypothetical caller as query parameters. */
 const madeUp = async (
   context: Context,
   asked: ExplainOptions,
@@ -96,7 +96,7 @@ const madeUp = async (
   return { query, name: project_id === null ? name : `${name} (project ${project_id})` };
 };
 
-/** What the API answers about an object of its own, to these credentials or to a caller that is made up. */
+/** The API's decision on an object of its own, for these credentials or a hypothetical caller. */
 const fromApi = async (context: Context, rule: string, asked: ExplainOptions): Promise<Answered & { name: string }> => {
   const { query: caller, name } = await madeUp(context, asked);
   const query = new URLSearchParams({ rule });
@@ -112,7 +112,7 @@ const fromFiles = ({ deps }: Context, rule: string, asked: ExplainOptions): Answ
   return { ...explainAnswer(policy, rule, who, exampleTarget(asked)), name };
 };
 
-/** The exit status says what the API answers: 0 allowed, 1 refused or missing; 2 where nothing defines the rule, so that nothing asks it. */
+/** Exit status: 0 allowed, 1 refused or missing, 2 if no rule has this name. */
 export const explain = async (context: Context, rule: string, asked: ExplainOptions): Promise<void> => {
   const remote = targetKinds.some((kind) => asked[kind] !== undefined);
   const { name, ...explanation } = remote ? await fromApi(context, rule, asked) : fromFiles(context, rule, asked);

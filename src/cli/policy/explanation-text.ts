@@ -1,4 +1,4 @@
-/** An explanation as text: the verdict, where the rule comes from, and the tree with what every check compared. */
+/** Explanation as text: the verdict, the rule's origin, and the tree with the compared values of every check. */
 import { type Answered, type Explanation, nearestTo, type Part, type Provenance } from '../../policy';
 import { plainText } from '../tables';
 
@@ -52,7 +52,7 @@ const nearestText = ({ tree, why }: Explanation): string | undefined => {
   return `Nearest to passing: what failed is ${text}`;
 };
 
-/** What the other rule that decides has refused. */
+/** Effect of a refusal by the other rule. */
 const refusedText = ({ sight, answer, rule }: Answered): string => {
   const isList = /:list(?:_all)?$/.test(rule);
   if (answer === 'refused' && isList)
@@ -70,7 +70,7 @@ const sightText = (one: Answered): string | undefined => {
   return `${refusedText(one)}; ${own}. temper policy lint FILE shows the line that is missing.`;
 };
 
-/** The whole explanation. @param name whom it is about */
+/** @param name of the caller */
 export const explanationText = (one: Answered, name: string): string =>
   [
     `${one.answer}: ${plainText(one.rule)} for ${plainText(name)}`,

@@ -1,4 +1,4 @@
-/** `temper policy matrix, diff, lint, sample, check`: what a policy file does, before anything loads it. */
+/** `temper policy matrix, diff, lint, sample, check`: tests of a policy file before it is loaded. */
 import {
   type CaseResult,
   type ConformanceFile,
@@ -19,7 +19,7 @@ import { plainText } from '../tables';
 import { writeMissing } from './fix';
 import { type Chosen, filesOf, modeOf, type NamedPolicy, policyOf, setOf } from './source';
 
-/** The table of who may do what; as JSON, every cell. */
+/** Prints the table of permissions; as JSON, every cell. */
 export const matrix = async (context: Context, given: string | undefined, chosen: Chosen): Promise<void> => {
   const { policy, overrides } = policyOf(context.deps, given, chosen);
   context.print(
@@ -28,7 +28,7 @@ export const matrix = async (context: Context, given: string | undefined, chosen
   );
 };
 
-/** What changes for whom from one policy to another. Exit status 0: nothing, 1: something. */
+/** Permission changes between two policies. Exit status: 0 none, 1 some. */
 export const diff = async (context: Context, before: string, after: string, chosen: Chosen): Promise<void> => {
   const [old, now] = [before, after].map((one) => policyOf(context.deps, one, chosen)) as [NamedPolicy, NamedPolicy];
   const roles = [...new Set([...customRoles(old.overrides), ...customRoles(now.overrides)])];
@@ -60,7 +60,7 @@ const callersOf = (overrides: NamedPolicy['overrides']) => [
   ...supportersFor(overrides),
 ];
 
-/** Exit status 0: it can be used, 1: it cannot, or has warnings that count as faults. */
+/** Exit status: 0 usable, 1 unusable or with warnings that count as faults. */
 export const lint = async (context: Context, file: string, chosen: Linting): Promise<void> => {
   const { deps } = context;
   const written = chosen.fix ? writeMissing(deps, file, chosen) : [];
@@ -75,7 +75,6 @@ export const lint = async (context: Context, file: string, chosen: Linting): Pro
   context.end(chosen.warningsFail && warnings.length > 0 ? exits.refused : exits.ok);
 };
 
-/** A commented file of every rule. */
 export const sample = async (context: Context, chosen: Chosen): Promise<void> => {
   context.print({ text: renderSample(setOf(context.deps, chosen)) }, ({ text }) => text);
 };
@@ -111,7 +110,7 @@ const checkText = ({ mode, passed, failed, stricter, results }: Checked): string
     `${passed} passed, ${failed} failed\n`,
   ].join('');
 
-/** Runs a conformance file, or those of a folder. Exit status 0: all passed, 1: some failed. */
+/** Runs one conformance file, or those of a folder. Exit status: 0 all passed, 1 some failed. */
 export const check = async (context: Context, file: string, chosen: Chosen): Promise<void> => {
   const mode = modeOf(context.deps, chosen);
   const { files } = filesOf(context.deps, file);

@@ -1,4 +1,4 @@
-/** `temper policy lint --fix`: writes the lines by which callers see what a file admits them to. */
+/** `temper policy lint --fix`: adds the rules that show an object to callers whom a file already admits to it. */
 import { customRoles, type Gap, gapsOf, lineOf, membersWith, supportersFor } from '../../policy';
 import type { CliDeps } from '../deps';
 import { stop } from '../faults';
@@ -6,7 +6,7 @@ import { type Chosen, policyOf } from './source';
 
 const note = '# Who may do something to an object may see it.';
 
-/** A line of a file that holds one rule in the common form; undefined where the text stands otherwise. */
+/** Matches a line with one rule in the usual form. */
 const ruleLine = (see: string): RegExp =>
   new RegExp(`^(["']?)${see}\\1\\s*:\\s*(?:"(?:[^"\\\\]|\\\\.)*"|'[^']*')\\s*(?:#.*)?$`);
 
@@ -21,8 +21,8 @@ const withLine = (text: string, gap: Gap, file: string): string => {
 };
 
 /**
- * Writes what is missing into the file whose line is the first to admit in vain. Answers with the lines written. Throws
- * CliFault where the file cannot be changed by line.
+ * Writes the missing lines into the file of the first affected rule, and returns them. Throws CliFault if the file
+ * cannot be edited by line.
  */
 export const writeMissing = (deps: CliDeps, given: string, chosen: Chosen): string[] => {
   const { policy, overrides } = policyOf(deps, given, chosen);

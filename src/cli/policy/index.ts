@@ -1,4 +1,4 @@
-/** `temper policy`: ask a policy what it permits and why, before it is loaded and while it is in force. */
+/** `temper policy`: tests and explains a policy, before it is loaded or in force. */
 import type { Command } from 'commander';
 import type { Acting } from '../context';
 import { limitOption } from '../pages';
@@ -38,7 +38,6 @@ const addExplain = (policy: Command, acting: Acting): void => {
     .action(acting(explain));
 };
 
-/** Adds the commands about policies. */
 export const addPolicy = (program: Command, acting: Acting): void => {
   const policy = program
     .command('policy')

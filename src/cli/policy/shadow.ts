@@ -1,4 +1,4 @@
-/** `temper policy shadow`: where a second policy would have decided live traffic otherwise, as the API counted it. */
+/** `temper policy shadow`: differences of a second policy on live traffic, as counted by the API. */
 import type { Context } from '../context';
 import { exits } from '../faults';
 import { plainText, table } from '../tables';
@@ -31,7 +31,7 @@ const shadowText = ({ hash, since, decisions, differences }: Shadowed): string =
   return `${head}\n${table(['COUNT', 'IT', 'RULE', 'SCOPE', 'ROLES', 'LAST'], rows)}`;
 };
 
-/** Exit status 0: no difference, 1: some. */
+/** Exit status: 0 no difference, 1 some. */
 export const shadow = async (context: Context): Promise<void> => {
   const found = (await context.api.send('GET', '/temper/v1/policy/shadow')) as Shadowed;
   context.print(found, shadowText);

@@ -1,4 +1,4 @@
-/** Which policy a command line means: a set, files over a set, or what this environment's settings name. */
+/** Selects the policy of a command: a set, files over a set, or the environment's settings. */
 
 import { isTemperError } from '../../model/errors';
 import { namesInList } from '../../model/texts';
@@ -18,16 +18,16 @@ import { stop } from '../faults';
 const sets: readonly string[] = ['temper', 'ironic', 'closed'] satisfies RuleSetName[];
 const modes: readonly string[] = ['strict', 'compat'] satisfies Mode[];
 
-/** Options that every command about policies takes. */
+/** Options of every policy command. */
 export type Chosen = { readonly set?: string; readonly mode?: string };
 
-/** A policy as it was named, and the operator's own texts in it. */
+/** A policy with its name, and the operator's texts in it. */
 export type NamedPolicy = PolicySource & {
   readonly name: string;
   readonly set: RuleSetName;
   readonly mode: Mode;
   readonly policy: Policy;
-  /** Files of its folders that are no policy files by their name. */
+  /** Files in its folders with other endings than those of policy files. */
   readonly passed: readonly string[];
 };
 
@@ -43,7 +43,7 @@ export const setOf = ({ env }: CliDeps, { set }: Chosen): RuleSetName =>
 const readText = ({ readFile }: CliDeps, file: string): string =>
   readFile(file) ?? stop('usage', `There is no file ${file}.`);
 
-/** Runs `work`; a policy that cannot be used is reported with its faults, as a refusal. */
+/** Turns PolicyInvalid into a CliFault (refused) with all faults. */
 const orStop = <T>(work: () => T): T => {
   try {
     return work();
@@ -54,7 +54,7 @@ const orStop = <T>(work: () => T): T => {
   }
 };
 
-/** Files that a name stands for: itself, or those of a folder that the API would read. Throws CliFault for an empty folder. */
+/** The file itself, or those files of a folder that the API would read. Throws CliFault for an empty folder. */
 export const filesOf = (deps: CliDeps, name: string): { files: string[]; passed: string[] } => {
   const names = deps.filesIn(name);
   if (names === undefined) return { files: [name], passed: [] };
@@ -64,7 +64,7 @@ export const filesOf = (deps: CliDeps, name: string): { files: string[]; passed:
   return { files: taken.map(within), passed: passed.map(within) };
 };
 
-/** Files and folders of a comma-separated list, read and joined. Raises PolicyInvalid; throws CliFault for what is not there. */
+/** Reads and joins a comma-separated list of files and folders. Throws PolicyInvalid, and CliFault for a missing file. */
 const readFiles = (deps: CliDeps, list: string): PolicySource & { readonly passed: readonly string[] } => {
   const found = namesInList(list).map((name) => filesOf(deps, name));
   const files = found.flatMap((one) => one.files);
@@ -74,11 +74,11 @@ const readFiles = (deps: CliDeps, list: string): PolicySource & { readonly passe
   };
 };
 
-/** What the API here would read: its file, then its folders. Undefined where it reads none. */
+/** Files that an API with this environment reads: its file, then its folders. Undefined if none. */
 const configured = ({ env }: CliDeps): string | undefined =>
   [env.TEMPER_POLICY_FILE, env.TEMPER_POLICY_DIRS].filter(Boolean).join(',') || undefined;
 
-/** The set and the files that a text names: `SET`, `FILES` or `SET:FILES`. */
+/** Parses `SET`, `FILES` or `SET:FILES`. */
 const setAndFiles = (deps: CliDeps, given: string, chosen: Chosen): { set: RuleSetName; files: string } => {
   if (sets.includes(given)) return { set: given as RuleSetName, files: '' };
   const [before = '', ...rest] = given.split(':');
@@ -87,8 +87,8 @@ const setAndFiles = (deps: CliDeps, given: string, chosen: Chosen): { set: RuleS
 };
 
 /**
- * The policy that a text names; without one, that of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS.
- * Throws CliFault: no such file (usage), a file that cannot be used (refused).
+ * The named policy; by default that of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS. Throws CliFault:
+ * no such file (usage), an unusable file (refused).
  */
 export const policyOf = (deps: CliDeps, given: string | undefined, chosen: Chosen): NamedPolicy => {
   const named = given ?? (chosen.set === undefined ? configured(deps) : undefined) ?? setOf(deps, chosen);
