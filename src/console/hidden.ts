@@ -1,16 +1,16 @@
-/** What the rules hide from a caller, as a value of its own: no page takes the text in its place for a lock or an error. */
+/** Marks fields that policy rules hide, so that no page takes the API's placeholder for a value. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ResourceTable } from '../model/resources/fields';
 import { nodeTable } from '../model/resources/nodes';
 import { targetTable } from '../model/resources/volumes';
 
-/** Stands where the API shows a caller that it does not show a field. */
+/** Replaces the API's placeholder for a hidden field. */
 export const hidden: unique symbol = Symbol('hidden by a rule');
 export type Hidden = typeof hidden;
 
 const tables: readonly ResourceTable[] = [nodeTable, targetTable];
 
-/** Every field that a rule may hide, with what the API shows in its place. */
+/** Every field that a rule may hide, with the API's placeholder. */
 const redacted: readonly (readonly [field: string, shown: unknown])[] = tables.flatMap(({ fields }) =>
   fields.flatMap(({ name, redact }) => (redact ? [[name, redact.shown] as const] : [])),
 );
@@ -21,12 +21,12 @@ const mark = (thing: unknown): void => {
   for (const [name, shown] of redacted) if (isDeepStrictEqual(fields[name], shown)) fields[name] = hidden;
 };
 
-/** An answer of the API, of a thing or of a list of them, in which `hidden` stands for what the caller may not see. */
+/** Replaces hidden fields in a response, in the object itself and in its lists. */
 export const withHidden = <Body>(answer: Body): Body => {
   mark(answer);
   for (const value of Object.values(answer as object)) if (Array.isArray(value)) value.forEach(mark);
   return answer;
 };
 
-/** The value, as far as the caller may see it. */
+/** Undefined if the value is hidden. */
 export const seenOf = <Value>(value: Value | Hidden): Value | undefined => (value === hidden ? undefined : value);

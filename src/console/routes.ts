@@ -1,4 +1,4 @@
-/** Which page is at which address. */
+/** Routes of the console. */
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
@@ -57,6 +57,6 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/scope', page: scopePage },
 ];
 
-/** @param report takes what went wrong in the console itself */
+/** @param report receives the console's internal errors */
 export const consoleListener = (settings: ConsoleSettings, report: (thrown: unknown) => void): RequestListener =>
   createConsole(settings, consoleRoutes, report);

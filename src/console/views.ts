@@ -1,4 +1,4 @@
-/** What the API answers, as far as pages show it. */
+/** Response types of the API, with the fields that pages show. */
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { GateRecord } from '../model/rollouts/gates';
 import type { RolloutState, TargetState } from '../model/rollouts/states';
@@ -24,7 +24,7 @@ export type NodeView = Fields<'uuid', string> &
     readonly traits?: readonly string[];
   };
 
-/** Counts of what the caller may see. */
+/** Counts of visible objects. */
 export type SummaryView = {
   readonly nodes: Fields<'count' | 'maintenance', number> & Fields<'provision_state' | 'fault', Counts>;
   readonly runs: { readonly phase: Counts };
@@ -52,7 +52,6 @@ type RunCommon = Fields<'uuid' | 'node_uuid' | 'verb' | 'state' | 'created_at' |
     readonly cursor: number;
   };
 
-/** A run in a list. */
 export type RunListed = RunCommon & {
   readonly attempt: number | null;
   readonly runbook: string | null;
@@ -62,7 +61,6 @@ export type RunListed = RunCommon & {
   readonly retrying: boolean;
 };
 
-/** One run with its steps. */
 export type RunView = RunCommon & {
   readonly runbook: { readonly uuid: string; readonly name: string | null; readonly revision?: number | null } | null;
   readonly phase: string;
@@ -89,7 +87,7 @@ export type HistoryView = Fields<'uuid' | 'event_type' | 'created_at', string> &
 
 export type FreezeView = Fields<'uuid' | 'node_uuid' | 'reason' | 'created_at', string>;
 
-/** The answer to whether the caller may do something. */
+/** Decision on one permission query. */
 export type CanAnswer = { readonly rule: string; readonly allowed: boolean; readonly reason: string | null };
 
 export type CounterView = Fields<'scope' | 'value', string> &
@@ -105,7 +103,7 @@ export type WaveView = Fields<'wave' | 'size' | 'soak_ms', number> &
 
 type RefusedNodes = Fields<'code' | 'reason', string> & { readonly nodes: number };
 
-/** What callers see of a rollout that see the whole of it; others see that it works on their own nodes. */
+/** Fields for callers who see the whole rollout; others only see that it works on their nodes. */
 type WholeRollout = Fields<'name' | 'project' | 'code' | 'reason' | 'reverts', string | null> &
   Fields<'wave' | 'waves_total', number> & {
     readonly plan_hash: string;
@@ -130,6 +128,6 @@ export type TargetView = Fields<'position' | 'power_cycles', number> &
     readonly node_uuid: string;
     readonly state: TargetState;
     readonly erases: boolean;
-    /** What the node has in common with others of the plan, by the names of its bounds; for those who see the whole rollout. */
+    /** Domains of the node by the plan's bounds; only for callers who see the whole rollout. */
     readonly domains?: Readonly<Record<string, string>>;
   };

@@ -1,4 +1,4 @@
-/** The import of an Ironic database into an empty or partly filled Temper. A repeat takes what changed at the source alone. */
+/** Imports an Ironic database into an empty or partly filled Temper. A repeated import takes only changes of the source. */
 import { randomUUID } from 'node:crypto';
 import type { Attempt, Inventory } from '../inventory';
 import type { Sealer } from '../inventory/secrets/sealing';
@@ -14,38 +14,35 @@ export { openSource, SourceFault } from './source';
 type Counts = Record<Outcome['is'], number>;
 type ImportLine = Omit<Remark, 'is'> & { readonly is: Remark['is'] | 'kept' | 'gone' };
 
-/** What became of an import, or would. */
+/** Result of an import or a dry run. */
 export type ImportReport = {
   readonly dry_run: boolean;
   readonly counts: Readonly<Partial<Record<Kind, Counts>>>;
-  /** What was not taken as it is at the source, one by one. */
+  /** Objects that were not taken unchanged. */
   readonly lines: readonly ImportLine[];
-  /** What is not taken at all, counted in the whole database. */
+  /** Kinds that are never imported, counted in the whole database. */
   readonly not_taken: readonly Untaken[];
 };
 
 export type ImportContext = {
   readonly inventory: Pick<Inventory, 'stepwise' | 'imports' | 'alone' | 'recovery'>;
   readonly sealer: Sealer;
-  /** Who runs the command, for the audit trail. */
+  /** User of the command, for the audit trail. */
   readonly user: string;
 };
 
 export type ImportWish = {
-  /** Nothing is stored; the report says what would be. */
+  /** Stores nothing; the report shows what an import would do. */
   readonly dryRun: boolean;
-  /** Nodes to be taken, by UUID or name, also such as were deleted in Temper; all when absent. */
+  /** Nodes to import, by UUID or name, even if they were deleted in Temper; all if absent. */
   readonly only?: ReadonlySet<string>;
-  /** Ironic's conductors are stopped: no node need be in maintenance there. */
+  /** Ironic's conductors are stopped, so nodes need no maintenance there. */
   readonly ironicStopped?: boolean;
 };
 
 type Seen = { readonly taken: Taken; readonly outcome: Outcome };
 
-/**
- * Takes a node with what is below it; where the node is refused, so is the rest. What was deleted in Temper is left alone, unless
- * it was named.
- */
+/** Imports a node and the objects below it; a refused node refuses all. An object deleted in Temper is skipped, unless it was named. */
 const takeGroup = async (
   attempt: Attempt,
   { first, main, below }: Group,
@@ -85,13 +82,13 @@ const wantedBy = (only: ReadonlySet<string> | undefined) => {
     idents === undefined || idents.has(String(uuid)) || (name !== null && idents.has(name));
 };
 
-/** What was given by name and is not at the source. */
+/** Named nodes that the source does not have. */
 const missingLines = (only: ReadonlySet<string> = new Set(), there: readonly Named[]): ImportLine[] =>
   [...only]
     .filter((ident) => !there.some(wantedBy(new Set([ident]))))
     .map((name) => ({ kind: 'node', uuid: null, name, is: 'refused', reason: 'Ironic has none of this UUID or name' }));
 
-/** What was taken once and is no longer at the source: it stays in Temper, where it was not deleted there too. */
+/** Imported objects that the source no longer has. They stay in Temper, unless deleted there too. */
 const goneLines = async (
   { imports }: ImportContext['inventory'],
   before: TakeContext['before'],
@@ -114,7 +111,7 @@ const goneLines = async (
   return lines;
 };
 
-/** The import, which no other may be under way beside. */
+/** The import without its lock; no other import may run. */
 const importAlone = async (
   source: Source,
   { inventory, sealer, user }: ImportContext,
@@ -146,7 +143,7 @@ const importAlone = async (
       return seen;
     }, !dryRun);
     for (const seen of seenOfAll) {
-      // A chassis comes with each of its nodes.
+      // A chassis comes with each of its nodes and counts once.
       if (counted.has(keyOf(seen.taken))) continue;
       counted.add(keyOf(seen.taken));
       count(seen.taken.kind, seen.outcome.is);
@@ -158,12 +155,12 @@ const importAlone = async (
 };
 
 /**
- * Takes what the source has. Throws SourceFault where it is no database that is understood, another import is under way or Temper
- * is in recovery, and what the store throws; what was stored until then stays, and a repeat goes on.
+ * Throws SourceFault for an unsupported database, during another import or in recovery, and errors of PostgreSQL.
+ * Groups stored before an error stay, and a repeated import continues.
  */
 export const importIronic = async (source: Source, context: ImportContext, wish: ImportWish): Promise<ImportReport> => {
   const work = () => importAlone(source, context, wish);
-  // Until its end a node may be in other hands than the restored store says.
+  // During recovery, the restored database may be wrong about a node's holder.
   if (!wish.dryRun && (await context.inventory.recovery.current()))
     throw new SourceFault('Temper is in recovery: an administrator ends it with `temper recover --yes`.');
   const report = wish.dryRun ? await work() : await context.inventory.alone('import', work);

@@ -1,4 +1,4 @@
-/** An Ironic database as groups of objects: each node with what belongs to it, by UUIDs instead of Ironic's own numbers. */
+/** Reads an Ironic database as groups: each node with its objects, linked by UUIDs instead of Ironic's numeric ids. */
 
 import { asUuid } from '../model/ids';
 import { documentOf, fixHint, judgeNode, listOf, RowFault, refuseReserved } from './nodes';
@@ -6,10 +6,10 @@ import type { Group, Kind, Remark, Taken } from './objects';
 import { type Source, SourceFault, type SourceRow } from './source';
 import { judgeRunbook, judgeTemplate } from './step-lists';
 
-/** The schema that is understood: the last migration of the release. Source: ironic/db/sqlalchemy/alembic/versions of 39.0.0. */
+/** Supported schema: the last migration of the release. Source: ironic/db/sqlalchemy/alembic/versions of 39.0.0. */
 const understood = { release: 'Ironic 39', revision: '9fb44677ef15' };
 
-/** Groups that are stored in one transaction, in the order in which they are stored; and what is to be said of the rest. */
+/** Groups that share a transaction, in order, and remarks on the rest. */
 export type Found = { readonly together: readonly (readonly Group[])[]; readonly remarks: readonly Remark[] };
 
 const checkSchema = async (source: Source): Promise<void> => {
@@ -123,7 +123,7 @@ const tables = [
   'deploy_templates',
   'deploy_template_steps',
 ] as const;
-/** What lies below a node, by its table. */
+/** Tables of the objects below a node. */
 const nodeTables = [
   ['portgroup', 'portgroups'],
   ['port', 'ports'],
@@ -133,13 +133,13 @@ const nodeTables = [
 ] as const;
 type Tables = Readonly<Record<(typeof tables)[number], readonly SourceRow[]>>;
 
-/** Ironic keeps a UUID as it was given, in any case and without dashes too; here each has one spelling. */
+/** Ironic keeps a UUID as given, in any case and with or without dashes; Temper has one spelling. */
 const canonicalUuid = (row: SourceRow): SourceRow => {
   const uuid = typeof row.uuid === 'string' ? asUuid(row.uuid) : undefined;
   return uuid === undefined ? row : { ...row, uuid };
 };
 
-/** MariaDB may hold a time that is none, of zeros: it counts as not given. */
+/** MariaDB may hold an invalid time of zeros, which counts as null. */
 const timed = (row: SourceRow): SourceRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -150,7 +150,7 @@ const timed = (row: SourceRow): SourceRow =>
 
 const readTables = async (source: Source): Promise<Tables> => {
   const found: Partial<Record<(typeof tables)[number], readonly SourceRow[]>> = {};
-  // One connection, one snapshot: one after the other.
+  // In sequence: one connection has one snapshot.
   for (const table of tables) found[table] = (await source.rows(table)).map(timed).map(canonicalUuid);
   return found as Tables;
 };
@@ -163,7 +163,7 @@ const remarkOf = (kind: Kind, row: SourceRow, is: Remark['is'], reason: string):
   reason,
 });
 
-/** What reads a row, and its refusal where the row cannot be read. */
+/** Returns the refusal of an unreadable row. */
 const orRefused = <T>(read: () => T): T | { readonly refused: string } => {
   try {
     return read();
@@ -173,7 +173,7 @@ const orRefused = <T>(read: () => T): T | { readonly refused: string } => {
   }
 };
 
-/** An object of a row; none, and a remark, where it cannot be read. */
+/** The row's object; a remark instead if the row is unreadable. */
 const readRow = (remarks: Remark[], kind: Kind, row: SourceRow, read: () => Taken): Taken[] => {
   const found = orRefused(() => {
     const taken = read();
@@ -185,7 +185,7 @@ const readRow = (remarks: Remark[], kind: Kind, row: SourceRow, read: () => Take
   return [];
 };
 
-/** What is not below any node, and so cannot be taken. */
+/** Objects without a node, which cannot be imported. */
 const strayRemarks = (all: Tables): Remark[] => {
   const homes = new Set(all.nodes.map(({ id }) => id));
   const stray = (kind: Kind, rows: readonly SourceRow[]) =>
@@ -205,7 +205,7 @@ const strayRemarks = (all: Tables): Remark[] => {
   ];
 };
 
-/** Runbooks and deploy templates: each stands by itself, but of two runbooks one may claim what the other does. */
+/** Runbooks and deploy templates. They are independent, except that two runbooks may claim the same trait. */
 const readLists = (all: Tables): Found => {
   const runbookSteps = groupedBy(all.runbook_steps, 'runbook_id');
   const runbookTraits = groupedBy(all.runbook_traits, 'runbook_id');
@@ -235,8 +235,8 @@ const readLists = (all: Tables): Found => {
 };
 
 /**
- * Reads everything that can be imported. Throws SourceFault where the database is not of the release that is understood.
- * @param ironicStopped no conductor runs: a node is taken that is not in maintenance, too
+ * Reads everything importable. Throws SourceFault for another release.
+ * @param ironicStopped no conductor runs, so nodes need no maintenance
  */
 export const readIronic = async (source: Source, ironicStopped: boolean): Promise<Found> => {
   await checkSchema(source);

@@ -1,4 +1,4 @@
-/** One node of Ironic as Temper's: what is kept, what is replaced, and why one is refused. */
+/** Converts a node of Ironic, with notes on changed values, or refuses it with a reason. */
 import { secretRefs } from '../model/access/secrets';
 import { type Document, isDocument } from '../model/document';
 import { inexactInteger } from '../model/json-numbers';
@@ -9,18 +9,18 @@ import { interfaceNames } from '../model/lifecycle/step-types';
 import { networkDataFault } from '../model/resources/nodes';
 import type { SourceRow } from './source';
 
-/** A node's values, and what of them is not as it was; or why it is not taken. */
+/** A node's values with notes on changes, or the refusal. */
 export type NodeVerdict =
   | { readonly values: Readonly<Record<string, unknown>>; readonly changes: readonly string[] }
   | { readonly refused: string };
 
-/** A row that cannot be read, in words for the operator. It is refused, and the others are taken. */
+/** A row is unreadable, with a message for the operator. It is refused, and the others are imported. */
 export class RowFault extends Error {}
 
-/** What to do about a row that is refused. */
+/** Advice for a refused row. */
 export const fixHint = 'mend it in Ironic, then import again';
 
-/** Lists and objects within one another: what walks a document calls itself for each. Ironic's own writer ends before 1,000. */
+/** Limit of nesting, because recursive functions walk documents. Ironic's own writer ends before 1,000. */
 const deepest = 1_000;
 
 const parsed = (row: SourceRow, column: string, what: string, is: (value: unknown) => boolean): unknown => {
@@ -45,19 +45,19 @@ const parsed = (row: SourceRow, column: string, what: string, is: (value: unknow
   throw new RowFault(`its ${column} is no JSON ${what}: ${fixHint}`);
 };
 
-/** A document as Ironic stores it: text, and nothing for an empty one. Throws RowFault. */
+/** A document in Ironic's form: a text, or null for an empty one. Throws RowFault. */
 export const documentOf = (row: SourceRow, column: string): Document =>
   (parsed(row, column, 'object', isDocument) ?? {}) as Document;
 /** Throws RowFault. */
 export const listOf = (row: SourceRow, column: string): readonly unknown[] =>
   (parsed(row, column, 'list', Array.isArray) ?? []) as readonly unknown[];
 
-/** Throws RowFault where a value is what stands for a secret in Temper. */
+/** Throws RowFault if a value looks like Temper's reference to a secret. */
 export const refuseReserved = (values: unknown): void => {
   if (secretRefs(values as never).length > 0) throw new RowFault('an object with the single key $secret is reserved');
 };
 
-// Columns that mean the same in both, and need no look.
+// Columns with the same meaning in both, copied unchecked.
 const same = [
   'uuid',
   'name',
@@ -97,8 +97,8 @@ const same = [
 const flags = ['maintenance', 'protected', 'retired', 'disable_power_off'] as const;
 
 /**
- * What of driver_internal_info belongs to the instance and not to Ironic's conductor; the rest are its agents' tokens and
- * addresses, and what it knew of steps. Source: openstack/ironic:ironic/conductor/utils.py.
+ * Keys of driver_internal_info that belong to the instance. The others are agent tokens, addresses and step state of
+ * Ironic's conductor. Source: openstack/ironic:ironic/conductor/utils.py.
  */
 const instanceKeys = ['automatic_lessee', 'deploy_boot_mode', 'is_whole_disk_image', 'root_uuid_or_disk_id'];
 
@@ -113,7 +113,7 @@ const movingText = (row: SourceRow): string | undefined => {
   return undefined;
 };
 
-// Networks and volumes that another service attached: Temper would not detach them at the end of the instance.
+// Networks and volumes of another service: Temper would not detach them at the end of the instance.
 const attachedBy: Readonly<Record<string, string>> = {
   neutron: 'Neutron',
   cinder: 'Cinder',
@@ -129,8 +129,9 @@ const attachedText = (row: SourceRow): string | undefined => {
 };
 
 /**
- * Why Ironic may drive the node. Of maintenance for a power failure it asks the BMC every few minutes, and ends it when the BMC
- * answers. Source: openstack/ironic:ironic/conductor/manager.py, _power_failure_recovery.
+ * Reason why Ironic may still drive the node. In maintenance for a power failure, Ironic polls the BMC every few
+ * minutes and ends the maintenance if the BMC answers. Source: openstack/ironic:ironic/conductor/manager.py,
+ * _power_failure_recovery.
  */
 const drivenText = (row: SourceRow): string | undefined => {
   const otherwise = 'or give --ironic-stopped if its conductors are stopped';
@@ -172,17 +173,17 @@ const interfacesOf = (row: SourceRow, changes: string[]): Document => {
   );
 };
 
-/** What of a node stands in other tables, and whether Ironic's conductors are stopped. */
+/** Facts of a node from other tables, and the state of Ironic's conductors. */
 export type NodeFacts = { readonly traits: readonly string[]; readonly tags: number; readonly ironicStopped: boolean };
 
-/** Judges one row of Ironic's `nodes`. Throws RowFault. */
+/** Converts one row of Ironic's `nodes`. Throws RowFault. */
 export const judgeNode = (row: SourceRow, { traits, tags, ironicStopped }: NodeFacts): NodeVerdict => {
   if (!isDriver(String(row.driver))) return { refused: `Temper has no driver ${String(row.driver)}` };
   const refused = movingText(row) ?? attachedText(row);
   if (refused) return { refused };
   const documents = documentsOf(row);
   refuseReserved(documents);
-  // Last: the other reasons are of use before maintenance is set.
+  // Checked last, because the other reasons help before maintenance is set.
   const driven = ironicStopped ? undefined : drivenText(row);
   if (driven) return { refused: driven };
   const changes: string[] = [];

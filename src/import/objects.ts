@@ -1,4 +1,4 @@
-/** What an import takes: objects as Temper stores them, each under the kind of thing it is. */
+/** Objects of an import, in Temper's columns, by kind. */
 import type { Stored } from '../inventory/resources';
 import { allocationTable } from '../model/resources/allocations';
 import { chassisTable } from '../model/resources/chassis';
@@ -9,7 +9,7 @@ import { portTable } from '../model/resources/ports';
 import { runbookTable } from '../model/resources/runbooks';
 import { connectorTable, targetTable } from '../model/resources/volumes';
 
-/** Kinds in the order in which one node's are stored, with their tables in the store and on the wire. */
+/** Kinds in the order of storage, with their tables. */
 export const kinds = {
   chassis: { name: 'chassis', table: chassisTable },
   node: { name: 'nodes', table: nodeTable },
@@ -24,7 +24,7 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds;
 
-/** One object of the source, its values by the columns of Temper. Secrets are still in it. */
+/** One object of the source in Temper's columns. It still holds its secrets. */
 export type Taken = {
   readonly kind: Kind;
   readonly uuid: string;
@@ -32,15 +32,15 @@ export type Taken = {
   readonly values: Readonly<Record<string, unknown>>;
 };
 
-/** What is stored together or not at all: an object, and what cannot be without it. `first` may be there already. */
+/** Unit of storage: an object, and those that depend on it. `first` may exist already. */
 export type Group = { readonly first: readonly Taken[]; readonly main: Taken; readonly below: readonly Taken[] };
 
-/** A line for the operator: what was not taken as it is, and why. */
+/** Reason why an object was not taken unchanged, for the operator. */
 export type Remark = {
   readonly kind: Kind;
   readonly uuid: string | null;
   readonly name: string | null;
-  /** `refused`: nothing of it is taken. `changed`: taken, but for this. `warning`: taken as it is, and may not work. */
+  /** `refused`: not imported. `changed`: imported with this change. `warning`: imported unchanged, but may not work. */
   readonly is: 'refused' | 'changed' | 'warning';
   readonly reason: string;
 };

@@ -1,27 +1,26 @@
-/** The database that is imported from: MariaDB or PostgreSQL, read in one snapshot and never written. */
+/** Source database, MariaDB or PostgreSQL: read in one snapshot and never written. */
 import mysql from 'mysql2/promise';
 import postgres from 'postgres';
 import { ipv6Host } from '../inventory/database';
 
 export type SourceRow = Readonly<Record<string, unknown>>;
 
-/** One snapshot of a database. */
 export type Source = {
-  /** All rows of a table; a boolean is a boolean, a time is a Date, a document is its text. */
+  /** All rows of a table: booleans as boolean, times as Date, documents as text. */
   rows(table: string): Promise<readonly SourceRow[]>;
-  /** How many rows a table has. */
+  /** Number of rows. */
   count(table: string): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Why a database cannot be imported from, in words for the operator. */
+/** Reason why a database cannot be imported, for the operator. */
 export class SourceFault extends Error {}
 
-// Types of PostgreSQL's own.
+// Type id of PostgreSQL.
 const timestampType = 1114;
 const connectMs = 10_000;
 
-/** Ironic stores UTC without saying so. */
+/** Ironic stores UTC without a time zone. */
 const utc = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 
 const openPostgres = async (url: string): Promise<Source> => {
@@ -50,7 +49,7 @@ const openPostgres = async (url: string): Promise<Source> => {
   };
 };
 
-/** SQLAlchemy's form of an address, as it stands in ironic.conf, has the driver's name in its scheme. */
+/** Removes the driver's name that SQLAlchemy URLs in ironic.conf have in their scheme. */
 const addressOf = (url: string): URL => {
   if (!URL.canParse(url)) throw new SourceFault('The address of the database is no URL.');
   const address = new URL(url);
@@ -72,7 +71,7 @@ const openMysql = async (address: URL): Promise<Source> => {
     charset: 'utf8mb4',
     timezone: 'Z',
     connectTimeout: connectMs,
-    // MariaDB has no type for booleans but a number of one digit.
+    // MariaDB's boolean is a one-digit number.
     typeCast: (field, next) => {
       if (field.type !== 'TINY' || field.length !== 1) return next();
       const text = field.string();
@@ -99,7 +98,7 @@ const openMysql = async (address: URL): Promise<Source> => {
   };
 };
 
-/** Opens an address of `[database] connection` in ironic.conf. Throws SourceFault where it cannot be reached. */
+/** Opens a URL of `[database] connection` in ironic.conf. Throws SourceFault if it is unreachable. */
 export const openSource = async (url: string): Promise<Source> => {
   const address = addressOf(url);
   const kind = address.protocol.slice(0, -1);

@@ -1,4 +1,4 @@
-/** Runbooks and deploy templates of Ironic as Temper's: lists of steps under a name, with nothing of a node in them. */
+/** Converts runbooks and deploy templates of Ironic: named lists of steps, without node data. */
 import { isTemperError } from '../model/errors';
 import { type StepInterface, stepInterfaces } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
@@ -9,7 +9,7 @@ import { isTrait, traitRefusal } from '../model/resources/traits';
 import { documentOf, refuseReserved } from './nodes';
 import type { SourceRow } from './source';
 
-/** A list's values by the columns of Temper, and what may not work of it; or why it is not taken. */
+/** A list's values with warnings, or the refusal. */
 export type ListVerdict =
   | { readonly values: Readonly<Record<string, unknown>>; readonly warnings: readonly string[] }
   | { readonly refused: string };
@@ -29,7 +29,7 @@ const refusedStep = (steps: readonly Step[]): string | undefined => {
   return undefined;
 };
 
-/** The text of what is thrown for steps that Temper refuses. */
+/** Message of Temper's refusal of the steps. */
 const faultOf = (check: () => void): string | undefined => {
   try {
     check();
@@ -40,13 +40,13 @@ const faultOf = (check: () => void): string | undefined => {
   }
 };
 
-/** What would fail of these steps, as Temper knows them. */
+/** Steps that would probably fail in Temper. */
 const warningsOf = (steps: readonly RunbookStep[]): string[] =>
   checkRunbook(steps, () => []).map(({ says }) => says.replace(/\.$/, ''));
 
 /**
- * Judges a row of Ironic's `runbooks`. One without traits is approved by its name, as Ironic's own migration to traits
- * makes it (ironic/db/sqlalchemy/alembic/versions/e2d316b60d9e). Throws RowFault.
+ * Converts a row of Ironic's `runbooks`. Without traits, its name approves it, as in Ironic's own migration to traits
+ * (ironic/db/sqlalchemy/alembic/versions/e2d316b60d9e). Throws RowFault.
  */
 export const judgeRunbook = (row: SourceRow, stepRows: readonly SourceRow[], given: readonly string[]): ListVerdict => {
   const steps = inOrder(stepRows.map((each) => ({ ...stepOf(each), order: Number(each.order) })));
@@ -71,7 +71,7 @@ export const judgeRunbook = (row: SourceRow, stepRows: readonly SourceRow[], giv
   };
 };
 
-/** Judges a row of Ironic's `deploy_templates`. Throws RowFault. */
+/** Converts a row of Ironic's `deploy_templates`. Throws RowFault. */
 export const judgeTemplate = (row: SourceRow, stepRows: readonly SourceRow[]): ListVerdict => {
   const steps = stepRows.map((each) => ({ ...stepOf(each), priority: Number(each.priority) }));
   const name = String(row.name);
@@ -79,7 +79,7 @@ export const judgeTemplate = (row: SourceRow, stepRows: readonly SourceRow[]): L
     (isTrait(name) ? undefined : traitRefusal(name)) ?? refusedStep(steps) ?? faultOf(() => checkTemplateSteps(steps));
   if (refused) return { refused };
   refuseReserved([steps, documentOf(row, 'extra')]);
-  // In Ironic the administrators of the system write them, and who runs an import vouches for what it takes.
+  // In Ironic only system administrators write them, and the user of an import vouches for the imported ones.
   return {
     values: { name, steps, extra: documentOf(row, 'extra'), vouched: true },
     warnings: warningsOf(inOrder(steps.map(({ priority, ...step }) => ({ ...step, order: -priority })))),

@@ -1,4 +1,4 @@
-/** Takes one object: finds whether it is new, the same, or changed on either side, and stores what is to be stored. */
+/** Imports one object: compares it with the source and with Temper, and stores it if needed. */
 import type { Queries } from '../inventory';
 import { brokenReference, brokenUnique, brokenValue } from '../inventory/database';
 import type { Imported } from '../inventory/imports';
@@ -12,7 +12,7 @@ import { marksOf, type Runbook } from '../model/resources/runbooks';
 import type { Requester } from '../model/runs/runs';
 import { type Kind, kinds, type Taken } from './objects';
 
-/** What became of an object. `kept`: it changed in Temper too, which stands. */
+/** Result for one object. `kept`: it changed in Temper too, and Temper's version stays. */
 export type Outcome =
   | { readonly is: 'new' | 'changed' | 'same' }
   | { readonly is: 'kept' | 'refused'; readonly reason: string };
@@ -20,21 +20,21 @@ export type Outcome =
 export type TakeContext = {
   readonly sealer: Sealer;
   readonly before: ReadonlyMap<string, Imported>;
-  /** The id that the audit trail has for the whole import. */
+  /** Request id of the whole import in the audit trail. */
   readonly by: { readonly user: string; readonly request_id: string };
 };
 
 export const keyOf = ({ kind, uuid }: { readonly kind: string; readonly uuid: string }): string => `${kind} ${uuid}`;
 
-/** What is not taken though it could be stored: the savepoint is undone. */
+/** A storable object is refused after all; the savepoint is rolled back. */
 class Refusal extends Error {}
 
-// Of a node these move by themselves, in Temper as at the source: they say nothing of who changed it.
+// Columns of a node that change without a user's act, so they do not count as edits.
 const moving = ['power_state', 'target_power_state', 'fault', 'health', 'last_error', 'updated_at'];
 const comparedOf = (values: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(values).filter((name) => !moving.includes(name));
 
-/** Without secrets, which could be guessed by a digest; that one changed shows by `updated_at`, which Ironic moves with it. */
+/** Without secrets, which a digest would expose to guessing. A changed secret shows in `updated_at`, which Ironic changes with it. */
 const sourceDigest = ({ values }: Taken): string => sha256Of(canonicalJson(maskSecrets(values)));
 
 type Sealing = { readonly fields: readonly string[]; readonly of: Omit<Holding, 'field' | 'side'> };
@@ -139,16 +139,16 @@ const store = async (queries: Queries, taken: Taken, known: boolean, { sealer, b
 const isThere = async ({ imports }: Pick<Queries, 'imports'>, { kind, uuid }: Pick<Taken, 'kind' | 'uuid'>) =>
   (await imports.digest(kinds[kind], uuid, ['uuid'])) !== undefined;
 
-/** Whether an object was taken once and is not in Temper any more. */
+/** True for an object that was imported and then deleted in Temper. */
 export const wasDeleted = async (
   queries: Pick<Queries, 'imports'>,
   taken: Pick<Taken, 'kind' | 'uuid'>,
   { before }: Pick<TakeContext, 'before'>,
 ): Promise<boolean> => before.has(keyOf(taken)) && !(await isThere(queries, taken));
 
-/** Why an object that was taken before is left as it is in Temper; undefined where its source may be taken again. */
+/** Reason to keep Temper's version of an imported object; undefined if the source may replace it. */
 const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): Promise<string | undefined> => {
-  // What another transaction is writing is waited for, and stands.
+  // Waits for other transactions that write the object, and then keeps their changes.
   const now = await queries.imports.digest(kinds[taken.kind], taken.uuid, comparedOf(taken.values), { lock: true });
   if (now === undefined) return 'it was deleted in Temper';
   if (now !== before.taken_digest) return 'it changed in Temper as well as in Ironic';
@@ -156,15 +156,15 @@ const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): P
   return undefined;
 };
 
-/** Takes the traits that a runbook is approved by for its owner. @returns those that belong to others */
+/** Claims a runbook's approving traits for its owner. @returns traits of other owners */
 const claimedByOthers = ({ runbookTraits }: Queries, { uuid, values }: Taken): Promise<string[]> => {
   const { name, owner, traits } = values as Pick<Runbook, 'name' | 'owner' | 'traits'>;
   return runbookTraits.claim(uuid as RunbookUuid, owner, marksOf({ name, traits }));
 };
 
 /**
- * Takes one object within a savepoint of its own. Throws what is no refusal.
- * @param anew what was deleted in Temper since it was taken is taken as if for the first time
+ * Imports one object within a savepoint. Rethrows errors that are no refusal.
+ * @param anew imports an object deleted in Temper as if for the first time
  */
 export const take = async (queries: Queries, taken: Taken, context: TakeContext, anew = false): Promise<Outcome> => {
   const forgotten = anew && (await wasDeleted(queries, taken, context));
@@ -182,7 +182,7 @@ export const take = async (queries: Queries, taken: Taken, context: TakeContext,
   return { is: before ? 'changed' : 'new' };
 };
 
-/** What a refused write means; undefined for anything else. */
+/** Message of a refused write; undefined for other errors. */
 export const refusalOf = (thrown: unknown): string | undefined => {
   if (thrown instanceof Refusal) return thrown.message;
   const unique = brokenUnique(thrown);

@@ -1,7 +1,7 @@
-/** What an Ironic database has and an import does not take at all. docs/from-ironic.md has the same list. */
+/** Objects of an Ironic database that are never imported. docs/from-ironic.md has the same list. */
 import type { Source } from './source';
 
-/** So many rows of one kind, and what to do instead. */
+/** Number of rows of one kind, and the alternative. */
 export type Untaken = { readonly what: string; readonly count: number; readonly instead: string };
 
 const anew = 'create anew at Temper what is still wanted';
@@ -15,10 +15,10 @@ const tables = [
   ['node_history', 'entry of history', 'entries of history', 'keep the database of Ironic for it'],
 ] as const;
 
-/** Counts them in the whole database, whichever nodes are wanted; a kind of which there is none is left out. */
+/** Counts the whole database, whichever nodes are wanted, and omits kinds without rows. */
 export const readUntaken = async (source: Source): Promise<readonly Untaken[]> => {
   const found: Untaken[] = [];
-  // One connection, one snapshot: one after the other.
+  // In sequence: one connection has one snapshot.
   for (const [table, one, many, instead] of tables) {
     const count = await source.count(table);
     if (count > 0) found.push({ what: count === 1 ? one : many, count, instead });

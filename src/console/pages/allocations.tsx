@@ -1,4 +1,4 @@
-/** Who has what: allocations, and nodes under lease. */
+/** Page of allocations and leased nodes. */
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Id, NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';

@@ -1,4 +1,4 @@
-/** The audit trail: who asked for what, by which rule, and what became of it. */
+/** Audit trail: each request with its caller, rule and result. */
 import { type List, listPage } from '../parts/list';
 import { Code, Id, personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';

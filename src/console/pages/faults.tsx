@@ -1,4 +1,4 @@
-/** Pages that say what went wrong: a refusal of the API word for word, or that it is away. */
+/** Error pages: a refusal in the API's own words, or an unavailable API. */
 import type { VNode } from 'preact';
 import { Notice } from '../parts/texts';
 
@@ -10,15 +10,14 @@ const titles: Readonly<Record<number, string>> = {
   429: 'Too many requests',
 };
 
-// Rules of the policy are written resource:act.
+// Policy rules are written resource:act.
 const ruleIn = (says: string): string | undefined =>
   /\b(?:baremetal|temper|introspection):[a-z0-9_:-]+/.exec(says)?.[0];
 
-/** The heading of a page about a status. */
 export const titleOf = (status: number): string =>
   titles[status] ?? (status >= 500 ? 'The API is in trouble' : 'Refused');
 
-/** @param says the API's own text @param back the page whose form was refused */
+/** @param says the API's own text @param back page of the refused form */
 export const refusalPage = (status: number, says: string, back?: string): VNode => {
   const rule = status === 403 ? ruleIn(says) : undefined;
   return (
@@ -39,7 +38,7 @@ export const refusalPage = (status: number, says: string, back?: string): VNode 
   ); // biome-ignore format: short parts
 };
 
-/** @param says what was not reached */
+/** @param says the service that did not answer */
 export const awayPage = (says: string): VNode => (
   <>
     <h1>The API is away</h1>

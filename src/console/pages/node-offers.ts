@@ -1,4 +1,4 @@
-/** What may be done with a node now, and why the rest may not: by its state, its lock and what an operator has set on it. */
+/** Acts on a node, each possible or with the reason why not: its state, its lock or an operator's setting. */
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type PowerTarget, powerRefusedIn, powerTargets, states } from '../../model/lifecycle/states';
 import { insteadOf, passesLock, type Verb, type VerbRow, verbRow } from '../../model/lifecycle/verbs';
@@ -12,16 +12,16 @@ export const runbookRule = 'temper:node:run_runbook';
 const maintenanceRules = { on: 'baremetal:node:set_maintenance', off: 'baremetal:node:clear_maintenance' } as const;
 const freezeRule = 'temper:freeze:create';
 
-/** The rules by which it is decided. */
+/** Policy rules of these acts. */
 export const nodeRules = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRule];
 
-// Those that need more than their name (steps, a password, an image) are asked by other means.
+// Verbs with further input (steps, a password, an image) have other forms.
 const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
 
-/** A node with what else decides about it. */
+/** A node with the other facts that decide its acts. */
 export type NodeStanding = {
   readonly node: NodeView;
-  /** What holds it, in words; undefined where nothing does. */
+  /** Holder of the node's lock, in words; undefined without a lock. */
   readonly holder: string | undefined;
   readonly freezes?: readonly FreezeView[];
 };
@@ -29,7 +29,7 @@ export type NodeStanding = {
 const working: readonly string[] = ['transient', 'hold'];
 
 /**
- * What holds a node. Of a lock that is hidden the caller's own runs say which it is, and the state that a run is at work.
+ * Holder of the node's lock. If the API hides the lock, the caller's own runs and a working state reveal it.
  * @param runs of the node, as far as the caller sees them
  */
 export const holderOf = (node: NodeView, runs: readonly RunListed[]): string | undefined => {
@@ -48,7 +48,7 @@ const interfaceSays = (node: NodeView, { needs }: VerbRow): string | undefined =
 
 const conditionSays = (node: NodeView, row: VerbRow): string | undefined => {
   const to = next(node.provision_state, row.event);
-  // What moves the node at once needs it out of maintenance; what is for its run does not.
+  // A verb that moves the node at once is refused in maintenance; one that starts a run has its own setting.
   const moves = row.does === 'message' && to !== undefined && states[to].kind === 'stable';
   if ((row.maintenance === 'refused' || moves) && node.maintenance) return 'The node is in maintenance.';
   if (row.protected === 'refused' && node.protected) return 'The node is protected.';
@@ -56,7 +56,7 @@ const conditionSays = (node: NodeView, row: VerbRow): string | undefined => {
   return undefined;
 };
 
-/** Why a node takes no such verb now; undefined where it does. */
+/** Reason why the node refuses the verb now; undefined if it accepts it. */
 export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): string | undefined => {
   const row = verbRow(verb);
   const { provision_state: from } = node;
@@ -65,7 +65,7 @@ export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): strin
   return interfaceSays(node, row) ?? conditionSays(node, row) ?? (passesLock(row, from) ? undefined : heldBy(holder));
 };
 
-/** Why a run of this verb is not taken up on the node now; undefined where it is. */
+/** Reason why the node refuses a rerun with this verb now; undefined if it accepts it. */
 export const rerunStateSays = (verb: Verb, standing: NodeStanding): string | undefined =>
   heldBy(standing.holder) ?? verbStateSays(verb, standing);
 
@@ -131,7 +131,6 @@ const freezeOffer = ({ freezes = [] }: NodeStanding): Offer => ({
   fields: { what: 'freeze' },
 });
 
-/** Every act on a node. */
 export const nodeOffers = (standing: NodeStanding): Offer[] => [
   ...offered.map((verb) => verbOffer(verb, standing)),
   ...(Object.keys(powerTargets) as PowerTarget[]).map((target) => powerOffer(target, standing)),

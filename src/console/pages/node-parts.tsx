@@ -1,4 +1,4 @@
-/** What is inside a node, as it was last seen: ports, BIOS settings, firmware. */
+/** Ports, BIOS settings and firmware of a node, as last seen. */
 import { Table } from '../parts/tables';
 import { Time } from '../parts/texts';
 import type { Api } from '../server/api';
@@ -11,7 +11,7 @@ type Setting = Fields<'name', string> & Fields<'value' | 'updated_at', Text>;
 type Component = Fields<'component', string> &
   Fields<'initial_version' | 'current_version' | 'last_version_flashed' | 'updated_at', Text>;
 
-/** Undefined where the caller may not read it. */
+/** Undefined if the caller may not read it. */
 export const nodeParts = async (api: Api, node: string) => {
   const path = `/v1/nodes/${node}`;
   const [ports, bios, firmware] = await Promise.all([

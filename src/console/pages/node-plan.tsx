@@ -1,4 +1,4 @@
-/** What would run on a node by a runbook, and everything that refuses it. Nothing is touched. */
+/** Dry run of a runbook on a node, with every reason to refuse it. */
 import { ActForm, Send } from '../parts/forms';
 import { Code, Facts, Notice, spanOf } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';

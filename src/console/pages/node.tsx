@@ -1,4 +1,4 @@
-/** One node: what it is, what may be done with it, and everything that happened to it in one timeline. */
+/** Page of one node: its facts, its acts, and its timeline. */
 import type { ComponentChildren } from 'preact';
 import { hidden, seenOf } from '../hidden';
 import { Acts, askedRules, Refused } from '../parts/acts';
@@ -78,7 +78,7 @@ const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
     </ol>
   );
 
-/** What a rule hides stands there as that: an empty place would say that there is nothing. */
+/** A hidden value is shown as hidden. An empty cell would mean that there is no value. */
 const shown = (value: string | null | undefined | typeof hidden): ComponentChildren =>
   value === hidden ? <span class="muted">not shown to you</span> : value;
 
@@ -112,7 +112,7 @@ const nodeData = async ({ api, params, partial }: PageContext) => {
     api.findList<FreezeView>(`/temper/v1/nodes/${node.uuid}/freezes`),
     api.findList<RunbookView>('/v1/runbooks', { limit: 200 }),
     askedRules(api, nodeRules.map((rule) => ({ rule, node: node.uuid }))),
-    // They lie beside the part that is fetched again.
+    // These lie outside the part that is reloaded.
     partial ? undefined : nodeParts(api, node.uuid),
   ]); // biome-ignore format: short requests
   return { node, runs, history, freezes, runbooks, answers, parts };
@@ -126,7 +126,7 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
   const moments = [...runs.map(ofRun), ...history.map(ofHistory), ...freezes.map(ofFreeze)]
     .sort((one, other) => other.at.localeCompare(one.at))
     .slice(0, longestTimeline);
-  // An act that has become another one is a form of its own; what is typed into the others stays.
+  // The key changes only if an act changes, so text typed into the other forms stays.
   const key = [node.provision_state, standing.holder ? 'held' : 'free', node.maintenance, node.power_state, freezes.length]; // biome-ignore format: one row
   const body = (
     <>
@@ -181,7 +181,7 @@ const orderOf = (node: string, form: FormContext['form']): Order | undefined => 
   }
 };
 
-/** An act on a node: leads to the run that it caused, to the plan of what would run, or back to the node. */
+/** Redirects to the run that the act caused, to the dry run, or back to the node. */
 export const actOnNode = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
   const ident = encodeURIComponent(params.node!);
   if (fieldOf(form, 'preview'))

@@ -1,4 +1,4 @@
-/** The list of nodes: counts, filters, order and place are the address of the page; those that are chosen go on to a rollout. */
+/** List of nodes: filters, order and page are in the address; chosen nodes can go into a rollout. */
 import { states } from '../../model/lifecycle/states';
 import { Hidden } from '../parts/forms';
 import { type List, listPage } from '../parts/list';
@@ -16,7 +16,7 @@ export const NodeTrouble = ({ node }: { node: NodeView }) => (
   </>
 );
 
-/** Keeps its mark while the rows around it are fetched again. */
+/** Keeps its check mark while the rows are reloaded. */
 const Choose = ({ uuid, name }: NodeView) => (
   <input
     type="checkbox"
@@ -29,7 +29,7 @@ const Choose = ({ uuid, name }: NodeView) => (
   />
 );
 
-/** Filters by which a rollout selects nodes as well. */
+/** Filters that a rollout also selects nodes by. */
 const selecting = ['provision_state', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group'] as const;
 
 const Chosen = ({ query }: { query: PageQuery }) => (

@@ -1,4 +1,4 @@
-/** Who can do this, and why not me: a rule and an object, answered by the API. */
+/** Policy page: the API's decision on a rule and an object, with its reason. */
 import { askedRules } from '../parts/acts';
 import { Choice, Field, Send } from '../parts/forms';
 import { Table } from '../parts/tables';
@@ -8,7 +8,7 @@ import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { CanAnswer, Fields } from '../views';
 
 const objectKinds = ['node', 'run', 'runbook', 'allocation', 'rollout'] as const;
-/** Of a rollout the API says whether, and whom the rule admits; about all others it explains. */
+/** For a rollout the API returns only the decision and the rule's admitted callers, without an explanation. */
 const unexplained = 'rollout';
 
 type Part = Fields<'text' | 'verdict', string> & {

@@ -1,4 +1,4 @@
-/** One rollout: why it stands where it stands, its budget, its waves, its nodes, and what the caller may decide about it. */
+/** Page of one rollout: its state with the reason, budget, waves, nodes and the caller's acts. */
 import type { ComponentChildren } from 'preact';
 import { offeredRolloutActs, type RolloutAct, rolloutStateSays, rolloutWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
 import { endedRollouts, targetStates } from '../../model/rollouts/states';
@@ -32,17 +32,17 @@ const rolloutOffers = (rollout: RolloutView): Offer[] =>
     will: rolloutWill[act],
     danger: act === 'abort' || act === 'reject',
     more: act === 'abort' && whatRuns,
-    // The plan and the wave that the caller has seen: another one by then is a conflict.
+    // The plan and the wave that the caller saw. The API answers 409 if they have changed.
     fields: { plan_hash: rollout.plan_hash ?? '', wave: String(rollout.wave ?? '') },
   }));
 
-/** Asked for every act of a rollout. */
+/** Permission queries for every act of a rollout. */
 export const rolloutAsks = (rollout: string): Ask[] =>
   [...new Set(offeredRolloutActs.map(ruleOf))].map((rule) => ({ rule, rollout }));
 
 type ActsProps = { rollout: RolloutView; answers: Answers; session: PageContext['session'] };
 
-/** The decisions about a rollout: those that are possible now, and why the others are not. */
+/** Acts that are possible now, and reasons for the others. */
 export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
   <Acts
     id={`acts-${rollout.uuid}-${rollout.state}-${rollout.code ?? ''}-${rollout.wave}-${rollout.plan_hash?.slice(0, 8)}`}
@@ -56,7 +56,7 @@ export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
 
 const longestGauge = 60;
 
-/** A budget by words, and by one shape for each node of it as far as those fit. */
+/** A budget in words, and with one shape per node if they fit. */
 const Gauge = ({ counter }: { counter: CounterView }) => {
   const { scope, value, failed, parked, in_flight, most } = counter;
   const budget = counter.budget ?? 0;
@@ -80,7 +80,7 @@ const Gauge = ({ counter }: { counter: CounterView }) => {
 
 const mostGauges = 12;
 
-/** The whole, the open wave, and the domains in which something is under way or broken. */
+/** Budgets of the whole, of the open wave, and of domains with nodes in flight, parked or failed. */
 const gaugesOf = ({ counters = [], wave }: RolloutView): readonly CounterView[] =>
   counters
     .filter(({ scope, value, failed, parked, in_flight }) =>
@@ -93,7 +93,7 @@ const gateOf = ({ advance, soak_ms, wave }: WaveView, last: boolean): string => 
   return last ? soak : `${soak}; ${advance === 'manual' ? 'a person opens' : 'its end opens'} wave ${wave + 1}`;
 };
 
-/** What a gate has answered last, and who passed it. */
+/** Last result of a gate, and the user who passed it. */
 const answerOf = ({ answer, note, passed }: NonNullable<WaveView['gate']>): string =>
   [`Gate: ${answer}`, note, passed && `passed by ${passed.by}: ${passed.reason}`].filter(Boolean).join('; ');
 
@@ -141,7 +141,7 @@ const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
   );
 }; // biome-ignore format: one table
 
-/** The address of a target; a target has no name but its place in the plan. */
+/** Address of a target. A target is identified only by its position in the plan. */
 export const targetAddress = (rollout: RolloutView, { position }: TargetView): string =>
   `${rolloutAddress(rollout)}/targets/${position}`;
 
@@ -153,7 +153,7 @@ const targetFilters: readonly Filter[] = [
 
 const mostCells = 1_000;
 
-/** Nodes by what they have in common: by the bound that the address names, the first of the plan, or the wave. */
+/** Groups nodes by the bound in the address, else by the first of the plan, else by wave. */
 const groupsOf = (targets: readonly TargetView[], asked: string | undefined): ReadonlyMap<string, TargetView[]> => {
   const by = asked ?? Object.keys(targets.find(({ domains }) => domains)?.domains ?? {})[0] ?? 'wave';
   const groups = new Map<string, TargetView[]>();
@@ -169,7 +169,7 @@ const groupsOf = (targets: readonly TargetView[], asked: string | undefined): Re
 
 type TargetsProps = { rollout: RolloutView; rows: readonly TargetView[]; query: PageQuery };
 
-/** One cell for each node, in a row for each of their domains. */
+/** One cell per node, one row per domain. */
 const Grid = ({ rollout, rows, query }: TargetsProps) => (
   <dl class="grid">
     {[...groupsOf(rows, query.by)].map(([name, targets]) => (
@@ -230,7 +230,7 @@ const Whole = ({ rollout, answers, session, children }: ActsProps & { children: 
 
 const isAct = (act: string): act is RolloutAct => (offeredRolloutActs as readonly string[]).includes(act);
 
-/** What its pages follow while it goes on. */
+/** Event stream of its pages; undefined after its end. */
 export const rolloutEvents = ({ state }: RolloutView) => (endedRollouts.includes(state) ? undefined : '/live');
 
 const rolloutData = async ({ api, params }: PageContext, wanted: PageQuery) => {
@@ -277,7 +277,7 @@ export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => 
   return { title, body };
 };
 
-/** An act on a rollout: leads back to it. */
+/** Redirects to the rollout. */
 export const actOnRollout = async ({ api, params, form, session }: FormContext): Promise<PageAnswer> => {
   const { rollout = '', act = '' } = params;
   const to = `/rollouts/${encodeURIComponent(rollout)}`;

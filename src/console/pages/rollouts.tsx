@@ -1,4 +1,4 @@
-/** The list of rollouts, newest first. */
+/** List of rollouts, newest first. */
 import { rolloutStates } from '../../model/rollouts/states';
 import { type List, listPage } from '../parts/list';
 import { personOf, State, Time } from '../parts/texts';

@@ -1,4 +1,4 @@
-/** One run: its steps as a timeline with attempts and errors, and what the caller may decide about it. */
+/** Page of one run: its steps with attempts and errors, and the caller's acts. */
 import type { ComponentChildren } from 'preact';
 import { nameOf } from '../../model/lifecycle/steps';
 import { isVerb, verbRow } from '../../model/lifecycle/verbs';
@@ -13,7 +13,7 @@ import type { NodeView, RunListed, RunView, StepView } from '../views';
 import { holderOf, type NodeStanding, rerunStateSays } from './node-offers';
 import { runAddress, runTitle } from './runs';
 
-/** What decides about what may be done with a run; a list says nothing of its steps. */
+/** Facts that decide the acts on a run; rows of lists have no steps. */
 type Standing = Pick<RunView, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
   Partial<Pick<RunView, 'steps'>> & { readonly on?: NodeStanding | undefined };
 
@@ -64,7 +64,7 @@ const Step = ({ step, run }: { step: StepView; run: RunView }) => {
   );
 }; // biome-ignore format: short parts
 
-/** Those that decide about a parked step come first. */
+/** In this order, acts on a parked step come first. */
 const runLabels: Readonly<Record<RunAct, string>> = {
   retry: 'Retry the step',
   skip: 'Skip the step',
@@ -74,7 +74,7 @@ const runLabels: Readonly<Record<RunAct, string>> = {
   abort: 'Abort',
 };
 
-/** Why no run takes it up now, with the way to the node's acts where that is the node's. */
+/** Reason why the run cannot be repeated now, with a link if the node is the reason. */
 const rerunRefused = ({ state, verb, on }: Standing): ComponentChildren => {
   if (toneOf(state) !== 'bad') return 'Only a run that failed or was aborted is taken up.';
   if (!on) return 'You may not see its node.';
@@ -104,12 +104,12 @@ const runOffers = (run: Standing): Offer[] => {
   return run.finished_at === null ? [...acts, rerun] : [rerun];
 };
 
-/** Asked for every act of a run. */
+/** Permission queries for every act of a run. */
 export const runAsks = (run: string): Ask[] => [...runActs, 'rerun'].map((act) => ({ rule: `temper:run:${act}`, run }));
 
 type RunActsProps = { run: Standing; answers: Answers; session: PageContext['session'] };
 
-/** The decisions about a run: those that are possible now, and why the others are not. */
+/** Acts that are possible now, and reasons for the others. */
 export const RunActs = ({ run, answers, session }: RunActsProps) => (
   <Acts
     id={`acts-${run.uuid}-${run.state}-${run.cursor}`}
@@ -150,7 +150,7 @@ const RunFacts = ({ run }: { run: RunView }) => (
   />
 );
 
-/** The node of a run that has ended, which may take a new one; undefined where the caller does not see it. */
+/** The node of an ended run, for a rerun; undefined if the caller cannot see it. */
 const nodeOf = async (api: Api, { node_uuid, finished_at }: RunView): Promise<NodeStanding | undefined> => {
   if (finished_at === null) return undefined;
   const [node, open = []] = await Promise.all([
@@ -185,7 +185,7 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
 
 const knownActs: readonly string[] = [...runActs, 'rerun'];
 
-/** An act on a run: leads to the run, or to the one that took it up. */
+/** Redirects to the run, or to the new one. */
 export const actOnRun = async ({ api, params, form, session }: FormContext): Promise<PageAnswer> => {
   const { run = '', act = '' } = params;
   if (!knownActs.includes(act)) return { to: `/runs/${encodeURIComponent(run)}` };

@@ -1,4 +1,4 @@
-/** Runbooks: the list, one with its steps, revisions and runs, and two revisions side by side. */
+/** Runbooks: the list, one with its steps, revisions and runs, and a comparison of two revisions. */
 import { type Answers, askedRules, Refused } from '../parts/acts';
 import { type List, listPage } from '../parts/list';
 import { Table } from '../parts/tables';
@@ -18,7 +18,7 @@ type Revision = Fields<'created_at', string> & {
 const addressOf = ({ name }: { name: string }): string => `/runbooks/${encodeURIComponent(name)}`;
 const ownerOf = ({ owner, public: open }: RunbookView): string => (open ? 'public' : (owner ?? 'the system'));
 
-/** A link to what a rule admits the caller to, or why it does not. */
+/** A link, or the reason why the rule refuses it. */
 const Way = ({ answers, rule, to, label }: { answers: Answers; rule: string; to: string; label: string }) => {
   const may = answers.get(rule);
   return may?.allowed ? <a href={to}>{label}</a> : <span class="muted">{may && <Refused answer={may} />}</span>;

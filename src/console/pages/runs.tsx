@@ -1,4 +1,4 @@
-/** The list of runs: what is going on, and what has ended. */
+/** List of runs. */
 import { verbs } from '../../model/lifecycle/verbs';
 import { type List, listPage } from '../parts/list';
 import type { Column } from '../parts/tables';

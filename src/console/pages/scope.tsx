@@ -1,4 +1,4 @@
-/** Another project, or the system, for the same person. */
+/** Change of scope: another project, or the system, for the same user. */
 import { ActForm, Send } from '../parts/forms';
 import type { PageAnswer, PageContext } from '../server/context';
 

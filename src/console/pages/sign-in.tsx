@@ -1,4 +1,4 @@
-/** The sign-in page: one form for each kind of credentials that the API accepts, and one button for each person of the demo. */
+/** Sign-in page: a form for each kind of credentials, and a button for each demo user. */
 import type { ComponentChildren, VNode } from 'preact';
 import { CsrfField, Field, Hidden, Send } from '../parts/forms';
 import { Notice } from '../parts/texts';
@@ -8,15 +8,14 @@ import type { Session } from '../server/session';
 export type SignInProps = {
   readonly session: Session;
   readonly settings: Pick<ConsoleSettings, 'identityUrl' | 'demo'>;
-  /** Why the page is shown, or why the last attempt was refused. */
+  /** Reason for this page, or for the last refusal. */
   readonly says?: string;
-  /** Where the caller was going. */
+  /** Address to return to. */
   readonly next: string;
 };
 
 type WayProps = SignInProps & { readonly kind: string; readonly class?: string; readonly children?: ComponentChildren };
 
-/** One form of the page, for one kind of credentials. */
 const Way = ({ session, next, kind, class: style = 'stack', children }: WayProps) => (
   <form method="post" action="/sign-in" class={style}>
     <CsrfField session={session} />

@@ -1,4 +1,4 @@
-/** The system: workers, what a restore holds back, webhooks, ramdisks; as far as the caller may see it. */
+/** System page: workers, recovery, webhooks and ramdisks, as far as the caller may see them. */
 import { Table } from '../parts/tables';
 import { Facts, Notice, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';

@@ -1,4 +1,4 @@
-/** On the start page: rollouts that wait for a decision, and nodes whose tenant is asked. */
+/** Start page: rollouts that wait for a decision, and nodes that wait for their tenant's consent. */
 import { askedLists } from '../parts/acts';
 import { State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
@@ -20,12 +20,12 @@ const askedIn = async (api: Api, rollout: RolloutView) => {
 
 const answerRule = 'temper:rollout:answer';
 
-/** What of rollouts waits for the caller, as far as the newest of each state. */
+/** Waiting rollouts of the caller, from the newest of each state. */
 export const waitingRollouts = async ({ api }: PageContext) => {
   const [awaiting, scheduled, paused, running] = await Promise.all(
     ['awaiting_approval', 'scheduled', 'paused', 'running'].map((state) => rolloutsIn(api, state)),
   );
-  // Those of which the caller sees its own nodes alone are for others to decide about.
+  // If the caller sees only its own nodes of a rollout, other users decide about it.
   const whole = [...awaiting!, ...scheduled!, ...paused!].filter(({ plan_hash }) => plan_hash !== undefined);
   const asked = (await Promise.all([...running!, ...paused!].map((rollout) => askedIn(api, rollout)))).flat();
   const answers = await askedLists(api, [

@@ -1,4 +1,4 @@
-/** What the caller may do: each act with its reason and what will follow, and what is off with the rule or the state that has it so. */
+/** Acts of the caller: possible ones with a form, and others with the rule or state that refuses them. */
 import type { ComponentChildren } from 'preact';
 import { type Api, addressWith } from '../server/api';
 import type { Session } from '../server/session';
@@ -6,17 +6,17 @@ import type { CanAnswer } from '../views';
 import { ActForm, Reason, Send } from './forms';
 import { Facts } from './texts';
 
-/** At most one object; a node beside a rollout is its target. */
+/** At most one object. A node with a rollout is a target of it. */
 export type Ask = { readonly rule: string } & Readonly<Partial<Record<'node' | 'run' | 'runbook' | 'rollout', string>>>;
 
-/** What a page of the policy can be asked about. */
+/** Subject of a link to the policy page. */
 type About = { readonly kind: 'node' | 'run' | 'runbook' | 'rollout'; readonly object: string; readonly node?: string }; // biome-ignore format: one row
 
 export type Answers = ReadonlyMap<string, CanAnswer>;
 
 const mostAsks = 100;
 
-/** For each list of asks the answers of the API to what the caller may do, by rule. */
+/** Permissions of the caller by rule, for each list of queries. */
 export const askedLists = async (api: Api, lists: readonly (readonly Ask[])[]): Promise<readonly Answers[]> => {
   const asks = lists.flat();
   const parts = Array.from({ length: Math.ceil(asks.length / mostAsks) }, (_, at) =>
@@ -33,7 +33,6 @@ export const askedLists = async (api: Api, lists: readonly (readonly Ask[])[]): 
   });
 };
 
-/** The same for one list. */
 export const askedRules = async (api: Api, asks: readonly Ask[]): Promise<Answers> =>
   (await askedLists(api, [asks]))[0]!;
 
@@ -41,15 +40,15 @@ export type Offer = {
   readonly name: string;
   readonly label: string;
   readonly rule: string;
-  /** Why the state does not allow it; undefined where it does. */
+  /** Reason why the state refuses it; undefined if it permits it. */
   readonly stateSays?: ComponentChildren;
-  /** What will follow. */
+  /** Effect of the act. */
   readonly will: string;
   readonly danger?: boolean;
   readonly withoutReason?: boolean;
-  /** Hidden fields beside the reason. */
+  /** Hidden fields of the form. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** What else the form asks for. */
+  /** Further inputs of the form. */
   readonly more?: ComponentChildren;
 };
 
@@ -65,7 +64,7 @@ const OfferedAct = ({ offer, session, action }: { offer: Offer; session: Session
   </details>
 );
 
-/** Why a rule refuses, with the way to ask more. @param about what it was asked about */
+/** Reason of a refusal, with a link to the policy page. @param about object of the query */
 export const Refused = ({ answer: { rule, reason }, about }: { answer: CanAnswer; about?: About }) => (
   <>
     {reason ?? `The rule ${rule} does not admit you.`} <a href={addressWith('/policy', { rule, ...about })}>Why?</a>
@@ -84,7 +83,7 @@ type ActsProps = {
   readonly about: About;
 };
 
-/** @param id names what is offered: the same id keeps what was typed while the page goes on */
+/** @param id identifies the offers: an unchanged id keeps typed text when the page is reloaded */
 export const Acts = ({ id, offers, answers, session, actionOf, about }: ActsProps) => {
   const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers.get(offer.rule), about) }));
   const off = rows.flatMap(({ offer, why }) => (why === undefined ? [] : [[offer.label, why] as const]));

@@ -1,9 +1,9 @@
-/** What forms are made of: the session's token, fields with their labels, and the reason that an act asks for. */
+/** Form elements: the CSRF token, fields with labels, and the reason of an act. */
 import { randomUUID } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { formToken, type Session } from '../server/session';
 
-/** The proof that a form was made by the console for this session. */
+/** Proves that the console made the form for this session. */
 export const CsrfField = ({ session }: { session: Session }) => (
   <input type="hidden" name="csrf" value={formToken(session)} />
 );
@@ -19,13 +19,13 @@ export const Hidden = ({ fields }: { fields: Readonly<Record<string, string>> })
 type ActFormProps = {
   readonly session: Session;
   readonly action: string;
-  /** Sent along, unseen. */
+  /** Sent as hidden fields. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly class?: string;
   readonly children?: ComponentChildren;
 };
 
-/** A form that changes something: with the session's token, and a key by which the API does it once however often it is sent. */
+/** A form with the CSRF token and an idempotency key: the API acts once, even if the form is sent several times. */
 export const ActForm = ({ session, action, fields, children, ...rest }: ActFormProps) => (
   <form method="post" action={action} {...rest}>
     <CsrfField session={session} />
@@ -36,7 +36,6 @@ export const ActForm = ({ session, action, fields, children, ...rest }: ActFormP
 
 type SendProps = { readonly label: string; readonly tone?: 'primary' | 'danger'; readonly name?: string; readonly value?: string }; // biome-ignore format: one row
 
-/** The button that sends its form. */
 export const Send = ({ label, tone, ...rest }: SendProps) => (
   <button type="submit" class={tone} {...rest}>
     {label}
@@ -61,7 +60,7 @@ export const Field = ({ label, hint, autocomplete = 'off', secret = false, ...in
   </label>
 );
 
-/** A value, with its label where that is another. */
+/** A value, with a label if it differs. */
 export type Option = string | readonly [value: string, label: string];
 
 type ChoiceProps = Pick<FieldProps, 'label' | 'name'> & {
@@ -92,7 +91,7 @@ export const Lines = ({ label, name, value, hint }: FieldProps) => (
   </label>
 );
 
-/** Why an act is done: it stands in the audit trail. */
+/** Reason of an act, recorded in the audit trail. */
 export const Reason = () => (
   <label class="field reason">
     <span>Reason</span>

@@ -1,11 +1,11 @@
-/** The frame of every page: the head with its scripts, the navigation, who is signed in, and the place for the page itself. */
+/** Frame of every page: head with scripts, navigation, and the signed-in user. */
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { assetPath } from '../server/assets';
 import type { Session } from '../server/session';
 import { CsrfField, Send } from './forms';
 
-// Without `eval`, without styles of its own, and without content of other origins.
+// No `eval`, no injected styles, no content of other origins.
 const htmxSettings = JSON.stringify({
   allowEval: false,
   includeIndicatorStyles: false,
@@ -90,7 +90,6 @@ const Frame = ({ title, path, session, children }: FrameProps & { readonly child
   </html>
 );
 
-/** The whole document. */
 export const documentOf = (title: string, path: string, session: Session | undefined, body: VNode): string =>
   `<!doctype html>${renderToString(
     <Frame title={title} path={path} session={session}>

@@ -1,4 +1,4 @@
-/** Lists as pages: filters and place are the address, and the rows are fetched again when something has happened. */
+/** List pages: filters and page are in the address, and events reload the rows. */
 import type { ComponentChildren } from 'preact';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import { Choice, Field, type Option, Send } from './forms';
@@ -10,9 +10,9 @@ export type Filter = {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** What may be chosen; any text where absent. */
+  /** Permitted values; any text if absent. */
   readonly options?: readonly Option[];
-  /** Holds where the address says nothing; without it nothing is filtered by this then. */
+  /** Default filter value; no filter if absent. */
   readonly unset?: string;
 };
 
@@ -37,28 +37,27 @@ export const Filters = ({ path, query, filters }: FiltersProps) => (
   </form>
 );
 
-/** Parameters of these names, and the place; the rest of an address is not passed on. */
+/** Keeps the parameters of these names and the marker; other parameters are dropped. */
 export const wantedOf = (query: PageQuery, names: readonly string[]): PageQuery =>
   Object.fromEntries([...names, 'marker'].map((name) => [name, query[name] || undefined]));
 
-/** What a page has around its list. */
+/** Content around the list. */
 type Around = { readonly aside?: ComponentChildren; readonly above?: ComponentChildren; readonly below?: ComponentChildren }; // biome-ignore format: one row
 
 export type List<Row> = {
   readonly title: string;
-  /** Address of the page. */
   readonly path: string;
-  /** Address of the list at the API. */
+  /** Path of the list at the API. */
   readonly from: string;
   readonly filters?: readonly Filter[];
-  /** Further parameters that the page passes on. */
+  /** Further query parameters that the page keeps. */
   readonly also?: readonly string[];
   /** Parameters of every request. */
   readonly fixed?: PageQuery;
   readonly columns: readonly Column<Row>[];
   readonly markerOf: (row: Row) => string;
   readonly empty: ComponentChildren;
-  /** Address of the stream that says when the list is another; the rows stay as they are without one. */
+  /** Address of the change stream; without it the rows stay as sent. */
   readonly events?: string;
   readonly around?: () => Promise<Around>;
 };

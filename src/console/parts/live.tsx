@@ -1,13 +1,13 @@
-/** A part of a page that is fetched again when something has happened; without a script it stays as it was sent. */
+/** Part of a page that is reloaded on events; without scripts it stays as sent. */
 import type { ComponentChildren } from 'preact';
 import { addressWith } from '../server/api';
 import type { PageQuery } from '../server/context';
 
 type LiveProps = {
   readonly id: string;
-  /** Address of the stream that says when something has happened; undefined where nothing will. */
+  /** Address of the event stream; undefined if no events can follow. */
   readonly events: string | undefined;
-  /** Address of the page whose part it is. */
+  /** Address of the page that contains it. */
   readonly path: string;
   readonly query?: PageQuery;
   readonly children?: ComponentChildren;

@@ -1,4 +1,4 @@
-/** Tables whose filters, order and place are the address of the page. */
+/** Tables with filters, order and page in the address. */
 import type { ComponentChildren } from 'preact';
 import { addressWith } from '../server/api';
 import type { PageQuery } from '../server/context';
@@ -6,7 +6,7 @@ import type { PageQuery } from '../server/context';
 export type Column<Row> = {
   readonly title: string;
   readonly of: (row: Row) => ComponentChildren;
-  /** Name by which the API orders it; it cannot be ordered by when absent. */
+  /** The API's sort key; absent for an unsortable column. */
   readonly sort?: string;
 };
 
@@ -26,16 +26,15 @@ const Head = <Row,>({ column, path, query }: { column: Column<Row>; path: string
 };
 
 export type TableProps<Row> = {
-  /** What the table holds. */
   readonly caption: string;
-  /** Whether the caption is a heading of the page as well; else it is for those alone who do not see the table. */
+  /** Also shows the caption as a heading; otherwise only screen readers get it. */
   readonly heading?: boolean;
-  /** Undefined where the caller may not read them. */
+  /** Undefined if the caller may not read them. */
   readonly rows: readonly Row[] | undefined;
   readonly columns: readonly Column<Row>[];
   readonly path?: string;
   readonly query?: PageQuery;
-  /** In place of a table without rows: what to do. Nothing when absent. */
+  /** Replaces a table without rows; nothing if absent. */
   readonly empty?: ComponentChildren;
 };
 
@@ -73,7 +72,7 @@ export const Table = <Row,>({ caption, heading, rows, columns, path = '', query 
     </>
   );
 
-/** Links to the first page and to the one after this. @param next marker of the next page, if there is one */
+/** Links to the first and next pages. @param next marker of the next page, if any */
 export const Pager = ({ path, query, next }: { path: string; query: PageQuery; next: string | undefined }) =>
   next === undefined && query.marker === undefined ? null : (
     <nav class="pager" aria-label="Pages">
@@ -84,7 +83,7 @@ export const Pager = ({ path, query, next }: { path: string; query: PageQuery; n
 
 export const pageSize = 50;
 
-/** What is left of a page of more rows than it shows, and where the next one begins. */
+/** The rows of this page and the next marker, from one row more than the page shows. */
 export const pageOf = <Row,>(
   rows: readonly Row[],
   idOf: (row: Row) => string,

@@ -1,4 +1,4 @@
-/** How single things are shown: times, ids, states, facts. */
+/** Display of single values: times, ids, states, facts. */
 import type { ComponentChildren } from 'preact';
 import type { Person } from '../views';
 
@@ -9,7 +9,7 @@ const spanUnits = [
   ['s', 1],
 ] as const;
 
-/** A span in its largest unit, such as `3 min`. The script of the pages rounds the same way. */
+/** A span in its largest unit, such as `3 min`. The pages' script rounds the same way. */
 export const spanOf = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [unit, size] = spanUnits.find(([, size]) => seconds >= size) ?? spanUnits[3];
@@ -18,7 +18,7 @@ export const spanOf = (ms: number): string => {
 
 const relative = (at: number, now: number): string => (at > now ? `in ${spanOf(at - now)}` : `${spanOf(now - at)} ago`);
 
-/** A time as a distance from now, with the exact one in its title; a dash for none. */
+/** A time relative to now, with the exact time in its title; a dash for null. */
 export const Time = ({ at }: { at: string | null | undefined }) =>
   at ? (
     <time datetime={at} title={at} data-relative>
@@ -28,7 +28,7 @@ export const Time = ({ at }: { at: string | null | undefined }) =>
     <span class="muted">–</span>
   );
 
-/** A UUID by its beginning; a click on the button copies all of it. */
+/** The start of a UUID; the button copies the full one. */
 export const Id = ({ id, href }: { id: string; href?: string }) => (
   <span class="id">
     {href ? (
@@ -57,10 +57,9 @@ const tones: readonly (readonly [pattern: RegExp, tone: Tone])[] = [
   [/ing$|running|starting|admitted/, 'busy'],
 ];
 
-/** The tone of a state's word. */
 export const toneOf = (word: string): Tone => tones.find(([pattern]) => pattern.test(word))?.[1] ?? 'idle';
 
-/** A state by its word and a shape; the color only repeats them. */
+/** A state as a word and a shape; the color only repeats them. */
 export const State = ({ is, tone = toneOf(is) }: { is: string; tone?: Tone }) => (
   <span class={`state ${tone}`}>
     <span aria-hidden="true">{toneShapes[tone]}</span> {is}
@@ -73,14 +72,13 @@ export const Code = ({ value }: { value: unknown }) => (
 
 type NoticeProps = { readonly tone: Tone; readonly role?: 'alert' | 'status'; readonly says: ComponentChildren };
 
-/** A notice of the page. @param role `alert` for what went wrong, `status` for what was done */
+/** @param role `alert` for errors, `status` for results */
 export const Notice = ({ tone, role, says }: NoticeProps) => (
   <p role={role} class={`notice ${tone}`}>
     {says}
   </p>
 );
 
-/** The heading of a page, with what stands beside it. */
 export const Title = ({ text, children }: { text: ComponentChildren; children?: ComponentChildren }) => (
   <div class="title">
     <h1>{text}</h1>
@@ -97,7 +95,7 @@ export const NodeLink = ({ uuid, name, to }: { uuid: string; name: string | null
 
 export const personOf = (who: Person | null | undefined): string => who?.user_name ?? who?.user_id ?? '–';
 
-/** Names and values; rows without a value are left out. */
+/** Names and values, without empty values. */
 export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {rows

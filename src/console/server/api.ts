@@ -1,16 +1,16 @@
-/** The API as the console calls it: with the caller's own credentials, and with nothing else. */
+/** API client of the console, with the caller's own credentials only. */
 import type { IncomingMessage } from 'node:http';
 import { longestApiAnswer, textWithin } from '../../model/bodies';
 import { errorSentence, fetchReason, jsonObject } from '../../model/error-texts';
 import { cutOffBy } from '../../model/signals';
 import { withHidden } from '../hidden';
 
-/** What the caller presents to the API; it lies sealed in the cookie and nowhere else. */
+/** The caller's credentials for the API. They exist only in the sealed cookie. */
 export type Credentials =
   | { readonly is: 'token'; readonly token: string }
   | { readonly is: 'basic'; readonly username: string; readonly password: string };
 
-/** An answer of the API that is not the thing asked for. `says` is the API's own text, word for word. */
+/** An error response. `says` is the API's own text, verbatim. */
 export class ApiRefusal extends Error {
   constructor(
     readonly status: number,
@@ -20,7 +20,7 @@ export class ApiRefusal extends Error {
   }
 }
 
-/** The API, or the identity service, did not answer. */
+/** The API or Keystone did not answer. */
 export class ApiAway extends Error {}
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -29,15 +29,15 @@ type Method = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Api = {
   /** Throws ApiRefusal, ApiAway. */
   get<Body>(path: string, query?: Query): Promise<Body>;
-  /** Undefined where the caller may not read it, or it is not there. Throws ApiRefusal (401, 5xx), ApiAway. */
+  /** Undefined on 403 and 404. Throws ApiRefusal (401, 5xx), ApiAway. */
   find<Body>(path: string, query?: Query): Promise<Body | undefined>;
-  /** The rows of a list, which the API's answer has under the last name of the path. Throws as get does. */
+  /** The rows of a list; their key is the last segment of the path. Throws as get. */
   list<Row>(path: string, query?: Query): Promise<readonly Row[]>;
-  /** The same, as find does it. */
+  /** The rows, or undefined as in find. */
   findList<Row>(path: string, query?: Query): Promise<readonly Row[] | undefined>;
-  /** @param key Idempotency-Key: the form's, so that a form sent twice is done once */
+  /** @param key Idempotency-Key of the form, so that a form sent twice acts once */
   send<Body>(method: Method, path: string, body: unknown, key?: string): Promise<Body>;
-  /** A stream, without a limit of time. */
+  /** A stream, without a time limit. */
   open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 };
 
@@ -54,7 +54,7 @@ const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
   return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
 
-/** An address with its parameters, and with some of them changed; those that are undefined or empty are left out. */
+/** An address with merged parameters, without undefined and empty ones. */
 export const addressWith = (path: string, query: Query = {}, changes: Query = {}): string => {
   const given = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== undefined && value !== '');
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([key, value]) => [key, `${value}`]))}`;
@@ -64,19 +64,19 @@ const unlessHidden = (thrown: unknown): undefined => {
   if (!(thrown instanceof ApiRefusal && (thrown.status === 403 || thrown.status === 404))) throw thrown;
 };
 
-/** For the API's audit trail and its counts by address, which believe the console where TEMPER_TRUSTED_PROXIES names it. */
+/** For the API's audit trail and its limits per address. The API trusts it if TEMPER_TRUSTED_PROXIES names the console. */
 const forwardedFor = (browser: IncomingMessage): string =>
   [browser.headers['x-forwarded-for'], browser.socket.remoteAddress].flat().filter(Boolean).join(', ');
 
-/** An answer of the service of this name, and of its body what comes before the signal. Throws ApiAway. */
+/** A response whose body is cut off by the signal. Throws ApiAway. */
 export const answerOf = async (who: string, url: string, init: RequestInit & { signal: AbortSignal }) =>
-  // Credentials are sent nowhere else.
+  // Redirects fail, because credentials must not reach another host.
   cutOffBy(await fetch(url, { ...init, redirect: 'error' }).catch(awayOf(who)), init.signal);
 
 const awayOf = (who: string) => (thrown: unknown) =>
   Promise.reject(new ApiAway(`${who} did not answer: ${fetchReason(thrown)}.`));
 
-/** The object in an answer of `most` bytes, without a key where it has no body. Throws ApiAway. */
+/** JSON object of at most `most` bytes; an empty body is an object without keys. Throws ApiAway. */
 export const objectIn = async <Body>(who: string, reply: Response, most = longestApiAnswer): Promise<Body> => {
   const text = await textWithin(reply, most).catch(awayOf(who));
   return (jsonObject(text || '{}') ?? awayOf(who)('what came is no JSON')) as Body;
@@ -84,7 +84,7 @@ export const objectIn = async <Body>(who: string, reply: Response, most = longes
 
 /**
  * @param base of the API, without /v1
- * @param browser the request on whose behalf it is asked
+ * @param browser request that the console serves
  */
 export const apiOf = (base: string, credentials: Credentials, browser: IncomingMessage): Api => {
   const exchange = (path: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> =>

@@ -1,4 +1,4 @@
-/** What pages load: style and scripts, read once, named by what they hold, so that browsers keep them for good. */
+/** Styles and scripts, read once. Their names hold a content hash, so that browsers cache them for good. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,7 +34,6 @@ const assets = Object.fromEntries(
   Object.entries(files).map(([name, file]) => [name, readAsset(name, file)]),
 ) as Readonly<Record<keyof typeof files, ReturnType<typeof readAsset>>>;
 
-/** Where a page finds an asset. */
 export const assetPath = (name: keyof typeof files): string => assets[name].path;
 
 const oneYear = 'public, max-age=31536000, immutable';

@@ -1,26 +1,26 @@
-/** What a page is made with: who is signed in, the API as that caller, and the address that was asked for. */
+/** Context of a page: the session, the API client of its caller, and the requested address. */
 import type { VNode } from 'preact';
 import type { Api } from './api';
 import type { Keystone } from './keystone';
 import type { SessionSettings, Sessions, SignedIn } from './session';
 
-/** A caller of the demo, whose password is no secret on this machine. */
+/** A demo user. Its password is no secret on this machine. */
 export type DemoPerson = {
   readonly label: string;
   readonly user: string;
   readonly password: string;
-  /** Name of a project; the system when absent. */
+  /** Name of a project; the system if absent. */
   readonly project?: string;
 };
 
 export type ConsoleSettings = SessionSettings & {
-  /** Base of the API, without /v1. */
+  /** Base URL of the API, without /v1. */
   readonly apiUrl: string;
-  /** Keystone; without it the sign-in page offers no passwords of its users. */
+  /** Keystone. Without it the sign-in page offers no password login. */
   readonly identityUrl?: string;
-  /** Where people reach the console; forms that come from elsewhere are refused. */
+  /** Public address of the console. Forms from other origins are refused. */
   readonly publicUrl: string;
-  /** Signed in with one click; only where `npm start` has made them. */
+  /** One-click users; only `npm start` makes them. */
   readonly demo?: readonly DemoPerson[];
 };
 
@@ -30,9 +30,9 @@ export type ConsoleDeps = {
   readonly keystone: Keystone | undefined;
 };
 
-/** Parameters of the address, of which the first of several counts. */
+/** Query parameters; of duplicates the first counts. */
 export type PageQuery = Readonly<Record<string, string | undefined>>;
-/** Fields of a form; several of one name come as a list. */
+/** Fields of a form; duplicates form a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type PageContext = ConsoleDeps & {
@@ -42,18 +42,18 @@ export type PageContext = ConsoleDeps & {
   readonly query: PageQuery;
   /** Path and query of the request. */
   readonly path: string;
-  /** Whether the page is fetched for the part of it alone that has changed. */
+  /** Only the changed part of the page is fetched. */
   readonly partial: boolean;
 };
 
 export type FormContext = PageContext & { readonly form: FormBody };
 
-/** A page, or where the browser goes instead. */
+/** A page, or a redirect. */
 export type PageAnswer =
   | { readonly title: string; readonly body: VNode; readonly status?: number; readonly section?: string }
   | { readonly to: string };
 
-/** One field of a form as a text without blanks around it; empty when absent. */
+/** One field, trimmed; empty if absent. */
 export const fieldOf = (form: FormBody, name: string): string => {
   const value = form[name];
   return (typeof value === 'string' ? value : (value?.[0] ?? '')).trim();

@@ -1,13 +1,13 @@
-/** Signing in at Keystone on the caller's behalf: a password, an application credential or a token becomes a token. */
+/** Keystone login for the caller: exchanges a password, an application credential or a token for a token. */
 import type { Fields } from '../views';
 import { ApiAway, ApiRefusal, answerOf, objectIn } from './api';
 
-/** Who asks for a token and in which scope, as Keystone takes both; without a scope it is the credential's own. */
+/** Identity and scope in Keystone's form; without a scope, that of the credential applies. */
 export type Login = { readonly identity: object; readonly scope?: object };
 
 type PasswordGiven = { readonly user: string; readonly password: string; readonly domain?: string; readonly project?: string }; // biome-ignore format: one row
 
-/** @param given with the name of a project; the scope is the system without one */
+/** @param given with a project's name; without it the scope is the system */
 export const passwordLogin = ({ user, password, domain = 'Default', project }: PasswordGiven): Login => ({
   identity: { methods: ['password'], password: { user: { name: user, domain: { name: domain }, password } } },
   scope: project ? { project: { name: project, domain: { name: domain } } } : { system: { all: true } },
@@ -17,13 +17,13 @@ export const credentialLogin = (id: string, secret: string): Login => ({
   identity: { methods: ['application_credential'], application_credential: { id, secret } },
 });
 
-/** The caller of a token in another scope. @param project its id; the system when empty */
+/** Rescopes a token. @param project its id; the system if empty */
 export const scopedLogin = (token: string, project: string): Login => ({
   identity: { methods: ['token'], token: { id: token } },
   scope: project ? { project: { id: project } } : { system: { all: true } },
 });
 
-/** `until` is in milliseconds since the epoch. */
+/** `until`: milliseconds since the epoch. */
 type KeystoneToken = Fields<'token' | 'name' | 'scope', string> & { readonly until: number };
 
 type Named = { readonly name?: string };
@@ -31,19 +31,19 @@ type TokenBody = Partial<Fields<'user' | 'project', Named> & Fields<'expires_at'
 type ProjectList = { readonly projects?: readonly { readonly id: string; readonly name: string }[] };
 
 const who = 'The identity service';
-/** Bytes; the list of a caller's projects is the longest. */
+/** Bytes. The longest response is the list of a caller's projects. */
 const longestAnswer = 4 * 1024 * 1024;
 
 export type Keystone = {
-  /** Throws ApiRefusal (the credentials are refused), ApiAway. */
+  /** Throws ApiRefusal (refused credentials), ApiAway. */
   signIn(login: Login): Promise<KeystoneToken>;
-  /** Projects that the caller may be scoped to. Throws ApiAway. */
+  /** Projects that the caller can scope to. Throws ApiAway. */
   projects(token: string): Promise<readonly { readonly id: string; readonly name: string }[]>;
-  /** Ends a token; whatever goes wrong is left to the token's own end. */
+  /** Ignores errors: the token then lives until it expires. */
   revoke(token: string): Promise<void>;
 };
 
-/** @param url of the identity service, with or without /v3 @param limitMs of one answer, to its end */
+/** @param url of Keystone, with or without /v3 @param limitMs of one response, body included */
 export const createKeystone = (url: string, limitMs = 30_000): Keystone => {
   const base = `${url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
   const exchange = (path: string, init: RequestInit): Promise<Response> =>

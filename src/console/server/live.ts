@@ -1,13 +1,13 @@
-/** Streams for pages that are open: says that something has happened, and the page fetches its part again. */
+/** Event streams for open pages: each change makes the page reload its part. */
 import type { Request, Response } from 'express';
 import { createEventReader } from '../../model/event-streams';
 import { ApiRefusal } from './api';
 import type { PageContext } from './context';
 
-// The first of several events is said at once, those that follow soon are one more change on the screen.
+// The first event is sent at once; further ones within this time are merged into one.
 const gatherMs = 500;
 
-/** Passes on that a stream of the API has said something, as often as a page can follow. */
+/** Forwards that an upstream event arrived, at a limited rate. */
 const passOn = async (upstream: globalThis.Response, response: Response, signal: AbortSignal): Promise<void> => {
   const { body } = upstream;
   if (!body) return;
@@ -17,7 +17,7 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
   const say = () => {
     due = false;
     resting = setTimeout(rest, gatherMs);
-    // With its place the browser goes on there when it connects again.
+    // The browser resumes from this id after a reconnection.
     response.write(`${place === undefined ? '' : `id: ${place}\n`}event: change\ndata: now\n\n`);
   };
   const rest = () => {
@@ -40,7 +40,7 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
   }
 };
 
-/** Follows a stream of the API for one page; where that or the session ends, so does this, and the browser connects again by itself. */
+/** Follows one API stream for a page. It ends with that stream or the session, and then the browser reconnects. */
 export const streamOf =
   (pathOf: (context: PageContext) => string) =>
   async (context: PageContext, request: Request, response: Response): Promise<void> => {
@@ -56,7 +56,8 @@ export const streamOf =
       return context.api.open(pathOf(context), headers, leaving.signal);
     };
     let upstream = await openAt(place);
-    // The event of that place is deleted, or of a node that the caller has lost: the page begins anew.
+    // The event of that id is deleted, or its node is no longer visible. The stream restarts from now, and the page
+    // reloads.
     const lost = place !== undefined && upstream.status === 400;
     if (lost) upstream = await openAt();
     if (upstream.status === 204) return void response.status(204).end();

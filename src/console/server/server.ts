@@ -1,4 +1,4 @@
-/** The console as a request handler: headers, sessions, the proof that a form is its own, and faults as pages. */
+/** Request handler of the console: headers, sessions, CSRF checks, and errors as pages. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
@@ -15,7 +15,7 @@ import { changeScope, placeWithin, signIn, signOut } from './sign-in';
 
 type PageHandler = (context: PageContext) => Promise<PageAnswer>;
 type FormHandler = (context: FormContext) => Promise<PageAnswer>;
-/** Answers by itself, for as long as it likes. */
+/** Writes its own response, without a time limit. */
 type StreamHandler = (context: PageContext, request: Request, response: Response) => Promise<void>;
 
 export type ConsoleRoute =
@@ -43,17 +43,16 @@ const securityHeaders =
     next();
   };
 
-/** One request and its answer. */
 type Exchange = { readonly deps: ConsoleDeps; readonly request: Request; readonly response: Response };
 
-/** The document as bytes, small where the browser takes them so. */
+/** Compressed if the browser accepts it. */
 const encoded = async (request: Request, html: string): Promise<{ coding?: string; body: Buffer | string }> => {
   const coding = request.acceptsEncodings('br') || request.acceptsEncodings('gzip');
   if (coding === 'br') return { coding, body: await brotli(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) };
   return coding ? { coding, body: await zip(html) } : { body: html };
 };
 
-/** @param session whose name and sections the page has; none before signing in */
+/** @param session source of the page's name and sections; undefined before sign-in */
 const sendPage = async (
   { request, response }: Exchange,
   session: Session | undefined,
@@ -67,7 +66,7 @@ const sendPage = async (
   response.end(body);
 };
 
-/** Forms lie below the page that has them. */
+/** The address of a form is below that of its page. */
 const backFrom = ({ request: { method, path } }: Exchange): string | undefined =>
   method === 'POST' && path.lastIndexOf('/') > 0 ? path.slice(0, path.lastIndexOf('/')) : undefined;
 
@@ -96,7 +95,7 @@ const pageContext = ({ deps, request }: Exchange, session: SignedIn): PageContex
 
 const isSignedIn = (session: Session | undefined): session is SignedIn => session?.credentials != null;
 
-/** The sign-in page, with a session of its own so that its forms carry a token too. */
+/** The page gets a new anonymous session, so that its forms carry a token. */
 const showSignIn = async (
   exchange: Exchange,
   { says, status = 200, next }: { says?: string; status?: number; next: string },
@@ -109,7 +108,7 @@ const showSignIn = async (
 
 const sessionOver = 'Your session has ended: sign in again.';
 
-/** A fault as a page; a refused token ends the session. */
+/** Shows an error as a page. A refused token ends the session. */
 const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown): Promise<void> => {
   const { deps, request, response } = exchange;
   if (thrown instanceof ApiAway)
@@ -122,10 +121,10 @@ const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown)
 
 const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
-/** Whether a form comes from a page of the console, as far as the browser says. */
+/** True unless the browser's headers show another origin. */
 const isOwnOrigin = (settings: ConsoleSettings, request: Request): boolean => {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers;
-  // A page of any name that resolves to this machine could sign in as a person of the demo (DNS rebinding).
+  // DNS rebinding: a page whose name resolves to this machine could otherwise sign in as a demo user.
   if (settings.demo && !loopbackHost.test(host)) return false;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   if (origin === undefined) return true;
@@ -137,7 +136,7 @@ const foreignForm =
 
 type ProvenForm = { readonly session: Session; readonly form: FormBody };
 
-/** A form that is its session's own, and that session; undefined where the form was refused and answered. */
+/** The form and its session; undefined after a refused form, which is already answered. */
 const provenForm = async (exchange: Exchange): Promise<ProvenForm | undefined> => {
   const { deps, request } = exchange;
   const session = await deps.sessions.of(request);
@@ -172,12 +171,12 @@ const scopeChanged = async (exchange: Exchange, { session, form }: ProvenForm): 
     await changeScope(deps, String(form.project ?? ''), { before: session, response });
     response.redirect(303, '/');
   } catch (thrown) {
-    // A scope that is refused leaves the session as it is.
+    // A refused scope keeps the session.
     await showFault(exchange, session, thrown instanceof ApiRefusal ? new ApiRefusal(403, thrown.says) : thrown);
   }
 };
 
-/** Answers a request of a signed-in caller; what the API refuses becomes a page. */
+/** Handles a request of a signed-in caller and shows API errors as pages. */
 const answered = async (exchange: Exchange, session: SignedIn, handle: () => Promise<void>): Promise<void> => {
   try {
     await handle();
@@ -228,7 +227,7 @@ const routerOf = (deps: ConsoleDeps, routes: readonly ConsoleRoute[]): Router =>
 
 /**
  * @param routes the pages
- * @param report takes what went wrong in the console itself
+ * @param report receives the console's internal errors
  */
 export const createConsole = (
   settings: ConsoleSettings,

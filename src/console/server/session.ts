@@ -1,4 +1,4 @@
-/** Who is signed in: sealed into the browser's cookie, so that the console keeps nothing, and ended before its time by name. */
+/** Sessions sealed in the browser's cookie. The console keeps only the ids of ended sessions. */
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Request, Response } from 'express';
@@ -6,48 +6,48 @@ import { sealData, unsealData } from 'iron-session';
 import { LRUCache } from 'lru-cache';
 import type { Credentials } from './api';
 
-/** A signed-in caller, or one who is about to sign in (`credentials` null): its forms need a token too. */
+/** A signed-in caller, or one before sign-in (`credentials` null), whose forms need a token too. */
 export type Session = {
-  /** Made anew at every login. */
+  /** New at every login. */
   readonly id: string;
-  /** The key of what the forms of this session carry. */
+  /** Key of the form tokens of this session. */
   readonly csrf: string;
-  /** Milliseconds since the epoch, at which the session ends at the latest. */
+  /** Latest end of the session, in milliseconds since the epoch. */
   readonly until: number;
   readonly credentials: Credentials | null;
-  /** For the header of the page; it decides nothing. */
+  /** Shown in the page's header only; no decision uses it. */
   readonly name: string;
   readonly scope: string;
-  /** Whether the identity service made the token, and is asked to end it. */
+  /** Keystone issued the token, so sign-out revokes it there. */
   readonly keystone: boolean;
 };
 
 export type SignedIn = Session & { readonly credentials: Credentials };
 
 export type SessionSettings = {
-  /** Texts of at least 32 characters; the first one seals, all open. */
+  /** Texts of at least 32 characters. The first one seals, all unseal. */
   readonly keys: readonly string[];
   readonly lifeMs: number;
-  /** Whether the browser sends the cookie over TLS alone: everywhere but on the loopback address. */
+  /** Restricts the cookie to TLS. False only on the loopback address. */
   readonly secure: boolean;
 };
 
 export type Sessions = {
-  /** The session of a request; undefined without one, or with one that has ended or was sealed by another key. */
+  /** Undefined without a session, or if it has ended or an unknown key sealed it. */
   of(request: Request): Promise<Session | undefined>;
-  /** Puts a session under a new id into the answer's cookie, in place of any other. */
+  /** Sets a session with a new id as the response's cookie and replaces any other. */
   begin(
     response: Response,
     given: Pick<Session, 'credentials' | 'name' | 'scope' | 'keystone'> & { until?: number },
   ): Promise<Session>;
-  /** Ends a session: the cookie goes, and a copy of it opens nothing any more in this process. */
+  /** Deletes the cookie. This process then rejects a copy of it. */
   end(response: Response, session: Session | undefined): void;
-  /** Calls back once, when the session is ended in this process, or its time or a day is over. @returns what calls it off */
+  /** Calls back once, on the session's end in this process, its expiry, or after a day. @returns a function that cancels it */
   onceOver(session: Session, callback: () => void): () => void;
 };
 
 const anonymousMs = 60 * 60_000;
-// Signed out sessions are remembered for as long as their cookies could be used.
+// Ended sessions are kept as long as their cookies could be used.
 const endedAtMost = 100_000;
 const oneDayMs = 24 * 60 * 60_000;
 
@@ -57,19 +57,18 @@ const cookieIn = (request: Request, name: string): string | undefined => {
   try {
     return value && decodeURIComponent(value);
   } catch {
-    return undefined; // no cookie of ours
+    return undefined; // not a cookie of the console
   }
 };
 
-/** The proof that a text in an address was put there for this session: pages say nothing that only a link says. */
+/** Proof that the console put a text into an address for this session. Pages show no text that comes from a foreign link. */
 export const proofOf = ({ csrf }: Session, text: string): string =>
   createHmac('sha256', csrf).update(text).digest('base64url');
 
-/** What a form carries: another text on each page, so that the length of compressed pages gives nothing away (BREACH). */
+/** A form's token. It differs on each page, so that the length of compressed pages reveals nothing (BREACH). */
 export const formToken = (session: Session, salt = randomBytes(12).toString('base64url')): string =>
   `${salt}.${proofOf(session, `form ${salt}`)}`;
 
-/** Whether a form's token is of the session. */
 export const sameToken = (session: Session, given: unknown): boolean => {
   const text = typeof given === 'string' ? given : '';
   const [own, other] = [Buffer.from(formToken(session, text.split('.')[0])), Buffer.from(text)];
@@ -77,7 +76,7 @@ export const sameToken = (session: Session, given: unknown): boolean => {
 };
 
 export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessions => {
-  // The prefix has browsers refuse a cookie that another host of the domain has set.
+  // The prefix makes browsers refuse a cookie from another host of the domain.
   const name = secure ? '__Host-temper_console' : 'temper_console';
   const options = { httpOnly: true, sameSite: 'strict', path: '/', secure } as const;
   const ended = new LRUCache<string, true>({ max: endedAtMost, ttl: lifeMs });
@@ -109,7 +108,7 @@ export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessi
       return session;
     },
     end(response, session) {
-      // A session without credentials opens nothing, and a sender without any may have as many as it likes.
+      // Anonymous sessions give no access, and a client can create any number of them, so their ids are not kept.
       if (session?.credentials) ended.set(session.id, true);
       response.clearCookie(name, options);
       if (session) endings.emit(session.id);

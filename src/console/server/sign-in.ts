@@ -1,11 +1,11 @@
-/** From what the sign-in form carries to a session: Keystone's token, or credentials that the API itself knows. */
+/** Sign-in: makes a session from the form, with Keystone's token or credentials of the API itself. */
 import type { Request, Response } from 'express';
 import { ApiRefusal, apiOf, type Credentials } from './api';
 import { type ConsoleDeps, type FormBody, fieldOf } from './context';
 import { credentialLogin, type Keystone, type Login, passwordLogin, scopedLogin } from './keystone';
 import type { Session } from './session';
 
-/** Passwords are taken as they are typed: a blank may belong to one. */
+/** Passwords are not trimmed: a blank may belong to one. */
 const secretOf = (form: FormBody, name: string): string => {
   const value = form[name];
   return typeof value === 'string' ? value : '';
@@ -28,7 +28,7 @@ const keystoneLogin = ({ settings }: ConsoleDeps, form: FormBody): Login | undef
 
 type Begun = Pick<Session, 'credentials' | 'name' | 'scope' | 'keystone'> & { readonly until?: number };
 
-/** The session of a Keystone token. Throws ApiRefusal, ApiAway. */
+/** Throws ApiRefusal, ApiAway. */
 const sessionOfKeystone = async (keystone: Keystone, login: Login): Promise<Begun> => {
   const { token, ...who } = await keystone.signIn(login);
   return { ...who, credentials: { is: 'token', token }, keystone: true };
@@ -45,12 +45,12 @@ const ownCredentials = (form: FormBody): Credentials | undefined => {
   }
 };
 
-/** Whether the API knows these credentials: a caller without any right is known as well. Throws ApiRefusal (401), ApiAway. */
+/** Checks credentials at the API. A caller without any right is valid too. Throws ApiRefusal (401), ApiAway. */
 const requireKnown = async (deps: ConsoleDeps, credentials: Credentials, browser: Request): Promise<void> => {
   await apiOf(deps.settings.apiUrl, credentials, browser).find('/v1/nodes', { limit: 1, fields: 'uuid' });
 };
 
-/** What the form signs in as. Throws ApiRefusal, ApiAway. */
+/** Throws ApiRefusal, ApiAway. */
 const signedInBy = async (deps: ConsoleDeps, form: FormBody, browser: Request): Promise<Begun> => {
   const login = keystoneLogin(deps, form);
   if (login && deps.keystone) return sessionOfKeystone(deps.keystone, login);
@@ -63,7 +63,7 @@ const signedInBy = async (deps: ConsoleDeps, form: FormBody, browser: Request): 
   return { credentials, name, scope: 'own credentials', keystone: false };
 };
 
-/** The session that a request came with, and the response that sets another in its place. */
+/** The request's session, and the response that replaces it. */
 type Replaced = { readonly before: Session; readonly response: Response };
 
 const replaceSession = async ({ sessions }: ConsoleDeps, { before, response }: Replaced, begun: Begun) => {
@@ -71,28 +71,28 @@ const replaceSession = async ({ sessions }: ConsoleDeps, { before, response }: R
   await sessions.begin(response, begun);
 };
 
-/** Signs in, under a new session; the one before is ended. Throws ApiRefusal, ApiAway. */
+/** Ends the previous session and begins a new one. Throws ApiRefusal, ApiAway. */
 export const signIn = async (deps: ConsoleDeps, form: FormBody, replaced: Replaced): Promise<void> =>
   replaceSession(deps, replaced, await signedInBy(deps, form, replaced.response.req));
 
-/** Ends the session, and its token where the identity service made it for this session. */
+/** Ends the session, and revokes its token if Keystone issued it for this session. */
 export const signOut = async (deps: ConsoleDeps, request: Request, response: Response): Promise<void> => {
   const session = await deps.sessions.of(request);
   deps.sessions.end(response, session);
   if (session?.keystone && session.credentials?.is === 'token') await deps.keystone?.revoke(session.credentials.token);
 };
 
-/** A place within the console to go on to; the start page for anything else. */
+/** A path within the console; the start page for anything else. */
 export const placeWithin = (given: string): string =>
   /^\/(?![/\\])[^\s\\]*$/.test(given) && !given.startsWith('/sign-') ? given : '/';
 
-/** The same person in another scope, under a new session. Throws ApiRefusal, ApiAway. */
+/** Begins a new session of the same user in another scope. Throws ApiRefusal, ApiAway. */
 export const changeScope = async (deps: ConsoleDeps, project: string, replaced: Replaced): Promise<void> => {
   const { before } = replaced;
   const { credentials } = before;
   if (!deps.keystone || !before.keystone || credentials?.is !== 'token') return;
   const login = scopedLogin(credentials.token, project);
   await replaceSession(deps, replaced, await sessionOfKeystone(deps.keystone, login));
-  // A logout would end the new token alone.
+  // A later sign-out revokes only the new token.
   await deps.keystone.revoke(credentials.token);
 };
