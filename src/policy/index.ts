@@ -1,4 +1,4 @@
-/** Public interface of the policy room: authorization by rule name. */
+/** Public interface of the policy room. */
 
 export { createPolicy, policyDigest } from './engine/engine';
 export { nearestTo } from './engine/explain';

@@ -5,7 +5,7 @@ import { raise } from '../../model/errors';
 
 export type Credentials = Readonly<Record<string, unknown>>;
 
-/** Credentials that rules may name, with their types. Any other name left of a colon is a typing mistake. */
+/** Credentials that rules may name, with their types. Any other name is a typing mistake. */
 export const credentialKeys: Readonly<Record<string, 'text' | 'boolean' | 'list'>> = {
   user_id: 'text',
   user_domain_id: 'text',
@@ -26,16 +26,16 @@ export const credentialKeys: Readonly<Record<string, 'text' | 'boolean' | 'list'
   service_roles: 'list',
 };
 
-/** Name of the project whose service users count as system members. Present only if the deployment enables it. */
+/** Project whose service users count as system members; present only if enabled. */
 export const serviceProjectKey = 'config.service_project_name';
 
-/** Adds the derived `system`, a copy of `system_scope`. */
+/** Adds `system`, a copy of `system_scope`. */
 export const normalise = (credentials: Credentials): Credentials =>
   credentials.system_scope && credentials.system !== credentials.system_scope
     ? { ...credentials, system: credentials.system_scope }
     : credentials;
 
-/** Placeholder for an unknown value. Reading it throws IdentityUnavailable, so no decision is made without the value. */
+/** Reading the unknown value throws IdentityUnavailable, so no decision is made without it. */
 const unsaid: PropertyDescriptor = {
   enumerable: true,
   get: () =>
@@ -49,7 +49,6 @@ const withAdminProjects = (credentials: Credentials, projects: readonly string[]
     ? Object.defineProperty({ ...credentials }, 'admin_projects', unsaid)
     : { ...credentials, admin_projects: projects };
 
-/** `elevated`: name of the project whose service users count as system members. */
 export const credentialsOf = (who: Caller, elevated: string | null): Credentials =>
   withAdminProjects(
     normalise({

@@ -17,10 +17,9 @@ import { targetKeys } from './targets';
 
 const noTarget: Target = {};
 
-/** Keys that Ironic leaves out if they are null. */
 const keysAbsentWhenNull = Object.keys(targetKeys).filter((key) => targetKeys[key]?.absentWhenNull);
 
-/** In `compat`, the target as Ironic builds it. */
+/** In `compat`, Ironic's form of the target: without some keys that are null. */
 const asReference = (target: Target): Target =>
   keysAbsentWhenNull.some((key) => target[key] === null)
     ? Object.fromEntries(
@@ -56,11 +55,11 @@ const once = <Answer>(answer: (asked: string) => Answer): ((asked: string) => An
   };
 };
 
-/** The first 64 bits of SHA-256. The text itself names projects, and some readers of the hash must not see them. */
-/** Short hash that identifies a rule set or the text of its files. */
+/** The first 64 bits of SHA-256. The text names projects, and some readers must not see them. */
+/** Short hash of a rule set or of its files' text. */
 export const policyDigest = (text: string): string => sha256Of(text).slice(0, 16);
 
-/** Makes an immutable policy. Throws PolicyInvalid with every faulty rule and its fix; a faulty file is rejected as a whole. */
+/** Throws PolicyInvalid with every faulty rule and its fix; a faulty file is rejected as a whole. */
 export const createPolicy = (options: PolicyOptions): Policy => {
   const { set: name, mode = 'strict', remote } = options;
   const elevated = options.elevatedServiceProject ?? null;
@@ -104,7 +103,7 @@ export const createPolicy = (options: PolicyOptions): Policy => {
     },
     filter,
     explain: (rule: string, who: Caller, target: Target = noTarget) => set.explain(question(rule, who, target)),
-    // In another set the rule of the same name may admit other callers. The sentence describes the rule of `temper`.
+    // The sentence describes the rule of `temper`; other sets may admit other callers.
     says: (rule: string): string | undefined =>
       name === 'temper' && set.rules.get(rule)?.from === 'default'
         ? ruleSets[name].find((one) => one.name === rule)?.says

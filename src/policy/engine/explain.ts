@@ -1,4 +1,4 @@
-/** Explains a decision: the rule as a tree, with the verdict, the compared values and the origin of each part. */
+/** Explains a decision as a tree, with the verdict, the compared values and the origin of each part. */
 
 import { messageOf } from '../../model/errors';
 import { type Check, printCheck } from '../language/check';
@@ -60,7 +60,7 @@ const comparedIn = (asked: ExplainContext, check: Check): Pick<Part, 'compared'>
     ? { compared: { caller: callerSide(asked, check), wanted: filled(asked, check.match) } }
     : {};
 
-/** A check without parts, evaluated by the same closure that decides requests. */
+/** Uses the same closure that decides requests. */
 const leaf = (asked: ExplainContext, check: Check): Part => {
   if (asked.aside && check.is === 'http') return { is: check.is, text: printCheck(check), verdict: 'not asked' };
   const base = { is: check.is, text: printCheck(check), ...comparedIn(asked, check) };
@@ -73,11 +73,11 @@ const leaf = (asked: ExplainContext, check: Check): Part => {
   }
 };
 
-/** Also evaluates parts that the decision did not reach, except remote checks. */
+/** Evaluates parts that the decision did not reach, except remote checks. */
 const aside = (asked: ExplainContext, check: Check): Part =>
   partOf({ ...asked, remote: undefined, aside: true }, check);
 
-/** Parts in order. The first part that decides or cannot be evaluated sets the verdict. */
+/** The first part that decides or cannot be evaluated sets the verdict. */
 const several = (asked: ExplainContext, check: Check, of: readonly Check[], until: 'true' | 'false'): Part => {
   const parts: Part[] = [];
   let verdict: PartVerdict | undefined;
@@ -129,7 +129,6 @@ const partOf = (asked: ExplainContext, check: Check): Part => {
   }
 };
 
-/** Explains decisions of one set with the same results as `decide`. */
 export const explainWith =
   (known: ExplainedRules): Explain =>
   ({ rule: name, credentials: given, target, fallBack }) => {
@@ -146,13 +145,13 @@ export const explainWith =
     return { ...base, verdict: 'refused', why: tree.verdict === 'fault' ? 'fault' : 'check' };
   };
 
-/** Counts the true checks on the object. An alternative about the caller's own objects is nearer than one about others' objects. */
+/** Counts true checks on the object: an alternative about the caller's own objects is nearer than others. */
 const fitsOf = (part: Part): number =>
   part.parts
     ? part.parts.reduce((sum, one) => sum + fitsOf(one), 0)
     : Number(part.verdict === 'true' && part.text.includes('%('));
 
-/** The smallest set of checks that must change for a part to be true; empty if the part is true. A failed `not` is returned whole. */
+/** The fewest checks that must change for a part to be true; empty if it is. A failed `not` is returned whole. */
 export const nearestTo = (part: Part): readonly Part[] => {
   if (part.verdict === 'true') return [];
   const parts = part.parts ?? [];

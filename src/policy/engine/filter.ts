@@ -1,4 +1,4 @@
-/** Partial evaluation: rule and caller are known, the rows are not. The result is a predicate over columns. */
+/** Partial evaluation of a rule for a caller: the result is a predicate over columns. */
 
 import { always, and, never, not, or, type Predicate } from '../../model/predicates';
 import type { Check } from '../language/check';
@@ -18,7 +18,7 @@ type FilterContext = {
   readonly columns: Readonly<Record<string, string>>;
 };
 
-/** Direction in which an inexpressible part is approximated: `never` under an even number of "not", else `always`. */
+/** Approximation of an inexpressible part: `never` under an even number of "not", else `always`. */
 type Side = 'lower' | 'upper';
 
 const inexpressible = (side: Side): Predicate => (side === 'lower' ? never : always);
@@ -27,7 +27,6 @@ const constant = (verdict: boolean): Predicate => (verdict ? always : never);
 
 type Column = { readonly name: string; readonly boolean: boolean; readonly absentWhenNull: boolean };
 
-/** The column of a target key. Its type decides which texts can equal its values. */
 const columnOf = (known: FilterContext, key: string): Column | undefined => {
   const name = Object.hasOwn(known.columns, key) ? known.columns[key] : undefined;
   if (name === undefined) return undefined;
@@ -37,7 +36,7 @@ const columnOf = (known: FilterContext, key: string): Column | undefined => {
 
 const booleans: Readonly<Record<string, boolean>> = { True: true, False: false };
 
-/** Rows whose column has this text, in the spelling of `compat`. */
+/** Rows whose column has this text, spelled as in `compat`. */
 const hasText = (column: Column, text: string): Predicate => {
   const isNull = text === 'None' && !column.absentWhenNull;
   const value = column.boolean ? (Object.hasOwn(booleans, text) ? booleans[text] : undefined) : text;
@@ -63,7 +62,7 @@ const throwIfBroken = (match: Template): void => {
 
 type Filled = { readonly before: string; readonly column?: Column; readonly after: string };
 
-/** Fills in the known parts. Undefined: a key is missing. 'many': more than one part is unknown. */
+/** Undefined: a key is missing. 'many': more than one part is unknown. */
 const fillKnown = (known: FilterContext, parts: readonly TemplatePart[]): Filled | undefined | 'many' => {
   let filled: Filled = { before: '', after: '' };
   let many = false;
@@ -81,7 +80,7 @@ const fillKnown = (known: FilterContext, parts: readonly TemplatePart[]): Filled
   return many ? 'many' : filled;
 };
 
-/** The text of a key without a column: one of the caller's credentials, else undefined. */
+/** The text of a key without a column, from the caller's credentials. */
 const knownText = (known: FilterContext, key: string): string | undefined => {
   const value = Object.hasOwn(known.credentials, key) ? known.credentials[key] : undefined;
   return value === undefined || (value === null && known.mode === 'strict') ? undefined : textOf(value);
@@ -101,7 +100,7 @@ const kindValues = (known: FilterContext, kind: CheckKind): unknown[] => {
   return kind.is === 'path' ? valuesAt(known.credentials, kind.path) : [kind.value];
 };
 
-/** `None:%(key)s` in strict mode matches null itself, never the text "None". */
+/** In strict mode, `None:%(key)s` matches null itself, never the text "None". */
 const isNull = (known: FilterContext, key: string): Predicate => {
   const column = columnOf(known, key);
   if (column) return { is: 'null', column: column.name };
@@ -115,7 +114,7 @@ const kindTexts = (known: FilterContext, kind: CheckKind, skipNull: boolean): st
     .map(textOf);
 };
 
-/** A list of ids becomes one `in` condition. PostgreSQL would parse a thousand single conditions on each query. */
+/** One `in` condition, because PostgreSQL would parse a thousand single ones on each query. */
 const anyOf = (rows: readonly Predicate[]): Predicate => {
   const [first] = rows;
   if (rows.length < 2 || first?.is !== 'equals') return or(...rows);
@@ -142,7 +141,7 @@ const role = (known: FilterContext, match: Template, side: Side): Predicate => {
   throwIfBroken(match);
   const filled = fillKnown(known, match.parts);
   if (filled === undefined) return never;
-  // Role names are compared without regard to case, and no predicate can do that.
+  // No predicate compares role names without regard to case.
   if (filled === 'many' || filled.column) return inexpressible(side);
   const wanted = (filled.before + filled.after).toLowerCase();
   return constant((known.credentials.roles as readonly string[]).some((name) => name.toLowerCase() === wanted));
@@ -174,8 +173,8 @@ const reduce = (known: FilterContext, check: Check, side: Side): Predicate => {
 };
 
 /**
- * The rows that a check admits. Inexpressible parts admit nothing. A check that may fail to evaluate admits nothing at
- * all, because the failure can depend on the row.
+ * Rows that a check admits. Inexpressible parts admit nothing. A check that may fail to evaluate admits nothing at all,
+ * because the failure can depend on the row.
  */
 export const filterOf = (
   set: RuleSet,

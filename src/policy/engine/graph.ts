@@ -1,18 +1,18 @@
-/** References between rules: finds undefined names and cycles before the first decision. */
+/** References between rules: undefined names and cycles, found before the first decision. */
 
 import { type Check, walk } from '../language/check';
 import { maxDepth } from '../language/compile';
 import type { ActiveRule } from '../types';
 
-/** The rule that replaces every undefined name. */
+/** Replaces every undefined name. */
 export const defaultRule = 'default';
 
 type Rules = ReadonlyMap<string, ActiveRule>;
 
-/** Cache: references are read several times for every rule, and for the defaults in every set. */
+/** Cache: references are read several times per rule, and for the defaults in every set. */
 const references = new WeakMap<Check, readonly string[]>();
 
-/** Names that a rule refers to directly, without duplicates. Negated parts count. */
+/** Direct references without duplicates, negated parts included. */
 export const referencesOf = ({ check: whole }: ActiveRule): readonly string[] => {
   const known = references.get(whole);
   if (known) return known;
@@ -30,12 +30,12 @@ export const undefinedReferences = (rules: Rules): { rule: string; name: string 
       .map((name) => ({ rule: rule.name, name })),
   );
 
-/** A fault in the references of a set: a cycle (first name = last name), or a chain that is too long. */
+/** A cycle (first name = last name), or a chain that is too long. */
 export type Tangle = { readonly is: 'cycle' | 'too long'; readonly path: readonly string[] };
 
-/** The first tangle, or undefined. An undefined name leads to the default rule. */
+/** An undefined name leads to the default rule. */
 export const findTangle = (rules: Rules): Tangle | undefined => {
-  // Length of the longest chain below each rule. A chain that was entered in its middle still gets its full length.
+  // Length of the longest chain below each rule, so a chain entered in its middle still gets its full length.
   const below = new Map<string, number>();
   const path: string[] = [];
   const visit = (name: string): Tangle | undefined => {
@@ -64,10 +64,10 @@ export const findTangle = (rules: Rules): Tangle | undefined => {
   return undefined;
 };
 
-/** Limit of the checks of a rule with all references expanded. Larger rules take too long to decide. */
+/** Limit of the checks of a rule with all references expanded: larger ones take too long. */
 export const mostChecks = 100_000;
 
-/** The first rule with more than `mostChecks` checks, or undefined. References in a cycle count as zero. */
+/** References in a cycle count as zero. */
 export const findOvergrown = (rules: Rules): string | undefined => {
   const sizes = new Map<string, number>();
   const sizeOf = (name: string, depth: number): number => {
@@ -83,7 +83,6 @@ export const findOvergrown = (rules: Rules): string | undefined => {
   return [...rules.keys()].find((name) => sizeOf(name, 0) > mostChecks);
 };
 
-/** Names reachable from a rule by references, the rule included. */
 export const reachable = (rules: Rules, from: string): ReadonlySet<string> => {
   const seen = new Set<string>();
   for (const ahead = [from]; ahead.length > 0; ) {

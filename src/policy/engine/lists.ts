@@ -4,7 +4,7 @@ import type { Caller } from '../../model/access/callers';
 import type { Policy, Target } from '../types';
 
 export type ListRules = {
-  /** Admits callers without a project, and permits naming another project than the caller's. */
+  /** Admits callers without a project, and permits naming another project. */
   readonly all: string;
   /** Admits callers with a project. */
   readonly own: string;
@@ -22,7 +22,6 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
 };
 const listRule = /^baremetal:(node|port|portgroup|volume|allocation|runbook):list(?:_all)?$/;
 
-/** The rules of the list that a rule is about; undefined if it is about no list. */
 export const listRulesOf = (rule: string): ListRules | undefined => {
   const [, kind] = listRule.exec(rule) ?? [];
   if (kind === undefined) return undefined;
@@ -36,15 +35,14 @@ export const listRulesOf = (rule: string): ListRules | undefined => {
   };
 };
 
-/** The rule that refuses the list; undefined if the list is permitted. */
 const refusedBy = (policy: Policy, rule: string, { all, own, keys }: ListRules, who: Caller): string | undefined => {
   if (policy.allows(all, who)) return undefined;
   if (rule === all || who.project_id === null) return all;
-  // A rule for projects that tests objects admits each caller who could see at least one object.
+  // A rule for projects that tests objects admits callers who could see at least one.
   return policy.filter(own, who, keys).is === 'false' && !policy.allows(own, who) ? own : undefined;
 };
 
-/** A line of the file for lists of nodes admits the nodes of the caller's own project. */
+/** A file's rule for lists of nodes admits the nodes of the caller's own project. */
 const opensOwn = (policy: Policy, { own }: ListRules, who: Caller, target: Target): boolean =>
   own === listOfNodes &&
   who.project_id !== null &&
@@ -54,7 +52,7 @@ const opensOwn = (policy: Policy, { own }: ListRules, who: Caller, target: Targe
 
 type Listed = { readonly answer: 'allowed' | 'refused' | 'missing'; /** The rule that refused. */ readonly by?: string }; // biome-ignore format: one field a line is longer
 
-/** The API's answer to a list request, and whether the list holds this object. @param target if absent, only the list itself is tested */
+/** @param target if absent, only the list itself is tested */
 export const listedBy = (
   policy: Policy,
   rule: string,

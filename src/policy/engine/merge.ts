@@ -7,7 +7,7 @@ import type { ActiveRule, Origin, RegisteredRule } from '../types';
 type Written = ReturnType<typeof parseRule> & { readonly origin?: Origin };
 type File = ReadonlyMap<string, Written>;
 
-/** The file's text for a rule's old name. Undefined if it equals the old default or only refers to the new name. */
+/** Undefined if the text equals the old default or only refers to the new name. */
 const fileTextOfOldName = (rule: RegisteredRule, file: File): Written | undefined => {
   const old = rule.deprecated;
   if (!old || old.name === rule.name) return undefined;
@@ -45,7 +45,7 @@ const activate = (rule: RegisteredRule, file: File, newDefaults: boolean): Activ
   return { ...base, check: defaultOf(rule, newDefaults), from: 'default', admitsOld, faults: [], refused: [] };
 };
 
-/** All rules in force by name: the registered ones, and those that only the file defines. */
+/** Rules in force by name, those that only the file defines included. */
 export const mergeRules = (
   registered: readonly RegisteredRule[],
   overrides: Readonly<Record<string, unknown>>,

@@ -18,23 +18,23 @@ import { emptyRule } from '../language/parse';
 import type { Origin, PolicyOptions } from '../types';
 export type PolicySource = Required<Pick<PolicyOptions, 'overrides' | 'origins' | 'traps'>>;
 
-/** Limit of a file's characters. The sample with every rule has forty thousand. */
+/** Characters. The sample with every rule has forty thousand. */
 const longestFile = 2_000_000;
-/** Limit of a line's characters: longer than the longest rule, and short enough for the parser, which scans back along the line. */
+/** Characters of a line. The parser scans back along the line, which makes long lines slow. */
 const longestLine = 70_000;
 const mostRules = 10_000;
 
 const refuseFile = (file: string, ...reasons: readonly string[]): never =>
   raise('PolicyInvalid', { reason: reasons.map((reason) => `${file}${reason}`).join('\n') });
 
-/** Limit of nesting. A policy file has two or three levels, and the recursive parser overflows the stack at some thousands. */
+/** Levels of nesting. Policy files have two or three, and the recursive parser bears only some thousands. */
 const deepest = 100;
 const opening = new Set('[{');
 const closing = new Set(']}');
-/** Characters that open levels at the start of a line: indentation, and the markers of lists and keys. */
+/** Indentation, and the markers of lists and keys at the start of a line. */
 const marks = new Set(' \t-?:');
 
-/** Upper estimate without parsing, so brackets in quoted texts count too. */
+/** Upper estimate without parsing: brackets in quoted texts count too. */
 const nestsDeep = (text: string): boolean => {
   let depth = 0;
   let leading = 0;
@@ -68,13 +68,13 @@ type FileEntry = {
   readonly trap?: string;
   /** Comes from a merge key; a direct entry of the same name wins. */
   readonly merged?: true;
-  /** Its name is a number, true, null or a date. oslo.policy never finds such a rule. */
+  /** The name is a number, true, null or a date, which oslo.policy never finds. */
   readonly stray?: true;
 };
 
 const faultText = ({ text, fix }: { text: string; fix: string }): string => `${text}; ${fix}`;
 
-/** Reason why a value is probably a mistake. The rule parser finds the other mistakes. */
+/** Reason why a value is probably a mistake; the rule parser finds the others. */
 const trapOf = (node: unknown, value: unknown): string | undefined => {
   const quoted = isScalar(node) && (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE');
   const empty = value === '' || (Array.isArray(value) && value.length === 0);
@@ -83,11 +83,11 @@ const trapOf = (node: unknown, value: unknown): string | undefined => {
   return undefined;
 };
 
-// YAML reads a bare "!" as an empty tag. oslo.policy takes that for the empty text, and so does compat mode.
+// YAML reads a bare "!" as an empty tag, which oslo.policy and compat mode take for the empty text.
 const textOfTag = (node: unknown, value: unknown): unknown =>
   isScalar(node) && node.tag === '!' && value === null ? '' : value;
 
-/** YAML drops a bare "!" in a list as empty. The rule would then refuse no caller, although it was meant to refuse all. */
+/** YAML drops a bare "!" in a list as empty, so a rule meant to refuse all callers would refuse none. */
 const bareTagIn = (node: unknown): unknown => {
   let found: unknown;
   if (isSeq(node))
@@ -99,7 +99,7 @@ const bareTagIn = (node: unknown): unknown => {
   return found;
 };
 
-/** Maps of a merge key: one, or several of which the first wins. Undefined for anything else. */
+/** One map, or several of which the first wins. Undefined for anything else. */
 const mergedMaps = (value: unknown): Readonly<Record<string, unknown>>[] | undefined => {
   const maps = Array.isArray(value) ? value : [value];
   return maps.every(isDocument) ? maps : undefined;
@@ -111,7 +111,7 @@ const isMergeKey = (key: unknown): boolean => typeof key === 'symbol' && key.des
 const strayName = 'its name is no text, so that nothing asks for it; write the name in quotes';
 const merged = 'it comes by a merge key, whose map may say more than its reader sees; write it out';
 
-/** Maps rule names to rules. Throws PolicyInvalid with file and line if the text is no such map. */
+/** Throws PolicyInvalid with file and line if the text is no map of names to rules. */
 export const readPolicy = (text: string, file: string): PolicySource => {
   const lines = new LineCounter();
   const document = parsedYaml(text, file, lines);
@@ -133,7 +133,7 @@ export const readPolicy = (text: string, file: string): PolicySource => {
     const value = textOfTag(node, plainOf(node));
     if (isScalar(key) && isMergeKey(key.value)) {
       const maps = mergedMaps(value) ?? refuseFile(file, `:${line}: a merge key takes a map, or a list of maps`);
-      // Of several maps the first wins, and a direct entry of the file wins over all.
+      // Of several maps the first wins; a direct entry of the file wins over all.
       const rules = Object.entries(Object.assign({}, ...maps.toReversed()) as Record<string, unknown>);
       return rules.map(([name, of]) => ({ name, value: of, line, trap: merged, merged: true }));
     }
@@ -141,7 +141,7 @@ export const readPolicy = (text: string, file: string): PolicySource => {
     if (typeof key.value !== 'string') return [{ name: String(key.value), value, line, stray: true }];
     return [{ name: key.value, value, line, trap: trapOf(node, value) }];
   };
-  // Anchors are permitted within a limit, so that aliases cannot expand without bound.
+  // The limit prevents aliases that expand without bound.
   const plainOf = (node: unknown): unknown => {
     if (!isAlias(node) && !isCollection(node) && !isScalar(node)) return null;
     try {
@@ -176,17 +176,14 @@ const collect = (entries: readonly FileEntry[], file: string): PolicySource => {
   return { overrides, origins, traps };
 };
 
-/**
- * Splits a folder's files into policy files, in order, and files with another ending. Hidden files are in neither list,
- * because editors leave some.
- */
+/** Splits a folder's files into policy files, in order, and others. Hidden files are in neither list, because editors leave some. */
 export const policyFilesAmong = (names: readonly string[]): { taken: string[]; passed: string[] } => {
   const seen = names.filter((name) => !name.startsWith('.')).sort();
   const isTaken = (name: string) => /.\.(?:yaml|yml|json)$/.test(name);
   return { taken: seen.filter(isTaken), passed: seen.filter((name) => !isTaken(name)) };
 };
 
-/** Joins several files. If two define the same rule, the later one wins. */
+/** If two files define the same rule, the later one wins. */
 export const joinSources = (sources: readonly PolicySource[]): PolicySource => ({
   overrides: Object.assign(Object.create(null), ...sources.map(({ overrides }) => overrides)),
   origins: Object.assign(Object.create(null), ...sources.map(({ origins }) => origins)),

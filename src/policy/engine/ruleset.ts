@@ -1,4 +1,4 @@
-/** Rules in force, compiled: the generic layer below Policy, with credentials and targets but without Ironic's names. */
+/** Compiled rules in force: the generic layer below Policy, without Ironic's names. */
 
 import { isTemperError, messageOf, raise } from '../../model/errors';
 import { compileCheck, type Decide, type Slot } from '../language/compile';
@@ -16,13 +16,12 @@ import { admitsScope } from './scopes';
 export type Verdict =
   | { readonly is: 'allowed' }
   | { readonly is: 'refused'; readonly why: 'check' | 'scope' | 'unknown' | 'unregistered' }
-  /** The check could not be evaluated; counts as refused. */
+  /** The check could not be evaluated and counts as refused. */
   | { readonly is: 'refused'; readonly why: 'fault'; readonly fault: string };
 export type RuleSet = {
   readonly rules: ReadonlyMap<string, ActiveRule>;
   readonly warnings: readonly string[];
   decide(question: Question): Verdict;
-  /** Every part of the decision with its own verdict. */
   readonly explain: Explain;
   /** The rule of this name, else the default rule, else undefined. */
   ruleFor(name: string): ActiveRule | undefined;
@@ -33,12 +32,12 @@ export type RuleSetOptions = {
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** File and line of each override. */
   readonly origins?: Readonly<Record<string, Origin>>;
-  /** Faults found when the overrides were read, one sentence each. */
+  /** Faults of the overrides' file, one sentence each. */
   readonly traps?: readonly string[];
   readonly mode?: Mode;
   readonly newDefaults?: boolean;
   readonly remote?: (question: RemoteQuestion) => string;
-  /** The words that rules may use; undefined permits all. */
+  /** Words that rules may use; undefined permits all. */
   readonly vocabulary?: Vocabulary;
 };
 
@@ -65,7 +64,6 @@ const compileAll = (rules: ReadonlyMap<string, ActiveRule>, mode: Mode): Slots =
   return slots;
 };
 
-/** Limit of the problems in one message. */
 const faultsAtMost = 50;
 
 const refuseRules = (problems: readonly string[]): never => {
@@ -86,7 +84,7 @@ const checkedRules = (options: RuleSetOptions): ReadonlyMap<string, ActiveRule> 
   return problems.length > 0 ? refuseRules(problems) : rules;
 };
 
-/** Merges, checks and compiles. Throws PolicyInvalid with every faulty rule, its place and its fix. */
+/** Throws as checkedRules. */
 export const createRuleSet = (options: RuleSetOptions): RuleSet => {
   const { traps = [], mode = 'strict', remote } = options;
   const strict = mode === 'strict';
@@ -100,7 +98,7 @@ export const createRuleSet = (options: RuleSetOptions): RuleSet => {
     try {
       return run({ credentials, target, also, rule, remote, depth: 0 }) ? isAllowed : refused.check;
     } catch (thrown) {
-      // The caller's credentials are incomplete. A refusal would be a guess.
+      // The caller's credentials are incomplete, so a refusal would be a guess.
       if (isTemperError(thrown, 'IdentityUnavailable')) throw thrown;
       // Any other fault refuses the caller, a remote check's timeout included.
       return { is: 'refused', why: 'fault', fault: messageOf(thrown) };

@@ -1,8 +1,8 @@
-/** Scope of a caller, and the check against a rule's scopes. */
+/** Scope of a caller, and its check against a rule's scopes. */
 
 import type { ActiveRule, Scope } from '../types';
 import type { Credentials } from './credentials';
-/** Credentials without any scope count as those of a project. */
+/** Without any scope, credentials count as those of a project. */
 export const scopeOfCredentials = (credentials: Credentials): Scope =>
   credentials.system ? 'system' : credentials.domain_id ? 'domain' : 'project';
 

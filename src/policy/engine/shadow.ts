@@ -1,10 +1,10 @@
-/** Shadow policy: evaluates a second policy on the same requests without effect, and counts the differences. */
+/** Shadow policy: evaluates a second policy on the same requests without effect, and counts differences. */
 
 import { type Caller, scopeOf } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
 import type { Policy, Target } from '../types';
 
-/** Count of differences per rule, direction and kind of caller. Holds no ids of callers. */
+/** Count per rule, direction and kind of caller, without ids of callers. */
 type ShadowRow = {
   readonly rule: string;
   /** Decision of the second policy. */
@@ -21,7 +21,7 @@ export type ShadowReport = {
   readonly hash: string;
   readonly since: string;
   readonly decisions: number;
-  /** Kinds of differences that were not counted because of the limit. */
+  /** Number of uncounted kinds of differences beyond the limit. */
   readonly left_out: number;
   readonly differences: readonly ShadowRow[];
 };
@@ -33,12 +33,12 @@ type ShadowOptions = {
   readonly onDifference?: (rule: string, would: ShadowRow['would']) => void;
 };
 
-/** Limit of rows. Callers choose their role names, and these must not fill the memory. */
+/** Callers choose their role names, which must not fill the memory. */
 const mostRows = 1_000;
 
 type CountedRow = { -readonly [Key in keyof ShadowRow]: ShadowRow[Key] };
 
-/** Differences counted by kind; `leftOut` counts those beyond the limit. */
+/** `leftOut` counts kinds beyond the limit. */
 const createDifferences = ({ now, onNew, onDifference }: ShadowOptions) => {
   const rows = new Map<string, CountedRow>();
   let leftOut = 0;
@@ -67,7 +67,7 @@ const createDifferences = ({ now, onNew, onDifference }: ShadowOptions) => {
   };
 };
 
-/** Undefined if the decision needs an identity service that does not answer. The shadow must not fail the request. */
+/** Undefined if Keystone does not answer: the shadow must not fail the request. */
 const decisionOf = (policy: Policy, rule: string, who: Caller, target: Target | undefined): boolean | undefined => {
   try {
     return policy.allows(rule, who, target);
@@ -89,7 +89,7 @@ export const createShadow = (second: Policy, options: ShadowOptions) => {
     if (would !== may) differences.note(rule, who, would ? 'allow' : 'refuse');
   };
 
-  /** The policy in force, with each decision compared. Filters of lists decide rows, not requests, and are not compared. */
+  /** Compares each decision. Filters of lists decide rows, not requests, and are not compared. */
   const beside = (first: Policy): Policy => {
     const allows: Policy['allows'] = (rule, who, target) => {
       const may = first.allows(rule, who, target);

@@ -8,7 +8,7 @@ type KeyRow = {
   readonly absentWhenNull?: boolean;
 };
 
-/** Every target key that Temper sets. Any other key is missing, and a check on it is false. */
+/** All target keys of Temper. Any other key is missing, and a check on it is false. */
 export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'node.owner': { holds: 'text' },
   'node.lessee': { holds: 'text', absentWhenNull: true },
@@ -28,13 +28,13 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'rollout.tenant': { holds: 'text' },
 };
 
-/** Target of a rule about a node, or about a port, portgroup or volume of one. */
+/** For a node, or a port, portgroup or volume of one. */
 export const nodeTarget = (node: { owner: string | null; lessee: string | null }): Target => ({
   'node.owner': node.owner,
   'node.lessee': node.lessee,
 });
 
-/** Target of a rule about a step that a request carries for a node. Steps of a runbook have no `step.by`. */
+/** For a step that a request carries. Steps of a runbook have no `step.by`. */
 export const stepTarget = (node: { owner: string | null; lessee: string | null }): Target => ({
   ...nodeTarget(node),
   'step.by': 'request',
@@ -45,7 +45,7 @@ export const runbookTarget = (runbook: { owner: string | null; public: boolean }
   'runbook.public': runbook.public,
 });
 
-/** `tenant`: project of the lease that the run started under, while that lease lasts; else null. */
+/** `tenant`: project of the lease that the run started under, while it lasts; else null. */
 export const runTarget = (run: { owner: string | null; lessee?: string | null; tenant: string | null }): Target => ({
   'node.owner': run.owner,
   'node.lessee': run.lessee ?? null,
@@ -60,16 +60,15 @@ export const windowTarget = (window: { project: string | null }): Target => ({
   'window.project': window.project,
 });
 
-/** Facts of a rollout's plan, and of the requested node in it, that rules may test. */
+/** Facts of a rollout's plan and of its requested node. */
 export type RolloutFacts = {
   /** The smallest of these that is not less than the number of nodes. */
   readonly size: '1' | '10' | '100' | '1000' | 'more';
-  /** Data erasure and power interruption. */
   readonly erases: boolean;
   readonly power: boolean;
   /** Projects that use the nodes: the rollout's own alone, one other, or several. */
   readonly projects: 'own' | 'one' | 'several';
-  /** Project that uses the requested node; absent if the request is about no node. */
+  /** Project that uses the requested node; absent without a node. */
   readonly tenant?: string | null;
 };
 

@@ -1,11 +1,11 @@
-/** Visibility: an object that a caller may not see is missing for it, and lists leave such objects out. */
+/** Visibility: hidden objects are missing for a caller, in lists too. */
 
 import type { Caller } from '../../model/access/callers';
 import type { Explanation, Policy, Target } from '../types';
 import { type ListRules, listedBy, listRulesOf } from './lists';
 import { nodeTarget } from './targets';
 
-/** API answer: by the rule (2xx or 403), or 404 because the object is hidden. For a list, `missing` means that the object is left out. */
+/** By the rule 2xx or 403; 404 if the object is hidden, or not in the list. */
 export type ApiVerdict = 'allowed' | 'refused' | 'missing';
 
 const seesNode = 'baremetal:node:get';
@@ -19,14 +19,14 @@ const sight: readonly { readonly about: RegExp; readonly see: string }[] = [
   { about: /^temper:run:/, see: 'temper:run:get' },
 ];
 
-/** The rule that shows the object which another rule is about; undefined if no such rule is evaluated first. */
+/** The rule that shows the object of another rule; undefined if no such rule is evaluated first. */
 export const seeRuleOf = (rule: string): string | undefined => {
   if (aboutNone.test(rule) || listRulesOf(rule)) return undefined;
   const see = sight.find(({ about }) => about.test(rule))?.see;
   return see === rule ? undefined : see;
 };
 
-/** Objects created on a node that the body names. A hidden node counts as one without owner. */
+/** Created on a node that the body names. A hidden node counts as one without owner. */
 const madeOnNode = /^baremetal:(?:port|portgroup|volume):create$/;
 const unowned = nodeTarget({ owner: null, lessee: null });
 
@@ -40,7 +40,7 @@ const judgedList = (policy: Policy, rule: string, lists: ListRules, who: Caller,
   return { answer, ...(by !== undefined && by !== rule && { by: [by, answer === 'refused' ? {} : target] }) };
 };
 
-/** @param own verdict of the rule itself on the caller and the target */
+/** @param own verdict of the rule itself */
 const judged = (policy: Policy, rule: string, who: Caller, target: Target, own: ApiVerdict): Judged => {
   const lists = listRulesOf(rule);
   if (lists) return judgedList(policy, rule, lists, who, target);
@@ -53,10 +53,9 @@ const judged = (policy: Policy, rule: string, who: Caller, target: Target, own: 
 export const answerOf = (policy: Policy, rule: string, who: Caller, target: Target): ApiVerdict =>
   judged(policy, rule, who, target, policy.allows(rule, who, target) ? 'allowed' : 'refused').answer;
 
-/** An explanation with the API's answer, and the explanation of the other rule that decided, if any. */
+/** An explanation with the API's answer, and that of the other deciding rule, if any. */
 export type Answered = Explanation & { readonly answer: ApiVerdict; readonly sight?: Explanation };
 
-/** Explains a rule, and the other rule if that one decided. */
 export const explainAnswer = (policy: Policy, rule: string, who: Caller, target: Target): Answered => {
   const explanation = policy.explain(rule, who, target);
   const { answer, by } = judged(policy, rule, who, target, explanation.verdict);

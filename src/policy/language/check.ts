@@ -18,7 +18,7 @@ export type Check =
 /** A probable mistake in a text, with its fix. */
 export type Fault = { readonly text: string; readonly fix: string };
 
-/** The canonical print of a check: one pair of parentheses per group, none around the whole. */
+/** One pair of parentheses per group, none around the whole. */
 export const printCheck = (check: Check): string => {
   switch (check.is) {
     case 'true':
@@ -42,7 +42,7 @@ export const printCheck = (check: Check): string => {
   }
 };
 
-/** Every check in the tree, parents first; `below` counts the negations above it. */
+/** Parents first; `below` counts the negations above a check. */
 export function* walk(check: Check, below = 0): Generator<{ check: Check; negations: number }> {
   yield { check, negations: below };
   if (check.is === 'and') for (const part of check.all) yield* walk(part, below);

@@ -10,10 +10,10 @@ import { textOf } from './text';
 
 export type Decide = (facts: CheckFacts) => boolean;
 
-/** Place of a named rule. It is filled on compilation, so rules may refer to one another in any order. */
+/** Filled on compilation, so rules may refer to one another in any order. */
 export type Slot = { run: Decide };
 
-/** The address of a remote check needs a missing key. The nearest `rule:` above turns this into false. */
+/** The address of a remote check needs a missing key. The nearest `rule:` above makes this false. */
 export class MissingKey extends EvaluationFault {}
 
 /** Longer chains of references count as a cycle. */
@@ -64,7 +64,7 @@ const compileCompare = (kind: CheckKind, match: Template, mode: Mode): Decide =>
   const fill = compileTemplate(match, mode);
   if (mode === 'compat' || match.keys.length === 0) return compareTexts(kind, fill);
   const { only } = match;
-  // The literal `None` matches null itself. The text "None" is not null.
+  // The literal `None` matches null itself, not the text "None".
   if (only !== undefined && kind.is === 'literal' && kind.value === null)
     return (facts) => lookUp(facts, only) === null;
   return compareTextsNotNull(kind, fill);
@@ -106,10 +106,10 @@ const compileMany = (parts: readonly Check[], mode: Mode, slotOf: SlotOf, until:
   };
 };
 
-/** Finds a rule's place by name, else that of the default rule, else undefined. */
+/** Falls back to the default rule. */
 export type SlotOf = (name: string) => Slot | undefined;
 
-/** Compiles a check to a closure, which throws EvaluationFault if oslo.policy would raise. */
+/** The closure throws EvaluationFault if oslo.policy would raise. */
 export const compileCheck = (check: Check, mode: Mode, slotOf: SlotOf): Decide => {
   switch (check.is) {
     case 'true':

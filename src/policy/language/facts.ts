@@ -8,7 +8,7 @@ import { textOf } from './text';
 export type CheckFacts = {
   readonly credentials: Readonly<Record<string, unknown>>;
   readonly target: Readonly<Record<string, unknown>>;
-  /** Second lookup for keys missing in the target: the caller's credentials, if enabled. */
+  /** Second lookup of missing keys: the caller's credentials, if enabled. */
   readonly also?: Readonly<Record<string, unknown>>;
   /** The rule being enforced, for remote checks. */
   readonly rule: string;
@@ -17,7 +17,7 @@ export type CheckFacts = {
   depth: number;
 };
 
-/** A value of the target, or undefined without such a key. Only own keys count. */
+/** Only own keys count. */
 export const lookUp = (facts: Pick<CheckFacts, 'target' | 'also'>, key: string): unknown => {
   const value = Object.hasOwn(facts.target, key) ? facts.target[key] : undefined;
   if (value !== undefined || !facts.also) return value;
@@ -26,10 +26,10 @@ export const lookUp = (facts: Pick<CheckFacts, 'target' | 'also'>, key: string):
 
 export type Fill = (facts: CheckFacts) => string | undefined;
 
-/** A missing value is never comparable, a null value only in `compat`. */
+/** A missing value is never comparable; a null value is in `compat`. */
 const usable = (value: unknown, mode: Mode): boolean => value !== undefined && (value !== null || mode === 'compat');
 
-/** Compiles a template to a function. The function returns undefined if a key is missing (or null, in `strict`). */
+/** The result returns undefined if a key is missing (or null, in `strict`). */
 export const compileTemplate = (template: Template, mode: Mode): Fill => {
   const { constant, only, parts } = template;
   if (constant !== undefined) return () => constant;

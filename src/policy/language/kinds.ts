@@ -28,7 +28,7 @@ const reserved = new Set(
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\', "'": "'", '"': '"', n: '\n', t: '\t', r: '\r' };
 
-/** The value of a quoted text, or undefined if the text is not quoted. */
+/** Undefined if the text is not quoted. */
 const unquote = (source: string): string | undefined => {
   const quote = source[0];
   if (source.length < 2 || (quote !== "'" && quote !== '"') || source.at(-1) !== quote) return undefined;
@@ -69,10 +69,10 @@ const numberKind = (source: string): CheckKind | undefined => {
 const isName = (text: string): boolean =>
   (/^[A-Za-z_]\w*$/.test(text) || /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text)) && !reserved.has(text);
 
-/** One operand of an expression: a dotted name or a number. */
+/** A dotted name or a number. */
 const isOperand = (text: string): boolean => isNumber(text) || text.split('.').every(isName);
 
-/** True for an expression of names, numbers and operators. Such a text counts as a (strange) path. */
+/** An expression of names, numbers and operators counts as a (strange) path. */
 const isExpression = (source: string): boolean =>
   source
     .trim()

@@ -7,7 +7,7 @@ import { type Token, tokenize } from './tokens';
 
 export type Parsed = {
   readonly check: Check;
-  /** Cases in which oslo.policy silently opens or closes the rule. */
+  /** oslo.policy silently opens or closes the rule. */
   readonly faults: readonly Fault[];
   /** Forms refused in every mode. */
   readonly refused: readonly Fault[];
@@ -24,7 +24,6 @@ const withMatch = (source: string, notes: Notes, make: (match: Template) => Chec
   return no;
 };
 
-/** Parses a text without operators to one check. */
 const parseCheck = (source: string, notes: Notes): Check => {
   if (source === '@') return { is: 'true' };
   if (source === '!') return no;
@@ -46,16 +45,16 @@ const parseCheck = (source: string, notes: Notes): Check => {
 
 class ParseFailure extends Error {}
 
-/** Limit of a text's characters. A readable rule has hundreds. */
+/** Characters. A readable rule has hundreds. */
 const longestCheck = 65_536;
-/** Limit of a list's checks, all inner lists together. */
+/** Checks in all inner lists together. */
 const mostItems = 10_000;
 
-/** Limit of nested parentheses and negations: far beyond readable rules, and well below the stack's limit. */
+/** Nested parentheses and negations: far beyond readable rules, and well below the stack's limit. */
 const maxNesting = 100;
 const tooDeep = `it nests deeper than ${maxNesting}`;
 
-/** Recursive descent over the tokens. It keeps groups as oslo.policy does, so that prints agree. */
+/** Keeps groups as oslo.policy does, so that prints agree. */
 class Reader {
   private at = 0;
   private depth = 0;
@@ -141,7 +140,6 @@ const parseText = (text: string, notes: Notes): Check => {
   }
 };
 
-/** A faulty value, short enough for a message. */
 const quote = (value: unknown): string =>
   Array.isArray(value)
     ? 'a list within a list'
@@ -182,13 +180,13 @@ const isFalsy = (value: unknown): boolean =>
     [Object.prototype, null].includes(Object.getPrototypeOf(value)) &&
     Object.keys(value).length === 0);
 
-/** Fault of an empty rule, which is probably left over by accident. */
+/** An empty rule is probably left over by accident. */
 export const emptyRule: Fault = {
   text: 'an empty rule lets every caller pass',
   fix: 'write "@" for every caller or "!" for none, in quotes',
 };
 
-/** Parses a check string, a list of lists, or any other value from a file. Never throws. */
+/** Parses a check string, a list of lists, or any other value. Never throws. */
 export const parseRule = (value: unknown): Parsed => {
   const notes: Notes = { faults: [], refused: [] };
   const parse = (): Check => {

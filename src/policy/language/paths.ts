@@ -1,7 +1,7 @@
 /** Finds a value in the caller's credentials by a dotted path. */
 import { isDocument } from '../../model/document';
 
-/** A check cannot be evaluated. The decision that reaches it is refused. */
+/** A check cannot be evaluated; the decision is refused. */
 export class EvaluationFault extends Error {
   override readonly name = 'EvaluationFault';
 }
@@ -12,7 +12,7 @@ const valueAt = (from: unknown, key: string): { found: boolean; value?: unknown 
   return value === undefined ? { found: false } : { found: true, value };
 };
 
-/** True if any value at the path passes the test. A list on the path, or at its end, matches by any element. */
+/** A list on the path, or at its end, matches by any element. */
 export const anyAtPath = (
   from: unknown,
   path: readonly string[],

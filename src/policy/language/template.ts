@@ -1,11 +1,11 @@
-/** The right side of a check: text with `%(key)s` placeholders, parsed once and filled per decision. */
+/** The right side of a check: text with `%(key)s` placeholders. */
 
 export type TemplatePart = { readonly text: string } | { readonly key: string } | { readonly broken: string };
 
 export type Template = {
   readonly source: string;
   readonly parts: readonly TemplatePart[];
-  /** Target keys of the template, in order. */
+  /** Target keys, in order. */
   readonly keys: readonly string[];
   /** The whole text, if it has no placeholder. */
   readonly constant?: string;
@@ -13,10 +13,10 @@ export type Template = {
   readonly only?: string;
 };
 
-/** A form that works in oslo.policy and is refused here in every mode. */
+/** Works in oslo.policy, but is refused here in every mode. */
 export type Refused = { readonly refused: string };
 
-/** Conversions of Python that are refused, because their text depends on Python's number formatting. */
+/** Conversions of Python, refused because their text depends on its number formatting. */
 const otherConversions = /[#0\- +\d*.hlLdiouxXeEfFgGcra]/;
 
 /** Index after the parenthesis that closes the one at `open`, or -1. */
@@ -31,7 +31,6 @@ const closing = (source: string, open: number): number => {
 
 type TemplateRead = { part: TemplatePart; next: number } | Refused;
 
-/** Reads what follows a percent sign at `at`. */
 const readPercent = (source: string, at: number): TemplateRead => {
   const sign = source[at + 1];
   const end = source.length;
@@ -50,7 +49,6 @@ const readPercent = (source: string, at: number): TemplateRead => {
   return { part: { broken: `%(${key})${conversion}` }, next: end };
 };
 
-/** Merges adjacent texts. */
 const joined = (parts: readonly TemplatePart[]): TemplatePart[] =>
   parts.reduce<TemplatePart[]>((done, part) => {
     const last = done.at(-1);
@@ -59,7 +57,7 @@ const joined = (parts: readonly TemplatePart[]): TemplatePart[] =>
     return done;
   }, []);
 
-/** Parses a template. Broken parts are kept, because they matter only when a decision reaches them. */
+/** Keeps broken parts, because they matter only when a decision reaches them. */
 export const parseTemplate = (source: string): Template | Refused => {
   const parts: TemplatePart[] = [];
   for (let at = 0; at < source.length; ) {

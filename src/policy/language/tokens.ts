@@ -1,4 +1,4 @@
-/** Splits a check string into tokens, as oslo.policy does: parentheses count only at the ends of a piece. */
+/** Tokens of a check string as in oslo.policy: parentheses count only at the ends of a piece. */
 
 export type Token =
   | { readonly is: '(' | ')' | 'and' | 'or' | 'not' }
@@ -22,8 +22,7 @@ const bodyToken = (piece: string, body: string): Token => {
   return isQuoted(piece) ? { is: 'string', source: piece } : { is: 'check', source: body };
 };
 
-// Counted in a loop: a regular expression for the end would try every parenthesis before it, which is slow on a hostile
-// text.
+// A regular expression for the end would try every parenthesis, which is slow on a hostile text.
 const pieceTokens = (piece: string): Token[] => {
   let from = 0;
   while (piece[from] === '(') from += 1;

@@ -17,7 +17,6 @@ const keyFaults = (source: string, match: Template, { targets, isKey }: Vocabula
       ),
     );
 
-/** The literal text of a template. */
 const lettersOf = (match: Template): string => match.parts.map((part) => ('text' in part ? part.text : '')).join('');
 
 const matchFaults = (source: string, match: Template, words: Vocabulary | undefined): Fault[] => {
@@ -82,7 +81,7 @@ const pathFaults = (
   return spelled.length > 0 || !words ? spelled : wordFaults(source, path, match, words);
 };
 
-/** Faults of one check without its parts. Without a vocabulary, every credential and key counts as existing. */
+/** Faults of one check without its parts. Without a vocabulary, every word is valid. */
 export const checkFaults = (check: Check, words: Vocabulary | undefined): Fault[] => {
   if (check.is === 'role') return matchFaults(printCheck(check), check.match, words);
   if (check.is !== 'compare') return [];

@@ -7,7 +7,6 @@ import type { Mode, RegisteredRule, Scope } from '../types';
 
 type Deprecated = { readonly name: string; readonly check_str: string };
 
-/** One case, as in a conformance file. */
 export type Case = {
   readonly id: string;
   readonly group: string;
@@ -104,13 +103,13 @@ export const runCase = (row: Case, mode: Mode): Ran => {
 
 const distinguished = new Set(['InvalidScope', 'PolicyNotAuthorized', 'PolicyNotRegistered']);
 
-/** Permitted answers of `compat`: oslo.policy's answer, or a refusal at load if the case accepts that as well. */
+/** In `compat`: oslo.policy's answer, or a refusal at load if the case accepts that. */
 const asReference = ({ expected, errorType = '', tier }: Case): readonly Outcome[] => {
   if (expected !== 'error') return tier === 'exotic' ? [expected, refusedAtLoad] : [expected];
   return distinguished.has(errorType) ? [errorType] : ['error', refusedAtLoad];
 };
 
-/** In `strict`, traps of the language may be closed or refused, never opened. A reference to an undefined rule is refused. */
+/** In `strict`, traps may be closed or refused, never opened. References to undefined rules are refused. */
 const acceptable = (row: Case, mode: Mode, { reason = '' }: Ran): readonly Outcome[] => {
   const same = asReference(row);
   if (mode === 'compat') return same;
@@ -123,7 +122,7 @@ export type CaseResult = {
   readonly passed: boolean;
   readonly expected: Case['expected'];
   readonly outcome: Outcome;
-  /** True if the outcome differs from oslo.policy's and is permitted. */
+  /** The outcome differs from oslo.policy's and is permitted. */
   readonly stricter: boolean;
   readonly reason?: string;
 };

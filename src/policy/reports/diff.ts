@@ -1,4 +1,4 @@
-/** Effect of a policy change: compares the cells of two policies and groups them for readers. */
+/** Effect of a policy change: differing cells of two policies, grouped for readers. */
 
 import { answerOf } from '../engine/visibility';
 import type { Policy } from '../types';
@@ -8,7 +8,7 @@ import { type PersonaGroup, personaGroups, personaRoles, supporters } from './pe
 /** Callers of one kind of object that gain or lose the same rules. */
 export type Change = {
   readonly does: 'gains' | 'loses';
-  /** Titles of the objects; all objects of a kind are written as "any <kind>". */
+  /** All objects of a kind are written as "any <kind>". */
   readonly on: readonly string[];
   readonly who: Readonly<Partial<Record<PersonaGroup, readonly string[]>>>;
   readonly rules: readonly string[];
@@ -30,7 +30,7 @@ const byGroup = (members: readonly PersonaMember[]): Change['who'] =>
       .filter(([, roles]) => roles.length > 0),
   );
 
-/** Collects values under equal keys, in the order of the first. */
+/** Keeps the order of the first values. */
 const gather = <Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] => {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -55,7 +55,7 @@ const titlesOf = (rule: string, scenes: readonly Scene[]): readonly string[] => 
   return scenes.length === all.length && all.length > 1 ? [`any ${first!.kind}`] : scenes.map(({ title }) => title);
 };
 
-/** One rule's changes: first the callers of each object, then the objects with the same callers. */
+/** Groups first the callers of each object, then the objects with the same callers. */
 const changesOfRule = (found: readonly DiffFound[]): RuleChange[] =>
   gather(
     gather(found, ({ does, scene }) => `${does} ${scene.title}`).map((cells) => ({
@@ -73,7 +73,7 @@ const changesOfRule = (found: readonly DiffFound[]): RuleChange[] =>
     rule: rows[0]!.rule,
   }));
 
-/** Compares the API's answers in every cell of two policies for these callers. A hidden object counts as not permitted. */
+/** Compares the API's answers in every cell. A hidden object counts as not permitted. */
 export const diffPolicies = (before: Policy, after: Policy, members: readonly PersonaMember[]): Difference => {
   const rules = askedRules(before, after);
   const found: DiffFound[] = [];
@@ -96,7 +96,7 @@ export const diffPolicies = (before: Policy, after: Policy, members: readonly Pe
   return { cells, changed: found.length, changes };
 };
 
-/** From the lowest role: a role includes those below it. */
+/** Ascending: a role includes those below it. */
 const ladder = ['reader', 'member', 'manager', 'admin'] as const;
 
 const rolesText = (roles: readonly string[]): string => {
@@ -130,7 +130,6 @@ const section = (title: string, changes: readonly Change[]): string[] =>
         '',
       ];
 
-/** The difference as text, with each group of cells under the callers that gain or lose it. */
 export const renderDifference = ({ changed, changes }: Difference): string => {
   if (changed === 0) return 'No cell changes.\n';
   const of = (does: Change['does']) => changes.filter((one) => one.does === does);

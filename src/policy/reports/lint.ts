@@ -1,4 +1,4 @@
-/** Lint of a rule set: problems that refuse it at load, each with its rule, place and fix. */
+/** Problems of a rule set that refuse it at load, each with rule, place and fix. */
 
 import { findOvergrown, findTangle, mostChecks, reachable, undefinedReferences } from '../engine/graph';
 import { type Check, type Fault, printCheck, walk } from '../language/check';
@@ -12,26 +12,24 @@ export type Rules = ReadonlyMap<string, ActiveRule>;
 
 export type RuleFault = Fault & { readonly rule: string };
 
-/** Operators may define rules with this prefix, one per step that only some callers may run. */
+/** Operators may define rules with this prefix, one per restricted step. */
 export const stepRulePrefix = 'baremetal:step:execute:';
 
-/** Rules that show passwords or user data in Ironic. Temper never shows secrets, so no handler evaluates them. */
+/** They show passwords or user data in Ironic. Temper never shows secrets, so no handler evaluates them. */
 export const secretRules: ReadonlySet<string> = new Set(['show_password', 'show_instance_secrets']);
 
-/** Limit of the quoted characters in a message. */
 const quotedAtMost = 400;
 
 const cut = (text: string): string =>
   text.length > quotedAtMost ? `${text.slice(0, quotedAtMost)}... (${text.length} characters)` : text;
 
-/** One fault as a line that starts with its place, if known. */
 export const faultText = (rules: Rules, { rule, text, fix }: RuleFault): string => {
   const origin = rules.get(rule)?.origin;
   const place = origin ? `${origin.file}:${origin.line}: ` : '';
   return `${place}rule "${cut(rule)}": ${cut(text)}; ${fix}`;
 };
 
-/** Faults that only `strict` refuses: cases that oslo.policy opens, closes or raises on without a message at load. */
+/** Only `strict` refuses these: oslo.policy opens, closes or raises on them without a message at load. */
 export const strictFaults = (rule: ActiveRule, words: Vocabulary | undefined): Fault[] => [
   ...rule.faults,
   ...[...walk(rule.check)].flatMap(({ check }) => checkFaults(check, words)),
@@ -43,7 +41,7 @@ const asksRemote = (rules: Rules, check: Check): boolean => {
   return names.some((name) => [...walk(rules.get(name)!.check)].some((part) => part.check.is === 'http'));
 };
 
-/** A remote check is false if remote checks are off; under "not" it would then admit every caller. */
+/** With remote checks off, a remote check is false; under "not" it would admit every caller. */
 const remoteFaults = (rules: Rules, rule: ActiveRule): Fault[] =>
   [...walk(rule.check)]
     .filter(({ check, negations }) => negations > 0 && asksRemote(rules, check))
@@ -54,7 +52,7 @@ const remoteFaults = (rules: Rules, rule: ActiveRule): Fault[] =>
       ),
     );
 
-/** A rule under Temper's prefixes that no handler evaluates restricts nothing, and its author cannot see that. */
+/** A name under Temper's prefixes that no handler evaluates restricts nothing, and its author cannot see that. */
 const strangerFaults = (rules: Rules): RuleFault[] =>
   [...rules.values()]
     .filter(
@@ -87,9 +85,9 @@ const badNames = (rules: Rules): RuleFault[] =>
 const ofEach = (rules: Rules, faultsOf: (rule: ActiveRule) => readonly Fault[]): RuleFault[] =>
   [...rules.values()].flatMap((rule) => faultsOf(rule).map((row) => ({ rule: rule.name, ...row })));
 
-/** Dangers of a set. `strict` refuses them; `compat` warns and decides as oslo.policy does. */
+/** `strict` refuses these; `compat` warns and decides as oslo.policy does. */
 export const dangersOf = (rules: Rules, words: Vocabulary | undefined): RuleFault[] => [
-  // A test checks the built-in texts, so they are not checked at every start.
+  // A test checks the built-in texts, not every start.
   ...ofEach(rules, (rule) => (rule.from === 'default' ? [] : strictFaults(rule, words))),
   ...undefinedFaults(rules),
   ...tangleFaults(rules),
@@ -103,7 +101,7 @@ const overgrown = (rules: Rules): RuleFault[] => {
   return [{ rule, ...fault(`it comes to more than ${mostChecks} checks by its references`, 'refer to fewer rules') }];
 };
 
-/** Faults that refuse a set in any mode. `remote`: remote checks are enabled. */
+/** Refused in any mode. `remote`: remote checks are enabled. */
 export const refusalsOf = (rules: Rules, remote: boolean): RuleFault[] => [
   ...overgrown(rules),
   ...ofEach(rules, ({ refused }) => refused),

@@ -1,4 +1,4 @@
-/** Every decision of a policy over fixed callers and objects, for tables and comparisons. */
+/** Every decision of a policy over fixed callers and objects. */
 
 import type { Caller } from '../../model/access/callers';
 import { walk } from '../language/check';
@@ -16,10 +16,9 @@ import {
   supporters,
 } from './personas';
 
-/** A caller: its group, and its role or an operator's role beside reader. */
+/** A caller, with its role or an operator's role beside reader. */
 export type PersonaMember = { readonly group: PersonaGroup; readonly role: string; readonly who: Caller };
 
-/** An object of some kind, with its target. */
 export type Scene = { readonly kind: string; readonly title: string; readonly target: Target };
 
 export type Cell = {
@@ -43,20 +42,19 @@ const known: ReadonlySet<string> = new Set([
 ]);
 const mostRoles = 20;
 
-/** Roles that only an operator's texts name. */
 export const customRoles = (overrides: PolicyOptions['overrides'] = {}): string[] => {
   const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
   const named = checks.flatMap(({ check }) => (check.is === 'role' ? [check.match.constant ?? ''] : []));
   return [...new Set(named)].filter((role) => role !== '' && !known.has(role)).slice(0, mostRoles);
 };
 
-/** Every group with every role, and with each of these roles beside reader. */
+/** Every group with every role, and with each of these beside reader. */
 export const membersWith = (roles: readonly string[]): readonly PersonaMember[] => [
   ...builtIn,
   ...personaGroups.flatMap((group) => roles.map((role) => ({ group, role, who: customPersona(group, role) }))),
 ];
 
-/** Admins of several projects, if an operator's texts distinguish them from others. */
+/** Admins of several projects, if an operator's texts distinguish them. */
 export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): readonly PersonaMember[] => {
   const checks = Object.values(overrides).flatMap((value) => [...walk(parseRule(value).check)]);
   const compares = checks.some(({ check }) => check.is === 'compare' && check.kind.source === 'admin_projects');
@@ -65,11 +63,10 @@ export const supportersFor = (overrides: PolicyOptions['overrides'] = {}): reado
 
 const withoutObject: Scene = { kind: 'nothing', title: 'Without an object', target: {} };
 
-/** The objects that a rule is tested on. */
 export const scenesOf = (rule: string): readonly Scene[] =>
   isAboutNothing(rule) ? [withoutObject] : scenes.filter(({ about }) => about.test(rule));
 
-/** Temper's names that a policy defines, in the order of the tables, and the operator's rules for single steps. */
+/** Temper's names in a policy, in the order of the tables, and the operator's rules for steps. */
 export const askedRules = (...policies: readonly Policy[]): string[] =>
   ruleNames.filter((name) => name.includes(':') && policies.some((policy) => policy.has(name)));
 

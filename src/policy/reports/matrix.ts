@@ -51,7 +51,7 @@ const legend = [
   'cell is a change of what the product permits.',
 ];
 
-/** The whole table of a policy's built-in names, with a final line feed. Equal policies give equal texts. */
+/** The table of the built-in names, with a final line feed. Equal policies give equal texts. */
 export const renderMatrix = (policy: Policy): string => {
   const known = ruleNames.filter((name) => policy.has(name));
   const lines = [

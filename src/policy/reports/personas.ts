@@ -38,10 +38,10 @@ const personaWith = (group: PersonaGroup, name: string, roles: readonly string[]
 
 const persona = (group: PersonaGroup, role: PersonaRole): Caller => personaWith(group, role, expandRoles([role]));
 
-/** A caller of a group with reader and an operator's role. */
+/** A caller with reader and an operator's role. */
 export const customPersona = (group: PersonaGroup, role: string): Caller => personaWith(group, role, ['reader', role]);
 
-/** Admins of an unrelated project who are admins of another project too, by the title of their column. */
+/** Admins of an unrelated project and of another one, by column title. */
 export const supporters: Readonly<Record<string, Caller>> = Object.fromEntries(
   (['owner', 'lessee'] as const).map((group) => {
     const role = `admin who is admin of the ${group} too`;
@@ -52,7 +52,7 @@ export const supporters: Readonly<Record<string, Caller>> = Object.fromEntries(
   }),
 );
 
-/** Every group with every role, implied roles included. */
+/** Implied roles are included. */
 export const personas = Object.fromEntries(
   personaGroups.flatMap((group) => personaRoles.map((role) => [`${group}-${role}`, persona(group, role)])),
 ) as Readonly<Record<PersonaName, Caller>>;
@@ -70,7 +70,6 @@ const aboutAllocations = /^baremetal:allocation:/;
 const aboutRollouts = /^temper:rollout:(?!(?:without_consent|override_budget)$)/;
 const aboutDisruptions = /^temper:(?:disruption_budget|window):/;
 
-/** The objects, each with its rules. */
 export const scenes: readonly Scene[] = [
   {
     kind: 'node',
@@ -148,5 +147,5 @@ export const scenes: readonly Scene[] = [
   },
 ];
 
-/** Rules without a scene, which are evaluated without an object. */
+/** Without a scene, a rule is evaluated without an object. */
 export const isAboutNothing = (rule: string): boolean => !scenes.some(({ about }) => about.test(rule));

@@ -5,11 +5,11 @@ import { parseRule } from '../language/parse';
 import { ruleSets } from '../rules/sets';
 import { isAboutNothing } from './personas';
 
-/** Names of read-only operations. A console is more than that, whatever its name. */
+/** Read-only operations. A console is more than that, whatever its name. */
 export const readRule =
   /:(?:get|list|list_all|validate|steps|ipa_\w+|view_target_properties|get_(?:states|boot_device|indicator_state))$|:get:\w+$/;
 
-/** Names of operations that create an object, which belongs to no project yet. */
+/** Creations: the new object belongs to no project yet. */
 export const createRule = /^baremetal:(?:node|runbook):create(?::self_owned_node)?$/;
 
 /** Unrestricted allocations take nodes of every project, so system callers make none. */
@@ -27,7 +27,7 @@ const owners = [
   { about: /^/, key: 'node.owner', helper: 'unowned' },
 ] as const;
 
-/** True if an alternative is for system callers, or for the service project that counts as a system member. */
+/** Also true for the service project that counts as a system member. */
 const isOfSystem = (check: Check): boolean =>
   [...walk(check)].some(
     ({ check: part }) =>
@@ -35,7 +35,7 @@ const isOfSystem = (check: Check): boolean =>
       (part.is === 'rule' && part.name === 'service_role'),
   );
 
-/** Replaces every alternative for system callers. References to other rules keep their meaning. */
+/** References to other rules keep their meaning. */
 const replaceSystem = (check: Check, replace: (part: Check) => Check): Check => {
   if (check.is === 'or') return { is: 'or', any: check.any.map((part) => replaceSystem(part, replace)) };
   return isOfSystem(check) ? replace(check) : check;
@@ -50,7 +50,6 @@ const gated = (name: string, check: Check): string => {
   return printCheck(replaceSystem(check, (part) => ({ is: 'and', all: [gate, part] })));
 };
 
-/** Rules that change objects which may belong to a project. */
 export const ownedWriteRules: readonly string[] = ruleSets.temper
   .map(({ name }) => name)
   .filter((name) => name.includes(':') && !isAboutNothing(name) && !readRule.test(name) && !createRule.test(name));

@@ -1,4 +1,4 @@
-/** Review of a file's own lines: callers that they admit in vain, and readers that may make changes. */
+/** Review of a file's own rules: callers admitted in vain, and readers who may make changes. */
 
 import { anonymous } from '../../model/access/callers';
 import { nodeTarget } from '../engine/targets';
@@ -7,7 +7,7 @@ import type { Origin, Part, Policy } from '../types';
 import { askedRules, type PersonaMember, scenesOf } from './matrix-cells';
 import { personas } from './personas';
 
-/** Rules of a file that admit callers who cannot see the object, and the line that would show it. */
+/** Rules that admit callers who cannot see the object, and the line that would show it. */
 export type Gap = {
   /** The rule that is evaluated first. */
   readonly see: string;
@@ -17,7 +17,6 @@ export type Gap = {
   readonly origin?: Origin;
 };
 
-/** The alternatives of a rule's text, as parts of an explanation. */
 const alternatives = (tree: Part | null): readonly Part[] =>
   tree?.is === 'or' ? (tree.parts ?? []) : tree ? [tree] : [];
 
@@ -32,13 +31,12 @@ const admitsInVain = (policy: Policy, rule: string, members: readonly PersonaMem
     members.some(({ who }) => policy.allows(rule, who, target) && answerOf(policy, rule, who, target) !== 'allowed'),
   );
 
-/** Text of a rule that also admits the callers of these alternatives. */
+/** Text of a rule that also admits these alternatives' callers. */
 const widened = (policy: Policy, see: string, more: readonly Part[]): string => {
   const own = alternatives(policy.explain(see, anonymous).tree).filter(({ is }) => is !== 'false');
   return [...new Set([...own, ...more].map(({ text }) => text))].join(' or ');
 };
 
-/** One gap for each rule that is evaluated first. */
 export const gapsOf = (policy: Policy, members: readonly PersonaMember[]): Gap[] => {
   const vain = written(policy).filter(({ name }) => seeRuleOf(name) && admitsInVain(policy, name, members));
   const sees = [...new Set(vain.map(({ name }) => seeRuleOf(name)!))];
@@ -53,7 +51,6 @@ export const gapsOf = (policy: Policy, members: readonly PersonaMember[]): Gap[]
   });
 };
 
-/** A line in the syntax of policy files. */
 export const lineOf = ({ see, text }: Pick<Gap, 'see' | 'text'>): string =>
   `${JSON.stringify(see)}: ${JSON.stringify(text)}`;
 
@@ -75,7 +72,7 @@ const readers = [personas['owner-reader'], personas['lessee-reader']];
 
 const asksRole = (part: Part): boolean => part.is === 'role' || (part.parts ?? []).some(asksRole);
 
-/** Alternatives that admit a reader of the node's projects and require no role. */
+/** Alternatives that admit a reader of the node's projects without a role. */
 const roleless = (policy: Policy, rule: string): string[] =>
   readers
     .flatMap((who) => alternatives(policy.explain(rule, who, leased).tree))
@@ -95,16 +92,12 @@ const readersText = (policy: Policy): string[] =>
       ];
     });
 
-/**
- * The rule that shows the rows of a list. Excluded: a line for lists of nodes shows rows itself, and inspection rules
- * belong to no project.
- */
+/** The rule that shows the rows of a list. The rule for lists of nodes shows rows itself, and inspection rules belong to no project. */
 const rowRuleOf = (rule: string): string | undefined =>
   /:list(?:_all)?$/.test(rule) && !/^baremetal:(?:node:list$|inspection_rule:)/.test(rule)
     ? rule.replace(/list(?:_all)?$/, 'get')
     : undefined;
 
-/** True if a list admits callers of projects and is empty for each of them. */
 const listsNothing = (policy: Policy, rule: string, see: string, members: readonly PersonaMember[]): boolean => {
   const admitted = members.filter(({ who }) => who.project_id !== null && policy.allows(rule, who));
   const shows = ({ who }: PersonaMember) =>
@@ -123,7 +116,7 @@ const emptyListTexts = (policy: Policy, members: readonly PersonaMember[]): stri
     ];
   });
 
-/** Notes on a file for operators, one sentence each, in addition to the warnings of its policy. */
+/** Notes for operators, in addition to the warnings of the policy. */
 export const reviewOf = (policy: Policy, members: readonly PersonaMember[]): string[] => [
   ...gapsOf(policy, members).map(gapText),
   ...readersText(policy),

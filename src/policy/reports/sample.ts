@@ -1,4 +1,4 @@
-/** Sample policy file with every rule of a set, all commented out. */
+/** Sample policy file: every rule of a set, commented out. */
 import { ruleSets } from '../rules/sets';
 import type { RegisteredRule, RuleSetName } from '../types';
 
@@ -23,6 +23,5 @@ const entry = ({ name, check, scopes, says }: RegisteredRule): string =>
     `# ${JSON.stringify(name)}: ${JSON.stringify(check === '' ? everybody : check)}`,
   ].join('\n');
 
-/** The file as YAML, with a final line feed. */
 export const renderSample = (set: RuleSetName): string =>
   `${[headOf(set).trimEnd(), ...ruleSets[set].map(entry)].join('\n\n')}\n`;

@@ -8,7 +8,7 @@ import type { Vocabulary } from '../rules/vocabulary';
 import type { ActiveRule } from '../types';
 import { dangersOf, faultText, type Rules, secretRules } from './lint';
 
-/** True if a list's filter can express this check for every column that Temper offers. */
+/** True if a list's filter can express this check. */
 const isPushable = (check: Check): boolean => {
   const match = 'match' in check ? check.match : undefined;
   const keys = match?.keys.filter((key) => Object.hasOwn(targetKeys, key)) ?? [];
@@ -25,7 +25,7 @@ const unpushable = (rule: ActiveRule): Note[] =>
       text: `lists cannot be filtered by ${printCheck(check)}, so they leave out what only it would show`,
     }));
 
-/** Helpers of Ironic that require a role and no scope. */
+/** They require a role, but no scope. */
 const unscoped: readonly string[] = ['is_admin', 'admin_api'];
 
 const adminEverywhere = (rule: ActiveRule): Note[] =>
@@ -36,7 +36,7 @@ const adminEverywhere = (rule: ActiveRule): Note[] =>
       fix: `write (${systemAdmin}) in its place, or project_id:%(node.owner)s beside the role`,
     }));
 
-// Lists are filtered: neither of their rules shows a row that the caller may not see.
+// Lists are filtered, so their rules show no hidden rows.
 const openToAll = ({ name, check }: ActiveRule): Note[] =>
   check.is === 'true' && name.includes(':') && !/:(?:list|list_all|ipa_\w+)$/.test(name)
     ? [{ text: 'it admits every caller, of whatever project', fix: 'name a role and whose object it is' }]
@@ -63,7 +63,7 @@ const warningText = (rules: Rules, { name }: ActiveRule, { text, fix }: Note): s
   return `${place}rule "${name}": ${text}${fix ? `; ${fix}` : ''}`;
 };
 
-/** One sentence per warning. Built-in rules get none. In `compat`, dangers become warnings. */
+/** Built-in rules get no warnings. In `compat`, dangers become warnings. */
 export const warningsOf = (
   rules: Rules,
   { strict, words }: { readonly strict: boolean; readonly words: Vocabulary | undefined },

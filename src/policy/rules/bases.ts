@@ -1,4 +1,4 @@
-/** Texts that many rules share, each with the `closed` text that admits no project. */
+/** Texts that many rules share, each with its `closed` text, which admits no project. */
 
 /** Alternatives, each in its own parentheses. */
 export const anyOf = (...alternatives: readonly string[]): string =>

@@ -1,8 +1,8 @@
-/** Rules of the bare metal API as Ironic ships them: name, shared text, and the text (and name) that it replaced. */
+/** Rules of the bare metal API as in Ironic: name, shared text, and the former text and name. */
 import type { RegisteredRule, Scope } from '../types';
 import { type BaseName, bases } from './bases';
 
-/** Name, base, deprecated text, and the old name if it differs. */
+/** The old name is absent if it is the same. */
 type IronicRuleRow = readonly [name: string, base: BaseName, oldText?: string, oldName?: string];
 
 /** For callers of system or project scope. */
@@ -120,7 +120,7 @@ const anyScope: readonly IronicRuleRow[] = [
   ['baremetal:inspection_rule:delete', 'systemAdmin'],
 ];
 
-/** For callers of system scope only. A project's token is refused, whatever its roles. */
+/** A project's token is refused, whatever its roles. */
 const systemScope: readonly IronicRuleRow[] = [
   ['baremetal:node:update_owner_provisioned', 'systemAdmin', 'rule:is_admin'],
   ['baremetal:chassis:get', 'systemReader', 'rule:is_admin or rule:is_observer'],
@@ -222,7 +222,7 @@ const followers: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The same names without the projects' parts: only system callers pass. Old names have no effect. */
+/** Without the projects' parts: only system callers pass. Old names have no effect. */
 export const closedRules: readonly RegisteredRule[] = registerAll('closed').map(
   ({ deprecated: _deprecated, ...rule }) => ({ ...rule, check: followers[rule.name] ?? rule.check }),
 );

@@ -1,4 +1,4 @@
-/** Rules that Temper adds to Ironic's rules or changes in them, with reasons. */
+/** Rules that Temper adds or changes. */
 import type { RegisteredRule, Scope } from '../types';
 import {
   anyOf,
@@ -22,7 +22,7 @@ const ownRunbook = 'project_id:%(runbook.owner)s';
 const publicRunbook = 'True:%(runbook.public)s';
 /** True for every caller with a project, because null never matches null. */
 const inSomeProject = 'project_id:%(project_id)s';
-/** Older Keystone releases have no manager role and send admin alone, so rules for managers name both. */
+/** Older Keystone releases have no manager role and send admin alone. */
 const manager = '(role:manager or role:admin)';
 
 const runbookEditor = anyOf(
@@ -56,10 +56,9 @@ type TemperRuleRow = {
   readonly closed?: string;
 };
 
-// In set ironic, a runbook and the steps of a deployment need the same rule as every provision request.
+// In set ironic, these need the rule of every provision request.
 const asProvision = 'rule:baremetal:node:set_provision_state';
 
-/** Texts that differ from Ironic's. */
 export const changedRules: readonly TemperRuleRow[] = [
   {
     name: 'baremetal:allocation:create',
@@ -124,7 +123,7 @@ export const changedRules: readonly TemperRuleRow[] = [
   },
 ];
 
-// The rule of the field is evaluated as well, so if two fields share a rule, either of them suffices.
+// The field's own rule is evaluated too, so either suffices if two fields share a rule.
 const fieldRules = {
   driver_info: 'rule:baremetal:node:update:driver_info',
   instance_info: 'rule:baremetal:node:update_instance_info',
@@ -136,7 +135,7 @@ const fieldRules = {
 type Guarded = {
   readonly what: string;
   readonly says: string;
-  /** In Ironic, every caller who may change this field may change it. */
+  /** In Ironic, callers who may change this field may change it. */
   readonly field: keyof typeof fieldRules;
   /** Rule of set temper; operators only if absent. */
   readonly temper?: string;
@@ -144,13 +143,13 @@ type Guarded = {
   readonly closed?: string;
 };
 
-/** Rules of a patch on a field with a separate route: those of that route. */
+/** A field with a separate route has the rule of that route. */
 const asRoute = (act: string) => ({
   temper: `rule:baremetal:node:${act}`,
   closed: `rule:baremetal:node:${act}`,
 });
 
-/** Parts of a node with a rule in addition to that of their field. */
+/** Parts of a node with a rule besides that of their field. */
 const guardedKeys: readonly Guarded[] = [
   {
     what: 'bmc_address',
@@ -200,7 +199,7 @@ const guardedKeys: readonly Guarded[] = [
   },
 ];
 
-/** Steps that replace what a host boots or what protects it. In runbooks of projects, only operators admit them. */
+/** They replace what a host boots or what protects it. In projects' runbooks, only operators admit them. */
 const operatorSteps: readonly (readonly [step: string, says: string])[] = [
   ['firmware.update', 'replace firmware'],
   ['deploy.update_nvidia_nic_firmware_image', 'replace the firmware of network cards'],
@@ -212,7 +211,6 @@ const operatorSteps: readonly (readonly [step: string, says: string])[] = [
   ['deploy.generic_container_step', 'run containers in the ramdisk'],
 ];
 
-/** Prefix of the rules for single steps. */
 const stepRule = 'baremetal:step:execute:';
 
 /** Names that Ironic does not have. */
@@ -243,7 +241,7 @@ export const addedRules: readonly TemperRuleRow[] = [
   ...guardedKeys.map(({ what, says, temper, field, closed }) => ({
     name: `temper:node:update:${what}`,
     check: temper ?? operators,
-    // In set ironic, a key of a node needs the rule of its field.
+    // A key of a node needs the rule of its field.
     ironic: fieldRules[field],
     ...(closed && { closed }),
     says,
@@ -358,7 +356,7 @@ export const addedRules: readonly TemperRuleRow[] = [
   {
     name: 'temper:runbook:share_trait',
     check: operators,
-    // In set ironic, a trait approves every runbook that has it, whatever the runbook's origin.
+    // A trait approves every runbook that has it, whatever its origin.
     ironic: 'rule:baremetal:runbook:update or rule:baremetal:runbook:create',
     closed: operators,
     says: 'Put a trait on a runbook that belongs to another project’s runbooks, or to the system’s: operators only.',

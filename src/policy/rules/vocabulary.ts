@@ -1,14 +1,14 @@
-/** The words that Temper's rules may use: credentials of callers and keys of targets. Any other word is a typing mistake. */
+/** Words that Temper's rules may use; any other word is a typing mistake. */
 
 import { credentialKeys, serviceProjectKey } from '../engine/credentials';
 import { targetKeys } from '../engine/targets';
 
 export type Vocabulary = {
-  /** Credentials by name, with their types. */
+  /** Credentials with their types. */
   readonly credentials: Readonly<Record<string, 'text' | 'boolean' | 'list'>>;
   /** Keys of objects, as messages name them. */
   readonly targets: readonly string[];
-  /** True if some target can have this key. Every target also holds the caller's credentials. */
+  /** Every target also holds the caller's credentials. */
   isKey(key: string): boolean;
 };
 
