@@ -1,10 +1,10 @@
-/** Shared commands of `temper image` and `temper ramdisk` for records of the boot service. */
+/** Commands that `temper image` and `temper ramdisk` share. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { keyLines, listing, plainText } from './tables';
 
 type Kind<One> = {
-  /** One word, as in the API path. */
+  /** As in the API path. */
   readonly resource: string;
   readonly headings: readonly string[];
   cells(one: One): readonly unknown[];
@@ -33,7 +33,6 @@ export const bootRecords = <One extends object>({ resource, headings, cells, rem
       print((await api.send('POST', path, values)) as One, keyLines);
     },
 
-    /** Adds the commands list, show and remove. */
     addTo(command: Command, acting: Acting): void {
       command.command('list').description(`all ${things}`).action(acting(list));
       command.command('show').description(`one ${resource}`).argument('<name>').action(acting(show));

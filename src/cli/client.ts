@@ -11,11 +11,11 @@ import { plainText } from './tables';
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
 export type Client = {
-  /** The parsed body; undefined if there is none. Throws CliFault. */
+  /** Undefined without a body. Throws CliFault. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, read by those who know them
   send(method: Method, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<any>;
   /**
-   * The raw reply, for a stream, without a time limit. Throws CliFault if no reply arrives, never for a status.
+   * The raw reply, without a time limit. Throws CliFault if no reply arrives, never for a status.
    * @param until ends it before the command does
    */
   open(path: string, headers: Readonly<Record<string, string>>, until?: AbortSignal): Promise<Response>;
@@ -66,7 +66,7 @@ const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSig
   return { url: at, headers: { 'x-auth-token': token } };
 };
 
-// Texts for error replies without a message from the API. Only proxies and Keystone send these statuses.
+// Texts for replies without a message from the API. Only proxies and Keystone send these statuses.
 const withoutWords: Readonly<Record<number, string>> = {
   401: 'These credentials or this token are not accepted, or the token has ended: sign in again.',
   403: 'This caller may not do that.',
@@ -79,7 +79,7 @@ const throwRefusal = async (reply: Response): Promise<never> => {
   const words =
     errorSentence(text) ?? withoutWords[reply.status] ?? `The server answered ${reply.status} with no reason.`;
   const says = reply.status === 401 ? `${words.replace(/\.$/, '')}. ${signInAgain}` : words;
-  // A 5xx without an API message comes from a proxy or a process that shuts down.
+  // Without an API message, it comes from a proxy or a process that shuts down.
   const exit = reply.status >= 500 && errorSentence(text) === undefined ? 'unreachable' : 'refused';
   return stop(exit, `${plainText(says)} (HTTP ${reply.status})`, reply.status);
 };
@@ -96,7 +96,6 @@ const parsedBody = async (reply: Response): Promise<unknown> => {
   }
 };
 
-/** @param cloud name in clouds.yaml, if given */
 export const createApiClient = (deps: CliDeps, cloud: string | undefined): Client => {
   const look = () => {
     const found = apiTarget(deps, cloud);
@@ -133,7 +132,7 @@ export const createApiClient = (deps: CliDeps, cloud: string | undefined): Clien
       deps.signal.throwIfAborted();
       return stop('unreachable', `The API at ${url} did not answer: ${fetchReason(thrown)}.`);
     }
-    // The token may have expired, so the client logs in a second time. The next 401 is final.
+    // The token may have expired: one more login, then a 401 is final.
     if (reply.status !== 401 || !again || target().target.credentials.is !== 'keystone') return reply;
     session = undefined;
     return exchange(path, init, false);

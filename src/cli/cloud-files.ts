@@ -1,4 +1,4 @@
-/** Reads a cloud of clouds.yaml and secure.yaml, from the same paths as openstacksdk. */
+/** Reads a cloud of clouds.yaml and secure.yaml from openstacksdk's paths. */
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { asDocument, type Document, isDocument } from '../model/document';
@@ -23,7 +23,7 @@ const secureFiles = ({ env, home }: CliDeps): string[] => [
 const firstOf = (deps: CliDeps, files: readonly string[]): string | undefined =>
   files.find((path) => deps.readFile(path) !== undefined);
 
-/** As in openstacksdk, an unreadable file is skipped, unless the caller named it. */
+/** As in openstacksdk, skips an unreadable file, unless the caller named it. */
 const firstSecure = (deps: CliDeps): string | undefined =>
   secureFiles(deps).find((path) => {
     try {
@@ -38,11 +38,11 @@ const cloudsIn = (deps: CliDeps, file: string): Document => {
   try {
     return asDocument(asDocument(parse(deps.readFile(file)!)).clouds);
   } catch {
-    return stop('usage', `${file} is not valid YAML.`); // the parser's message would quote the file, which holds passwords
+    return stop('usage', `${file} is not valid YAML.`); // the parser's message would quote passwords
   }
 };
 
-/** Merges as openstacksdk: objects by key; for other values the second wins. */
+/** As in openstacksdk: objects by key; for other values the second wins. */
 const merged = (first: Document, second: Document): Document =>
   Object.fromEntries([
     ...Object.entries(first),

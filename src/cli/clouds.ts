@@ -1,10 +1,9 @@
-/** API address and credentials from TEMPER_*, OS_* or clouds.yaml with secure.yaml, read as OpenStack clients do. */
+/** API address and credentials, read as OpenStack clients do: TEMPER_*, OS_*, clouds.yaml, secure.yaml. */
 import { asDocument } from '../model/document';
 import { cloudOfFiles } from './cloud-files';
 import type { CliDeps, Trust } from './deps';
 import { stop } from './faults';
 
-/** Login request for Keystone. */
 export type Login = { readonly authUrl: string; readonly identity: unknown; readonly scope?: unknown };
 
 type Credentials =
@@ -14,7 +13,7 @@ type Credentials =
   | { readonly is: 'none' };
 
 export type Target = {
-  /** Base URL of the API; null if Keystone's catalogue must supply it. */
+  /** Base URL; null if Keystone's catalogue must supply it. */
   readonly url: string | null;
   readonly credentials: Credentials;
   readonly trust: Trust;

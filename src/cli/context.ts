@@ -1,4 +1,4 @@
-/** Context of a command: the API client, output in two forms, and the shared options. */
+/** Context of a command: API client, output and shared options. */
 import type { Command } from 'commander';
 import { type Client, createApiClient } from './client';
 import type { CliDeps } from './deps';
@@ -8,22 +8,20 @@ export type Context = {
   readonly deps: CliDeps;
   readonly api: Client;
   readonly json: boolean;
-  /** Terminal width in characters; undefined for a file or a pipe. */
+  /** Terminal's width in characters; undefined for a file or a pipe. */
   readonly width: number | undefined;
-  /** Prints the value as JSON with --json, else as text. */
+  /** JSON with --json, else text. */
   print<T>(value: T, toText: (value: T) => string): void;
-  /** Sets the exit status of a command that ends without a fault. */
+  /** Exit status of a command that ends without a fault. */
   end(status: number): void;
 };
 
 type Shared = { readonly json?: boolean; readonly osCloud?: string };
 
-/** A command's action, with the context before its arguments and options. */
 export type Acting = <Args extends unknown[]>(
   act: (context: Context, ...args: Args) => Promise<void>,
 ) => (...given: unknown[]) => Promise<void>;
 
-/** @param end receives the exit status */
 export const actingWith =
   (deps: CliDeps, end: (status: number) => void): Acting =>
   (act) =>

@@ -6,10 +6,10 @@ import type { RamdiskValues } from '../model/boot/ramdisks';
 /** Trust in a server beyond the system's certificates. */
 export type Trust = { readonly caFile?: string; readonly insecure?: boolean };
 
-/** Result of a replay: number of events, and the mismatch with this build. */
+/** `fault`: mismatch with this build. */
 export type Replayed = { readonly events: number; readonly fault: string | null };
 
-/** Facts of a run that replay needs to find its history. */
+/** Needed to find a run's history. */
 export type RunName = { readonly uuid: string; readonly node_uuid: string; readonly verb: string };
 
 /** Result of one check. `todo` advises the operator. */
@@ -18,27 +18,26 @@ export type Finding =
   | { readonly is: 'failed'; readonly says: string; readonly todo: string };
 export type DoctorCheck = { readonly name: string; find(): Promise<Finding> };
 
-/** Number of secrets sealed to a key. */
 export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
 
-/** Access to sealed secrets with the rights of a BMC worker. */
+/** Sealed secrets, with the rights of a BMC worker. */
 export type SecretsTool = {
   keys(): Promise<readonly KeyUse[]>;
   reseal(): Promise<{
     readonly counts: Readonly<Record<'kept' | 'sealed' | 'foreign' | 'unused', number>>;
     readonly keys: readonly KeyUse[];
   }>;
-  /** Credentials of a node that would move; undefined if none would. */
+  /** Credentials that would move; undefined if none would. */
   findMove(node: string): Promise<{ readonly from: string; readonly to: string; make(): Promise<void> } | undefined>;
   close(): Promise<void>;
 };
 
-/** Files of a ramdisk: a kernel with its initramfs, or an image of both. */
+/** A kernel with its initramfs, or an image of both. */
 type RamdiskFiles =
   | { readonly kernel: string; readonly initrd: string; readonly arch: string }
   | { readonly iso: string };
 
-/** Result of an import or a dry run: counts per kind, and a line for each deviation. */
+/** Result of an import or a dry run: counts per kind, and a line per deviation. */
 export type ImportReport = {
   readonly dry_run: boolean;
   readonly counts: Readonly<
@@ -61,38 +60,38 @@ export type CliDeps = {
   readFile(path: string): string | undefined;
   /** Replaces the text of an existing file. */
   writeFile(path: string, text: string): void;
-  /** Names of the files directly in a folder; undefined if it is no folder. */
+  /** Files directly in a folder; undefined if it is no folder. */
   filesIn(path: string): readonly string[] | undefined;
   readonly home: string;
   out(text: string): void;
   /** The terminal of `out`; absent for a file or a pipe. */
   readonly terminal?: NodeJS.WriteStream;
   err(text: string): void;
-  /** Byte streams for a command that connects to a node; absent if there are none. */
+  /** For a command that connects them with a node. */
   readonly keyboard?: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly screen?: NodeJS.WritableStream;
-  /** Prompts the user; undefined without a terminal. */
+  /** Undefined without a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
   /** Aborts when the command must end. */
   readonly signal: AbortSignal;
-  /** Checks of the processes' own settings, if the environment holds them. */
+  /** Checks of the processes' settings in the environment. */
   checks(): readonly DoctorCheck[];
   /** Replays a run against this build; a text is a workflow's id. */
   replay(of: RunName | string): Promise<Replayed>;
   /** A new key pair, each half in base64. */
   newKeys(): { readonly public: string; readonly private: string };
-  /** Makes and stores a boot image; the default folder comes from the settings. @returns values of its record. Throws CliFault */
+  /** `dir` defaults to the settings. @returns values of its record. Throws CliFault */
   storeRamdisk(given: RamdiskFiles & { readonly dir?: string }): Promise<Omit<RamdiskValues, 'name' | 'arch' | 'args'>>;
-  /** Stores an image file; the default folder comes from the settings. @returns values of its record. Throws CliFault */
+  /** `dir` defaults to the settings. @returns values of its record. Throws CliFault */
   storeImage(given: {
     readonly file: string;
     readonly dir?: string;
   }): Promise<Pick<ImageValues, 'sha256' | 'bytes'> & { readonly disk_format?: DiskFormat }>;
-  /** Makes the folder of dnsmasq; the default comes from the settings. @returns path of the configuration. Throws CliFault */
+  /** `dir` defaults to the settings. @returns path of dnsmasq's configuration. Throws CliFault */
   prepareDhcp(given: DhcpOptions & { readonly dir?: string }): Promise<string>;
-  /** Opens the sealed secrets with the environment's settings. Throws CliFault (usage). */
+  /** Throws CliFault (usage). */
   secrets(): SecretsTool;
-  /** Imports an Ironic database with the settings of an API process. Throws CliFault (usage, refused). */
+  /** Needs the settings of an API process. Throws CliFault (usage, refused). */
   importIronic(given: {
     readonly url: string | undefined;
     readonly dryRun: boolean;

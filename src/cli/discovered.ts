@@ -52,7 +52,7 @@ const list = (context: Context, given: Listed): Promise<void> => printPage(conte
 const show = async ({ api, print }: Context, uuid: string): Promise<void> =>
   print((await api.send('GET', pathOf(uuid))) as Discovered, keyLines);
 
-/** `key=value` pairs as an object. Throws CliFault (usage). */
+/** Parses `key=value` pairs. Throws CliFault (usage). */
 const pairsOf = (given: readonly string[]): Record<string, string> =>
   Object.fromEntries(
     given.map((text) => {

@@ -73,7 +73,7 @@ const recovery: (context: Context) => DoctorCheck = ({ api }) => ({
   },
 });
 
-/** Reads these fields of all visible nodes page by page: a response holds at most a thousand. */
+/** Page by page: a response holds at most a thousand nodes. */
 const everyNode = async <Fields>({ api }: Context, fields: string): Promise<Fields[]> => {
   const all: (Fields & { readonly uuid: string })[] = [];
   for (let more = true; more; ) {
@@ -121,7 +121,7 @@ const sourceName = (node: Booting): string => {
   return source === 'operator' ? 'what the operator serves' : 'TEMPER_DEFAULT_RAMDISK';
 };
 
-/** Ramdisks of nodes. Nodes that use the installation's ramdisk are refused if none is set. */
+/** Nodes that use the installation's ramdisk are refused if none is set. */
 const ramdisks: (context: Context) => DoctorCheck = (context) => ({
   name: 'ramdisks',
   async find() {
@@ -165,7 +165,7 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
     bmc(context, node),
   ];
   const findings: ({ name: string } & Finding)[] = [];
-  // Checks run in parallel, because a timeout takes seconds; output keeps their order.
+  // In parallel, because a timeout takes seconds; output keeps their order.
   for (const { name, finding } of checks.map((check) => ({ name: check.name, finding: findingOf(check) }))) {
     findings.push({ name, ...(await finding) });
     if (!context.json) context.deps.out(printFinding(name, await finding));

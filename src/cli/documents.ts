@@ -4,7 +4,6 @@ import type { CliDeps } from './deps';
 import { stop } from './faults';
 import { plainText } from './tables';
 
-/** Value and position of a parsed file. */
 export type ReadDocument = {
   readonly value: unknown;
   /** The parser's tree. */
@@ -13,7 +12,7 @@ export type ReadDocument = {
   readonly lineAt: (offset: number) => number;
 };
 
-/** Advice added to messages of the parser. */
+/** Advice for messages of the parser. */
 const advice: readonly (readonly [says: RegExp, does: string])[] = [
   [/^Tabs are not allowed/, 'indent with spaces.'],
   [/^Map keys must be unique/, 'a key stands there once.'],
@@ -49,7 +48,7 @@ export const readDocument = (deps: Pick<CliDeps, 'readFile'>, file: string): Rea
 /** Throws as readDocument. */
 export const documentIn = (deps: Pick<CliDeps, 'readFile'>, file: string): unknown => readDocument(deps, file).value;
 
-/** The list that a document is, or has under a key; else undefined. */
+/** The list itself, or the one under a key; else undefined. */
 export const listIn = (document: unknown, key: string): unknown[] | undefined => {
   const list = Array.isArray(document) ? document : (document as Record<string, unknown> | null)?.[key];
   return Array.isArray(list) ? list : undefined;

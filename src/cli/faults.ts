@@ -2,17 +2,17 @@
 
 export const exits = {
   ok: 0,
-  /** Refused or failed: by the API, the watched run or a check. */
+  /** By the API, the watched run or a check. */
   refused: 1,
-  /** The command line or the settings are wrong; no request was sent. */
+  /** No request was sent. */
   usage: 2,
-  /** The API or Keystone did not answer, or its answer is invalid. */
+  /** No answer, or an invalid one, from the API or Keystone. */
   unreachable: 3,
 } as const;
 
 export type ExitName = Exclude<keyof typeof exits, 'ok'>;
 
-/** A fault in plain words. The text never holds a secret. */
+/** The text never holds a secret. */
 export class CliFault extends Error {
   override readonly name = 'CliFault';
   constructor(
@@ -25,7 +25,7 @@ export class CliFault extends Error {
   }
 }
 
-/** Throws a fault. The type `never` permits use in an expression. */
+/** The type `never` permits use in an expression. */
 export const stop = (exit: ExitName, message: string, status: number | null = null): never => {
   throw new CliFault(exit, message, status);
 };

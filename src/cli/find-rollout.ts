@@ -8,7 +8,7 @@ export const rolloutsPath = '/temper/v1/rollouts';
 export const rolloutList = { path: rolloutsPath, rows: 'rollouts', marker: ({ uuid }: Rollout) => uuid };
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** UUID of a rollout by its UUID, the UUID's beginning, or its name. Throws CliFault. */
+/** Accepts a UUID, its beginning, or a name. Throws CliFault. */
 export const findRollout = async ({ api }: Pick<Context, 'api'>, ident: string): Promise<string> => {
   if (uuidForm.test(ident)) return ident;
   const meant = (await everyRow({ api }, rolloutList)).filter(
@@ -18,7 +18,7 @@ export const findRollout = async ({ api }: Pick<Context, 'api'>, ident: string):
   return meant[0]?.uuid ?? stop('refused', `No rollout ${ident}.`);
 };
 
-/** Full hash of the plan. @param plan beginning of the hash. Throws CliFault if the rollout has another plan */
+/** @param plan beginning of the hash. Throws CliFault if the rollout has another plan */
 export const planHashOf = async (
   { api }: Pick<Context, 'api'>,
   uuid: string,

@@ -6,7 +6,7 @@ import { plainText } from './tables';
 
 const wholeUuid = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 const beginning = /^[0-9a-f][0-9a-f-]{3,35}$/i;
-// Two rows prove that a match is ambiguous.
+// Two rows prove ambiguity.
 const enough = '2';
 
 const listed = async ({ api }: Context, query: Readonly<Record<string, string>>): Promise<readonly Run[]> => {
@@ -16,7 +16,7 @@ const listed = async ({ api }: Context, query: Readonly<Record<string, string>>)
 
 const isMissing = (thrown: unknown): boolean => (thrown as { status?: unknown }).status === 404;
 
-/** The newest run of a node; undefined without such a node or a visible run. */
+/** Undefined without such a node or a visible run. */
 const newestOf = async (context: Context, node: string): Promise<Run | undefined> => {
   try {
     return (await listed(context, { node, limit: '1' }))[0];
@@ -29,10 +29,7 @@ const newestOf = async (context: Context, node: string): Promise<Run | undefined
 const saying = (run: Run): string =>
   `${run.uuid} (${plainText(run.verb)} of ${plainText(run.node_name ?? run.node_uuid)})`;
 
-/**
- * UUID of a run. A text that matches a UUID's beginning and a node's name is refused, because acts must not reach the
- * wrong run. Throws CliFault.
- */
+/** Refuses a text that matches both a UUID's beginning and a node's name, because acts must not reach the wrong run. Throws CliFault. */
 export const findRun = async (context: Context, ident: string): Promise<string> => {
   if (wholeUuid.test(ident)) return ident;
   const byId = beginning.test(ident) ? await listed(context, { run: ident, limit: enough }) : [];

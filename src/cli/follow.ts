@@ -9,15 +9,14 @@ const firstPauseMs = 1_000;
 const longestPauseMs = 30_000;
 
 type Following = {
-  /** Called with the data of each event, once. */
   readonly onEvent: (data: string) => void | Promise<void>;
-  /** A connection was lost, or the server is temporarily unavailable. @param says cause, and that a retry follows */
+  /** A connection was lost, or the server is briefly unavailable. @param says cause, and that a retry follows */
   readonly onCut: (says: string) => void;
   /** Ends the stream before the command does. */
   readonly until?: AbortSignal;
 };
 
-/** Reason of a disconnection that may be retried. Rethrows a refusal and an intended abort. */
+/** Reason of a retry. Rethrows a refusal and an intended abort. */
 const cutOf = (thrown: unknown, signal: AbortSignal): string => {
   signal.throwIfAborted();
   if (!(thrown instanceof CliFault))

@@ -1,4 +1,4 @@
-/** The `temper` command for operators: an HTTP client of the API, with some direct access to the installation. */
+/** The `temper` command for operators: a client of the API, with some direct access to the installation. */
 import { Command, CommanderError } from 'commander';
 import { addBoot } from './boot';
 import { addConsole } from './console';
@@ -62,13 +62,10 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   return program;
 };
 
-// --help is not wrong usage; commander marks it with exit code 0.
+// --help is no wrong usage; commander gives it exit code 0.
 const usageOf = (thrown: CommanderError): number => (thrown.exitCode === 0 ? exits.ok : exits.usage);
 
-/**
- * Runs one command.
- * @param args without the command's name @returns its exit status
- */
+/** @param args without the command's name @returns its exit status */
 export const runCli = async (args: readonly string[], deps: CliDeps): Promise<number> => {
   let status: number = exits.ok;
   const program = programOf(deps, (given) => {

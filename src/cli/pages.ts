@@ -6,14 +6,13 @@ import { CliFault } from './faults';
 import { queryText } from './query';
 import { plainText } from './tables';
 
-/** Options that select the page. */
 export type PageOptions = { readonly limit?: string; readonly marker?: string };
 
 export type PagedList<Row> = {
   readonly path: string;
   /** Key of the rows in the response. */
   readonly rows: string;
-  /** The row's marker in a request for the next page. */
+  /** Marker of the page that follows this row. */
   marker(row: Row): string | number;
 };
 
@@ -23,7 +22,6 @@ const limitHelp = `at most so many, 1 to ${ownPage.most}; ${ownPage.unasked} whe
 
 export const limitOption = (command: Command): Command => command.option('--limit <number>', limitHelp);
 
-/** @param row the item's word: `run` */
 export const pageOptions = (command: Command, row: string): Command =>
   limitOption(command).option(`--marker <${row}>`, `the page that follows this ${row}`);
 
@@ -38,7 +36,7 @@ export const isFull = (rows: readonly unknown[], { limit }: PageOptions): boolea
 const rowsOf = <Row>(answer: unknown, { rows }: Pick<PagedList<Row>, 'rows'>): readonly Row[] =>
   (answer as Readonly<Record<string, readonly Row[]>>)[rows]!;
 
-/** The marker of the next page; undefined on the last page. */
+/** Undefined on the last page. */
 const nextOf = async <Row>(
   { api }: Pick<Context, 'api'>,
   list: PagedList<Row>,
@@ -51,16 +49,13 @@ const nextOf = async <Row>(
     const following = await api.send('GET', pathWith(list.path, { ...query, limit: '1', marker }));
     return rowsOf(following, list).length > 0 ? marker : undefined;
   } catch (thrown) {
-    // The page itself was read. More rows may follow.
+    // The page itself was read, and more rows may follow.
     if (thrown instanceof CliFault) return marker;
     throw thrown;
   }
 };
 
-/**
- * Prints one page. The notice of more rows goes to stderr, to keep a script's input clean.
- * @param textOf formats the rows as text
- */
+/** The notice of more rows goes to stderr, to keep a script's input clean. */
 export const printPage = async <Row>(
   context: Context,
   list: PagedList<Row>,
@@ -77,7 +72,6 @@ export const printPage = async <Row>(
     );
 };
 
-/** All rows of a list, for searches. */
 export const everyRow = async <Row>({ api }: Pick<Context, 'api'>, list: PagedList<Row>): Promise<readonly Row[]> => {
   const all: Row[] = [];
   for (let marker: string | undefined, full = true; full; ) {

@@ -4,7 +4,7 @@ import { stop } from './faults';
 /** Collects a repeatable option. */
 export const collect = (one: string, before: readonly string[] = []): string[] => [...before, one];
 
-/** Valid JSON is parsed (numbers, true, lists, objects, a quoted text); anything else is a text. */
+/** Valid JSON is parsed; anything else is a text. */
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -13,7 +13,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** The values by name. Throws CliFault (usage) for a missing or duplicate name. */
+/** Throws CliFault (usage) for a missing or duplicate name. */
 export const parametersOf = (given: readonly string[]): Record<string, unknown> => {
   const values = new Map<string, unknown>();
   for (const one of given) {

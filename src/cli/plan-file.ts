@@ -7,11 +7,11 @@ import { CliFault, stop } from './faults';
 
 export type PlanFile = {
   readonly document: Readonly<Record<string, unknown>>;
-  /** The same fault, with file and line if it concerns a key of the file. */
+  /** Adds file and line if the fault concerns a key of the file. */
   readonly placed: (fault: unknown) => unknown;
 };
 
-/** Offset and value of a named key, or of an item, in a node of the document. */
+/** Finds a key or an item in a node of the document. */
 const stepInto = (node: unknown, name: string): { readonly at: number; readonly value: unknown } | undefined => {
   const start = (one: unknown): number | undefined => (one as Node | null)?.range?.[0];
   if (isMap(node)) {
@@ -24,7 +24,7 @@ const stepInto = (node: unknown, name: string): { readonly at: number; readonly 
   return at === undefined ? undefined : { at, value: item };
 };
 
-/** Names in a refusal of the API: an unknown key, or the path of a field. */
+/** From a refusal of the API: an unknown key, or the path of a field. */
 const namesIn = (text: string): string[] => {
   const [, unknown] = /^Unexpected arguments: ([\w.-]+)/.exec(text) ?? [];
   if (unknown !== undefined) return [unknown];
@@ -32,7 +32,7 @@ const namesIn = (text: string): string[] => {
   return path === undefined ? [] : [...path.split('.'), ...(field === undefined ? [] : [field])];
 };
 
-/** Offset of the innermost name that the file holds; undefined if the first is absent. */
+/** Offset of the innermost name in the file; undefined if the first is absent. */
 const offsetOf = (root: unknown, names: readonly string[]): number | undefined => {
   let found: number | undefined;
   let node = root;

@@ -114,7 +114,7 @@ const planText = (plan: PlannedRequest, width: number | undefined): string =>
     reasonsText('Before it begins:', plan.concerns, width),
   ].join('');
 
-/** Body of a provision request in a JSON or YAML file. Throws CliFault (usage). */
+/** Reads JSON or YAML. Throws CliFault (usage). */
 const bodyIn = ({ deps }: Context, path: string): Document => {
   const body = documentIn(deps, path);
   return isDocument(body) ? body : stop('usage', `${path} holds no provision request: an object with a target.`);

@@ -1,11 +1,11 @@
-/** Progress of a run on a terminal: one line with steps, attempts and expected times, repainted in place. */
+/** Progress of a run on a terminal: one repainted line with steps, attempts and expected times. */
 import { MultiBar, type Options, Presets } from 'cli-progress';
 import { type Run, type Step, stepsOf } from './run-texts';
 import { clock } from './spans';
 import { cut, plainText } from './tables';
 
 export type Progress = {
-  /** Prints a line above the bar. */
+  /** Prints above the bar. */
   say(line: string): void;
   show(run: Run): void;
   /** Removes the bar and keeps the printed lines. */
@@ -20,7 +20,7 @@ const ofStep = (step: Step, now: number): string => {
   return [`${step.interface}.${step.step}`, tries, took, usual, says].filter((part) => part !== null).join(', ');
 };
 
-/** Expected rest of the run; null if a remaining step has no known duration. */
+/** Null if a remaining step has no known duration. */
 export const leftMs = (run: Run, now: number): number | null => {
   const left = (run.steps ?? []).slice(run.cursor);
   if (left.length === 0 || left.some(({ expected_ms }) => !expected_ms)) return null;
@@ -41,7 +41,7 @@ export const progressText = (run: Run, now: number): string => {
 // Characters of the line beside the text: bar, counts, blanks.
 const besideText = 34;
 
-/** @param terminal output; the caller closes the progress before the command ends */
+/** The caller closes the progress before the command ends. */
 export const startProgress = (terminal: NodeJS.WriteStream): Progress => {
   const options: Options = {
     clearOnComplete: true,
@@ -56,7 +56,7 @@ export const startProgress = (terminal: NodeJS.WriteStream): Progress => {
   let known: Run | undefined;
   const textNow = () => cut(known ? progressText(known, Date.now()) : '', Math.max(10, terminal.columns - besideText));
   const bar = bars.create(1, 0, { text: '' });
-  // Advances the step's clock between two reads.
+  // Advances the clock between two reads.
   const timer = setInterval(() => bar.update({ text: textNow() }), 1_000);
   return {
     say: (line) => {

@@ -30,7 +30,7 @@ const records = bootRecords<Ramdisk>({
   removed: (name) => `Ramdisk ${name} is removed; its image stays in the folder of the boot service.`,
 });
 
-/** Files of a ramdisk, in one of two forms. Throws CliFault (usage). */
+/** Throws CliFault (usage). */
 const filesOf = ({ kernel, initrd, iso, arch }: Added) => {
   if (!(ramdiskArchitectures as readonly string[]).includes(arch))
     return stop('usage', `--arch is one of ${ramdiskArchitectures.join(', ')}.`);

@@ -1,4 +1,4 @@
-/** `temper replay`: tests that this build replays the recorded history of a run. */
+/** `temper replay`: replays a run's history against this build. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import { exits } from './faults';
@@ -6,7 +6,7 @@ import { findRun } from './find-run';
 import type { Run } from './run-texts';
 import { plainText } from './tables';
 
-/** Id of a workflow, replayed without the API: a prefix with a UUID, or a scheduled time. Node names may hold dots, but no colon. */
+/** Workflow id, which needs no API: a prefix with a UUID, or a scheduled time. Node names may hold dots, but no colon. */
 const workflow = /:|[.-][0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 const replay = async (context: Context, ident: string): Promise<void> => {

@@ -1,10 +1,9 @@
-/** Gates of a rollout as text: the query, its last result, and the time of the next one. */
+/** Gates of a rollout as text: the query, its last result, and the next time. */
 import { type Gate, type GateRecord, isKeptByGate } from '../model/rollouts/gates';
 import { plainText } from './tables';
 
 export type GatedRollout = {
   readonly code?: string | null;
-  /** Last result of the guard. */
   readonly guard?: GateRecord | null;
   readonly spec?: { readonly waves?: readonly { readonly gate?: Gate }[]; readonly guard?: Gate };
   readonly waves?: readonly { readonly gate?: GateRecord | null }[];
@@ -24,7 +23,6 @@ const gateText = (gate: Gate): string => {
   return `metric ${[query, ...bounds].filter(Boolean).join(', ')}`;
 };
 
-/** Consequence of a result. */
 const followsText = (record: GateRecord, code: string | null | undefined, guards: boolean): string => {
   const { passed, until } = record;
   if (passed) return `passed by ${passed.by} at ${passed.at}: ${passed.reason}`;
@@ -48,7 +46,7 @@ const titled = (title: string, [first = '', ...rest]: readonly string[]): string
   ...rest.map((line) => `            ${plainText(line)}`),
 ];
 
-/** Lines for each gate and for the guard; none if the rollout has neither. */
+/** None if the rollout has no gate and no guard. */
 export const gateLines = ({ spec = {}, waves = [], code, guard }: GatedRollout): string[] => [
   ...(spec.waves ?? []).flatMap(({ gate }, index) =>
     gate

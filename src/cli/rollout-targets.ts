@@ -8,7 +8,7 @@ import { plainText } from './tables';
 
 type ConsentOptions = { readonly now?: boolean; readonly at?: string; readonly in?: string; readonly reason?: string };
 
-/** Time terms of a consent. Throws CliFault (usage). */
+/** Throws CliFault (usage). */
 const termsOf = ({ now, at, in: window }: ConsentOptions): Readonly<Record<string, unknown>> => {
   const given = [now && { now: true }, at !== undefined && { at }, window !== undefined && { in: window }];
   const [terms, ...more] = given.filter((one) => typeof one === 'object');

@@ -75,10 +75,7 @@ const whyText = ({ code, reason }: Rollout): string => {
   return why === '' ? '' : `: ${plainText(why)}`;
 };
 
-/**
- * Summary of the plan: nodes, effects on power and data, and refusals with reasons. Only before the start does it add
- * that nothing was changed.
- */
+/** Only before the start does it add that nothing was changed. */
 export const planText = (rollout: Rollout): string => {
   const { summary, plan_hash = '', started_at } = rollout;
   if (!summary) return `${rollout.uuid}  ${plainText(rollout.state)}  ${plainText(workText(rollout))}\n`;
@@ -102,7 +99,7 @@ export const planText = (rollout: Rollout): string => {
   ].join('\n')}\n`;
 };
 
-/** Result of an act: the rollout, and for an abort its running nodes. */
+/** An abort also returns the running nodes. */
 export type Acted =
   | Rollout
   | {
@@ -135,7 +132,6 @@ export const actedText = (act: string, acted: Acted): string => {
   return 'rollout' in acted ? `${line}\n${runningSays(acted.running)}\n` : `${line}\n`;
 };
 
-/** Votes on a plan. */
 export type Votes = {
   readonly plan_hash: string;
   readonly wanted: number;
@@ -149,7 +145,6 @@ export type Votes = {
   }[];
 };
 
-/** Number of approvals, and each vote. */
 export const votesText = ({ plan_hash, wanted, approved, votes }: Votes): string =>
   `${[
     `Plan ${plainText(plan_hash.slice(0, 12))} has ${approved} of ${count(wanted, 'approval')}.`,
@@ -180,7 +175,7 @@ const waveLine = ({ wave, size, states }: Wave): string => {
 const budgetLine = ({ failed, parked, in_flight, budget, most }: Counter): string =>
   `budget   ${failed} failed + ${parked} parked + ${in_flight} in flight of ${budget ?? 'any number'}${most === null ? '' : `, at most ${most} at once`}`;
 
-/** A line each for state, waves, budget, nodes in flight and waiting nodes. @param targets some of its targets */
+/** @param targets some of its targets */
 export const progressLines = (rollout: Rollout, targets: readonly Target[], width = 120): string[] => {
   const { waves = [], counters = [], code, reason } = rollout;
   const why = code || reason ? `: ${[code, reason].filter(Boolean).join(', ')}` : '';

@@ -1,4 +1,4 @@
-/** `temper rollouts watch`: progress of a rollout until it ends, repainted on a terminal, else line by line. */
+/** `temper rollouts watch`: progress until the end, repainted on a terminal, else line by line. */
 import { pause } from '../model/passes';
 import type { Context } from './context';
 import { CliFault, exits } from './faults';
@@ -6,13 +6,13 @@ import { follow } from './follow';
 import { endedStates, progressLines, type Rollout, type Target } from './rollout-texts';
 import { jsonText, plainText } from './tables';
 
-/** Interval of reads without an event: changes caused by time alone have no event. */
+/** Changes caused by time alone have no event. */
 const atLeastMs = 15_000;
 /** Events within this time count as one change. */
 const togetherMs = 200;
-/** Limit of the named targets per state. */
+/** Targets per state. */
 const namedEach = 5;
-/** States that only a person's act ends. */
+/** They end only by a person's act. */
 const restingStates = ['planned', 'awaiting_approval', 'paused'];
 const shownStates = ['admitted', 'soaking', 'parked', 'asked', 'failed'];
 
@@ -28,25 +28,23 @@ const readRollout = async ({ api }: Context, path: string): Promise<readonly [Ro
   return [rollout, pages.flatMap(({ targets }) => targets)];
 };
 
-/** Repaints over the previous lines. */
 const painter = (terminal: NodeJS.WriteStream) => {
   let painted = 0;
   return (lines: readonly string[]): void => {
-    // Moves up to the first previous line and clears from there: ECMA-48 CPL and ED.
+    // ECMA-48 CPL and ED: up to the first previous line, and clear from there.
     if (painted > 0) terminal.write(`\u001b[${painted}F\u001b[0J`);
     terminal.write(`${lines.join('\n')}\n`);
     painted = lines.length;
   };
 };
 
-/** Output without a terminal: one line per change. */
 const changeLine = (rollout: Rollout): string => {
   const states = Object.entries(rollout.states ?? {}).map(([state, many]) => `${state}=${many}`);
   const facts = [`wave=${rollout.wave ?? ''}`, ...states, rollout.code && `code=${rollout.code}`];
   return `${plainText(rollout.state).padEnd(10)} ${facts.filter(Boolean).map(plainText).join(' ')}`;
 };
 
-/** Signals a possible change, on events and periodically. `next` throws the reason of an aborted signal. */
+/** Signals events and a periodic read. `next` throws the reason of an aborted signal. */
 const createChanges = (signal: AbortSignal) => {
   let unseen = new AbortController();
   return {
@@ -62,10 +60,7 @@ const createChanges = (signal: AbortSignal) => {
 
 type Changes = ReturnType<typeof createChanges>;
 
-/**
- * Shows a rollout until it ends. With `untilPaused` it also ends when the rollout waits for a person. The exit status
- * reports success.
- */
+/** With `untilPaused` it also ends when the rollout waits for a person. The exit status reports success. */
 export const watchRollout = async (context: Context, uuid: string, untilPaused = false): Promise<void> => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(uuid)}`;
   const ending = new AbortController();
@@ -87,7 +82,7 @@ const showToEnd = async (context: Context, path: string, changes: Changes, last:
   const paint = deps.terminal && !json ? painter(deps.terminal) : undefined;
   for (let known = ''; ; ) {
     const seen = await readRollout(context, path).catch((thrown) => {
-      // Retries if the server is temporarily unavailable.
+      // Retries if the server is briefly unavailable.
       if (thrown instanceof CliFault && thrown.exit === 'unreachable') return undefined;
       throw thrown;
     });

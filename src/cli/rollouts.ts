@@ -19,7 +19,6 @@ import {
 } from './rollout-texts';
 import { watchRollout } from './rollout-watch';
 
-/** Work on each node. */
 type Work = { readonly runbook?: string; readonly verb?: string; readonly power?: string };
 type Planned = Work & {
   readonly query?: readonly string[];

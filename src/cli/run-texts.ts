@@ -1,4 +1,4 @@
-/** Runs as text: lists, one run with its steps, and the effect of an act on it. */
+/** Runs as text: lists, one run, and effects of acts. */
 import { willOf } from '../model/runs/run-acts';
 import { plainText, sheet, table } from './tables';
 
@@ -8,14 +8,14 @@ export type Step = {
   readonly step: string;
   readonly state: string;
   readonly act: string | null;
-  /** Of the current act, or the last one. */
+  /** Of the current or the last act. */
   readonly attempt: number;
   readonly abortable?: boolean;
   readonly last_error: string | null;
   readonly next_retry_at?: string | null;
   readonly waiting_for: string | null;
   readonly note: string | null;
-  /** Earlier duration of such steps, in milliseconds. */
+  /** Past duration of such steps. */
   readonly expected_ms?: number | null;
   readonly started_at?: string | null;
 };
@@ -33,19 +33,19 @@ export type Run = {
   readonly waiting_for: string | null;
   readonly waiting_since?: string | null;
   readonly last_error: string | null;
-  /** Requester and time of the abort; null if none was requested. */
+  /** Null if no caller requested one. */
   readonly abort?: { readonly by: string; readonly at: string } | null;
   readonly created_at: string;
   readonly started_at: string | null;
   readonly finished_at?: string | null;
   readonly step_count?: number;
-  /** Set in lists; a single run has its phase instead. */
+  /** Only in lists; a single run has its phase. */
   readonly retrying?: boolean;
   readonly steps?: readonly Step[];
   readonly links?: { readonly temporal_ui?: string };
 };
 
-/** Shown characters of a UUID; more if two runs share them. */
+/** Characters of a UUID; more if two runs share them. */
 const shortId = 8;
 
 export const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;
@@ -59,7 +59,7 @@ const runbookOf = ({ runbook }: Run): string => {
 
 const stateOf = (run: Run): string => (run.retrying || run.phase === 'retrying' ? 'retrying' : run.state);
 
-/** @param width of a terminal: shortens ids and cuts texts. Scripts get the full output. */
+/** @param width of a terminal: shortens ids and texts. Scripts get everything. */
 export const runTable = (runs: readonly Run[], width?: number): string =>
   runs.length === 0
     ? 'No runs.\n'
@@ -77,7 +77,7 @@ export const runTable = (runs: readonly Run[], width?: number): string =>
         width,
       );
 
-// For a parked step, the run itself has the reason.
+// A parked step's reason is in the run.
 const saysOf = ({ state, waiting_for, last_error, note }: Step): string | null =>
   (state === 'parked' ? (last_error ?? waiting_for) : (waiting_for ?? last_error)) ?? note;
 
@@ -95,7 +95,6 @@ const stepRow = (step: Step): unknown[] => [
 const abortOf = ({ abort, finished_at }: Run): string | null =>
   abort && !finished_at ? `abort asked by ${abort.by} at ${abort.at}` : null;
 
-/** One run with its steps; `width` is the terminal's. */
 export const runSheet = (run: Run, width?: number): string =>
   sheet({
     run: run.uuid,
@@ -118,5 +117,4 @@ export const runSheet = (run: Run, width?: number): string =>
     ? `\n${table(['#', 'STEP', 'STATE', 'ACT', 'ATTEMPT', 'NEXT TRY', 'SAYS'], run.steps.map(stepRow), width)}`
     : '');
 
-/** Effect of an abort, shown before the request. */
 export const abortWill = (run: Run): string => willOf('abort', run, run.steps?.[run.cursor]);

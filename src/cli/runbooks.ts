@@ -31,7 +31,7 @@ const findingsText = ({ errors, warnings, findings }: Checked, width: number | u
         width,
       )}${errors} errors, ${warnings} warnings.\n`;
 
-/** Steps and parameters in a JSON or YAML file: the body of a creation, or the steps alone. Throws CliFault (usage). */
+/** Reads a creation's body, or its steps alone. Throws CliFault (usage). */
 const runbookIn = ({ deps }: Context, path: string): { readonly steps: unknown[]; readonly declared?: unknown[] } => {
   const document = documentIn(deps, path);
   const steps =
@@ -156,7 +156,7 @@ const parametersText = ({ parameters }: { parameters: readonly Parameter[] }, wi
         width,
       );
 
-/** Parameters in a JSON or YAML file: the list, or an object with it. Throws CliFault (usage). */
+/** Reads the list, or an object with it. Throws CliFault (usage). */
 const parametersIn = ({ deps }: Context, path: string): unknown[] =>
   listIn(documentIn(deps, path), 'parameters') ?? stop('usage', `${path} holds no list of parameters.`);
 
@@ -171,7 +171,7 @@ const parameters = async (context: Context, runbook: string, { file }: { readonl
 
 type RunOptions = Pick<RunbookOptions, 'verb' | 'param'> & { readonly reason?: string };
 
-/** Runs it on one node. The default verb comes from a plan, which finds the one that the node's state permits. */
+/** By default, a plan finds the verb that the node's state permits. */
 const runRunbook = async (context: Context, runbook: string, node: string, given: RunOptions): Promise<void> => {
   const { verb, param, reason } = given;
   const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };

@@ -15,7 +15,7 @@ type RunListed = Readonly<
 >;
 type ActOptions = { readonly reason: string; readonly args?: string; readonly yes?: boolean };
 
-/** Acts on a run, with help texts. Only `retry` takes arguments. */
+/** Only `retry` takes arguments. */
 const cliRunActs = {
   abort: 'end the run; it says first what that means for the step under way',
   pause: 'stop the run before its next step; it keeps the node',
@@ -28,7 +28,7 @@ type RunCommand = keyof typeof cliRunActs;
 
 const runPath = (run: string): string => `/temper/v1/runs/${encodeURIComponent(run)}`;
 
-/** The steps' arguments as JSON text. Throws CliFault (usage). */
+/** Throws CliFault (usage). */
 const argsOf = (text: string | undefined): Document | undefined => {
   if (text === undefined) return undefined;
   let value: unknown;
@@ -41,7 +41,7 @@ const argsOf = (text: string | undefined): Document | undefined => {
   return stop('usage', `--args must be a JSON object, such as --args '{"boot_device": "pxe"}'.`);
 };
 
-/** An ISO time from a time, or from a span before now. Throws CliFault (usage). */
+/** From a time, or a span before now. Throws CliFault (usage). */
 export const sinceOf = (text: string, now: number): string => {
   const ms = spanMs(text);
   const at = ms === undefined ? Date.parse(text) : now - ms;
@@ -53,7 +53,7 @@ const runList = { path: '/temper/v1/runs', rows: 'runs', marker: ({ uuid }: Run)
 
 const listRuns = async (context: Context, node: string | undefined, given: RunListed): Promise<void> => {
   const { since, revision, ...filters } = given;
-  // For one node all runs are listed, else only the unfinished ones.
+  // For one node all runs, else only the unfinished ones.
   const query = {
     ...(node !== undefined && { node, state: 'any' }),
     ...filters,

@@ -1,4 +1,4 @@
-/** `temper secrets`: keys of sealed secrets, resealing and moves of credentials; at a BMC worker, without the API. */
+/** `temper secrets`: keys, resealing and moves of sealed secrets at a BMC worker, without the API. */
 import type { Command } from 'commander';
 import type { Acting, Context } from './context';
 import type { KeyUse, SecretsTool } from './deps';

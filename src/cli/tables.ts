@@ -3,18 +3,18 @@
 // Text from a BMC or another user must not move the cursor or paint the screen.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const control = /[\u0000-\u001f\u007f-\u009f]+/g;
-// Marks that change the direction of text: Unicode 16, Bidi_Control.
+// Unicode 16, Bidi_Control: they change the direction of text.
 const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** JSON in which no text can move a terminal's cursor or reverse its line. */
+/** No text can move a terminal's cursor or reverse its line. */
 export const jsonText = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(
     unsafeInJson,
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** A value as one line of plain text; empty for null. */
+/** One line of plain text; empty for null. */
 export const plainText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return (typeof value === 'string' ? value : JSON.stringify(value)).replace(control, ' ').replace(bidi, '').trim();
@@ -28,10 +28,7 @@ export const cut = (value: unknown, longest: number): string => {
 // A shorter text is useless; a narrower terminal wraps the line.
 const leastText = 20;
 
-/**
- * Rows under headings; the last column is not padded.
- * @param width of the terminal in characters: cuts the last column. Undefined cuts nothing.
- */
+/** @param width of the terminal in characters: cuts the last column. Undefined cuts nothing. */
 export const table = (
   headings: readonly string[],
   rows: readonly (readonly unknown[])[],
@@ -47,7 +44,7 @@ export const table = (
   return cells.map((row) => `${line(row).trimEnd()}\n`).join('');
 };
 
-/** Output of a list: a table, or a sentence if it is empty. */
+/** A table, or a sentence if the list is empty. */
 export type Listing<Row> = (rows: readonly Row[], width?: number) => string;
 
 /** @param things in the plural: `freezes` */
@@ -56,7 +53,7 @@ export const listing =
   (rows, width) =>
     rows.length === 0 ? `No ${things}.\n` : table(headings, rows.map(cells), width);
 
-/** Names and values, one per line, without empty values. */
+/** One per line, without empty values. */
 export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   const rows = Object.entries(facts)
     .map(([name, value]) => [name, plainText(value)] as const)
@@ -65,7 +62,6 @@ export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
 };
 
-/** Every key of a record with its value, one per line. */
 export const keyLines = (record: object): string =>
   Object.entries(record)
     .map(([key, value]) => `${key}: ${plainText(value)}\n`)

@@ -1,4 +1,4 @@
-/** `temper runs watch`: prints the events of a run until it ends, across lost connections. */
+/** `temper runs watch`: prints events until a run ends, across lost connections. */
 import type { Context } from './context';
 import { exits } from './faults';
 import { follow } from './follow';
@@ -8,7 +8,7 @@ import { jsonText, plainText } from './tables';
 
 type RunEvent = { readonly at: string; readonly kind: string; readonly data: Readonly<Record<string, unknown>> };
 
-// Printed keys of an event's data, in order.
+// In the order of output.
 const spoken = ['index', 'step', 'act', 'attempt', 'from', 'to', 'note', 'error', 'reason', 'by'] as const;
 
 const line = (at: string, what: string, data: Readonly<Record<string, unknown>>): string => {
@@ -49,7 +49,7 @@ const followRun = (context: Context, run: string, progress: Progress | undefined
   });
 
 /**
- * Prints events until the run ends, with a progress bar on a terminal. The exit status reports success.
+ * The exit status reports success.
  * @param ident UUID of the run
  */
 export const watchRun = async (context: Context, ident: string): Promise<void> => {

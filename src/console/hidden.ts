@@ -4,13 +4,12 @@ import type { ResourceTable } from '../model/resources/fields';
 import { nodeTable } from '../model/resources/nodes';
 import { targetTable } from '../model/resources/volumes';
 
-/** Replaces the API's placeholder for a hidden field. */
 export const hidden: unique symbol = Symbol('hidden by a rule');
 export type Hidden = typeof hidden;
 
 const tables: readonly ResourceTable[] = [nodeTable, targetTable];
 
-/** Every field that a rule may hide, with the API's placeholder. */
+/** With the API's placeholders. */
 const redacted: readonly (readonly [field: string, shown: unknown])[] = tables.flatMap(({ fields }) =>
   fields.flatMap(({ name, redact }) => (redact ? [[name, redact.shown] as const] : [])),
 );
@@ -21,12 +20,11 @@ const mark = (thing: unknown): void => {
   for (const [name, shown] of redacted) if (isDeepStrictEqual(fields[name], shown)) fields[name] = hidden;
 };
 
-/** Replaces hidden fields in a response, in the object itself and in its lists. */
+/** Covers the object itself and its lists. */
 export const withHidden = <Body>(answer: Body): Body => {
   mark(answer);
   for (const value of Object.values(answer as object)) if (Array.isArray(value)) value.forEach(mark);
   return answer;
 };
 
-/** Undefined if the value is hidden. */
 export const seenOf = <Value>(value: Value | Hidden): Value | undefined => (value === hidden ? undefined : value);

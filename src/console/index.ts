@@ -1,4 +1,4 @@
-/** Web console for operators and tenants: a client of the API without rights of its own. */
+/** Web console for operators and tenants: a client of the API without additional rights. */
 
 export { consoleListener } from './routes';
 export type { ConsoleSettings, DemoPerson } from './server/context';

@@ -24,7 +24,7 @@ export type NodeView = Fields<'uuid', string> &
     readonly traits?: readonly string[];
   };
 
-/** Counts of visible objects. */
+/** Counts only visible objects. */
 export type SummaryView = {
   readonly nodes: Fields<'count' | 'maintenance', number> & Fields<'provision_state' | 'fault', Counts>;
   readonly runs: { readonly phase: Counts };
@@ -87,7 +87,6 @@ export type HistoryView = Fields<'uuid' | 'event_type' | 'created_at', string> &
 
 export type FreezeView = Fields<'uuid' | 'node_uuid' | 'reason' | 'created_at', string>;
 
-/** Decision on one permission query. */
 export type CanAnswer = { readonly rule: string; readonly allowed: boolean; readonly reason: string | null };
 
 export type CounterView = Fields<'scope' | 'value', string> &
@@ -103,7 +102,7 @@ export type WaveView = Fields<'wave' | 'size' | 'soak_ms', number> &
 
 type RefusedNodes = Fields<'code' | 'reason', string> & { readonly nodes: number };
 
-/** Fields for callers who see the whole rollout; others only see that it works on their nodes. */
+/** Other callers only see that the rollout works on their nodes. */
 type WholeRollout = Fields<'name' | 'project' | 'code' | 'reason' | 'reverts', string | null> &
   Fields<'wave' | 'waves_total', number> & {
     readonly plan_hash: string;
@@ -128,6 +127,6 @@ export type TargetView = Fields<'position' | 'power_cycles', number> &
     readonly node_uuid: string;
     readonly state: TargetState;
     readonly erases: boolean;
-    /** Domains of the node by the plan's bounds; only for callers who see the whole rollout. */
+    /** By the plan's bounds; only for callers who see the whole rollout. */
     readonly domains?: Readonly<Record<string, string>>;
   };

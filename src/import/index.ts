@@ -1,4 +1,4 @@
-/** Imports an Ironic database into an empty or partly filled Temper. A repeated import takes only changes of the source. */
+/** Imports an Ironic database. A repeated import takes only changes of the source. */
 import { randomUUID } from 'node:crypto';
 import type { Attempt, Inventory } from '../inventory';
 import type { Sealer } from '../inventory/secrets/sealing';
@@ -14,27 +14,26 @@ export { openSource, SourceFault } from './source';
 type Counts = Record<Outcome['is'], number>;
 type ImportLine = Omit<Remark, 'is'> & { readonly is: Remark['is'] | 'kept' | 'gone' };
 
-/** Result of an import or a dry run. */
 export type ImportReport = {
   readonly dry_run: boolean;
   readonly counts: Readonly<Partial<Record<Kind, Counts>>>;
-  /** Objects that were not taken unchanged. */
+  /** Objects that changed on the way or were refused. */
   readonly lines: readonly ImportLine[];
-  /** Kinds that are never imported, counted in the whole database. */
+  /** Counted in the whole database. */
   readonly not_taken: readonly Untaken[];
 };
 
 export type ImportContext = {
   readonly inventory: Pick<Inventory, 'stepwise' | 'imports' | 'alone' | 'recovery'>;
   readonly sealer: Sealer;
-  /** User of the command, for the audit trail. */
+  /** Caller for the audit trail. */
   readonly user: string;
 };
 
 export type ImportWish = {
   /** Stores nothing; the report shows what an import would do. */
   readonly dryRun: boolean;
-  /** Nodes to import, by UUID or name, even if they were deleted in Temper; all if absent. */
+  /** By UUID or name, even if deleted in Temper; all if absent. */
   readonly only?: ReadonlySet<string>;
   /** Ironic's conductors are stopped, so nodes need no maintenance there. */
   readonly ironicStopped?: boolean;
@@ -42,7 +41,7 @@ export type ImportWish = {
 
 type Seen = { readonly taken: Taken; readonly outcome: Outcome };
 
-/** Imports a node and the objects below it; a refused node refuses all. An object deleted in Temper is skipped, unless it was named. */
+/** A refused node refuses the objects below it. An object deleted in Temper is skipped, unless it was named. */
 const takeGroup = async (
   attempt: Attempt,
   { first, main, below }: Group,
@@ -88,7 +87,7 @@ const missingLines = (only: ReadonlySet<string> = new Set(), there: readonly Nam
     .filter((ident) => !there.some(wantedBy(new Set([ident]))))
     .map((name) => ({ kind: 'node', uuid: null, name, is: 'refused', reason: 'Ironic has none of this UUID or name' }));
 
-/** Imported objects that the source no longer has. They stay in Temper, unless deleted there too. */
+/** Objects gone from the source. They stay in Temper, unless deleted there too. */
 const goneLines = async (
   { imports }: ImportContext['inventory'],
   before: TakeContext['before'],
@@ -111,7 +110,7 @@ const goneLines = async (
   return lines;
 };
 
-/** The import without its lock; no other import may run. */
+/** Except for a dry run, the caller holds the import lock. */
 const importAlone = async (
   source: Source,
   { inventory, sealer, user }: ImportContext,
@@ -143,7 +142,7 @@ const importAlone = async (
       return seen;
     }, !dryRun);
     for (const seen of seenOfAll) {
-      // A chassis comes with each of its nodes and counts once.
+      // A chassis comes with each of its nodes.
       if (counted.has(keyOf(seen.taken))) continue;
       counted.add(keyOf(seen.taken));
       count(seen.taken.kind, seen.outcome.is);
@@ -156,11 +155,11 @@ const importAlone = async (
 
 /**
  * Throws SourceFault for an unsupported database, during another import or in recovery, and errors of PostgreSQL.
- * Groups stored before an error stay, and a repeated import continues.
+ * Stored groups stay after an error, and a repeated import continues.
  */
 export const importIronic = async (source: Source, context: ImportContext, wish: ImportWish): Promise<ImportReport> => {
   const work = () => importAlone(source, context, wish);
-  // During recovery, the restored database may be wrong about a node's holder.
+  // During recovery, the database may be wrong about a node's holder.
   if (!wish.dryRun && (await context.inventory.recovery.current()))
     throw new SourceFault('Temper is in recovery: an administrator ends it with `temper recover --yes`.');
   const report = wish.dryRun ? await work() : await context.inventory.alone('import', work);

@@ -1,4 +1,4 @@
-/** Reads an Ironic database as groups: each node with its objects, linked by UUIDs instead of Ironic's numeric ids. */
+/** Reads an Ironic database as groups: each node with its objects, linked by UUIDs instead of numeric ids. */
 
 import { asUuid } from '../model/ids';
 import { documentOf, fixHint, judgeNode, listOf, RowFault, refuseReserved } from './nodes';
@@ -6,10 +6,10 @@ import type { Group, Kind, Remark, Taken } from './objects';
 import { type Source, SourceFault, type SourceRow } from './source';
 import { judgeRunbook, judgeTemplate } from './step-lists';
 
-/** Supported schema: the last migration of the release. Source: ironic/db/sqlalchemy/alembic/versions of 39.0.0. */
+/** The last migration of the release. Source: ironic/db/sqlalchemy/alembic/versions of 39.0.0. */
 const understood = { release: 'Ironic 39', revision: '9fb44677ef15' };
 
-/** Groups that share a transaction, in order, and remarks on the rest. */
+/** Each group of `together` is one transaction, in order. */
 export type Found = { readonly together: readonly (readonly Group[])[]; readonly remarks: readonly Remark[] };
 
 const checkSchema = async (source: Source): Promise<void> => {
@@ -123,7 +123,6 @@ const tables = [
   'deploy_templates',
   'deploy_template_steps',
 ] as const;
-/** Tables of the objects below a node. */
 const nodeTables = [
   ['portgroup', 'portgroups'],
   ['port', 'ports'],
@@ -133,13 +132,13 @@ const nodeTables = [
 ] as const;
 type Tables = Readonly<Record<(typeof tables)[number], readonly SourceRow[]>>;
 
-/** Ironic keeps a UUID as given, in any case and with or without dashes; Temper has one spelling. */
+/** Ironic keeps a UUID as given: any case, with or without dashes. */
 const canonicalUuid = (row: SourceRow): SourceRow => {
   const uuid = typeof row.uuid === 'string' ? asUuid(row.uuid) : undefined;
   return uuid === undefined ? row : { ...row, uuid };
 };
 
-/** MariaDB may hold an invalid time of zeros, which counts as null. */
+/** MariaDB's invalid times of zeros count as null. */
 const timed = (row: SourceRow): SourceRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [
@@ -163,7 +162,6 @@ const remarkOf = (kind: Kind, row: SourceRow, is: Remark['is'], reason: string):
   reason,
 });
 
-/** Returns the refusal of an unreadable row. */
 const orRefused = <T>(read: () => T): T | { readonly refused: string } => {
   try {
     return read();
@@ -173,7 +171,7 @@ const orRefused = <T>(read: () => T): T | { readonly refused: string } => {
   }
 };
 
-/** The row's object; a remark instead if the row is unreadable. */
+/** Adds a remark if the row is unreadable. */
 const readRow = (remarks: Remark[], kind: Kind, row: SourceRow, read: () => Taken): Taken[] => {
   const found = orRefused(() => {
     const taken = read();
@@ -185,7 +183,7 @@ const readRow = (remarks: Remark[], kind: Kind, row: SourceRow, read: () => Take
   return [];
 };
 
-/** Objects without a node, which cannot be imported. */
+/** Objects without a node cannot be imported. */
 const strayRemarks = (all: Tables): Remark[] => {
   const homes = new Set(all.nodes.map(({ id }) => id));
   const stray = (kind: Kind, rows: readonly SourceRow[]) =>
@@ -205,7 +203,7 @@ const strayRemarks = (all: Tables): Remark[] => {
   ];
 };
 
-/** Runbooks and deploy templates. They are independent, except that two runbooks may claim the same trait. */
+/** They are independent, except that two runbooks may claim the same trait. */
 const readLists = (all: Tables): Found => {
   const runbookSteps = groupedBy(all.runbook_steps, 'runbook_id');
   const runbookTraits = groupedBy(all.runbook_traits, 'runbook_id');
@@ -235,7 +233,7 @@ const readLists = (all: Tables): Found => {
 };
 
 /**
- * Reads everything importable. Throws SourceFault for another release.
+ * Throws SourceFault for another release.
  * @param ironicStopped no conductor runs, so nodes need no maintenance
  */
 export const readIronic = async (source: Source, ironicStopped: boolean): Promise<Found> => {

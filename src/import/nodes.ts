@@ -1,4 +1,4 @@
-/** Converts a node of Ironic, with notes on changed values, or refuses it with a reason. */
+/** Converts a node of Ironic, or refuses it with a reason. */
 import { secretRefs } from '../model/access/secrets';
 import { type Document, isDocument } from '../model/document';
 import { inexactInteger } from '../model/json-numbers';
@@ -9,18 +9,16 @@ import { interfaceNames } from '../model/lifecycle/step-types';
 import { networkDataFault } from '../model/resources/nodes';
 import type { SourceRow } from './source';
 
-/** A node's values with notes on changes, or the refusal. */
 export type NodeVerdict =
   | { readonly values: Readonly<Record<string, unknown>>; readonly changes: readonly string[] }
   | { readonly refused: string };
 
-/** A row is unreadable, with a message for the operator. It is refused, and the others are imported. */
+/** The row is refused, and the others are imported. */
 export class RowFault extends Error {}
 
-/** Advice for a refused row. */
 export const fixHint = 'mend it in Ironic, then import again';
 
-/** Limit of nesting, because recursive functions walk documents. Ironic's own writer ends before 1,000. */
+/** Nesting limit for recursive functions. Ironic's own writer ends before 1,000. */
 const deepest = 1_000;
 
 const parsed = (row: SourceRow, column: string, what: string, is: (value: unknown) => boolean): unknown => {
@@ -45,7 +43,7 @@ const parsed = (row: SourceRow, column: string, what: string, is: (value: unknow
   throw new RowFault(`its ${column} is no JSON ${what}: ${fixHint}`);
 };
 
-/** A document in Ironic's form: a text, or null for an empty one. Throws RowFault. */
+/** Null counts as an empty document. Throws RowFault. */
 export const documentOf = (row: SourceRow, column: string): Document =>
   (parsed(row, column, 'object', isDocument) ?? {}) as Document;
 /** Throws RowFault. */
@@ -57,7 +55,7 @@ export const refuseReserved = (values: unknown): void => {
   if (secretRefs(values as never).length > 0) throw new RowFault('an object with the single key $secret is reserved');
 };
 
-// Columns with the same meaning in both, copied unchecked.
+// Same meaning in both.
 const same = [
   'uuid',
   'name',
@@ -97,8 +95,8 @@ const same = [
 const flags = ['maintenance', 'protected', 'retired', 'disable_power_off'] as const;
 
 /**
- * Keys of driver_internal_info that belong to the instance. The others are agent tokens, addresses and step state of
- * Ironic's conductor. Source: openstack/ironic:ironic/conductor/utils.py.
+ * Parts of driver_internal_info that belong to the instance; the rest are tokens, addresses and step state of Ironic's
+ * conductor. Source: openstack/ironic:ironic/conductor/utils.py.
  */
 const instanceKeys = ['automatic_lessee', 'deploy_boot_mode', 'is_whole_disk_image', 'root_uuid_or_disk_id'];
 
@@ -113,7 +111,7 @@ const movingText = (row: SourceRow): string | undefined => {
   return undefined;
 };
 
-// Networks and volumes of another service: Temper would not detach them at the end of the instance.
+// Temper would not detach these networks and volumes at the end of the instance.
 const attachedBy: Readonly<Record<string, string>> = {
   neutron: 'Neutron',
   cinder: 'Cinder',
@@ -129,9 +127,8 @@ const attachedText = (row: SourceRow): string | undefined => {
 };
 
 /**
- * Reason why Ironic may still drive the node. In maintenance for a power failure, Ironic polls the BMC every few
- * minutes and ends the maintenance if the BMC answers. Source: openstack/ironic:ironic/conductor/manager.py,
- * _power_failure_recovery.
+ * In maintenance for a power failure, Ironic polls the BMC every few minutes and ends the maintenance if it answers.
+ * Source: openstack/ironic:ironic/conductor/manager.py, _power_failure_recovery.
  */
 const drivenText = (row: SourceRow): string | undefined => {
   const otherwise = 'or give --ironic-stopped if its conductors are stopped';
@@ -173,17 +170,16 @@ const interfacesOf = (row: SourceRow, changes: string[]): Document => {
   );
 };
 
-/** Facts of a node from other tables, and the state of Ironic's conductors. */
 export type NodeFacts = { readonly traits: readonly string[]; readonly tags: number; readonly ironicStopped: boolean };
 
-/** Converts one row of Ironic's `nodes`. Throws RowFault. */
+/** Throws RowFault. */
 export const judgeNode = (row: SourceRow, { traits, tags, ironicStopped }: NodeFacts): NodeVerdict => {
   if (!isDriver(String(row.driver))) return { refused: `Temper has no driver ${String(row.driver)}` };
   const refused = movingText(row) ?? attachedText(row);
   if (refused) return { refused };
   const documents = documentsOf(row);
   refuseReserved(documents);
-  // Checked last, because the other reasons help before maintenance is set.
+  // Last, because the other reasons help before maintenance is set.
   const driven = ironicStopped ? undefined : drivenText(row);
   if (driven) return { refused: driven };
   const changes: string[] = [];

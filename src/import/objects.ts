@@ -1,4 +1,4 @@
-/** Objects of an import, in Temper's columns, by kind. */
+/** Objects of an import by kind, in Temper's columns. */
 import type { Stored } from '../inventory/resources';
 import { allocationTable } from '../model/resources/allocations';
 import { chassisTable } from '../model/resources/chassis';
@@ -9,7 +9,7 @@ import { portTable } from '../model/resources/ports';
 import { runbookTable } from '../model/resources/runbooks';
 import { connectorTable, targetTable } from '../model/resources/volumes';
 
-/** Kinds in the order of storage, with their tables. */
+/** In the order of storage. */
 export const kinds = {
   chassis: { name: 'chassis', table: chassisTable },
   node: { name: 'nodes', table: nodeTable },
@@ -24,7 +24,7 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds;
 
-/** One object of the source in Temper's columns. It still holds its secrets. */
+/** Secrets are still in it. */
 export type Taken = {
   readonly kind: Kind;
   readonly uuid: string;
@@ -32,15 +32,14 @@ export type Taken = {
   readonly values: Readonly<Record<string, unknown>>;
 };
 
-/** Unit of storage: an object, and those that depend on it. `first` may exist already. */
+/** Stored together or not at all: an object and its dependents. `first` may exist already. */
 export type Group = { readonly first: readonly Taken[]; readonly main: Taken; readonly below: readonly Taken[] };
 
-/** Reason why an object was not taken unchanged, for the operator. */
 export type Remark = {
   readonly kind: Kind;
   readonly uuid: string | null;
   readonly name: string | null;
-  /** `refused`: not imported. `changed`: imported with this change. `warning`: imported unchanged, but may not work. */
+  /** `refused`: not imported. `changed`: imported with this change. `warning`: imported, but may not work. */
   readonly is: 'refused' | 'changed' | 'warning';
   readonly reason: string;
 };

@@ -6,14 +6,13 @@ import { ipv6Host } from '../inventory/database';
 export type SourceRow = Readonly<Record<string, unknown>>;
 
 export type Source = {
-  /** All rows of a table: booleans as boolean, times as Date, documents as text. */
+  /** Booleans as boolean, times as Date, documents as text. */
   rows(table: string): Promise<readonly SourceRow[]>;
-  /** Number of rows. */
   count(table: string): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Reason why a database cannot be imported, for the operator. */
+/** The database cannot be imported. */
 export class SourceFault extends Error {}
 
 // Type id of PostgreSQL.
@@ -49,7 +48,7 @@ const openPostgres = async (url: string): Promise<Source> => {
   };
 };
 
-/** Removes the driver's name that SQLAlchemy URLs in ironic.conf have in their scheme. */
+/** SQLAlchemy URLs have a driver's name in their scheme. */
 const addressOf = (url: string): URL => {
   if (!URL.canParse(url)) throw new SourceFault('The address of the database is no URL.');
   const address = new URL(url);
@@ -98,7 +97,7 @@ const openMysql = async (address: URL): Promise<Source> => {
   };
 };
 
-/** Opens a URL of `[database] connection` in ironic.conf. Throws SourceFault if it is unreachable. */
+/** Opens `[database] connection` of ironic.conf. Throws SourceFault if it is unreachable. */
 export const openSource = async (url: string): Promise<Source> => {
   const address = addressOf(url);
   const kind = address.protocol.slice(0, -1);

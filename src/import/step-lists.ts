@@ -1,4 +1,4 @@
-/** Converts runbooks and deploy templates of Ironic: named lists of steps, without node data. */
+/** Converts runbooks and deploy templates of Ironic. */
 import { isTemperError } from '../model/errors';
 import { type StepInterface, stepInterfaces } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
@@ -9,7 +9,6 @@ import { isTrait, traitRefusal } from '../model/resources/traits';
 import { documentOf, refuseReserved } from './nodes';
 import type { SourceRow } from './source';
 
-/** A list's values with warnings, or the refusal. */
 export type ListVerdict =
   | { readonly values: Readonly<Record<string, unknown>>; readonly warnings: readonly string[] }
   | { readonly refused: string };
@@ -29,7 +28,6 @@ const refusedStep = (steps: readonly Step[]): string | undefined => {
   return undefined;
 };
 
-/** Message of Temper's refusal of the steps. */
 const faultOf = (check: () => void): string | undefined => {
   try {
     check();
@@ -45,7 +43,7 @@ const warningsOf = (steps: readonly RunbookStep[]): string[] =>
   checkRunbook(steps, () => []).map(({ says }) => says.replace(/\.$/, ''));
 
 /**
- * Converts a row of Ironic's `runbooks`. Without traits, its name approves it, as in Ironic's own migration to traits
+ * Without traits, a runbook's name approves it, as in Ironic's own migration to traits
  * (ironic/db/sqlalchemy/alembic/versions/e2d316b60d9e). Throws RowFault.
  */
 export const judgeRunbook = (row: SourceRow, stepRows: readonly SourceRow[], given: readonly string[]): ListVerdict => {
@@ -71,7 +69,7 @@ export const judgeRunbook = (row: SourceRow, stepRows: readonly SourceRow[], giv
   };
 };
 
-/** Converts a row of Ironic's `deploy_templates`. Throws RowFault. */
+/** Throws RowFault. */
 export const judgeTemplate = (row: SourceRow, stepRows: readonly SourceRow[]): ListVerdict => {
   const steps = stepRows.map((each) => ({ ...stepOf(each), priority: Number(each.priority) }));
   const name = String(row.name);
@@ -79,7 +77,7 @@ export const judgeTemplate = (row: SourceRow, stepRows: readonly SourceRow[]): L
     (isTrait(name) ? undefined : traitRefusal(name)) ?? refusedStep(steps) ?? faultOf(() => checkTemplateSteps(steps));
   if (refused) return { refused };
   refuseReserved([steps, documentOf(row, 'extra')]);
-  // In Ironic only system administrators write them, and the user of an import vouches for the imported ones.
+  // In Ironic only system administrators write them; the user of an import vouches for them.
   return {
     values: { name, steps, extra: documentOf(row, 'extra'), vouched: true },
     warnings: warningsOf(inOrder(steps.map(({ priority, ...step }) => ({ ...step, order: -priority })))),

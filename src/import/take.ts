@@ -1,4 +1,4 @@
-/** Imports one object: compares it with the source and with Temper, and stores it if needed. */
+/** Imports one object: compares it with the source and with Temper, and writes it if needed. */
 import type { Queries } from '../inventory';
 import { brokenReference, brokenUnique, brokenValue } from '../inventory/database';
 import type { Imported } from '../inventory/imports';
@@ -12,7 +12,7 @@ import { marksOf, type Runbook } from '../model/resources/runbooks';
 import type { Requester } from '../model/runs/runs';
 import { type Kind, kinds, type Taken } from './objects';
 
-/** Result for one object. `kept`: it changed in Temper too, and Temper's version stays. */
+/** `kept`: it changed in Temper too, and Temper's version stays. */
 export type Outcome =
   | { readonly is: 'new' | 'changed' | 'same' }
   | { readonly is: 'kept' | 'refused'; readonly reason: string };
@@ -20,21 +20,21 @@ export type Outcome =
 export type TakeContext = {
   readonly sealer: Sealer;
   readonly before: ReadonlyMap<string, Imported>;
-  /** Request id of the whole import in the audit trail. */
+  /** One request id for the whole import. */
   readonly by: { readonly user: string; readonly request_id: string };
 };
 
 export const keyOf = ({ kind, uuid }: { readonly kind: string; readonly uuid: string }): string => `${kind} ${uuid}`;
 
-/** A storable object is refused after all; the savepoint is rolled back. */
+/** Rolls the savepoint back. */
 class Refusal extends Error {}
 
-// Columns of a node that change without a user's act, so they do not count as edits.
+// They change without a user's act, so they are no edits.
 const moving = ['power_state', 'target_power_state', 'fault', 'health', 'last_error', 'updated_at'];
 const comparedOf = (values: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(values).filter((name) => !moving.includes(name));
 
-/** Without secrets, which a digest would expose to guessing. A changed secret shows in `updated_at`, which Ironic changes with it. */
+/** Without secrets, because a digest would permit guessing them. If one changes, Ironic changes `updated_at` too. */
 const sourceDigest = ({ values }: Taken): string => sha256Of(canonicalJson(maskSecrets(values)));
 
 type Sealing = { readonly fields: readonly string[]; readonly of: Omit<Holding, 'field' | 'side'> };
@@ -139,16 +139,16 @@ const store = async (queries: Queries, taken: Taken, known: boolean, { sealer, b
 const isThere = async ({ imports }: Pick<Queries, 'imports'>, { kind, uuid }: Pick<Taken, 'kind' | 'uuid'>) =>
   (await imports.digest(kinds[kind], uuid, ['uuid'])) !== undefined;
 
-/** True for an object that was imported and then deleted in Temper. */
+/** It was imported and then deleted in Temper. */
 export const wasDeleted = async (
   queries: Pick<Queries, 'imports'>,
   taken: Pick<Taken, 'kind' | 'uuid'>,
   { before }: Pick<TakeContext, 'before'>,
 ): Promise<boolean> => before.has(keyOf(taken)) && !(await isThere(queries, taken));
 
-/** Reason to keep Temper's version of an imported object; undefined if the source may replace it. */
+/** Undefined if the source may replace Temper's version. */
 const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): Promise<string | undefined> => {
-  // Waits for other transactions that write the object, and then keeps their changes.
+  // Waits for other transactions on the object and keeps their changes.
   const now = await queries.imports.digest(kinds[taken.kind], taken.uuid, comparedOf(taken.values), { lock: true });
   if (now === undefined) return 'it was deleted in Temper';
   if (now !== before.taken_digest) return 'it changed in Temper as well as in Ironic';
@@ -156,14 +156,14 @@ const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): P
   return undefined;
 };
 
-/** Claims a runbook's approving traits for its owner. @returns traits of other owners */
+/** @returns traits that belong to other owners */
 const claimedByOthers = ({ runbookTraits }: Queries, { uuid, values }: Taken): Promise<string[]> => {
   const { name, owner, traits } = values as Pick<Runbook, 'name' | 'owner' | 'traits'>;
   return runbookTraits.claim(uuid as RunbookUuid, owner, marksOf({ name, traits }));
 };
 
 /**
- * Imports one object within a savepoint. Rethrows errors that are no refusal.
+ * Runs in a savepoint. Rethrows errors that are no refusal.
  * @param anew imports an object deleted in Temper as if for the first time
  */
 export const take = async (queries: Queries, taken: Taken, context: TakeContext, anew = false): Promise<Outcome> => {
@@ -182,7 +182,7 @@ export const take = async (queries: Queries, taken: Taken, context: TakeContext,
   return { is: before ? 'changed' : 'new' };
 };
 
-/** Message of a refused write; undefined for other errors. */
+/** Undefined if the error is no refusal. */
 export const refusalOf = (thrown: unknown): string | undefined => {
   if (thrown instanceof Refusal) return thrown.message;
   const unique = brokenUnique(thrown);

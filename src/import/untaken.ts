@@ -1,7 +1,6 @@
-/** Objects of an Ironic database that are never imported. docs/from-ironic.md has the same list. */
+/** Objects of Ironic that are never imported. docs/from-ironic.md has the same list. */
 import type { Source } from './source';
 
-/** Number of rows of one kind, and the alternative. */
 export type Untaken = { readonly what: string; readonly count: number; readonly instead: string };
 
 const anew = 'create anew at Temper what is still wanted';
@@ -15,7 +14,7 @@ const tables = [
   ['node_history', 'entry of history', 'entries of history', 'keep the database of Ironic for it'],
 ] as const;
 
-/** Counts the whole database, whichever nodes are wanted, and omits kinds without rows. */
+/** Counts the whole database, whichever nodes are wanted; omits zeros. */
 export const readUntaken = async (source: Source): Promise<readonly Untaken[]> => {
   const found: Untaken[] = [];
   // In sequence: one connection has one snapshot.

@@ -1,4 +1,4 @@
-/** `temper policy explain`: explains a rule's decision on a caller, from files or by the API. */
+/** `temper policy explain`: explains a decision, from files or by the API. */
 
 import { anonymous, type Caller, expandRoles } from '../../model/access/callers';
 import { meant } from '../../model/nearest';
@@ -27,7 +27,7 @@ export type ExplainOptions = Chosen & {
 
 const strategy = 'static_tokens';
 
-/** The caller in question. Personas are those of the matrix. */
+/** Personas are those of the matrix. */
 const callerOf = ({ as, roles, project, system, adminOf }: ExplainOptions): { who: Caller; name: string } => {
   const admin_projects = namesInList(adminOf);
   if (as !== undefined) {
@@ -48,7 +48,7 @@ const callerOf = ({ as, roles, project, system, adminOf }: ExplainOptions): { wh
 const idOf = (given: string | undefined, otherwise: string): string | null =>
   given === 'none' ? null : (given ?? otherwise);
 
-/** The object; by default the matrix's first of its kind, owned by one project and leased to another. */
+/** By default the matrix's first object: owned by one project and leased to another. */
 const exampleTarget = ({ owner, lessee, public: open, tenant }: ExplainOptions): Target => {
   const theirs = idOf(owner, 'project-owner');
   return {
@@ -65,14 +65,14 @@ const targetKinds = ['node', 'runbook', 'allocation'] as const;
 
 type Projects = { readonly owner: string | null; readonly lessee?: string | null };
 
-/** Projects of the object, for the persona's name. */
+/** A persona's name refers to the object's projects. */
 const projectsOf = async ({ api }: Context, asked: ExplainOptions): Promise<Projects> => {
   const kind = targetKinds.find((one) => asked[one] !== undefined)!;
   const fields = kind === 'node' ? '?fields=owner,lessee' : '?fields=owner';
   return (await api.send('GET', `/v1/${kind}s/${encodeURIComponent(asked[kind]!)}${fields}`)) as Projects;
 };
 
-/** Project of a persona for an object of the API. Throws CliFault if the object has no such project. */
+/** Throws CliFault if the object has no such project. */
 const projectOf = async (context: Context, who: Caller, asked: ExplainOptions): Promise<string | null> => {
   const group = /^project-(owner|lessee)$/.exec(who.project_id ?? '')?.[1] as keyof Projects | undefined;
   if (asked.as === undefined || group === undefined) return who.project_id;
@@ -80,7 +80,6 @@ const projectOf = async (context: Context, who: Caller, asked: ExplainOptions): 
   return project ?? stop('usage', `${asked.as} cannot be asked about: the object has no ${group}.`);
 };
 
-/** The hypothetical caller as query parameters. */
 const madeUp = async (
   context: Context,
   asked: ExplainOptions,
@@ -96,7 +95,7 @@ const madeUp = async (
   return { query, name: project_id === null ? name : `${name} (project ${project_id})` };
 };
 
-/** The API's decision on an object of its own, for these credentials or a hypothetical caller. */
+/** Decision on an object of the API, for these credentials or a hypothetical caller. */
 const fromApi = async (context: Context, rule: string, asked: ExplainOptions): Promise<Answered & { name: string }> => {
   const { query: caller, name } = await madeUp(context, asked);
   const query = new URLSearchParams({ rule });

@@ -1,4 +1,4 @@
-/** Explanation as text: the verdict, the rule's origin, and the tree with the compared values of every check. */
+/** Explanation as text: verdict, origin, and the tree with compared values. */
 import { type Answered, type Explanation, nearestTo, type Part, type Provenance } from '../../policy';
 import { plainText } from '../tables';
 
@@ -70,7 +70,6 @@ const sightText = (one: Answered): string | undefined => {
   return `${refusedText(one)}; ${own}. temper policy lint FILE shows the line that is missing.`;
 };
 
-/** @param name of the caller */
 export const explanationText = (one: Answered, name: string): string =>
   [
     `${one.answer}: ${plainText(one.rule)} for ${plainText(name)}`,

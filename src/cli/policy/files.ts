@@ -19,7 +19,7 @@ import { plainText } from '../tables';
 import { writeMissing } from './fix';
 import { type Chosen, filesOf, modeOf, type NamedPolicy, policyOf, setOf } from './source';
 
-/** Prints the table of permissions; as JSON, every cell. */
+/** As JSON, every cell. */
 export const matrix = async (context: Context, given: string | undefined, chosen: Chosen): Promise<void> => {
   const { policy, overrides } = policyOf(context.deps, given, chosen);
   context.print(
@@ -28,7 +28,7 @@ export const matrix = async (context: Context, given: string | undefined, chosen
   );
 };
 
-/** Permission changes between two policies. Exit status: 0 none, 1 some. */
+/** Exit status: 0 no change, 1 some. */
 export const diff = async (context: Context, before: string, after: string, chosen: Chosen): Promise<void> => {
   const [old, now] = [before, after].map((one) => policyOf(context.deps, one, chosen)) as [NamedPolicy, NamedPolicy];
   const roles = [...new Set([...customRoles(old.overrides), ...customRoles(now.overrides)])];
@@ -43,7 +43,6 @@ type Linted = {
   readonly name: string;
   readonly hash: string;
   readonly warnings: readonly string[];
-  /** Lines that `--fix` wrote. */
   readonly written: readonly string[];
 };
 
@@ -110,7 +109,7 @@ const checkText = ({ mode, passed, failed, stricter, results }: Checked): string
     `${passed} passed, ${failed} failed\n`,
   ].join('');
 
-/** Runs one conformance file, or those of a folder. Exit status: 0 all passed, 1 some failed. */
+/** Exit status: 0 all passed, 1 some failed. */
 export const check = async (context: Context, file: string, chosen: Chosen): Promise<void> => {
   const mode = modeOf(context.deps, chosen);
   const { files } = filesOf(context.deps, file);

@@ -1,4 +1,4 @@
-/** `temper policy lint --fix`: adds the rules that show an object to callers whom a file already admits to it. */
+/** `temper policy lint --fix`: adds rules that show an object to the callers whom a file admits to it. */
 import { customRoles, type Gap, gapsOf, lineOf, membersWith, supportersFor } from '../../policy';
 import type { CliDeps } from '../deps';
 import { stop } from '../faults';
@@ -20,10 +20,7 @@ const withLine = (text: string, gap: Gap, file: string): string => {
   return `${text.replace(/\n*$/, '\n')}\n${note}\n${lineOf(gap)}\n`;
 };
 
-/**
- * Writes the missing lines into the file of the first affected rule, and returns them. Throws CliFault if the file
- * cannot be edited by line.
- */
+/** Returns the written lines. Throws CliFault if the file cannot be edited by line. */
 export const writeMissing = (deps: CliDeps, given: string, chosen: Chosen): string[] => {
   const { policy, overrides } = policyOf(deps, given, chosen);
   const gaps = gapsOf(policy, [...membersWith(customRoles(overrides)), ...supportersFor(overrides)]);

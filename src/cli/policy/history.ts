@@ -1,4 +1,4 @@
-/** `temper policy history`: policies in force over time, and the text of a hash from a run or an audit row. */
+/** `temper policy history`: past policies, and the texts of a hash from a run or an audit row. */
 import type { Context } from '../context';
 import { stop } from '../faults';
 import { isFull, type PageOptions } from '../pages';
@@ -34,7 +34,6 @@ const pastText = (row: Past): string =>
     '',
   ].join('\n');
 
-/** Lists past policies, or prints the texts of a hash or its beginning. */
 export const history = async (
   context: Context,
   hash: string | undefined,

@@ -1,4 +1,4 @@
-/** Selects the policy of a command: a set, files over a set, or the environment's settings. */
+/** Policy of a command: a set, files over a set, or the environment's settings. */
 
 import { isTemperError } from '../../model/errors';
 import { namesInList } from '../../model/texts';
@@ -18,16 +18,14 @@ import { stop } from '../faults';
 const sets: readonly string[] = ['temper', 'ironic', 'closed'] satisfies RuleSetName[];
 const modes: readonly string[] = ['strict', 'compat'] satisfies Mode[];
 
-/** Options of every policy command. */
 export type Chosen = { readonly set?: string; readonly mode?: string };
 
-/** A policy with its name, and the operator's texts in it. */
 export type NamedPolicy = PolicySource & {
   readonly name: string;
   readonly set: RuleSetName;
   readonly mode: Mode;
   readonly policy: Policy;
-  /** Files in its folders with other endings than those of policy files. */
+  /** Files in its folders that are no policy files. */
   readonly passed: readonly string[];
 };
 
@@ -54,7 +52,7 @@ const orStop = <T>(work: () => T): T => {
   }
 };
 
-/** The file itself, or those files of a folder that the API would read. Throws CliFault for an empty folder. */
+/** A file, or a folder's files that the API would read. Throws CliFault for an empty folder. */
 export const filesOf = (deps: CliDeps, name: string): { files: string[]; passed: string[] } => {
   const names = deps.filesIn(name);
   if (names === undefined) return { files: [name], passed: [] };
@@ -64,7 +62,7 @@ export const filesOf = (deps: CliDeps, name: string): { files: string[]; passed:
   return { files: taken.map(within), passed: passed.map(within) };
 };
 
-/** Reads and joins a comma-separated list of files and folders. Throws PolicyInvalid, and CliFault for a missing file. */
+/** Throws PolicyInvalid, and CliFault for a missing file. */
 const readFiles = (deps: CliDeps, list: string): PolicySource & { readonly passed: readonly string[] } => {
   const found = namesInList(list).map((name) => filesOf(deps, name));
   const files = found.flatMap((one) => one.files);
@@ -74,7 +72,7 @@ const readFiles = (deps: CliDeps, list: string): PolicySource & { readonly passe
   };
 };
 
-/** Files that an API with this environment reads: its file, then its folders. Undefined if none. */
+/** Files that an API with this environment reads; undefined if none. */
 const configured = ({ env }: CliDeps): string | undefined =>
   [env.TEMPER_POLICY_FILE, env.TEMPER_POLICY_DIRS].filter(Boolean).join(',') || undefined;
 
@@ -87,8 +85,8 @@ const setAndFiles = (deps: CliDeps, given: string, chosen: Chosen): { set: RuleS
 };
 
 /**
- * The named policy; by default that of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS. Throws CliFault:
- * no such file (usage), an unusable file (refused).
+ * By default the policy of TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS. Throws CliFault: no such file
+ * (usage), an unusable file (refused).
  */
 export const policyOf = (deps: CliDeps, given: string | undefined, chosen: Chosen): NamedPolicy => {
   const named = given ?? (chosen.set === undefined ? configured(deps) : undefined) ?? setOf(deps, chosen);

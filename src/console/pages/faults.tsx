@@ -17,7 +17,7 @@ const ruleIn = (says: string): string | undefined =>
 export const titleOf = (status: number): string =>
   titles[status] ?? (status >= 500 ? 'The API is in trouble' : 'Refused');
 
-/** @param says the API's own text @param back page of the refused form */
+/** @param says text of the API @param back page of the refused form */
 export const refusalPage = (status: number, says: string, back?: string): VNode => {
   const rule = status === 403 ? ruleIn(says) : undefined;
   return (
@@ -38,7 +38,7 @@ export const refusalPage = (status: number, says: string, back?: string): VNode 
   ); // biome-ignore format: short parts
 };
 
-/** @param says the service that did not answer */
+/** @param says service that did not answer */
 export const awayPage = (says: string): VNode => (
   <>
     <h1>The API is away</h1>

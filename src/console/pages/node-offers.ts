@@ -1,4 +1,4 @@
-/** Acts on a node, each possible or with the reason why not: its state, its lock or an operator's setting. */
+/** Acts on a node, each possible or refused with a reason: state, lock or an operator's setting. */
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type PowerTarget, powerRefusedIn, powerTargets, states } from '../../model/lifecycle/states';
 import { insteadOf, passesLock, type Verb, type VerbRow, verbRow } from '../../model/lifecycle/verbs';
@@ -12,16 +12,14 @@ export const runbookRule = 'temper:node:run_runbook';
 const maintenanceRules = { on: 'baremetal:node:set_maintenance', off: 'baremetal:node:clear_maintenance' } as const;
 const freezeRule = 'temper:freeze:create';
 
-/** Policy rules of these acts. */
 export const nodeRules = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRule];
 
 // Verbs with further input (steps, a password, an image) have other forms.
 const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
 
-/** A node with the other facts that decide its acts. */
 export type NodeStanding = {
   readonly node: NodeView;
-  /** Holder of the node's lock, in words; undefined without a lock. */
+  /** Holder of the lock in words; undefined without a lock. */
   readonly holder: string | undefined;
   readonly freezes?: readonly FreezeView[];
 };
@@ -29,7 +27,7 @@ export type NodeStanding = {
 const working: readonly string[] = ['transient', 'hold'];
 
 /**
- * Holder of the node's lock. If the API hides the lock, the caller's own runs and a working state reveal it.
+ * If the API hides the lock, the caller's own runs and a working state reveal its holder.
  * @param runs of the node, as far as the caller sees them
  */
 export const holderOf = (node: NodeView, runs: readonly RunListed[]): string | undefined => {
@@ -48,7 +46,7 @@ const interfaceSays = (node: NodeView, { needs }: VerbRow): string | undefined =
 
 const conditionSays = (node: NodeView, row: VerbRow): string | undefined => {
   const to = next(node.provision_state, row.event);
-  // A verb that moves the node at once is refused in maintenance; one that starts a run has its own setting.
+  // A verb that moves the node to a stable state at once is refused in maintenance; one for its run is not.
   const moves = row.does === 'message' && to !== undefined && states[to].kind === 'stable';
   if ((row.maintenance === 'refused' || moves) && node.maintenance) return 'The node is in maintenance.';
   if (row.protected === 'refused' && node.protected) return 'The node is protected.';
@@ -56,7 +54,7 @@ const conditionSays = (node: NodeView, row: VerbRow): string | undefined => {
   return undefined;
 };
 
-/** Reason why the node refuses the verb now; undefined if it accepts it. */
+/** Undefined if the node accepts the verb now. */
 export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): string | undefined => {
   const row = verbRow(verb);
   const { provision_state: from } = node;
@@ -65,7 +63,7 @@ export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): strin
   return interfaceSays(node, row) ?? conditionSays(node, row) ?? (passesLock(row, from) ? undefined : heldBy(holder));
 };
 
-/** Reason why the node refuses a rerun with this verb now; undefined if it accepts it. */
+/** Undefined if the node accepts a rerun now. */
 export const rerunStateSays = (verb: Verb, standing: NodeStanding): string | undefined =>
   heldBy(standing.holder) ?? verbStateSays(verb, standing);
 

@@ -78,7 +78,7 @@ const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
     </ol>
   );
 
-/** A hidden value is shown as hidden. An empty cell would mean that there is no value. */
+/** An empty cell would mean that there is no value. */
 const shown = (value: string | null | undefined | typeof hidden): ComponentChildren =>
   value === hidden ? <span class="muted">not shown to you</span> : value;
 
@@ -126,7 +126,7 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
   const moments = [...runs.map(ofRun), ...history.map(ofHistory), ...freezes.map(ofFreeze)]
     .sort((one, other) => other.at.localeCompare(one.at))
     .slice(0, longestTimeline);
-  // The key changes only if an act changes, so text typed into the other forms stays.
+  // The key changes only with the acts, so text typed into other forms stays.
   const key = [node.provision_state, standing.holder ? 'held' : 'free', node.maintenance, node.power_state, freezes.length]; // biome-ignore format: one row
   const body = (
     <>
@@ -181,7 +181,7 @@ const orderOf = (node: string, form: FormContext['form']): Order | undefined => 
   }
 };
 
-/** Redirects to the run that the act caused, to the dry run, or back to the node. */
+/** Redirects to the caused run, to the dry run, or to the node. */
 export const actOnNode = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
   const ident = encodeURIComponent(params.node!);
   if (fieldOf(form, 'preview'))

@@ -1,4 +1,4 @@
-/** List of nodes: filters, order and page are in the address; chosen nodes can go into a rollout. */
+/** List of nodes: the address holds filters, order and page; chosen nodes can go into a rollout. */
 import { states } from '../../model/lifecycle/states';
 import { Hidden } from '../parts/forms';
 import { type List, listPage } from '../parts/list';
@@ -16,7 +16,7 @@ export const NodeTrouble = ({ node }: { node: NodeView }) => (
   </>
 );
 
-/** Keeps its check mark while the rows are reloaded. */
+/** Stays checked when the rows are reloaded. */
 const Choose = ({ uuid, name }: NodeView) => (
   <input
     type="checkbox"
@@ -29,7 +29,7 @@ const Choose = ({ uuid, name }: NodeView) => (
   />
 );
 
-/** Filters that a rollout also selects nodes by. */
+/** A rollout can select by them too. */
 const selecting = ['provision_state', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group'] as const;
 
 const Chosen = ({ query }: { query: PageQuery }) => (

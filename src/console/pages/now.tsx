@@ -1,4 +1,4 @@
-/** Start page: items that wait for a person, oldest first, each with its decision. */
+/** Start page: items that wait for a person, oldest first. */
 import type { ComponentChildren } from 'preact';
 import { seenOf } from '../hidden';
 import { type Answers, askedLists } from '../parts/acts';
@@ -18,7 +18,7 @@ const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenanc
 const sinceOf = (run: RunListed): string => run.waiting_since ?? run.updated_at;
 const oldestFirst = (one: RunListed, other: RunListed): number => sinceOf(one).localeCompare(sinceOf(other));
 
-/** Filters that list the nodes in trouble; only those with a count above zero. */
+/** Only filters with a count above zero. */
 const troubleFilters = ({ nodes }: SummaryView): Record<string, string>[] => [
   ...(nodes.maintenance > 0 ? [{ maintenance: 'true' }] : []),
   ...Object.keys(nodes.provision_state).map((provision_state) => ({ provision_state })),
@@ -38,7 +38,6 @@ const trouble = async ({ api }: PageContext, summary: SummaryView): Promise<read
 
 const mostDecisions = 20;
 
-/** The runs, with the caller's permitted acts. */
 const decisionsOf = async ({ api }: PageContext, listed: readonly RunListed[]) => {
   const runs = listed.slice(0, mostDecisions);
   const answers = await askedLists(api, runs.map(({ uuid }) => runAsks(uuid))); // biome-ignore format: one question
@@ -88,7 +87,7 @@ const workerColumns = [
   { title: 'Last seen', of: ({ updated_at }: WorkerView) => <Time at={updated_at} /> },
 ];
 
-/** The summary shows which lists of nodes are not empty. The other requests do not wait for it. */
+/** Requests only lists of nodes that the summary counts. The other requests do not wait for it. */
 const nowData = async (context: PageContext) => {
   const { api } = context;
   const runsIn = async (state: string): Promise<readonly RunListed[]> =>

@@ -1,4 +1,4 @@
-/** Policy page: the API's decision on a rule and an object, with its reason. */
+/** Policy page: explains a rule's decision on an object. */
 import { askedRules } from '../parts/acts';
 import { Choice, Field, Send } from '../parts/forms';
 import { Table } from '../parts/tables';
@@ -8,7 +8,7 @@ import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { CanAnswer, Fields } from '../views';
 
 const objectKinds = ['node', 'run', 'runbook', 'allocation', 'rollout'] as const;
-/** For a rollout the API returns only the decision and the rule's admitted callers, without an explanation. */
+/** For a rollout the API returns the decision without an explanation. */
 const unexplained = 'rollout';
 
 type Part = Fields<'text' | 'verdict', string> & {

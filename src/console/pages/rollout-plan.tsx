@@ -1,4 +1,4 @@
-/** Form to plan a rollout. It starts nothing, and a refusal keeps the typed values. */
+/** Form to plan a rollout. It starts nothing; a refusal keeps the typed values. */
 import { ActForm, Choice, Field, Lines, Send } from '../parts/forms';
 import { Notice } from '../parts/texts';
 import { type Api, ApiRefusal } from '../server/api';
@@ -13,7 +13,7 @@ type Draft = Readonly<Record<(typeof names)[number], string>>;
 
 const untouched: Draft = { name: '', nodes: '', query: '', verb: 'service', runbook: '', first: '1', soak: '', advance: 'manual', budget: '1%', at_once: '', by: '', by_most: '' }; // biome-ignore format: one row
 
-/** Draft from the address: the chosen nodes, or the common filters. */
+/** From the address: chosen nodes, or common filters. */
 const draftOf = (address: string): Draft => {
   const given = [...new URL(address, 'http://console').searchParams];
   const nodes = given.filter(([name]) => name === 'node').map(([, value]) => value);
@@ -24,7 +24,7 @@ const draftOf = (address: string): Draft => {
 const amountOf = (text: string): number | string | undefined => (/^\d+$/.test(text) ? Number(text) : text || undefined);
 const linesOf = (text: string): string[] => text.split(/[\n\r]+/).map((line) => line.trim()).filter(Boolean); // biome-ignore format: one line
 
-/** Request body of the plan; empty fields get the API's defaults. */
+/** Empty fields get the API's defaults. */
 const bodyOf = (draft: Draft) => {
   const [nodes, pairs] = [linesOf(draft.nodes), linesOf(draft.query)];
   const query = Object.fromEntries(
@@ -82,7 +82,6 @@ const formPage = async (api: Api, props: Omit<FormProps, 'runbooks'>, status = 2
 export const rolloutPlanPage = ({ api, session, path }: PageContext): Promise<PageAnswer> =>
   formPage(api, { draft: draftOf(path), session });
 
-/** Redirects to the plan. */
 export const planRollout = async ({ api, session, form }: FormContext): Promise<PageAnswer> => {
   const draft = Object.fromEntries(names.map((name) => [name, fieldOf(form, name)])) as Draft;
   try {

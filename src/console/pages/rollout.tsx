@@ -1,4 +1,4 @@
-/** Page of one rollout: its state with the reason, budget, waves, nodes and the caller's acts. */
+/** Page of one rollout: state, budget, waves, nodes and acts. */
 import type { ComponentChildren } from 'preact';
 import { offeredRolloutActs, type RolloutAct, rolloutStateSays, rolloutWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
 import { endedRollouts, targetStates } from '../../model/rollouts/states';
@@ -32,17 +32,16 @@ const rolloutOffers = (rollout: RolloutView): Offer[] =>
     will: rolloutWill[act],
     danger: act === 'abort' || act === 'reject',
     more: act === 'abort' && whatRuns,
-    // The plan and the wave that the caller saw. The API answers 409 if they have changed.
+    // The API answers 409 if the plan or the wave has changed.
     fields: { plan_hash: rollout.plan_hash ?? '', wave: String(rollout.wave ?? '') },
   }));
 
-/** Permission queries for every act of a rollout. */
 export const rolloutAsks = (rollout: string): Ask[] =>
   [...new Set(offeredRolloutActs.map(ruleOf))].map((rule) => ({ rule, rollout }));
 
 type ActsProps = { rollout: RolloutView; answers: Answers; session: PageContext['session'] };
 
-/** Acts that are possible now, and reasons for the others. */
+/** Possible acts, and reasons why others are not. */
 export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
   <Acts
     id={`acts-${rollout.uuid}-${rollout.state}-${rollout.code ?? ''}-${rollout.wave}-${rollout.plan_hash?.slice(0, 8)}`}
@@ -56,7 +55,7 @@ export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
 
 const longestGauge = 60;
 
-/** A budget in words, and with one shape per node if they fit. */
+/** In words, and one shape per node if they fit. */
 const Gauge = ({ counter }: { counter: CounterView }) => {
   const { scope, value, failed, parked, in_flight, most } = counter;
   const budget = counter.budget ?? 0;
@@ -80,7 +79,7 @@ const Gauge = ({ counter }: { counter: CounterView }) => {
 
 const mostGauges = 12;
 
-/** Budgets of the whole, of the open wave, and of domains with nodes in flight, parked or failed. */
+/** The whole, the open wave, and domains with nodes in flight, parked or failed. */
 const gaugesOf = ({ counters = [], wave }: RolloutView): readonly CounterView[] =>
   counters
     .filter(({ scope, value, failed, parked, in_flight }) =>
@@ -93,7 +92,6 @@ const gateOf = ({ advance, soak_ms, wave }: WaveView, last: boolean): string => 
   return last ? soak : `${soak}; ${advance === 'manual' ? 'a person opens' : 'its end opens'} wave ${wave + 1}`;
 };
 
-/** Last result of a gate, and the user who passed it. */
 const answerOf = ({ answer, note, passed }: NonNullable<WaveView['gate']>): string =>
   [`Gate: ${answer}`, note, passed && `passed by ${passed.by}: ${passed.reason}`].filter(Boolean).join('; ');
 
@@ -141,7 +139,7 @@ const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
   );
 }; // biome-ignore format: one table
 
-/** Address of a target. A target is identified only by its position in the plan. */
+/** A target is identified only by its position in the plan. */
 export const targetAddress = (rollout: RolloutView, { position }: TargetView): string =>
   `${rolloutAddress(rollout)}/targets/${position}`;
 
@@ -153,7 +151,7 @@ const targetFilters: readonly Filter[] = [
 
 const mostCells = 1_000;
 
-/** Groups nodes by the bound in the address, else by the first of the plan, else by wave. */
+/** By the bound in the address, else the first of the plan, else by wave. */
 const groupsOf = (targets: readonly TargetView[], asked: string | undefined): ReadonlyMap<string, TargetView[]> => {
   const by = asked ?? Object.keys(targets.find(({ domains }) => domains)?.domains ?? {})[0] ?? 'wave';
   const groups = new Map<string, TargetView[]>();
@@ -230,7 +228,7 @@ const Whole = ({ rollout, answers, session, children }: ActsProps & { children: 
 
 const isAct = (act: string): act is RolloutAct => (offeredRolloutActs as readonly string[]).includes(act);
 
-/** Event stream of its pages; undefined after its end. */
+/** Undefined after the rollout's end. */
 export const rolloutEvents = ({ state }: RolloutView) => (endedRollouts.includes(state) ? undefined : '/live');
 
 const rolloutData = async ({ api, params }: PageContext, wanted: PageQuery) => {
@@ -277,7 +275,6 @@ export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => 
   return { title, body };
 };
 
-/** Redirects to the rollout. */
 export const actOnRollout = async ({ api, params, form, session }: FormContext): Promise<PageAnswer> => {
   const { rollout = '', act = '' } = params;
   const to = `/rollouts/${encodeURIComponent(rollout)}`;

@@ -1,4 +1,4 @@
-/** Page of one run: its steps with attempts and errors, and the caller's acts. */
+/** Page of one run: steps with attempts and errors, and acts. */
 import type { ComponentChildren } from 'preact';
 import { nameOf } from '../../model/lifecycle/steps';
 import { isVerb, verbRow } from '../../model/lifecycle/verbs';
@@ -13,7 +13,7 @@ import type { NodeView, RunListed, RunView, StepView } from '../views';
 import { holderOf, type NodeStanding, rerunStateSays } from './node-offers';
 import { runAddress, runTitle } from './runs';
 
-/** Facts that decide the acts on a run; rows of lists have no steps. */
+/** Rows of lists have no steps. */
 type Standing = Pick<RunView, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
   Partial<Pick<RunView, 'steps'>> & { readonly on?: NodeStanding | undefined };
 
@@ -64,7 +64,7 @@ const Step = ({ step, run }: { step: StepView; run: RunView }) => {
   );
 }; // biome-ignore format: short parts
 
-/** In this order, acts on a parked step come first. */
+/** Acts on a parked step come first. */
 const runLabels: Readonly<Record<RunAct, string>> = {
   retry: 'Retry the step',
   skip: 'Skip the step',
@@ -74,7 +74,7 @@ const runLabels: Readonly<Record<RunAct, string>> = {
   abort: 'Abort',
 };
 
-/** Reason why the run cannot be repeated now, with a link if the node is the reason. */
+/** Links to the node if it is the reason. */
 const rerunRefused = ({ state, verb, on }: Standing): ComponentChildren => {
   if (toneOf(state) !== 'bad') return 'Only a run that failed or was aborted is taken up.';
   if (!on) return 'You may not see its node.';
@@ -104,12 +104,11 @@ const runOffers = (run: Standing): Offer[] => {
   return run.finished_at === null ? [...acts, rerun] : [rerun];
 };
 
-/** Permission queries for every act of a run. */
 export const runAsks = (run: string): Ask[] => [...runActs, 'rerun'].map((act) => ({ rule: `temper:run:${act}`, run }));
 
 type RunActsProps = { run: Standing; answers: Answers; session: PageContext['session'] };
 
-/** Acts that are possible now, and reasons for the others. */
+/** Possible acts, and reasons why others are not. */
 export const RunActs = ({ run, answers, session }: RunActsProps) => (
   <Acts
     id={`acts-${run.uuid}-${run.state}-${run.cursor}`}
@@ -150,7 +149,7 @@ const RunFacts = ({ run }: { run: RunView }) => (
   />
 );
 
-/** The node of an ended run, for a rerun; undefined if the caller cannot see it. */
+/** For a rerun; undefined if the run has not ended or the node is hidden. */
 const nodeOf = async (api: Api, { node_uuid, finished_at }: RunView): Promise<NodeStanding | undefined> => {
   if (finished_at === null) return undefined;
   const [node, open = []] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Runbook editor, built from the steps' schemas. It validates before saving, and works without scripts. */
+/** Runbook editor, built from the steps' schemas. It works without scripts. */
 import type { ArgRow } from '../../model/lifecycle/step-types';
 import { ActForm, Choice, Field, Hidden, Send } from '../parts/forms';
 import { Notice } from '../parts/texts';
@@ -13,7 +13,6 @@ type Findings = Fields<'errors' | 'warnings', number> & { readonly findings: rea
 
 type EditorProps = {
   readonly draft: Draft;
-  /** Target of the form: a new runbook, or this one. */
   readonly action: string;
   readonly session: Session;
   readonly faults?: readonly string[];
@@ -127,7 +126,7 @@ const saved = async ({ api, params, form }: FormContext, { name, description }: 
   return { to: `/runbooks/${encodeURIComponent(name)}` };
 };
 
-/** Shows the form again, or saves. A refusal of the API keeps the typed values. */
+/** A refusal of the API keeps the typed values. */
 export const editRunbook = async (context: FormContext): Promise<PageAnswer> => {
   const { api, params, form, session } = context;
   const draft = draftIn(form);

@@ -1,4 +1,4 @@
-/** State of the runbook editor: the steps as form fields and in the API's shape. */
+/** Steps of the runbook editor, as form fields and in the API's shape. */
 import type { ArgRow } from '../../model/lifecycle/step-types';
 import { steps as catalogue, nameOf, reservedSteps } from '../../model/lifecycle/steps';
 import { ownValue } from '../../model/own';
@@ -13,21 +13,19 @@ const reserved: readonly StepSchema[] = Object.entries(reservedSteps).map(([step
   args: row.args,
 }));
 
-/** Every step that a runbook may name, by name. */
 export const stepSchemas: ReadonlyMap<string, StepSchema> = new Map(
   [...catalogue.map((row) => ({ name: nameOf(row), says: row.says, args: row.args })), ...reserved]
     .sort((one, other) => one.name.localeCompare(other.name))
     .map((schema) => [schema.name, schema]),
 );
 
-/** A step of the form. `args` are the typed texts; `temper` is passed on unread. */
+/** `args` are the typed texts; `temper` is passed on unread. */
 export type DraftStep = Fields<'name' | 'temper', string> & { readonly args: Readonly<Record<string, string>> };
 
 export type Draft = { readonly name: string; readonly description: string; readonly steps: readonly DraftStep[] };
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** @param runbook the stored one; undefined for a new one */
 export const draftOf = (runbook?: RunbookView): Draft => ({
   name: runbook?.name ?? '',
   description: runbook?.description ?? '',
@@ -42,7 +40,7 @@ export const draftOf = (runbook?: RunbookView): Draft => ({
 
 const mostSteps = 100;
 
-/** The steps of a form in order, without empty rows. */
+/** Drops empty rows. */
 export const draftIn = (form: FormBody): Draft => {
   const count = Math.min(mostSteps, Number(fieldOf(form, 'rows')) || 0);
   const rows = Array.from({ length: count }, (_, at) => {
@@ -74,7 +72,7 @@ type GivenSteps = { readonly steps: readonly object[]; readonly faults: readonly
 
 const plain: readonly string[] = ['string', 'any'];
 
-/** Parses a field. Throws SyntaxError. */
+/** Throws SyntaxError. */
 const valueIn = (text: string, row: ArgRow | undefined): unknown =>
   row === undefined || !plain.includes(row.type) ? JSON.parse(text) : text;
 
@@ -82,7 +80,7 @@ const argsOf = (step: DraftStep, at: number, faults: string[]): Record<string, u
   const args: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(step.args)) {
     const row = ownValue(stepSchemas.get(step.name)?.args ?? {}, name);
-    if (row === undefined) continue; // belongs to the previously chosen step
+    if (row === undefined) continue; // of the previously chosen step
     try {
       args[name] = valueIn(text, row);
     } catch {
@@ -92,7 +90,7 @@ const argsOf = (step: DraftStep, at: number, faults: string[]): Record<string, u
   return args;
 };
 
-/** Settings of a step that the form passes on; undefined if a client made them invalid JSON. */
+/** Undefined if a client made them invalid JSON. */
 const temperIn = (text: string): unknown => {
   try {
     return text === '' ? undefined : JSON.parse(text);
@@ -101,7 +99,6 @@ const temperIn = (text: string): unknown => {
   }
 };
 
-/** The steps in the API's shape. */
 export const givenSteps = ({ steps }: Draft): GivenSteps => {
   const faults: string[] = [];
   const given = steps.map((step, at) => {

@@ -1,4 +1,4 @@
-/** Runbooks: the list, one with its steps, revisions and runs, and a comparison of two revisions. */
+/** Runbooks: the list, one runbook, and a comparison of two revisions. */
 import { type Answers, askedRules, Refused } from '../parts/acts';
 import { type List, listPage } from '../parts/list';
 import { Table } from '../parts/tables';

@@ -1,4 +1,4 @@
-/** Page of one node of a rollout: reason for its wait, and acts of its tenant or of the rollout's users. */
+/** Page of one node of a rollout: reason for its wait, and acts. */
 import { type TargetAct, targetActs, targetStateSays, targetWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
 import { Acts, askedRules, type Offer } from '../parts/acts';
 import { Choice, Field } from '../parts/forms';
@@ -95,7 +95,6 @@ const answerIn = (form: FormContext['form']) => {
   return window ? { in: window } : at ? { at } : { now: true };
 };
 
-/** Redirects to the node. */
 export const actOnTarget = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
   const { rollout = '', position = '', act = '' } = params;
   const base = `/rollouts/${encodeURIComponent(rollout)}/targets`;

@@ -20,12 +20,12 @@ const askedIn = async (api: Api, rollout: RolloutView) => {
 
 const answerRule = 'temper:rollout:answer';
 
-/** Waiting rollouts of the caller, from the newest of each state. */
+/** Only the newest rollouts of each state. */
 export const waitingRollouts = async ({ api }: PageContext) => {
   const [awaiting, scheduled, paused, running] = await Promise.all(
     ['awaiting_approval', 'scheduled', 'paused', 'running'].map((state) => rolloutsIn(api, state)),
   );
-  // If the caller sees only its own nodes of a rollout, other users decide about it.
+  // If the caller sees only its own nodes, others decide about the rollout.
   const whole = [...awaiting!, ...scheduled!, ...paused!].filter(({ plan_hash }) => plan_hash !== undefined);
   const asked = (await Promise.all([...running!, ...paused!].map((rollout) => askedIn(api, rollout)))).flat();
   const answers = await askedLists(api, [

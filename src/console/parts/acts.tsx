@@ -1,4 +1,4 @@
-/** Acts of the caller: possible ones with a form, and others with the rule or state that refuses them. */
+/** Acts of the caller: a form, or the rule or state that refuses. */
 import type { ComponentChildren } from 'preact';
 import { type Api, addressWith } from '../server/api';
 import type { Session } from '../server/session';
@@ -9,14 +9,12 @@ import { Facts } from './texts';
 /** At most one object. A node with a rollout is a target of it. */
 export type Ask = { readonly rule: string } & Readonly<Partial<Record<'node' | 'run' | 'runbook' | 'rollout', string>>>;
 
-/** Subject of a link to the policy page. */
 type About = { readonly kind: 'node' | 'run' | 'runbook' | 'rollout'; readonly object: string; readonly node?: string }; // biome-ignore format: one row
 
 export type Answers = ReadonlyMap<string, CanAnswer>;
 
 const mostAsks = 100;
 
-/** Permissions of the caller by rule, for each list of queries. */
 export const askedLists = async (api: Api, lists: readonly (readonly Ask[])[]): Promise<readonly Answers[]> => {
   const asks = lists.flat();
   const parts = Array.from({ length: Math.ceil(asks.length / mostAsks) }, (_, at) =>
@@ -40,15 +38,13 @@ export type Offer = {
   readonly name: string;
   readonly label: string;
   readonly rule: string;
-  /** Reason why the state refuses it; undefined if it permits it. */
+  /** Undefined if the state permits it. */
   readonly stateSays?: ComponentChildren;
-  /** Effect of the act. */
   readonly will: string;
   readonly danger?: boolean;
   readonly withoutReason?: boolean;
-  /** Hidden fields of the form. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Further inputs of the form. */
+  /** Further inputs. */
   readonly more?: ComponentChildren;
 };
 
@@ -64,7 +60,7 @@ const OfferedAct = ({ offer, session, action }: { offer: Offer; session: Session
   </details>
 );
 
-/** Reason of a refusal, with a link to the policy page. @param about object of the query */
+/** Links to the policy page. @param about object of the query */
 export const Refused = ({ answer: { rule, reason }, about }: { answer: CanAnswer; about?: About }) => (
   <>
     {reason ?? `The rule ${rule} does not admit you.`} <a href={addressWith('/policy', { rule, ...about })}>Why?</a>
@@ -83,7 +79,7 @@ type ActsProps = {
   readonly about: About;
 };
 
-/** @param id identifies the offers: an unchanged id keeps typed text when the page is reloaded */
+/** @param id an unchanged id keeps typed text when the page is reloaded */
 export const Acts = ({ id, offers, answers, session, actionOf, about }: ActsProps) => {
   const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers.get(offer.rule), about) }));
   const off = rows.flatMap(({ offer, why }) => (why === undefined ? [] : [[offer.label, why] as const]));

@@ -1,4 +1,4 @@
-/** Form elements: the CSRF token, fields with labels, and the reason of an act. */
+/** Form elements: CSRF token, fields, and the reason of an act. */
 import { randomUUID } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
 import { formToken, type Session } from '../server/session';
@@ -19,13 +19,13 @@ export const Hidden = ({ fields }: { fields: Readonly<Record<string, string>> })
 type ActFormProps = {
   readonly session: Session;
   readonly action: string;
-  /** Sent as hidden fields. */
+  /** Hidden. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly class?: string;
   readonly children?: ComponentChildren;
 };
 
-/** A form with the CSRF token and an idempotency key: the API acts once, even if the form is sent several times. */
+/** Has a CSRF token and an idempotency key, so that a form sent several times acts once. */
 export const ActForm = ({ session, action, fields, children, ...rest }: ActFormProps) => (
   <form method="post" action={action} {...rest}>
     <CsrfField session={session} />
@@ -60,7 +60,7 @@ export const Field = ({ label, hint, autocomplete = 'off', secret = false, ...in
   </label>
 );
 
-/** A value, with a label if it differs. */
+/** The label is absent if it equals the value. */
 export type Option = string | readonly [value: string, label: string];
 
 type ChoiceProps = Pick<FieldProps, 'label' | 'name'> & {
@@ -91,7 +91,7 @@ export const Lines = ({ label, name, value, hint }: FieldProps) => (
   </label>
 );
 
-/** Reason of an act, recorded in the audit trail. */
+/** Recorded in the audit trail. */
 export const Reason = () => (
   <label class="field reason">
     <span>Reason</span>

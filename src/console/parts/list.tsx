@@ -1,4 +1,4 @@
-/** List pages: filters and page are in the address, and events reload the rows. */
+/** List pages: the address holds filters and page, and events reload the rows. */
 import type { ComponentChildren } from 'preact';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import { Choice, Field, type Option, Send } from './forms';
@@ -37,11 +37,10 @@ export const Filters = ({ path, query, filters }: FiltersProps) => (
   </form>
 );
 
-/** Keeps the parameters of these names and the marker; other parameters are dropped. */
+/** Other parameters of an address are dropped. */
 export const wantedOf = (query: PageQuery, names: readonly string[]): PageQuery =>
   Object.fromEntries([...names, 'marker'].map((name) => [name, query[name] || undefined]));
 
-/** Content around the list. */
 type Around = { readonly aside?: ComponentChildren; readonly above?: ComponentChildren; readonly below?: ComponentChildren }; // biome-ignore format: one row
 
 export type List<Row> = {
@@ -50,14 +49,13 @@ export type List<Row> = {
   /** Path of the list at the API. */
   readonly from: string;
   readonly filters?: readonly Filter[];
-  /** Further query parameters that the page keeps. */
+  /** Further query parameters to keep. */
   readonly also?: readonly string[];
-  /** Parameters of every request. */
   readonly fixed?: PageQuery;
   readonly columns: readonly Column<Row>[];
   readonly markerOf: (row: Row) => string;
   readonly empty: ComponentChildren;
-  /** Address of the change stream; without it the rows stay as sent. */
+  /** Change stream; without it the rows stay as sent. */
   readonly events?: string;
   readonly around?: () => Promise<Around>;
 };

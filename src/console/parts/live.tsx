@@ -5,7 +5,7 @@ import type { PageQuery } from '../server/context';
 
 type LiveProps = {
   readonly id: string;
-  /** Address of the event stream; undefined if no events can follow. */
+  /** Undefined if no events can follow. */
   readonly events: string | undefined;
   /** Address of the page that contains it. */
   readonly path: string;

@@ -1,4 +1,4 @@
-/** Tables with filters, order and page in the address. */
+/** Tables; the address holds filters, order and page. */
 import type { ComponentChildren } from 'preact';
 import { addressWith } from '../server/api';
 import type { PageQuery } from '../server/context';
@@ -6,7 +6,7 @@ import type { PageQuery } from '../server/context';
 export type Column<Row> = {
   readonly title: string;
   readonly of: (row: Row) => ComponentChildren;
-  /** The API's sort key; absent for an unsortable column. */
+  /** The API's sort key; absent if unsortable. */
   readonly sort?: string;
 };
 
@@ -27,14 +27,14 @@ const Head = <Row,>({ column, path, query }: { column: Column<Row>; path: string
 
 export type TableProps<Row> = {
   readonly caption: string;
-  /** Also shows the caption as a heading; otherwise only screen readers get it. */
+  /** Otherwise only screen readers get the caption. */
   readonly heading?: boolean;
   /** Undefined if the caller may not read them. */
   readonly rows: readonly Row[] | undefined;
   readonly columns: readonly Column<Row>[];
   readonly path?: string;
   readonly query?: PageQuery;
-  /** Replaces a table without rows; nothing if absent. */
+  /** Replaces a table without rows. */
   readonly empty?: ComponentChildren;
 };
 
@@ -72,7 +72,7 @@ export const Table = <Row,>({ caption, heading, rows, columns, path = '', query 
     </>
   );
 
-/** Links to the first and next pages. @param next marker of the next page, if any */
+/** @param next marker of the next page, if any */
 export const Pager = ({ path, query, next }: { path: string; query: PageQuery; next: string | undefined }) =>
   next === undefined && query.marker === undefined ? null : (
     <nav class="pager" aria-label="Pages">
@@ -83,7 +83,7 @@ export const Pager = ({ path, query, next }: { path: string; query: PageQuery; n
 
 export const pageSize = 50;
 
-/** The rows of this page and the next marker, from one row more than the page shows. */
+/** Expects one row more than the page shows. */
 export const pageOf = <Row,>(
   rows: readonly Row[],
   idOf: (row: Row) => string,

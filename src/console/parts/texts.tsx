@@ -9,7 +9,7 @@ const spanUnits = [
   ['s', 1],
 ] as const;
 
-/** A span in its largest unit, such as `3 min`. The pages' script rounds the same way. */
+/** The pages' script rounds the same way. */
 export const spanOf = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [unit, size] = spanUnits.find(([, size]) => seconds >= size) ?? spanUnits[3];
@@ -18,7 +18,7 @@ export const spanOf = (ms: number): string => {
 
 const relative = (at: number, now: number): string => (at > now ? `in ${spanOf(at - now)}` : `${spanOf(now - at)} ago`);
 
-/** A time relative to now, with the exact time in its title; a dash for null. */
+/** The title has the exact time. */
 export const Time = ({ at }: { at: string | null | undefined }) =>
   at ? (
     <time datetime={at} title={at} data-relative>
@@ -28,7 +28,7 @@ export const Time = ({ at }: { at: string | null | undefined }) =>
     <span class="muted">–</span>
   );
 
-/** The start of a UUID; the button copies the full one. */
+/** The button copies the full UUID. */
 export const Id = ({ id, href }: { id: string; href?: string }) => (
   <span class="id">
     {href ? (
@@ -95,7 +95,7 @@ export const NodeLink = ({ uuid, name, to }: { uuid: string; name: string | null
 
 export const personOf = (who: Person | null | undefined): string => who?.user_name ?? who?.user_id ?? '–';
 
-/** Names and values, without empty values. */
+/** Drops empty values. */
 export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {rows

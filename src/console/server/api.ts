@@ -1,16 +1,16 @@
-/** API client of the console, with the caller's own credentials only. */
+/** API client with the caller's own credentials only. */
 import type { IncomingMessage } from 'node:http';
 import { longestApiAnswer, textWithin } from '../../model/bodies';
 import { errorSentence, fetchReason, jsonObject } from '../../model/error-texts';
 import { cutOffBy } from '../../model/signals';
 import { withHidden } from '../hidden';
 
-/** The caller's credentials for the API. They exist only in the sealed cookie. */
+/** They exist only in the sealed cookie. */
 export type Credentials =
   | { readonly is: 'token'; readonly token: string }
   | { readonly is: 'basic'; readonly username: string; readonly password: string };
 
-/** An error response. `says` is the API's own text, verbatim. */
+/** `says` is the API's own text. */
 export class ApiRefusal extends Error {
   constructor(
     readonly status: number,
@@ -31,13 +31,13 @@ export type Api = {
   get<Body>(path: string, query?: Query): Promise<Body>;
   /** Undefined on 403 and 404. Throws ApiRefusal (401, 5xx), ApiAway. */
   find<Body>(path: string, query?: Query): Promise<Body | undefined>;
-  /** The rows of a list; their key is the last segment of the path. Throws as get. */
+  /** Key of the rows: last segment of the path. Throws as get. */
   list<Row>(path: string, query?: Query): Promise<readonly Row[]>;
-  /** The rows, or undefined as in find. */
+  /** Undefined as in find. */
   findList<Row>(path: string, query?: Query): Promise<readonly Row[] | undefined>;
-  /** @param key Idempotency-Key of the form, so that a form sent twice acts once */
+  /** @param key Idempotency-Key, so that a form sent twice acts once */
   send<Body>(method: Method, path: string, body: unknown, key?: string): Promise<Body>;
-  /** A stream, without a time limit. */
+  /** Without a time limit. */
   open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 };
 
@@ -54,7 +54,7 @@ const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
   return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
 
-/** An address with merged parameters, without undefined and empty ones. */
+/** Drops undefined and empty parameters. */
 export const addressWith = (path: string, query: Query = {}, changes: Query = {}): string => {
   const given = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== undefined && value !== '');
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([key, value]) => [key, `${value}`]))}`;
@@ -64,19 +64,19 @@ const unlessHidden = (thrown: unknown): undefined => {
   if (!(thrown instanceof ApiRefusal && (thrown.status === 403 || thrown.status === 404))) throw thrown;
 };
 
-/** For the API's audit trail and its limits per address. The API trusts it if TEMPER_TRUSTED_PROXIES names the console. */
+/** For the API's audit trail and per-address counts. The API trusts it if TEMPER_TRUSTED_PROXIES names the console. */
 const forwardedFor = (browser: IncomingMessage): string =>
   [browser.headers['x-forwarded-for'], browser.socket.remoteAddress].flat().filter(Boolean).join(', ');
 
-/** A response whose body is cut off by the signal. Throws ApiAway. */
+/** The signal cuts the body off. Throws ApiAway. */
 export const answerOf = async (who: string, url: string, init: RequestInit & { signal: AbortSignal }) =>
-  // Redirects fail, because credentials must not reach another host.
+  // Credentials must not reach another host.
   cutOffBy(await fetch(url, { ...init, redirect: 'error' }).catch(awayOf(who)), init.signal);
 
 const awayOf = (who: string) => (thrown: unknown) =>
   Promise.reject(new ApiAway(`${who} did not answer: ${fetchReason(thrown)}.`));
 
-/** JSON object of at most `most` bytes; an empty body is an object without keys. Throws ApiAway. */
+/** At most `most` bytes; an empty body is an empty object. Throws ApiAway. */
 export const objectIn = async <Body>(who: string, reply: Response, most = longestApiAnswer): Promise<Body> => {
   const text = await textWithin(reply, most).catch(awayOf(who));
   return (jsonObject(text || '{}') ?? awayOf(who)('what came is no JSON')) as Body;

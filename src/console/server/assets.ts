@@ -1,4 +1,4 @@
-/** Styles and scripts, read once. Their names hold a content hash, so that browsers cache them for good. */
+/** Styles and scripts, with content hashes in their names, so that browsers cache them for good. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

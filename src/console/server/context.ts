@@ -1,24 +1,24 @@
-/** Context of a page: the session, the API client of its caller, and the requested address. */
+/** Context of a page: session, API client and address. */
 import type { VNode } from 'preact';
 import type { Api } from './api';
 import type { Keystone } from './keystone';
 import type { SessionSettings, Sessions, SignedIn } from './session';
 
-/** A demo user. Its password is no secret on this machine. */
+/** Its password is no secret on this machine. */
 export type DemoPerson = {
   readonly label: string;
   readonly user: string;
   readonly password: string;
-  /** Name of a project; the system if absent. */
+  /** The system if absent. */
   readonly project?: string;
 };
 
 export type ConsoleSettings = SessionSettings & {
-  /** Base URL of the API, without /v1. */
+  /** Without /v1. */
   readonly apiUrl: string;
-  /** Keystone. Without it the sign-in page offers no password login. */
+  /** Keystone; without it there is no password login of its users. */
   readonly identityUrl?: string;
-  /** Public address of the console. Forms from other origins are refused. */
+  /** Forms from other origins are refused. */
   readonly publicUrl: string;
   /** One-click users; only `npm start` makes them. */
   readonly demo?: readonly DemoPerson[];
@@ -30,9 +30,9 @@ export type ConsoleDeps = {
   readonly keystone: Keystone | undefined;
 };
 
-/** Query parameters; of duplicates the first counts. */
+/** Of duplicates the first counts. */
 export type PageQuery = Readonly<Record<string, string | undefined>>;
-/** Fields of a form; duplicates form a list. */
+/** Duplicates form a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type PageContext = ConsoleDeps & {
@@ -40,7 +40,7 @@ export type PageContext = ConsoleDeps & {
   readonly session: SignedIn;
   readonly params: Readonly<Record<string, string>>;
   readonly query: PageQuery;
-  /** Path and query of the request. */
+  /** With the query. */
   readonly path: string;
   /** Only the changed part of the page is fetched. */
   readonly partial: boolean;
@@ -48,12 +48,11 @@ export type PageContext = ConsoleDeps & {
 
 export type FormContext = PageContext & { readonly form: FormBody };
 
-/** A page, or a redirect. */
 export type PageAnswer =
   | { readonly title: string; readonly body: VNode; readonly status?: number; readonly section?: string }
   | { readonly to: string };
 
-/** One field, trimmed; empty if absent. */
+/** Trimmed; empty if absent. */
 export const fieldOf = (form: FormBody, name: string): string => {
   const value = form[name];
   return (typeof value === 'string' ? value : (value?.[0] ?? '')).trim();

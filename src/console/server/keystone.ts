@@ -1,13 +1,13 @@
-/** Keystone login for the caller: exchanges a password, an application credential or a token for a token. */
+/** Keystone login: exchanges a password, an application credential or a token for a token. */
 import type { Fields } from '../views';
 import { ApiAway, ApiRefusal, answerOf, objectIn } from './api';
 
-/** Identity and scope in Keystone's form; without a scope, that of the credential applies. */
+/** In Keystone's form; without a scope, that of the credential applies. */
 export type Login = { readonly identity: object; readonly scope?: object };
 
 type PasswordGiven = { readonly user: string; readonly password: string; readonly domain?: string; readonly project?: string }; // biome-ignore format: one row
 
-/** @param given with a project's name; without it the scope is the system */
+/** @param given without a project the scope is the system */
 export const passwordLogin = ({ user, password, domain = 'Default', project }: PasswordGiven): Login => ({
   identity: { methods: ['password'], password: { user: { name: user, domain: { name: domain }, password } } },
   scope: project ? { project: { name: project, domain: { name: domain } } } : { system: { all: true } },
@@ -17,7 +17,7 @@ export const credentialLogin = (id: string, secret: string): Login => ({
   identity: { methods: ['application_credential'], application_credential: { id, secret } },
 });
 
-/** Rescopes a token. @param project its id; the system if empty */
+/** @param project its id; the system if empty */
 export const scopedLogin = (token: string, project: string): Login => ({
   identity: { methods: ['token'], token: { id: token } },
   scope: project ? { project: { id: project } } : { system: { all: true } },
@@ -31,15 +31,15 @@ type TokenBody = Partial<Fields<'user' | 'project', Named> & Fields<'expires_at'
 type ProjectList = { readonly projects?: readonly { readonly id: string; readonly name: string }[] };
 
 const who = 'The identity service';
-/** Bytes. The longest response is the list of a caller's projects. */
+/** Bytes. The longest response lists a caller's projects. */
 const longestAnswer = 4 * 1024 * 1024;
 
 export type Keystone = {
   /** Throws ApiRefusal (refused credentials), ApiAway. */
   signIn(login: Login): Promise<KeystoneToken>;
-  /** Projects that the caller can scope to. Throws ApiAway. */
+  /** The caller can scope to them. Throws ApiAway. */
   projects(token: string): Promise<readonly { readonly id: string; readonly name: string }[]>;
-  /** Ignores errors: the token then lives until it expires. */
+  /** Ignores errors: the token then expires later. */
   revoke(token: string): Promise<void>;
 };
 

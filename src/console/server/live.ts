@@ -4,10 +4,10 @@ import { createEventReader } from '../../model/event-streams';
 import { ApiRefusal } from './api';
 import type { PageContext } from './context';
 
-// The first event is sent at once; further ones within this time are merged into one.
+// The first event is sent at once; later ones within this time are merged.
 const gatherMs = 500;
 
-/** Forwards that an upstream event arrived, at a limited rate. */
+/** Forwards upstream events at a limited rate. */
 const passOn = async (upstream: globalThis.Response, response: Response, signal: AbortSignal): Promise<void> => {
   const { body } = upstream;
   if (!body) return;
@@ -17,7 +17,7 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
   const say = () => {
     due = false;
     resting = setTimeout(rest, gatherMs);
-    // The browser resumes from this id after a reconnection.
+    // The browser resumes from this id.
     response.write(`${place === undefined ? '' : `id: ${place}\n`}event: change\ndata: now\n\n`);
   };
   const rest = () => {
@@ -40,7 +40,7 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
   }
 };
 
-/** Follows one API stream for a page. It ends with that stream or the session, and then the browser reconnects. */
+/** Ends with the API's stream or the session; the browser then reconnects. */
 export const streamOf =
   (pathOf: (context: PageContext) => string) =>
   async (context: PageContext, request: Request, response: Response): Promise<void> => {
@@ -56,8 +56,7 @@ export const streamOf =
       return context.api.open(pathOf(context), headers, leaving.signal);
     };
     let upstream = await openAt(place);
-    // The event of that id is deleted, or its node is no longer visible. The stream restarts from now, and the page
-    // reloads.
+    // The event is deleted, or its node is no longer visible. The stream restarts from now, and the page reloads.
     const lost = place !== undefined && upstream.status === 400;
     if (lost) upstream = await openAt();
     if (upstream.status === 204) return void response.status(204).end();

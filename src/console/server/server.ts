@@ -1,4 +1,4 @@
-/** Request handler of the console: headers, sessions, CSRF checks, and errors as pages. */
+/** Request handler of the console: headers, sessions, CSRF checks and error pages. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
@@ -52,7 +52,7 @@ const encoded = async (request: Request, html: string): Promise<{ coding?: strin
   return coding ? { coding, body: await zip(html) } : { body: html };
 };
 
-/** @param session source of the page's name and sections; undefined before sign-in */
+/** @param session undefined before sign-in */
 const sendPage = async (
   { request, response }: Exchange,
   session: Session | undefined,
@@ -66,7 +66,7 @@ const sendPage = async (
   response.end(body);
 };
 
-/** The address of a form is below that of its page. */
+/** A form's address is below that of its page. */
 const backFrom = ({ request: { method, path } }: Exchange): string | undefined =>
   method === 'POST' && path.lastIndexOf('/') > 0 ? path.slice(0, path.lastIndexOf('/')) : undefined;
 
@@ -95,7 +95,7 @@ const pageContext = ({ deps, request }: Exchange, session: SignedIn): PageContex
 
 const isSignedIn = (session: Session | undefined): session is SignedIn => session?.credentials != null;
 
-/** The page gets a new anonymous session, so that its forms carry a token. */
+/** A new anonymous session lets its forms carry a token. */
 const showSignIn = async (
   exchange: Exchange,
   { says, status = 200, next }: { says?: string; status?: number; next: string },
@@ -108,7 +108,7 @@ const showSignIn = async (
 
 const sessionOver = 'Your session has ended: sign in again.';
 
-/** Shows an error as a page. A refused token ends the session. */
+/** A refused token ends the session. */
 const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown): Promise<void> => {
   const { deps, request, response } = exchange;
   if (thrown instanceof ApiAway)
@@ -124,7 +124,7 @@ const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 /** True unless the browser's headers show another origin. */
 const isOwnOrigin = (settings: ConsoleSettings, request: Request): boolean => {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers;
-  // DNS rebinding: a page whose name resolves to this machine could otherwise sign in as a demo user.
+  // DNS rebinding: a page at a name that resolves to this machine could sign in as a demo user.
   if (settings.demo && !loopbackHost.test(host)) return false;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   if (origin === undefined) return true;
@@ -136,7 +136,7 @@ const foreignForm =
 
 type ProvenForm = { readonly session: Session; readonly form: FormBody };
 
-/** The form and its session; undefined after a refused form, which is already answered. */
+/** Undefined after a refused form, which is already answered. */
 const provenForm = async (exchange: Exchange): Promise<ProvenForm | undefined> => {
   const { deps, request } = exchange;
   const session = await deps.sessions.of(request);
@@ -176,7 +176,7 @@ const scopeChanged = async (exchange: Exchange, { session, form }: ProvenForm): 
   }
 };
 
-/** Handles a request of a signed-in caller and shows API errors as pages. */
+/** Shows API errors as pages. */
 const answered = async (exchange: Exchange, session: SignedIn, handle: () => Promise<void>): Promise<void> => {
   try {
     await handle();
@@ -225,10 +225,6 @@ const routerOf = (deps: ConsoleDeps, routes: readonly ConsoleRoute[]): Router =>
   return router;
 };
 
-/**
- * @param routes the pages
- * @param report receives the console's internal errors
- */
 export const createConsole = (
   settings: ConsoleSettings,
   routes: readonly ConsoleRoute[],

@@ -6,48 +6,48 @@ import { sealData, unsealData } from 'iron-session';
 import { LRUCache } from 'lru-cache';
 import type { Credentials } from './api';
 
-/** A signed-in caller, or one before sign-in (`credentials` null), whose forms need a token too. */
+/** Before sign-in `credentials` is null, because its forms need a token too. */
 export type Session = {
   /** New at every login. */
   readonly id: string;
-  /** Key of the form tokens of this session. */
+  /** Key of the form tokens. */
   readonly csrf: string;
-  /** Latest end of the session, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   readonly until: number;
   readonly credentials: Credentials | null;
-  /** Shown in the page's header only; no decision uses it. */
+  /** Shown in the page's header; no decision uses it. */
   readonly name: string;
   readonly scope: string;
-  /** Keystone issued the token, so sign-out revokes it there. */
+  /** Sign-out revokes the token at Keystone. */
   readonly keystone: boolean;
 };
 
 export type SignedIn = Session & { readonly credentials: Credentials };
 
 export type SessionSettings = {
-  /** Texts of at least 32 characters. The first one seals, all unseal. */
+  /** At least 32 characters each. The first one seals, all unseal. */
   readonly keys: readonly string[];
   readonly lifeMs: number;
-  /** Restricts the cookie to TLS. False only on the loopback address. */
+  /** Only TLS carries the cookie. False only on the loopback address. */
   readonly secure: boolean;
 };
 
 export type Sessions = {
   /** Undefined without a session, or if it has ended or an unknown key sealed it. */
   of(request: Request): Promise<Session | undefined>;
-  /** Sets a session with a new id as the response's cookie and replaces any other. */
+  /** Sets a new id and replaces any other session. */
   begin(
     response: Response,
     given: Pick<Session, 'credentials' | 'name' | 'scope' | 'keystone'> & { until?: number },
   ): Promise<Session>;
   /** Deletes the cookie. This process then rejects a copy of it. */
   end(response: Response, session: Session | undefined): void;
-  /** Calls back once, on the session's end in this process, its expiry, or after a day. @returns a function that cancels it */
+  /** Calls back once: when the session ends in this process, expires, or after a day. @returns a function that cancels it */
   onceOver(session: Session, callback: () => void): () => void;
 };
 
 const anonymousMs = 60 * 60_000;
-// Ended sessions are kept as long as their cookies could be used.
+// Ids of ended sessions are kept as long as their cookies could be used.
 const endedAtMost = 100_000;
 const oneDayMs = 24 * 60 * 60_000;
 
@@ -57,15 +57,15 @@ const cookieIn = (request: Request, name: string): string | undefined => {
   try {
     return value && decodeURIComponent(value);
   } catch {
-    return undefined; // not a cookie of the console
+    return undefined; // not the console's cookie
   }
 };
 
-/** Proof that the console put a text into an address for this session. Pages show no text that comes from a foreign link. */
+/** Proves that the console put a text into an address, so that pages show no text of a foreign link. */
 export const proofOf = ({ csrf }: Session, text: string): string =>
   createHmac('sha256', csrf).update(text).digest('base64url');
 
-/** A form's token. It differs on each page, so that the length of compressed pages reveals nothing (BREACH). */
+/** It differs on each page, so that the length of compressed pages reveals nothing (BREACH). */
 export const formToken = (session: Session, salt = randomBytes(12).toString('base64url')): string =>
   `${salt}.${proofOf(session, `form ${salt}`)}`;
 
@@ -76,7 +76,7 @@ export const sameToken = (session: Session, given: unknown): boolean => {
 };
 
 export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessions => {
-  // The prefix makes browsers refuse a cookie from another host of the domain.
+  // Browsers then refuse a cookie from another host of the domain.
   const name = secure ? '__Host-temper_console' : 'temper_console';
   const options = { httpOnly: true, sameSite: 'strict', path: '/', secure } as const;
   const ended = new LRUCache<string, true>({ max: endedAtMost, ttl: lifeMs });
@@ -108,7 +108,7 @@ export const createSessions = ({ keys, lifeMs, secure }: SessionSettings): Sessi
       return session;
     },
     end(response, session) {
-      // Anonymous sessions give no access, and a client can create any number of them, so their ids are not kept.
+      // Anonymous sessions give no access, and a client can create any number, so their ids are not kept.
       if (session?.credentials) ended.set(session.id, true);
       response.clearCookie(name, options);
       if (session) endings.emit(session.id);

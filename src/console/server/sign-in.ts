@@ -1,11 +1,11 @@
-/** Sign-in: makes a session from the form, with Keystone's token or credentials of the API itself. */
+/** Sign-in by Keystone's token, or by credentials of the API itself. */
 import type { Request, Response } from 'express';
 import { ApiRefusal, apiOf, type Credentials } from './api';
 import { type ConsoleDeps, type FormBody, fieldOf } from './context';
 import { credentialLogin, type Keystone, type Login, passwordLogin, scopedLogin } from './keystone';
 import type { Session } from './session';
 
-/** Passwords are not trimmed: a blank may belong to one. */
+/** Not trimmed: a blank may belong to a password. */
 const secretOf = (form: FormBody, name: string): string => {
   const value = form[name];
   return typeof value === 'string' ? value : '';
@@ -45,7 +45,7 @@ const ownCredentials = (form: FormBody): Credentials | undefined => {
   }
 };
 
-/** Checks credentials at the API. A caller without any right is valid too. Throws ApiRefusal (401), ApiAway. */
+/** A caller without any right is valid too. Throws ApiRefusal (401), ApiAway. */
 const requireKnown = async (deps: ConsoleDeps, credentials: Credentials, browser: Request): Promise<void> => {
   await apiOf(deps.settings.apiUrl, credentials, browser).find('/v1/nodes', { limit: 1, fields: 'uuid' });
 };
@@ -63,7 +63,6 @@ const signedInBy = async (deps: ConsoleDeps, form: FormBody, browser: Request): 
   return { credentials, name, scope: 'own credentials', keystone: false };
 };
 
-/** The request's session, and the response that replaces it. */
 type Replaced = { readonly before: Session; readonly response: Response };
 
 const replaceSession = async ({ sessions }: ConsoleDeps, { before, response }: Replaced, begun: Begun) => {
@@ -71,22 +70,22 @@ const replaceSession = async ({ sessions }: ConsoleDeps, { before, response }: R
   await sessions.begin(response, begun);
 };
 
-/** Ends the previous session and begins a new one. Throws ApiRefusal, ApiAway. */
+/** Replaces the session. Throws ApiRefusal, ApiAway. */
 export const signIn = async (deps: ConsoleDeps, form: FormBody, replaced: Replaced): Promise<void> =>
   replaceSession(deps, replaced, await signedInBy(deps, form, replaced.response.req));
 
-/** Ends the session, and revokes its token if Keystone issued it for this session. */
+/** Revokes the token if Keystone issued it for this session. */
 export const signOut = async (deps: ConsoleDeps, request: Request, response: Response): Promise<void> => {
   const session = await deps.sessions.of(request);
   deps.sessions.end(response, session);
   if (session?.keystone && session.credentials?.is === 'token') await deps.keystone?.revoke(session.credentials.token);
 };
 
-/** A path within the console; the start page for anything else. */
+/** The start page for anything outside the console. */
 export const placeWithin = (given: string): string =>
   /^\/(?![/\\])[^\s\\]*$/.test(given) && !given.startsWith('/sign-') ? given : '/';
 
-/** Begins a new session of the same user in another scope. Throws ApiRefusal, ApiAway. */
+/** Replaces the session by one in another scope. Throws ApiRefusal, ApiAway. */
 export const changeScope = async (deps: ConsoleDeps, project: string, replaced: Replaced): Promise<void> => {
   const { before } = replaced;
   const { credentials } = before;
