@@ -4,7 +4,7 @@ import type { Acting, Context } from './context';
 import { keyLines, listing, plainText } from './tables';
 
 type Kind<One> = {
-  /** As in the API path. */
+  /** The kind's word in the API path. */
   readonly resource: string;
   readonly headings: readonly string[];
   cells(one: One): readonly unknown[];

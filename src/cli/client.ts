@@ -11,7 +11,7 @@ import { plainText } from './tables';
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
 export type Client = {
-  /** Undefined without a body. Throws CliFault. */
+  /** Returns undefined for a response without a body. Throws CliFault. */
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape, read by those who know them
   send(method: Method, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<any>;
   /**

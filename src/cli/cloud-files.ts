@@ -1,4 +1,4 @@
-/** Reads a cloud of clouds.yaml and secure.yaml from openstacksdk's paths. */
+/** Reads a cloud of clouds.yaml and secure.yaml, from the paths of openstacksdk. */
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { asDocument, type Document, isDocument } from '../model/document';

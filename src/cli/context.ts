@@ -10,9 +10,9 @@ export type Context = {
   readonly json: boolean;
   /** Terminal's width in characters; undefined for a file or a pipe. */
   readonly width: number | undefined;
-  /** JSON with --json, else text. */
+  /** Prints JSON with --json, else text. */
   print<T>(value: T, toText: (value: T) => string): void;
-  /** Exit status of a command that ends without a fault. */
+  /** Sets the exit status of a command that ends without a fault. */
   end(status: number): void;
 };
 

@@ -3,13 +3,13 @@ import type { DhcpOptions } from '../model/boot/dhcp';
 import type { DiskFormat, ImageValues } from '../model/boot/images';
 import type { RamdiskValues } from '../model/boot/ramdisks';
 
-/** Trust in a server beyond the system's certificates. */
+/** Additional trust beyond the system's certificates. */
 export type Trust = { readonly caFile?: string; readonly insecure?: boolean };
 
-/** `fault`: mismatch with this build. */
+/** `fault` is the mismatch with this build. */
 export type Replayed = { readonly events: number; readonly fault: string | null };
 
-/** Needed to find a run's history. */
+/** Facts that find a run's history. */
 export type RunName = { readonly uuid: string; readonly node_uuid: string; readonly verb: string };
 
 /** Result of one check. `todo` advises the operator. */
@@ -20,14 +20,14 @@ export type DoctorCheck = { readonly name: string; find(): Promise<Finding> };
 
 export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
 
-/** Sealed secrets, with the rights of a BMC worker. */
+/** Sealed secrets, opened with the rights of a BMC worker. */
 export type SecretsTool = {
   keys(): Promise<readonly KeyUse[]>;
   reseal(): Promise<{
     readonly counts: Readonly<Record<'kept' | 'sealed' | 'foreign' | 'unused', number>>;
     readonly keys: readonly KeyUse[];
   }>;
-  /** Credentials that would move; undefined if none would. */
+  /** Finds credentials that would move; undefined if none would. */
   findMove(node: string): Promise<{ readonly from: string; readonly to: string; make(): Promise<void> } | undefined>;
   close(): Promise<void>;
 };
@@ -56,7 +56,7 @@ export type ImportReport = {
 export type CliDeps = {
   readonly env: Readonly<Record<string, string | undefined>>;
   fetchWith(trust: Trust): typeof fetch;
-  /** Undefined if there is no such file. */
+  /** Returns undefined if there is no such file. */
   readFile(path: string): string | undefined;
   /** Replaces the text of an existing file. */
   writeFile(path: string, text: string): void;
@@ -67,14 +67,14 @@ export type CliDeps = {
   /** The terminal of `out`; absent for a file or a pipe. */
   readonly terminal?: NodeJS.WriteStream;
   err(text: string): void;
-  /** For a command that connects them with a node. */
+  /** Streams for a command that connects them with a node. */
   readonly keyboard?: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly screen?: NodeJS.WritableStream;
-  /** Undefined without a terminal. */
+  /** Prompts the user; undefined without a terminal. */
   readonly confirm?: (question: string) => Promise<boolean>;
   /** Aborts when the command must end. */
   readonly signal: AbortSignal;
-  /** Checks of the processes' settings in the environment. */
+  /** Checks of the processes' settings, if the environment has them. */
   checks(): readonly DoctorCheck[];
   /** Replays a run against this build; a text is a workflow's id. */
   replay(of: RunName | string): Promise<Replayed>;

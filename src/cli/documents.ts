@@ -6,7 +6,7 @@ import { plainText } from './tables';
 
 export type ReadDocument = {
   readonly value: unknown;
-  /** The parser's tree. */
+  /** Tree of the parser. */
   readonly root: unknown;
   /** @param offset of a node of the tree */
   readonly lineAt: (offset: number) => number;

@@ -2,9 +2,9 @@
 
 export const exits = {
   ok: 0,
-  /** By the API, the watched run or a check. */
+  /** The API, the watched run or a check refused or failed. */
   refused: 1,
-  /** No request was sent. */
+  /** The command line or the settings are wrong; no request was sent. */
   usage: 2,
   /** No answer, or an invalid one, from the API or Keystone. */
   unreachable: 3,
@@ -12,7 +12,7 @@ export const exits = {
 
 export type ExitName = Exclude<keyof typeof exits, 'ok'>;
 
-/** The text never holds a secret. */
+/** A fault's text never holds a secret. */
 export class CliFault extends Error {
   override readonly name = 'CliFault';
   constructor(
@@ -25,7 +25,7 @@ export class CliFault extends Error {
   }
 }
 
-/** The type `never` permits use in an expression. */
+/** Throws. The type `never` permits use in an expression. */
 export const stop = (exit: ExitName, message: string, status: number | null = null): never => {
   throw new CliFault(exit, message, status);
 };

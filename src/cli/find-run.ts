@@ -16,7 +16,7 @@ const listed = async ({ api }: Context, query: Readonly<Record<string, string>>)
 
 const isMissing = (thrown: unknown): boolean => (thrown as { status?: unknown }).status === 404;
 
-/** Undefined without such a node or a visible run. */
+/** Returns undefined without such a node or a visible run. */
 const newestOf = async (context: Context, node: string): Promise<Run | undefined> => {
   try {
     return (await listed(context, { node, limit: '1' }))[0];

@@ -11,7 +11,7 @@ type Endpoint = { readonly interface?: string; readonly region_id?: string; read
 type Catalogue = readonly { readonly type?: string; readonly endpoints?: readonly Endpoint[] }[];
 
 const loginLimitMs = 30_000;
-/** Bytes. A large cloud's catalogue has some hundred thousand. */
+/** Bytes. A token with a large cloud's catalogue has some hundred thousand. */
 const longestAnswer = 4 * 1024 * 1024;
 
 const endpointIn = (catalogue: Catalogue, { region, interface: wanted }: Target): string | null => {

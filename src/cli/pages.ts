@@ -36,7 +36,7 @@ export const isFull = (rows: readonly unknown[], { limit }: PageOptions): boolea
 const rowsOf = <Row>(answer: unknown, { rows }: Pick<PagedList<Row>, 'rows'>): readonly Row[] =>
   (answer as Readonly<Record<string, readonly Row[]>>)[rows]!;
 
-/** Undefined on the last page. */
+/** Returns undefined on the last page. */
 const nextOf = async <Row>(
   { api }: Pick<Context, 'api'>,
   list: PagedList<Row>,

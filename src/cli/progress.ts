@@ -20,7 +20,7 @@ const ofStep = (step: Step, now: number): string => {
   return [`${step.interface}.${step.step}`, tries, took, usual, says].filter((part) => part !== null).join(', ');
 };
 
-/** Null if a remaining step has no known duration. */
+/** Returns null if a remaining step has no known duration. */
 export const leftMs = (run: Run, now: number): number | null => {
   const left = (run.steps ?? []).slice(run.cursor);
   if (left.length === 0 || left.some(({ expected_ms }) => !expected_ms)) return null;

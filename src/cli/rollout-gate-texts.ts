@@ -46,7 +46,7 @@ const titled = (title: string, [first = '', ...rest]: readonly string[]): string
   ...rest.map((line) => `            ${plainText(line)}`),
 ];
 
-/** None if the rollout has no gate and no guard. */
+/** Returns no lines if the rollout has no gate and no guard. */
 export const gateLines = ({ spec = {}, waves = [], code, guard }: GatedRollout): string[] => [
   ...(spec.waves ?? []).flatMap(({ gate }, index) =>
     gate

@@ -203,7 +203,7 @@ export const progressLines = (rollout: Rollout, targets: readonly Target[], widt
   ].map((line) => cut(line, width));
 };
 
-/** Final states. */
+/** States that a rollout does not leave. */
 export const endedStates: readonly string[] = ['succeeded', 'stopped', 'aborted', 'expired'];
 
 export const rolloutTable = listing<Rollout>(

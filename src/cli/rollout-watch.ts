@@ -10,9 +10,9 @@ import { jsonText, plainText } from './tables';
 const atLeastMs = 15_000;
 /** Events within this time count as one change. */
 const togetherMs = 200;
-/** Targets per state. */
+/** Limit of the named targets per state. */
 const namedEach = 5;
-/** They end only by a person's act. */
+/** Only a person's act ends these states. */
 const restingStates = ['planned', 'awaiting_approval', 'paused'];
 const shownStates = ['admitted', 'soaking', 'parked', 'asked', 'failed'];
 

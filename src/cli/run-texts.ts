@@ -8,14 +8,14 @@ export type Step = {
   readonly step: string;
   readonly state: string;
   readonly act: string | null;
-  /** Of the current or the last act. */
+  /** Attempt of the current or the last act. */
   readonly attempt: number;
   readonly abortable?: boolean;
   readonly last_error: string | null;
   readonly next_retry_at?: string | null;
   readonly waiting_for: string | null;
   readonly note: string | null;
-  /** Past duration of such steps. */
+  /** Past duration of such steps, in milliseconds. */
   readonly expected_ms?: number | null;
   readonly started_at?: string | null;
 };
@@ -33,7 +33,7 @@ export type Run = {
   readonly waiting_for: string | null;
   readonly waiting_since?: string | null;
   readonly last_error: string | null;
-  /** Null if no caller requested one. */
+  /** Null if no caller requested an abort. */
   readonly abort?: { readonly by: string; readonly at: string } | null;
   readonly created_at: string;
   readonly started_at: string | null;
@@ -45,7 +45,7 @@ export type Run = {
   readonly links?: { readonly temporal_ui?: string };
 };
 
-/** Characters of a UUID; more if two runs share them. */
+/** Shown characters of a UUID; more if two runs share them. */
 const shortId = 8;
 
 export const stepsOf = (run: Run): number => run.step_count ?? run.steps?.length ?? 0;

@@ -2,7 +2,7 @@
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Undefined if invalid. */
+/** Returns undefined for an invalid span. */
 export const spanMs = (text: string): number | undefined => {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
   return unit === undefined ? undefined : Number(count) * units[unit]!;

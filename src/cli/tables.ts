@@ -3,11 +3,11 @@
 // Text from a BMC or another user must not move the cursor or paint the screen.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
 const control = /[\u0000-\u001f\u007f-\u009f]+/g;
-// Unicode 16, Bidi_Control: they change the direction of text.
+// Marks that change the direction of text: Unicode 16, Bidi_Control.
 const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const unsafeInJson = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** No text can move a terminal's cursor or reverse its line. */
+/** JSON whose texts cannot move a terminal's cursor or reverse its line. */
 export const jsonText = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(
     unsafeInJson,
@@ -53,7 +53,7 @@ export const listing =
   (rows, width) =>
     rows.length === 0 ? `No ${things}.\n` : table(headings, rows.map(cells), width);
 
-/** One per line, without empty values. */
+/** One fact per line, without empty values. */
 export const sheet = (facts: Readonly<Record<string, unknown>>): string => {
   const rows = Object.entries(facts)
     .map(([name, value]) => [name, plainText(value)] as const)

@@ -8,7 +8,7 @@ import { jsonText, plainText } from './tables';
 
 type RunEvent = { readonly at: string; readonly kind: string; readonly data: Readonly<Record<string, unknown>> };
 
-// In the order of output.
+// Printed keys of an event's data, in order.
 const spoken = ['index', 'step', 'act', 'attempt', 'from', 'to', 'note', 'error', 'reason', 'by'] as const;
 
 const line = (at: string, what: string, data: Readonly<Record<string, unknown>>): string => {

@@ -9,7 +9,7 @@ export type Hidden = typeof hidden;
 
 const tables: readonly ResourceTable[] = [nodeTable, targetTable];
 
-/** With the API's placeholders. */
+/** Fields that rules may hide, with the API's placeholders. */
 const redacted: readonly (readonly [field: string, shown: unknown])[] = tables.flatMap(({ fields }) =>
   fields.flatMap(({ name, redact }) => (redact ? [[name, redact.shown] as const] : [])),
 );
@@ -20,7 +20,7 @@ const mark = (thing: unknown): void => {
   for (const [name, shown] of redacted) if (isDeepStrictEqual(fields[name], shown)) fields[name] = hidden;
 };
 
-/** Covers the object itself and its lists. */
+/** Marks hidden fields of the object itself and of its lists. */
 export const withHidden = <Body>(answer: Body): Body => {
   mark(answer);
   for (const value of Object.values(answer as object)) if (Array.isArray(value)) value.forEach(mark);

@@ -24,7 +24,7 @@ export type NodeView = Fields<'uuid', string> &
     readonly traits?: readonly string[];
   };
 
-/** Counts only visible objects. */
+/** Counts of visible objects. */
 export type SummaryView = {
   readonly nodes: Fields<'count' | 'maintenance', number> & Fields<'provision_state' | 'fault', Counts>;
   readonly runs: { readonly phase: Counts };

@@ -17,16 +17,16 @@ type ImportLine = Omit<Remark, 'is'> & { readonly is: Remark['is'] | 'kept' | 'g
 export type ImportReport = {
   readonly dry_run: boolean;
   readonly counts: Readonly<Partial<Record<Kind, Counts>>>;
-  /** Objects that changed on the way or were refused. */
+  /** Objects that were refused or imported with changes. */
   readonly lines: readonly ImportLine[];
-  /** Counted in the whole database. */
+  /** Kinds that are never imported, counted in the whole database. */
   readonly not_taken: readonly Untaken[];
 };
 
 export type ImportContext = {
   readonly inventory: Pick<Inventory, 'stepwise' | 'imports' | 'alone' | 'recovery'>;
   readonly sealer: Sealer;
-  /** Caller for the audit trail. */
+  /** User of the command, for the audit trail. */
   readonly user: string;
 };
 

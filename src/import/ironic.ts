@@ -149,7 +149,7 @@ const timed = (row: SourceRow): SourceRow =>
 
 const readTables = async (source: Source): Promise<Tables> => {
   const found: Partial<Record<(typeof tables)[number], readonly SourceRow[]>> = {};
-  // In sequence: one connection has one snapshot.
+  // The reads are sequential, because one connection has one snapshot.
   for (const table of tables) found[table] = (await source.rows(table)).map(timed).map(canonicalUuid);
   return found as Tables;
 };
@@ -171,7 +171,7 @@ const orRefused = <T>(read: () => T): T | { readonly refused: string } => {
   }
 };
 
-/** Adds a remark if the row is unreadable. */
+/** Reads a row's object, or adds a remark if it is unreadable. */
 const readRow = (remarks: Remark[], kind: Kind, row: SourceRow, read: () => Taken): Taken[] => {
   const found = orRefused(() => {
     const taken = read();

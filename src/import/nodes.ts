@@ -13,7 +13,7 @@ export type NodeVerdict =
   | { readonly values: Readonly<Record<string, unknown>>; readonly changes: readonly string[] }
   | { readonly refused: string };
 
-/** The row is refused, and the others are imported. */
+/** Refuses one unreadable row; the others are imported. */
 export class RowFault extends Error {}
 
 export const fixHint = 'mend it in Ironic, then import again';
@@ -43,7 +43,7 @@ const parsed = (row: SourceRow, column: string, what: string, is: (value: unknow
   throw new RowFault(`its ${column} is no JSON ${what}: ${fixHint}`);
 };
 
-/** Null counts as an empty document. Throws RowFault. */
+/** Parses a document in Ironic's form; null is empty. Throws RowFault. */
 export const documentOf = (row: SourceRow, column: string): Document =>
   (parsed(row, column, 'object', isDocument) ?? {}) as Document;
 /** Throws RowFault. */
@@ -55,7 +55,7 @@ export const refuseReserved = (values: unknown): void => {
   if (secretRefs(values as never).length > 0) throw new RowFault('an object with the single key $secret is reserved');
 };
 
-// Same meaning in both.
+// Columns with the same meaning in both, copied unchecked.
 const same = [
   'uuid',
   'name',
@@ -179,7 +179,7 @@ export const judgeNode = (row: SourceRow, { traits, tags, ironicStopped }: NodeF
   if (refused) return { refused };
   const documents = documentsOf(row);
   refuseReserved(documents);
-  // Last, because the other reasons help before maintenance is set.
+  // This check is last, because the other reasons help before maintenance is set.
   const driven = ironicStopped ? undefined : drivenText(row);
   if (driven) return { refused: driven };
   const changes: string[] = [];

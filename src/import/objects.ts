@@ -9,7 +9,7 @@ import { portTable } from '../model/resources/ports';
 import { runbookTable } from '../model/resources/runbooks';
 import { connectorTable, targetTable } from '../model/resources/volumes';
 
-/** In the order of storage. */
+/** Kinds in the order of storage. */
 export const kinds = {
   chassis: { name: 'chassis', table: chassisTable },
   node: { name: 'nodes', table: nodeTable },
@@ -24,7 +24,7 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds;
 
-/** Secrets are still in it. */
+/** An object of the source in Temper's columns. It still holds its secrets. */
 export type Taken = {
   readonly kind: Kind;
   readonly uuid: string;

@@ -6,7 +6,7 @@ import { ipv6Host } from '../inventory/database';
 export type SourceRow = Readonly<Record<string, unknown>>;
 
 export type Source = {
-  /** Booleans as boolean, times as Date, documents as text. */
+  /** Booleans are boolean, times are Date, documents are text. */
   rows(table: string): Promise<readonly SourceRow[]>;
   count(table: string): Promise<number>;
   close(): Promise<void>;
@@ -48,7 +48,7 @@ const openPostgres = async (url: string): Promise<Source> => {
   };
 };
 
-/** SQLAlchemy URLs have a driver's name in their scheme. */
+/** Removes the driver's name that SQLAlchemy has in the scheme of URLs. */
 const addressOf = (url: string): URL => {
   if (!URL.canParse(url)) throw new SourceFault('The address of the database is no URL.');
   const address = new URL(url);

@@ -20,16 +20,16 @@ export type Outcome =
 export type TakeContext = {
   readonly sealer: Sealer;
   readonly before: ReadonlyMap<string, Imported>;
-  /** One request id for the whole import. */
+  /** The whole import has one request id in the audit trail. */
   readonly by: { readonly user: string; readonly request_id: string };
 };
 
 export const keyOf = ({ kind, uuid }: { readonly kind: string; readonly uuid: string }): string => `${kind} ${uuid}`;
 
-/** Rolls the savepoint back. */
+/** A refusal after writes. It rolls the savepoint back. */
 class Refusal extends Error {}
 
-// They change without a user's act, so they are no edits.
+// Columns of a node that change without a user's act, so a change is no edit.
 const moving = ['power_state', 'target_power_state', 'fault', 'health', 'last_error', 'updated_at'];
 const comparedOf = (values: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(values).filter((name) => !moving.includes(name));
@@ -139,14 +139,14 @@ const store = async (queries: Queries, taken: Taken, known: boolean, { sealer, b
 const isThere = async ({ imports }: Pick<Queries, 'imports'>, { kind, uuid }: Pick<Taken, 'kind' | 'uuid'>) =>
   (await imports.digest(kinds[kind], uuid, ['uuid'])) !== undefined;
 
-/** It was imported and then deleted in Temper. */
+/** True for an imported object that was then deleted in Temper. */
 export const wasDeleted = async (
   queries: Pick<Queries, 'imports'>,
   taken: Pick<Taken, 'kind' | 'uuid'>,
   { before }: Pick<TakeContext, 'before'>,
 ): Promise<boolean> => before.has(keyOf(taken)) && !(await isThere(queries, taken));
 
-/** Undefined if the source may replace Temper's version. */
+/** Reason to keep Temper's version; undefined if the source may replace it. */
 const reasonToKeep = async (queries: Queries, taken: Taken, before: Imported): Promise<string | undefined> => {
   // Waits for other transactions on the object and keeps their changes.
   const now = await queries.imports.digest(kinds[taken.kind], taken.uuid, comparedOf(taken.values), { lock: true });
@@ -182,7 +182,7 @@ export const take = async (queries: Queries, taken: Taken, context: TakeContext,
   return { is: before ? 'changed' : 'new' };
 };
 
-/** Undefined if the error is no refusal. */
+/** Message of a refused write; undefined for other errors. */
 export const refusalOf = (thrown: unknown): string | undefined => {
   if (thrown instanceof Refusal) return thrown.message;
   const unique = brokenUnique(thrown);

@@ -17,7 +17,7 @@ const tables = [
 /** Counts the whole database, whichever nodes are wanted; omits zeros. */
 export const readUntaken = async (source: Source): Promise<readonly Untaken[]> => {
   const found: Untaken[] = [];
-  // In sequence: one connection has one snapshot.
+  // The reads are sequential, because one connection has one snapshot.
   for (const [table, one, many, instead] of tables) {
     const count = await source.count(table);
     if (count > 0) found.push({ what: count === 1 ? one : many, count, instead });

@@ -63,7 +63,7 @@ export type Policy = {
   says(rule: string): string | undefined;
   /** True also for an operator's baremetal:step:execute:<interface>.<step>. */
   has(rule: string): boolean;
-  /** The file's text differs from the default. */
+  /** True if the file's text differs from the default. */
   isWritten(rule: string): boolean;
   /** Notes for operators, one sentence each. */
   readonly warnings: readonly string[];
@@ -127,7 +127,7 @@ export type Part = {
   readonly verdict: PartVerdict;
   /** Compared values; null for a missing one. */
   readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
-  /** Rule that a reference leads to; null if none. */
+  /** For a reference: the rule it leads to, or null if none. */
   readonly to?: Provenance | null;
   readonly fault?: string;
   readonly parts?: readonly Part[];
@@ -139,7 +139,7 @@ export type Explanation = {
   readonly why?: 'check' | 'scope' | 'unknown' | 'fault';
   readonly scope: { readonly caller: Scope; readonly admitted: readonly Scope[] | null };
   readonly from: Provenance | null;
-  /** Null without a rule. */
+  /** Null if no rule was found. */
   readonly tree: Part | null;
 };
 

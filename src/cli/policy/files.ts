@@ -19,7 +19,7 @@ import { plainText } from '../tables';
 import { writeMissing } from './fix';
 import { type Chosen, filesOf, modeOf, type NamedPolicy, policyOf, setOf } from './source';
 
-/** As JSON, every cell. */
+/** Prints a table; as JSON, every cell. */
 export const matrix = async (context: Context, given: string | undefined, chosen: Chosen): Promise<void> => {
   const { policy, overrides } = policyOf(context.deps, given, chosen);
   context.print(

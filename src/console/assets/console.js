@@ -1,4 +1,4 @@
-/** What pages do beyond their HTML: times that go on, ids that are copied, a stream that is lost. All works without it. */
+/** Script of the pages: relative times, copied ids and a notice of a lost stream. The pages work without it. */
 (() => {
   const units = [
     ['d', 86_400],
@@ -34,7 +34,7 @@
       button.textContent = 'copy';
     }, 1_500);
   });
-  // A link that has the focus keeps it when its part of the page is fetched again.
+  // A focused link keeps the focus when its part of the page is reloaded.
   let focused = null;
   document.addEventListener('htmx:beforeSwap', () => {
     focused = document.activeElement?.getAttribute?.('href') ?? null;
@@ -44,7 +44,7 @@
     if (focused !== null && document.activeElement === document.body)
       document.querySelector(`main a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   });
-  // A stream that ends is opened again at once; one that stays away longer makes the page old, and the page says so.
+  // A stream usually reconnects at once. After some seconds without it, a notice shows that the page may be old.
   let away = null;
   let sinceLost;
   const sayAway = () => {
@@ -63,7 +63,7 @@
     sinceLost = undefined;
     away?.remove();
     away = null;
-    // What happened meanwhile is not always sent again.
+    // The server does not always resend missed events, so every part is reloaded.
     for (const part of document.querySelectorAll('[hx-trigger="sse:change"]')) htmx.trigger(part, 'sse:change');
   });
   setInterval(tick, 1_000);

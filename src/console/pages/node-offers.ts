@@ -54,7 +54,7 @@ const conditionSays = (node: NodeView, row: VerbRow): string | undefined => {
   return undefined;
 };
 
-/** Undefined if the node accepts the verb now. */
+/** Returns undefined if the node accepts the verb now. */
 export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): string | undefined => {
   const row = verbRow(verb);
   const { provision_state: from } = node;
@@ -63,7 +63,7 @@ export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): strin
   return interfaceSays(node, row) ?? conditionSays(node, row) ?? (passesLock(row, from) ? undefined : heldBy(holder));
 };
 
-/** Undefined if the node accepts a rerun now. */
+/** Returns undefined if the node accepts a rerun now. */
 export const rerunStateSays = (verb: Verb, standing: NodeStanding): string | undefined =>
   heldBy(standing.holder) ?? verbStateSays(verb, standing);
 

@@ -11,7 +11,7 @@ type Setting = Fields<'name', string> & Fields<'value' | 'updated_at', Text>;
 type Component = Fields<'component', string> &
   Fields<'initial_version' | 'current_version' | 'last_version_flashed' | 'updated_at', Text>;
 
-/** Undefined if the caller may not read it. */
+/** Parts that the caller may not read are undefined. */
 export const nodeParts = async (api: Api, node: string) => {
   const path = `/v1/nodes/${node}`;
   const [ports, bios, firmware] = await Promise.all([

@@ -78,7 +78,7 @@ const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
     </ol>
   );
 
-/** An empty cell would mean that there is no value. */
+/** Shows hidden values as such, because an empty cell would mean that there is no value. */
 const shown = (value: string | null | undefined | typeof hidden): ComponentChildren =>
   value === hidden ? <span class="muted">not shown to you</span> : value;
 

@@ -16,7 +16,7 @@ export const NodeTrouble = ({ node }: { node: NodeView }) => (
   </>
 );
 
-/** Stays checked when the rows are reloaded. */
+/** The box stays checked when the rows are reloaded. */
 const Choose = ({ uuid, name }: NodeView) => (
   <input
     type="checkbox"
@@ -29,7 +29,7 @@ const Choose = ({ uuid, name }: NodeView) => (
   />
 );
 
-/** A rollout can select by them too. */
+/** Filters that can also select a rollout's nodes. */
 const selecting = ['provision_state', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group'] as const;
 
 const Chosen = ({ query }: { query: PageQuery }) => (

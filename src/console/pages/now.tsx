@@ -18,7 +18,7 @@ const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenanc
 const sinceOf = (run: RunListed): string => run.waiting_since ?? run.updated_at;
 const oldestFirst = (one: RunListed, other: RunListed): number => sinceOf(one).localeCompare(sinceOf(other));
 
-/** Only filters with a count above zero. */
+/** Only filters with a count above zero are requested. */
 const troubleFilters = ({ nodes }: SummaryView): Record<string, string>[] => [
   ...(nodes.maintenance > 0 ? [{ maintenance: 'true' }] : []),
   ...Object.keys(nodes.provision_state).map((provision_state) => ({ provision_state })),

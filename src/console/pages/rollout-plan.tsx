@@ -13,7 +13,7 @@ type Draft = Readonly<Record<(typeof names)[number], string>>;
 
 const untouched: Draft = { name: '', nodes: '', query: '', verb: 'service', runbook: '', first: '1', soak: '', advance: 'manual', budget: '1%', at_once: '', by: '', by_most: '' }; // biome-ignore format: one row
 
-/** From the address: chosen nodes, or common filters. */
+/** The address holds the chosen nodes, or common filters. */
 const draftOf = (address: string): Draft => {
   const given = [...new URL(address, 'http://console').searchParams];
   const nodes = given.filter(([name]) => name === 'node').map(([, value]) => value);
@@ -24,7 +24,7 @@ const draftOf = (address: string): Draft => {
 const amountOf = (text: string): number | string | undefined => (/^\d+$/.test(text) ? Number(text) : text || undefined);
 const linesOf = (text: string): string[] => text.split(/[\n\r]+/).map((line) => line.trim()).filter(Boolean); // biome-ignore format: one line
 
-/** Empty fields get the API's defaults. */
+/** The API has defaults for empty fields. */
 const bodyOf = (draft: Draft) => {
   const [nodes, pairs] = [linesOf(draft.nodes), linesOf(draft.query)];
   const query = Object.fromEntries(

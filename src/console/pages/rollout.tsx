@@ -55,7 +55,7 @@ export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
 
 const longestGauge = 60;
 
-/** In words, and one shape per node if they fit. */
+/** Shows a budget in words, and as one shape per node if they fit. */
 const Gauge = ({ counter }: { counter: CounterView }) => {
   const { scope, value, failed, parked, in_flight, most } = counter;
   const budget = counter.budget ?? 0;
@@ -228,7 +228,7 @@ const Whole = ({ rollout, answers, session, children }: ActsProps & { children: 
 
 const isAct = (act: string): act is RolloutAct => (offeredRolloutActs as readonly string[]).includes(act);
 
-/** Undefined after the rollout's end. */
+/** Event stream of the pages; undefined after the rollout's end. */
 export const rolloutEvents = ({ state }: RolloutView) => (endedRollouts.includes(state) ? undefined : '/live');
 
 const rolloutData = async ({ api, params }: PageContext, wanted: PageQuery) => {

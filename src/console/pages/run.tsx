@@ -13,7 +13,7 @@ import type { NodeView, RunListed, RunView, StepView } from '../views';
 import { holderOf, type NodeStanding, rerunStateSays } from './node-offers';
 import { runAddress, runTitle } from './runs';
 
-/** Rows of lists have no steps. */
+/** Facts that decide a run's acts. Rows of lists have no steps. */
 type Standing = Pick<RunView, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
   Partial<Pick<RunView, 'steps'>> & { readonly on?: NodeStanding | undefined };
 
@@ -74,7 +74,7 @@ const runLabels: Readonly<Record<RunAct, string>> = {
   abort: 'Abort',
 };
 
-/** Links to the node if it is the reason. */
+/** Reason against a rerun, with a link to the node if it is the reason. */
 const rerunRefused = ({ state, verb, on }: Standing): ComponentChildren => {
   if (toneOf(state) !== 'bad') return 'Only a run that failed or was aborted is taken up.';
   if (!on) return 'You may not see its node.';
@@ -149,7 +149,7 @@ const RunFacts = ({ run }: { run: RunView }) => (
   />
 );
 
-/** For a rerun; undefined if the run has not ended or the node is hidden. */
+/** Node for a rerun; undefined if the run has not ended or the node is hidden. */
 const nodeOf = async (api: Api, { node_uuid, finished_at }: RunView): Promise<NodeStanding | undefined> => {
   if (finished_at === null) return undefined;
   const [node, open = []] = await Promise.all([

@@ -40,7 +40,7 @@ export const draftOf = (runbook?: RunbookView): Draft => ({
 
 const mostSteps = 100;
 
-/** Drops empty rows. */
+/** Reads the steps of a form and drops empty rows. */
 export const draftIn = (form: FormBody): Draft => {
   const count = Math.min(mostSteps, Number(fieldOf(form, 'rows')) || 0);
   const rows = Array.from({ length: count }, (_, at) => {
@@ -80,7 +80,7 @@ const argsOf = (step: DraftStep, at: number, faults: string[]): Record<string, u
   const args: Record<string, unknown> = {};
   for (const [name, text] of Object.entries(step.args)) {
     const row = ownValue(stepSchemas.get(step.name)?.args ?? {}, name);
-    if (row === undefined) continue; // of the previously chosen step
+    if (row === undefined) continue; // argument of the previously chosen step
     try {
       args[name] = valueIn(text, row);
     } catch {
@@ -90,7 +90,7 @@ const argsOf = (step: DraftStep, at: number, faults: string[]): Record<string, u
   return args;
 };
 
-/** Undefined if a client made them invalid JSON. */
+/** Returns undefined if a client made the settings invalid JSON. */
 const temperIn = (text: string): unknown => {
   try {
     return text === '' ? undefined : JSON.parse(text);

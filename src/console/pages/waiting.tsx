@@ -20,7 +20,7 @@ const askedIn = async (api: Api, rollout: RolloutView) => {
 
 const answerRule = 'temper:rollout:answer';
 
-/** Only the newest rollouts of each state. */
+/** Reads only the newest rollouts of each state. */
 export const waitingRollouts = async ({ api }: PageContext) => {
   const [awaiting, scheduled, paused, running] = await Promise.all(
     ['awaiting_approval', 'scheduled', 'paused', 'running'].map((state) => rolloutsIn(api, state)),

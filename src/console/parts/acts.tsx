@@ -38,13 +38,13 @@ export type Offer = {
   readonly name: string;
   readonly label: string;
   readonly rule: string;
-  /** Undefined if the state permits it. */
+  /** Reason of a refusal by the state; undefined if it permits the act. */
   readonly stateSays?: ComponentChildren;
   readonly will: string;
   readonly danger?: boolean;
   readonly withoutReason?: boolean;
   readonly fields?: Readonly<Record<string, string>>;
-  /** Further inputs. */
+  /** Further inputs of the form. */
   readonly more?: ComponentChildren;
 };
 

@@ -19,7 +19,7 @@ export const Hidden = ({ fields }: { fields: Readonly<Record<string, string>> })
 type ActFormProps = {
   readonly session: Session;
   readonly action: string;
-  /** Hidden. */
+  /** Values of hidden fields. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly class?: string;
   readonly children?: ComponentChildren;
@@ -91,7 +91,7 @@ export const Lines = ({ label, name, value, hint }: FieldProps) => (
   </label>
 );
 
-/** Recorded in the audit trail. */
+/** The reason is recorded in the audit trail. */
 export const Reason = () => (
   <label class="field reason">
     <span>Reason</span>

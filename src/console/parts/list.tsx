@@ -37,7 +37,7 @@ export const Filters = ({ path, query, filters }: FiltersProps) => (
   </form>
 );
 
-/** Other parameters of an address are dropped. */
+/** Drops other parameters of an address. */
 export const wantedOf = (query: PageQuery, names: readonly string[]): PageQuery =>
   Object.fromEntries([...names, 'marker'].map((name) => [name, query[name] || undefined]));
 
@@ -49,7 +49,7 @@ export type List<Row> = {
   /** Path of the list at the API. */
   readonly from: string;
   readonly filters?: readonly Filter[];
-  /** Further query parameters to keep. */
+  /** Further query parameters that the page keeps. */
   readonly also?: readonly string[];
   readonly fixed?: PageQuery;
   readonly columns: readonly Column<Row>[];

@@ -5,7 +5,7 @@ import type { PageQuery } from '../server/context';
 
 type LiveProps = {
   readonly id: string;
-  /** Undefined if no events can follow. */
+  /** Event stream; undefined if no events can follow. */
   readonly events: string | undefined;
   /** Address of the page that contains it. */
   readonly path: string;

@@ -1,4 +1,4 @@
-/** Tables; the address holds filters, order and page. */
+/** Tables of a page. Its address holds filters, order and page. */
 import type { ComponentChildren } from 'preact';
 import { addressWith } from '../server/api';
 import type { PageQuery } from '../server/context';
@@ -27,9 +27,9 @@ const Head = <Row,>({ column, path, query }: { column: Column<Row>; path: string
 
 export type TableProps<Row> = {
   readonly caption: string;
-  /** Otherwise only screen readers get the caption. */
+  /** Shows the caption as a heading; otherwise only screen readers get it. */
   readonly heading?: boolean;
-  /** Undefined if the caller may not read them. */
+  /** Undefined if the caller may not read the rows. */
   readonly rows: readonly Row[] | undefined;
   readonly columns: readonly Column<Row>[];
   readonly path?: string;
@@ -83,7 +83,7 @@ export const Pager = ({ path, query, next }: { path: string; query: PageQuery; n
 
 export const pageSize = 50;
 
-/** Expects one row more than the page shows. */
+/** `rows` has one row more than the page shows if another page follows. */
 export const pageOf = <Row,>(
   rows: readonly Row[],
   idOf: (row: Row) => string,

@@ -18,7 +18,7 @@ export const spanOf = (ms: number): string => {
 
 const relative = (at: number, now: number): string => (at > now ? `in ${spanOf(at - now)}` : `${spanOf(now - at)} ago`);
 
-/** The title has the exact time. */
+/** Shows a time relative to now, with the exact time in the title. */
 export const Time = ({ at }: { at: string | null | undefined }) =>
   at ? (
     <time datetime={at} title={at} data-relative>
@@ -28,7 +28,7 @@ export const Time = ({ at }: { at: string | null | undefined }) =>
     <span class="muted">–</span>
   );
 
-/** The button copies the full UUID. */
+/** Shows the start of a UUID; the button copies all of it. */
 export const Id = ({ id, href }: { id: string; href?: string }) => (
   <span class="id">
     {href ? (
@@ -95,7 +95,7 @@ export const NodeLink = ({ uuid, name, to }: { uuid: string; name: string | null
 
 export const personOf = (who: Person | null | undefined): string => who?.user_name ?? who?.user_id ?? '–';
 
-/** Drops empty values. */
+/** Shows names and values without empty ones. */
 export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {rows

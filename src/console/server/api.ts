@@ -5,12 +5,12 @@ import { errorSentence, fetchReason, jsonObject } from '../../model/error-texts'
 import { cutOffBy } from '../../model/signals';
 import { withHidden } from '../hidden';
 
-/** They exist only in the sealed cookie. */
+/** Credentials of the caller. They exist only in the sealed cookie. */
 export type Credentials =
   | { readonly is: 'token'; readonly token: string }
   | { readonly is: 'basic'; readonly username: string; readonly password: string };
 
-/** `says` is the API's own text. */
+/** An error response; `says` is the API's own text. */
 export class ApiRefusal extends Error {
   constructor(
     readonly status: number,
@@ -31,13 +31,13 @@ export type Api = {
   get<Body>(path: string, query?: Query): Promise<Body>;
   /** Undefined on 403 and 404. Throws ApiRefusal (401, 5xx), ApiAway. */
   find<Body>(path: string, query?: Query): Promise<Body | undefined>;
-  /** Key of the rows: last segment of the path. Throws as get. */
+  /** Returns the rows under the last segment of the path. Throws as get. */
   list<Row>(path: string, query?: Query): Promise<readonly Row[]>;
-  /** Undefined as in find. */
+  /** Returns rows, or undefined as find does. */
   findList<Row>(path: string, query?: Query): Promise<readonly Row[] | undefined>;
   /** @param key Idempotency-Key, so that a form sent twice acts once */
   send<Body>(method: Method, path: string, body: unknown, key?: string): Promise<Body>;
-  /** Without a time limit. */
+  /** Opens a stream without a time limit. */
   open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 };
 
@@ -54,7 +54,7 @@ const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
   return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
 
-/** Drops undefined and empty parameters. */
+/** Merges query parameters, and drops undefined and empty ones. */
 export const addressWith = (path: string, query: Query = {}, changes: Query = {}): string => {
   const given = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== undefined && value !== '');
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([key, value]) => [key, `${value}`]))}`;
@@ -68,7 +68,7 @@ const unlessHidden = (thrown: unknown): undefined => {
 const forwardedFor = (browser: IncomingMessage): string =>
   [browser.headers['x-forwarded-for'], browser.socket.remoteAddress].flat().filter(Boolean).join(', ');
 
-/** The signal cuts the body off. Throws ApiAway. */
+/** Fetches without redirects; the signal also cuts the body off. Throws ApiAway. */
 export const answerOf = async (who: string, url: string, init: RequestInit & { signal: AbortSignal }) =>
   // Credentials must not reach another host.
   cutOffBy(await fetch(url, { ...init, redirect: 'error' }).catch(awayOf(who)), init.signal);
@@ -76,7 +76,7 @@ export const answerOf = async (who: string, url: string, init: RequestInit & { s
 const awayOf = (who: string) => (thrown: unknown) =>
   Promise.reject(new ApiAway(`${who} did not answer: ${fetchReason(thrown)}.`));
 
-/** At most `most` bytes; an empty body is an empty object. Throws ApiAway. */
+/** Reads at most `most` bytes; an empty body is an empty object. Throws ApiAway. */
 export const objectIn = async <Body>(who: string, reply: Response, most = longestApiAnswer): Promise<Body> => {
   const text = await textWithin(reply, most).catch(awayOf(who));
   return (jsonObject(text || '{}') ?? awayOf(who)('what came is no JSON')) as Body;

@@ -4,21 +4,21 @@ import type { Api } from './api';
 import type { Keystone } from './keystone';
 import type { SessionSettings, Sessions, SignedIn } from './session';
 
-/** Its password is no secret on this machine. */
+/** A demo user. Its password is no secret on this machine. */
 export type DemoPerson = {
   readonly label: string;
   readonly user: string;
   readonly password: string;
-  /** The system if absent. */
+  /** Name of a project; the system if absent. */
   readonly project?: string;
 };
 
 export type ConsoleSettings = SessionSettings & {
-  /** Without /v1. */
+  /** Base URL without /v1. */
   readonly apiUrl: string;
   /** Keystone; without it there is no password login of its users. */
   readonly identityUrl?: string;
-  /** Forms from other origins are refused. */
+  /** Public address of the console. Forms from other origins are refused. */
   readonly publicUrl: string;
   /** One-click users; only `npm start` makes them. */
   readonly demo?: readonly DemoPerson[];
@@ -30,9 +30,9 @@ export type ConsoleDeps = {
   readonly keystone: Keystone | undefined;
 };
 
-/** Of duplicates the first counts. */
+/** Query parameters; of duplicates the first counts. */
 export type PageQuery = Readonly<Record<string, string | undefined>>;
-/** Duplicates form a list. */
+/** Fields of a form; duplicates form a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export type PageContext = ConsoleDeps & {
@@ -40,7 +40,7 @@ export type PageContext = ConsoleDeps & {
   readonly session: SignedIn;
   readonly params: Readonly<Record<string, string>>;
   readonly query: PageQuery;
-  /** With the query. */
+  /** Path and query of the request. */
   readonly path: string;
   /** Only the changed part of the page is fetched. */
   readonly partial: boolean;
@@ -52,7 +52,7 @@ export type PageAnswer =
   | { readonly title: string; readonly body: VNode; readonly status?: number; readonly section?: string }
   | { readonly to: string };
 
-/** Trimmed; empty if absent. */
+/** Returns a field trimmed; empty if absent. */
 export const fieldOf = (form: FormBody, name: string): string => {
   const value = form[name];
   return (typeof value === 'string' ? value : (value?.[0] ?? '')).trim();

@@ -2,7 +2,7 @@
 import type { Fields } from '../views';
 import { ApiAway, ApiRefusal, answerOf, objectIn } from './api';
 
-/** In Keystone's form; without a scope, that of the credential applies. */
+/** Identity and scope in Keystone's form. Without a scope, that of the credential applies. */
 export type Login = { readonly identity: object; readonly scope?: object };
 
 type PasswordGiven = { readonly user: string; readonly password: string; readonly domain?: string; readonly project?: string }; // biome-ignore format: one row
@@ -37,7 +37,7 @@ const longestAnswer = 4 * 1024 * 1024;
 export type Keystone = {
   /** Throws ApiRefusal (refused credentials), ApiAway. */
   signIn(login: Login): Promise<KeystoneToken>;
-  /** The caller can scope to them. Throws ApiAway. */
+  /** Lists projects that the caller can scope to. Throws ApiAway. */
   projects(token: string): Promise<readonly { readonly id: string; readonly name: string }[]>;
   /** Ignores errors: the token then expires later. */
   revoke(token: string): Promise<void>;

@@ -17,7 +17,7 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
   const say = () => {
     due = false;
     resting = setTimeout(rest, gatherMs);
-    // The browser resumes from this id.
+    // After a reconnection, the browser resumes from this id.
     response.write(`${place === undefined ? '' : `id: ${place}\n`}event: change\ndata: now\n\n`);
   };
   const rest = () => {
@@ -40,7 +40,7 @@ const passOn = async (upstream: globalThis.Response, response: Response, signal:
   }
 };
 
-/** Ends with the API's stream or the session; the browser then reconnects. */
+/** Relays an API stream. It ends with that stream or the session; the browser then reconnects. */
 export const streamOf =
   (pathOf: (context: PageContext) => string) =>
   async (context: PageContext, request: Request, response: Response): Promise<void> => {

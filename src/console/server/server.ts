@@ -45,7 +45,7 @@ const securityHeaders =
 
 type Exchange = { readonly deps: ConsoleDeps; readonly request: Request; readonly response: Response };
 
-/** Compressed if the browser accepts it. */
+/** The document, compressed if the browser accepts that. */
 const encoded = async (request: Request, html: string): Promise<{ coding?: string; body: Buffer | string }> => {
   const coding = request.acceptsEncodings('br') || request.acceptsEncodings('gzip');
   if (coding === 'br') return { coding, body: await brotli(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) };
@@ -95,7 +95,7 @@ const pageContext = ({ deps, request }: Exchange, session: SignedIn): PageContex
 
 const isSignedIn = (session: Session | undefined): session is SignedIn => session?.credentials != null;
 
-/** A new anonymous session lets its forms carry a token. */
+/** Begins an anonymous session, so that the form of the page has a token. */
 const showSignIn = async (
   exchange: Exchange,
   { says, status = 200, next }: { says?: string; status?: number; next: string },
@@ -108,7 +108,7 @@ const showSignIn = async (
 
 const sessionOver = 'Your session has ended: sign in again.';
 
-/** A refused token ends the session. */
+/** Shows an error page. A refused token ends the session. */
 const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown): Promise<void> => {
   const { deps, request, response } = exchange;
   if (thrown instanceof ApiAway)
@@ -136,7 +136,7 @@ const foreignForm =
 
 type ProvenForm = { readonly session: Session; readonly form: FormBody };
 
-/** Undefined after a refused form, which is already answered. */
+/** Returns undefined if the form was refused; the response is then complete. */
 const provenForm = async (exchange: Exchange): Promise<ProvenForm | undefined> => {
   const { deps, request } = exchange;
   const session = await deps.sessions.of(request);

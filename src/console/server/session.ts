@@ -8,17 +8,17 @@ import type { Credentials } from './api';
 
 /** Before sign-in `credentials` is null, because its forms need a token too. */
 export type Session = {
-  /** New at every login. */
+  /** Changes at every login. */
   readonly id: string;
-  /** Key of the form tokens. */
+  /** Key of the session's form tokens. */
   readonly csrf: string;
-  /** Milliseconds since the epoch. */
+  /** Latest end of the session, in milliseconds since the epoch. */
   readonly until: number;
   readonly credentials: Credentials | null;
   /** Shown in the page's header; no decision uses it. */
   readonly name: string;
   readonly scope: string;
-  /** Sign-out revokes the token at Keystone. */
+  /** Keystone issued the token, so sign-out revokes it there. */
   readonly keystone: boolean;
 };
 
@@ -28,14 +28,14 @@ export type SessionSettings = {
   /** At least 32 characters each. The first one seals, all unseal. */
   readonly keys: readonly string[];
   readonly lifeMs: number;
-  /** Only TLS carries the cookie. False only on the loopback address. */
+  /** Restricts the cookie to TLS. False only on the loopback address. */
   readonly secure: boolean;
 };
 
 export type Sessions = {
   /** Undefined without a session, or if it has ended or an unknown key sealed it. */
   of(request: Request): Promise<Session | undefined>;
-  /** Sets a new id and replaces any other session. */
+  /** Begins a session with a new id in place of any other. */
   begin(
     response: Response,
     given: Pick<Session, 'credentials' | 'name' | 'scope' | 'keystone'> & { until?: number },

@@ -5,7 +5,7 @@ import { type ConsoleDeps, type FormBody, fieldOf } from './context';
 import { credentialLogin, type Keystone, type Login, passwordLogin, scopedLogin } from './keystone';
 import type { Session } from './session';
 
-/** Not trimmed: a blank may belong to a password. */
+/** Passwords are not trimmed: a blank may belong to one. */
 const secretOf = (form: FormBody, name: string): string => {
   const value = form[name];
   return typeof value === 'string' ? value : '';
@@ -81,7 +81,7 @@ export const signOut = async (deps: ConsoleDeps, request: Request, response: Res
   if (session?.keystone && session.credentials?.is === 'token') await deps.keystone?.revoke(session.credentials.token);
 };
 
-/** The start page for anything outside the console. */
+/** Returns the start page for anything outside the console. */
 export const placeWithin = (given: string): string =>
   /^\/(?![/\\])[^\s\\]*$/.test(given) && !given.startsWith('/sign-') ? given : '/';
 

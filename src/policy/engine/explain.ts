@@ -60,7 +60,7 @@ const comparedIn = (asked: ExplainContext, check: Check): Pick<Part, 'compared'>
     ? { compared: { caller: callerSide(asked, check), wanted: filled(asked, check.match) } }
     : {};
 
-/** Uses the same closure that decides requests. */
+/** A check without parts. The closure is the one that decides requests. */
 const leaf = (asked: ExplainContext, check: Check): Part => {
   if (asked.aside && check.is === 'http') return { is: check.is, text: printCheck(check), verdict: 'not asked' };
   const base = { is: check.is, text: printCheck(check), ...comparedIn(asked, check) };

@@ -12,7 +12,7 @@ type Rules = ReadonlyMap<string, ActiveRule>;
 /** Cache: references are read several times per rule, and for the defaults in every set. */
 const references = new WeakMap<Check, readonly string[]>();
 
-/** Direct references without duplicates, negated parts included. */
+/** Names of the direct references without duplicates, negated parts included. */
 export const referencesOf = ({ check: whole }: ActiveRule): readonly string[] => {
   const known = references.get(whole);
   if (known) return known;
@@ -33,7 +33,7 @@ export const undefinedReferences = (rules: Rules): { rule: string; name: string 
 /** A cycle (first name = last name), or a chain that is too long. */
 export type Tangle = { readonly is: 'cycle' | 'too long'; readonly path: readonly string[] };
 
-/** An undefined name leads to the default rule. */
+/** Returns the first tangle. An undefined name leads to the default rule. */
 export const findTangle = (rules: Rules): Tangle | undefined => {
   // Length of the longest chain below each rule, so a chain entered in its middle still gets its full length.
   const below = new Map<string, number>();

@@ -18,7 +18,7 @@ import { emptyRule } from '../language/parse';
 import type { Origin, PolicyOptions } from '../types';
 export type PolicySource = Required<Pick<PolicyOptions, 'overrides' | 'origins' | 'traps'>>;
 
-/** Characters. The sample with every rule has forty thousand. */
+/** Limit of a file's characters. The sample with every rule has forty thousand. */
 const longestFile = 2_000_000;
 /** Characters of a line. The parser scans back along the line, which makes long lines slow. */
 const longestLine = 70_000;

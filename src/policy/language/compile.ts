@@ -106,7 +106,7 @@ const compileMany = (parts: readonly Check[], mode: Mode, slotOf: SlotOf, until:
   };
 };
 
-/** Falls back to the default rule. */
+/** Finds a rule's place by name, and falls back to the default rule. */
 export type SlotOf = (name: string) => Slot | undefined;
 
 /** The closure throws EvaluationFault if oslo.policy would raise. */

@@ -17,7 +17,7 @@ export type CheckFacts = {
   depth: number;
 };
 
-/** Only own keys count. */
+/** Reads a key of the target. Only own keys count. */
 export const lookUp = (facts: Pick<CheckFacts, 'target' | 'also'>, key: string): unknown => {
   const value = Object.hasOwn(facts.target, key) ? facts.target[key] : undefined;
   if (value !== undefined || !facts.also) return value;

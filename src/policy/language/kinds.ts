@@ -10,7 +10,7 @@ export type CheckKind =
       readonly text: string;
     }
   | { readonly is: 'path'; readonly source: string; readonly path: readonly string[] }
-  /** A decision that reaches it fails. */
+  /** A decision that reaches an invalid kind fails. */
   | { readonly is: 'invalid'; readonly source: string };
 
 const constants: Readonly<Record<string, { value: boolean | null; text: string }>> = {
@@ -28,7 +28,7 @@ const reserved = new Set(
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\', "'": "'", '"': '"', n: '\n', t: '\t', r: '\r' };
 
-/** Undefined if the text is not quoted. */
+/** Returns undefined if the text is not quoted. */
 const unquote = (source: string): string | undefined => {
   const quote = source[0];
   if (source.length < 2 || (quote !== "'" && quote !== '"') || source.at(-1) !== quote) return undefined;
@@ -69,7 +69,7 @@ const numberKind = (source: string): CheckKind | undefined => {
 const isName = (text: string): boolean =>
   (/^[A-Za-z_]\w*$/.test(text) || /^[\p{L}_][\p{L}\p{N}_]*$/u.test(text)) && !reserved.has(text);
 
-/** A dotted name or a number. */
+/** An operand is a dotted name or a number. */
 const isOperand = (text: string): boolean => isNumber(text) || text.split('.').every(isName);
 
 /** An expression of names, numbers and operators counts as a (strange) path. */

@@ -7,7 +7,7 @@ import { type Token, tokenize } from './tokens';
 
 export type Parsed = {
   readonly check: Check;
-  /** oslo.policy silently opens or closes the rule. */
+  /** Mistakes by which oslo.policy silently opens or closes the rule. */
   readonly faults: readonly Fault[];
   /** Forms refused in every mode. */
   readonly refused: readonly Fault[];
@@ -45,16 +45,16 @@ const parseCheck = (source: string, notes: Notes): Check => {
 
 class ParseFailure extends Error {}
 
-/** Characters. A readable rule has hundreds. */
+/** Limit of a text's characters. A readable rule has hundreds. */
 const longestCheck = 65_536;
-/** Checks in all inner lists together. */
+/** Limit of the checks in all inner lists together. */
 const mostItems = 10_000;
 
 /** Nested parentheses and negations: far beyond readable rules, and well below the stack's limit. */
 const maxNesting = 100;
 const tooDeep = `it nests deeper than ${maxNesting}`;
 
-/** Keeps groups as oslo.policy does, so that prints agree. */
+/** The parser keeps groups as oslo.policy does, so that prints agree. */
 class Reader {
   private at = 0;
   private depth = 0;

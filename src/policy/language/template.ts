@@ -13,7 +13,7 @@ export type Template = {
   readonly only?: string;
 };
 
-/** Works in oslo.policy, but is refused here in every mode. */
+/** The form works in oslo.policy, but is refused here in every mode. */
 export type Refused = { readonly refused: string };
 
 /** Conversions of Python, refused because their text depends on its number formatting. */

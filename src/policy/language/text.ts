@@ -6,7 +6,7 @@ const pad = (exponent: string): string => exponent.replace(/e([+-])(\d)$/, 'e$10
 const fractionText = (value: number): string =>
   pad(value !== 0 && Math.abs(value) < 1e-4 ? value.toExponential() : String(value));
 
-/** Always with a point or an exponent. */
+/** The text always has a point or an exponent. */
 export const floatText = (value: number): string => {
   if (!Number.isInteger(value)) return fractionText(value);
   return Math.abs(value) >= 1e16 ? pad(value.toExponential()) : `${value}.0`;
@@ -20,7 +20,7 @@ const quoted = (value: string): string => {
   return body.includes("'") && !body.includes('"') ? `"${body}"` : `'${body.replace(/'/g, "\\'")}'`;
 };
 
-/** As `textOf`, with strings in quotes. */
+/** Equals `textOf`, except that strings are in quotes. */
 const insideText = (value: unknown): string => (typeof value === 'string' ? quoted(value) : textOf(value));
 
 /** Null is `None`, true is `True`, a whole number has no point, and the rest prints as in Python. */

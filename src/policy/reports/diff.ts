@@ -30,7 +30,7 @@ const byGroup = (members: readonly PersonaMember[]): Change['who'] =>
       .filter(([, roles]) => roles.length > 0),
   );
 
-/** Keeps the order of the first values. */
+/** Groups keep the order of their first values. */
 const gather = <Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] => {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -96,7 +96,7 @@ export const diffPolicies = (before: Policy, after: Policy, members: readonly Pe
   return { cells, changed: found.length, changes };
 };
 
-/** Ascending: a role includes those below it. */
+/** The order is ascending: a role includes those below it. */
 const ladder = ['reader', 'member', 'manager', 'admin'] as const;
 
 const rolesText = (roles: readonly string[]): string => {

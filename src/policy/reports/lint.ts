@@ -87,7 +87,7 @@ const ofEach = (rules: Rules, faultsOf: (rule: ActiveRule) => readonly Fault[]):
 
 /** `strict` refuses these; `compat` warns and decides as oslo.policy does. */
 export const dangersOf = (rules: Rules, words: Vocabulary | undefined): RuleFault[] => [
-  // A test checks the built-in texts, not every start.
+  // A test checks the built-in texts, so no start does.
   ...ofEach(rules, (rule) => (rule.from === 'default' ? [] : strictFaults(rule, words))),
   ...undefinedFaults(rules),
   ...tangleFaults(rules),
@@ -101,7 +101,7 @@ const overgrown = (rules: Rules): RuleFault[] => {
   return [{ rule, ...fault(`it comes to more than ${mostChecks} checks by its references`, 'refer to fewer rules') }];
 };
 
-/** Refused in any mode. `remote`: remote checks are enabled. */
+/** These faults refuse a set in any mode. `remote`: remote checks are enabled. */
 export const refusalsOf = (rules: Rules, remote: boolean): RuleFault[] => [
   ...overgrown(rules),
   ...ofEach(rules, ({ refused }) => refused),

@@ -38,7 +38,7 @@ const personaWith = (group: PersonaGroup, name: string, roles: readonly string[]
 
 const persona = (group: PersonaGroup, role: PersonaRole): Caller => personaWith(group, role, expandRoles([role]));
 
-/** A caller with reader and an operator's role. */
+/** Returns a caller with the roles reader and `role`. */
 export const customPersona = (group: PersonaGroup, role: string): Caller => personaWith(group, role, ['reader', role]);
 
 /** Admins of an unrelated project and of another one, by column title. */

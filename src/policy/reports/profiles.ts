@@ -15,7 +15,7 @@ export const createRule = /^baremetal:(?:node|runbook):create(?::self_owned_node
 /** Unrestricted allocations take nodes of every project, so system callers make none. */
 const reserves = /^baremetal:allocation:create(?:_restricted)?$/;
 
-/** Owner key by kind of rule. */
+/** Owner key of an object, by kind of rule. */
 const owners = [
   { about: /^(?:baremetal|temper):runbook:/, key: 'runbook.owner', helper: 'unowned_runbook' },
   { about: /^baremetal:allocation:/, key: 'allocation.owner', helper: 'unowned_allocation' },

@@ -137,9 +137,9 @@ type Guarded = {
   readonly says: string;
   /** In Ironic, callers who may change this field may change it. */
   readonly field: keyof typeof fieldRules;
-  /** Rule of set temper; operators only if absent. */
+  /** Text in set temper; operators only if absent. */
   readonly temper?: string;
-  /** Rule of set closed; as in Ironic if absent. */
+  /** Text in set closed; as in Ironic if absent. */
   readonly closed?: string;
 };
 
