@@ -75,7 +75,7 @@ const whyText = ({ code, reason }: Rollout): string => {
   return why === '' ? '' : `: ${plainText(why)}`;
 };
 
-/** Only before the start does it add that nothing was changed. */
+/** The text adds that nothing was changed, but only before the start. */
 export const planText = (rollout: Rollout): string => {
   const { summary, plan_hash = '', started_at } = rollout;
   if (!summary) return `${rollout.uuid}  ${plainText(rollout.state)}  ${plainText(workText(rollout))}\n`;
