@@ -1,9 +1,9 @@
 /**
- * Reads bodies of requests and answers into one buffer that grows. To keep the pieces would cost what their sender likes: a piece
- * of one byte takes some 150 bytes of memory in Node.
+ * Reads the bodies of requests and answers into one growing buffer. A list of the pieces would let the sender choose the cost: a piece
+ * of one byte takes about 150 bytes of memory in Node.
  */
 
-/** A body went on beyond what is read of it. */
+/** A body is longer than its limit. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
   readonly code = 'ANSWER_TOO_LONG';
@@ -13,25 +13,25 @@ export class AnswerTooLong extends Error {
 }
 
 const firstBytes = 4_096;
-/** A sender that announces more than it sends makes a buffer of at most so many times what came. */
+/** A buffer of the announced length is at most this many times what has arrived, in case the sender announces more than it sends. */
 const trustedTimes = 8;
 
-/** The size of the next buffer: the announced one as soon as a part of it has come, so that a long body is copied few times. */
+/** The size of the next buffer. It takes the announced length early, so that a long body is copied few times. */
 const grownSize = (size: number, before: number, { most, announced = 0 }: Room): number => {
   const wanted = announced >= size && announced <= trustedTimes * size ? announced : Math.max(size, 2 * before);
   return Math.min(most, wanted);
 };
 
 type Room = {
-  /** Bytes that are read. */
+  /** Limit in bytes. */
   readonly most: number;
-  /** Bytes that the sender said it sends. */
+  /** Bytes that the sender announced. */
   readonly announced?: number;
 };
 
 /**
- * All bytes of a body. Throws AnswerTooLong as soon as more than `most` have come, and what the body fails with. It leaves the
- * body before its end then, which ends what sends it.
+ * All bytes of a body. Throws AnswerTooLong after `most` bytes, and any error of the body itself. On AnswerTooLong it leaves the
+ * iterator early, which closes the body's source.
  */
 export const bytesWithin = (body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> =>
   gathered(body, { most });
@@ -54,25 +54,25 @@ const gathered = async (body: AsyncIterable<Uint8Array>, room: Room): Promise<Ui
   return bytes.subarray(0, size);
 };
 
-/** The text of an answer, which is UTF-8. Throws as bytesWithin does. */
+/** The text of an answer in UTF-8. Throws like bytesWithin. */
 export const textWithin = async ({ body }: Pick<Response, 'body'>, most: number): Promise<string> =>
   body ? new TextDecoder().decode(await bytesWithin(body as unknown as AsyncIterable<Uint8Array>, most)) : '';
 
 /** A readable stream of Node, such as a request. */
 export type Incoming = { iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterableIterator<Uint8Array> };
 
-/** As bytesWithin, and leaves the connection open: a request that is refused gets an answer. */
+/** Like bytesWithin, but keeps the connection open, because a refused request still gets an answer. */
 export const requestBytes = (request: Incoming, most: number, announced?: number): Promise<Uint8Array> =>
   gathered(request.iterator({ destroyOnReturn: false }), { most, ...(announced && { announced }) });
 
-/** Reads the rest of a request that is refused, and drops it: a sender reads its answer after it has sent all. */
+/** Reads and drops the rest of a refused request: many senders read the answer only after they have sent everything. */
 export const dropRest = async (request: Incoming): Promise<void> => {
   try {
     for await (const _ of request.iterator({ destroyOnReturn: false }));
   } catch {
-    // Its connection has ended.
+    // The connection has ended.
   }
 };
 
-/** What is read at most of the API's answers by its clients, bytes: V8 makes no longer text, so that no page of a list is longer. */
+/** Bytes that clients read of an API answer at most. V8 makes no longer text, so no page of a list is longer. */
 export const longestApiAnswer = 512 * 1024 * 1024;

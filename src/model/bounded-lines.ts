@@ -1,15 +1,15 @@
-/** Bounds the log lines that one sender causes: a few a minute are written, and one says how many more there were. */
+/** Bounds the log lines that one sender causes: some lines a minute, then one line with the number of the omitted ones. */
 
-/** Lines of one kind that one sender causes in a minute: enough to see what is wrong, and for how many of its requests. */
+/** Lines of one kind per sender and minute: enough to see the fault and how many requests it affects. */
 export const linesAMinute = 20;
-/** Causes that are counted apart at once; others count as one. */
+/** Causes that are counted separately at one time; further ones share one count. */
 const causesAtMost = 1_000;
 const others: Cause = { sender: 'others' };
 const minuteMs = 60_000;
 
 type Facts = Readonly<Record<string, unknown>>;
 type Write = (message: string, facts: Facts) => void;
-/** Whose line it is, and of what kind. */
+/** The sender and the kind of a line. */
 type Cause = Readonly<Record<string, string>>;
 
 /** @returns writes a line, or counts it */

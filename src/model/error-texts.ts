@@ -1,6 +1,6 @@
-/** What an error body, or a connection that failed, says to people: the same for every client of the API. */
+/** Readable texts for error bodies and failed connections, the same in every client of the API. */
 
-/** The object that a text is in JSON; undefined for anything else. */
+/** The text parsed as a JSON object, otherwise undefined. */
 export const jsonObject = (text: string): Record<string, unknown> | undefined => {
   try {
     const read: unknown = JSON.parse(text);
@@ -10,7 +10,7 @@ export const jsonObject = (text: string): Record<string, unknown> | undefined =>
   }
 };
 
-// JSON within a string is opened however deep it lies, a plain string is the text.
+// JSON within a string is parsed at any depth; a plain string is the text.
 const sentenceIn = (value: unknown): string | undefined => {
   const body = typeof value === 'string' ? jsonObject(value) : value;
   if (body === undefined || body === null) return typeof value === 'string' && value !== '' ? value : undefined;
@@ -18,13 +18,13 @@ const sentenceIn = (value: unknown): string | undefined => {
   return [error_message, faultstring, description, error, message].map(sentenceIn).find((text) => text !== undefined);
 };
 
-/** The text for people in an error body; undefined where it is no JSON object, or says nothing. */
+/** The readable text of an error body; undefined if the body is no JSON object or has no such text. */
 export const errorSentence = (body: string): string | undefined => {
   const read = jsonObject(body);
   return read && sentenceIn(read);
 };
 
-/** What went wrong on the way, in a few words; fetch hides it in the cause. */
+/** A short reason of a failed connection; fetch hides it in the cause. */
 export const fetchReason = (thrown: unknown): string => {
   const { cause, name, message } = thrown as Error & { cause?: { code?: string; message?: string } };
   if (name === 'TimeoutError') return 'it took too long';

@@ -1,18 +1,18 @@
-/** The closed list of what can go wrong, with a text for the caller and the facts for the log. */
+/** The closed list of errors, with a text for the caller and facts for the log. */
 
 type ErrorRow = {
-  /** HTTP status when it reaches the wire. */
+  /** HTTP status in the API's answer. */
   readonly status: number;
-  /** Whether an activity that fails so is tried again. */
+  /** True if Temporal retries an activity that fails with this error. */
   readonly retry: boolean;
-  /** The attempt at which it is final all the same: what answers wrongly for so long goes on doing so. */
+  /** The attempt that is final in spite of `retry`: a persistent wrong answer is unlikely to change. */
   readonly attempts?: number;
-  /** Text for the caller: never a secret, never a stack. `{name}` is filled from the facts. */
+  /** Text for the caller, without secrets or stacks. `{name}` is filled from the facts. */
   readonly says: string;
 };
 
 export const errors = {
-  // The request itself.
+  // The request.
   MalformedBody: { status: 400, retry: false, says: 'The request body is not valid JSON: {reason}.' },
   UnreadableBody: { status: 400, retry: false, says: 'The request body could not be read: {reason}.' },
   BodyTooDeep: { status: 400, retry: false, says: 'The request body is nested deeper than {limit} levels.' },
@@ -65,7 +65,7 @@ export const errors = {
     says: 'An unexpected error occurred; the log has it under request {request_id}.',
   },
 
-  // Who and may.
+  // Identity and permissions.
   EngineUnavailable: {
     status: 503,
     retry: true,
@@ -94,13 +94,13 @@ export const errors = {
   Unauthenticated: { status: 401, retry: false, says: 'The request you have made requires authentication.' },
   IdentityUnavailable: { status: 503, retry: true, says: 'The identity service did not answer; try again shortly.' },
   PolicyDenied: { status: 403, retry: false, says: 'Access was denied to the following resource: {rule}' },
-  /** As above, where there is something to say that helps. */
+  /** The same with a hint for the caller. */
   PolicyDeniedFor: {
     status: 403,
     retry: false,
     says: 'Access was denied to the following resource: {rule}. {reason}',
   },
-  /** Refused by something else than a rule. */
+  /** Refusals that come from no policy rule. */
   Forbidden: { status: 403, retry: false, says: '{reason}' },
   IdentityFileInvalid: { status: 500, retry: false, says: 'The identity file {file} cannot be used: {reason}' },
   NoShadowPolicy: {
@@ -172,7 +172,7 @@ export const errors = {
   MarkerNotFound: { status: 404, retry: false, says: 'The marker {marker} could not be found.' },
   Duplicate: { status: 409, retry: false, says: 'A {resource} with {field} {value} already exists.' },
   NodeLocked: { status: 409, retry: true, says: 'Node {node} is busy; try again when its run ends.' },
-  // The run waits for the end of a freeze by itself; the engine does not try meanwhile.
+  // The run itself waits for the end of a freeze, so Temporal must not retry meanwhile.
   NodeFrozen: {
     status: 409,
     retry: false,
@@ -379,7 +379,7 @@ export const errors = {
     retry: false,
     says: 'Discovered machine {machine} could not be found.',
   },
-  // The agent asks again after a 5xx and a 409: openstack/ironic-python-agent:ironic_python_agent/inspector.py
+  // The agent retries after a 5xx and a 409, hence 400: openstack/ironic-python-agent:ironic_python_agent/inspector.py
   DiscoveryRefused: {
     status: 400,
     retry: false,
@@ -433,7 +433,7 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** An error of the list. Compare `code`, not class: class identity survives neither the workflow sandbox nor the wire. */
+/** An error of the list. Compare `code`, not the class: class identity survives neither the workflow sandbox nor serialization. */
 export class TemperError extends Error {
   override readonly name = 'TemperError';
   constructor(
@@ -449,14 +449,14 @@ export class TemperError extends Error {
   get retry(): boolean {
     return errors[this.code].retry;
   }
-  /** Whether an activity that fails so at an attempt, counted from 1, is tried once more. */
+  /** True if Temporal retries an activity that fails with this error at an attempt, counted from 1. */
   retryAfter(attempt: number): boolean {
     const { retry, attempts }: ErrorRow = errors[this.code];
     return retry && (attempts === undefined || attempt < attempts);
   }
 }
 
-/** What only some refusals have to add: a sentence with a blank before it, or nothing. */
+/** Facts that only some refusals have. Each renders as a sentence after a blank, or as an empty text. */
 const additions: readonly string[] = ['instead', 'way'];
 
 /** The caller's text of an error, its placeholders filled from the facts. */
@@ -466,18 +466,18 @@ export const say = (code: ErrorCode, facts: Facts = {}): string =>
     return additions.includes(key) ? '' : `{${key}}`;
   });
 
-/** What a thrown value says, whatever it is; it may hold secrets. */
+/** The message of any thrown value. It may hold secrets. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** Throws an error of the list; typed `never`, so that it can end an expression. */
+/** Throws an error of the list. Its type `never` lets it end an expression. */
 export const raise = (code: ErrorCode, facts: Facts = {}, options?: { cause?: unknown }): never => {
   throw new TemperError(code, facts, options);
 };
 
-/** Throws InvalidInput: which field of a request is wrong, and how. */
+/** Throws InvalidInput. */
 export const invalidInput = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
-/** Whether something thrown is an error of the list, and optionally this one. */
+/** True if a thrown value is an error of the list, optionally with this code. */
 export const isTemperError = (thrown: unknown, code?: ErrorCode): thrown is TemperError =>
   thrown instanceof Error &&
   thrown.name === 'TemperError' &&

@@ -1,8 +1,8 @@
-/** Reads server-sent events from a body, however it was cut, as html.spec.whatwg.org section 9.2.6 has them. */
+/** Reads server-sent events from a body cut at any place, as in html.spec.whatwg.org section 9.2.6. */
 
 export type StreamEvent = { readonly id: string | null; readonly event: string; readonly data: string };
 
-// In characters. Nothing we are sent is longer; an event without end must not fill the memory.
+// In characters, longer than any event of Temper. An event without end must not fill the memory.
 const longestEvent = 1024 * 1024;
 
 const lineField = (line: string): readonly [string, string] => {
@@ -18,13 +18,13 @@ const eventOf = (lines: readonly string[]): StreamEvent | undefined => {
   return { id: last('id') ?? null, event: last('event') ?? 'message', data: data.join('\n') };
 };
 
-/** Takes a body piece by piece. @returns what gives the events that a piece has completed; it throws where an event has no end */
+/** Parses a body piece by piece. @returns the events that a piece completes; it throws if an event is too long */
 export const createEventReader = (): ((piece: Uint8Array) => StreamEvent[]) => {
   const decoder = new TextDecoder();
   let [rest, lines, held] = ['', [] as string[], 0];
   return (piece) => {
     rest += decoder.decode(piece, { stream: true });
-    // A carriage return at the end may be the first half of a line's end.
+    // A carriage return at the end may be the first half of a CRLF.
     const complete = rest.split(/\r\n|\n|\r(?!$)/);
     rest = complete.pop()!;
     const events: StreamEvent[] = [];
@@ -42,7 +42,7 @@ export const createEventReader = (): ((piece: Uint8Array) => StreamEvent[]) => {
   };
 };
 
-/** The events of a body; one that its end cut off is dropped. */
+/** The events of a body. A last event without its end is dropped. */
 export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   const read = createEventReader();
   for await (const piece of body) yield* read(piece);

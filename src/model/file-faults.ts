@@ -1,4 +1,4 @@
-/** What a file system refuses, in words that an operator can act on. */
+/** Errors of the file system as texts that an operator can act on. */
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not',
@@ -13,14 +13,14 @@ const reasons: Readonly<Record<string, string>> = {
 
 type SystemFault = { readonly code?: unknown; readonly path?: unknown };
 
-/** What follows "could not be read" or "could not be written", with the system's own code: `: the disk is full (ENOSPC)`. */
+/** The text after "could not be read" or "could not be written", with the system's code: `: the disk is full (ENOSPC)`. */
 export const fileReason = (thrown: unknown): string => {
   const { code } = (thrown ?? {}) as SystemFault;
   if (typeof code !== 'string') return ' (unknown error)';
   return Object.hasOwn(reasons, code) ? `: ${reasons[code]} (${code})` : ` (${code})`;
 };
 
-/** A sentence about a refusal of the file system; undefined for every other error. */
+/** A sentence about an error of the file system; undefined for every other error. */
 export const fileFault = (thrown: unknown): string | undefined => {
   const { code, path } = (thrown ?? {}) as SystemFault;
   const known = typeof code === 'string' && Object.hasOwn(reasons, code);

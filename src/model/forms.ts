@@ -1,24 +1,24 @@
-/** Reads a form that a browser posts: within its bounds, into one buffer however it is cut into pieces. */
+/** Reads a form that a browser posts, within limits, into one buffer. */
 import { AnswerTooLong, dropRest, type Incoming, requestBytes } from './bodies';
 
-/** Bytes. The largest honest form of the console holds a node's documents, some ten thousand. */
+/** Bytes. The largest real form of the console has about ten thousand, for a node's documents. */
 const largestForm = 512 * 1024;
-/** Its fields; more are no form of the console's. */
+/** Fields; no form of the console has more. */
 const mostFields = 1_000;
 
 type FormFields = Readonly<Record<string, string | string[]>>;
 type FormRequest = Incoming & {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Set where a form came. */
+  /** Set if the request has a form. */
   body?: FormFields;
 };
 
 const fault = (status: number): Error => Object.assign(new Error('the form cannot be read'), { status });
 
-/** Throws what has the status of its refusal. */
+/** Throws an error with the status of the refusal. */
 const formOf = async (request: FormRequest): Promise<FormFields | undefined> => {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(`${request.headers['content-type']}`)) return undefined;
-  // No browser packs a form.
+  // No browser compresses a form.
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') throw fault(415);
   const text = new TextDecoder().decode(await requestBytes(request, largestForm));
   if (text.split('&', mostFields + 1).length > mostFields) throw fault(413);

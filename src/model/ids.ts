@@ -1,4 +1,4 @@
-/** Branded identifiers, so that a node's id cannot be passed where a run's is meant. */
+/** Branded identifiers: the id of a node does not compile as the id of a run. */
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -9,7 +9,7 @@ export type RunbookUuid = Branded<'RunbookUuid'>;
 export type RunUuid = Branded<'RunUuid'>;
 export type AllocationUuid = Branded<'AllocationUuid'>;
 export type LeaseUuid = Branded<'LeaseUuid'>;
-/** `runs.batch` holds it. */
+/** The type of `runs.batch`. */
 export type RolloutUuid = Branded<'RolloutUuid'>;
 export type FreezeUuid = Branded<'FreezeUuid'>;
 export type ProjectId = string;
@@ -17,14 +17,14 @@ export type ProjectId = string;
 const uuidForm =
   /^(?:urn:)?(?:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i;
 
-/** The canonical 36-character form of anything a client may call a UUID (dashes, braces, urn prefix and case are free), or undefined. */
+/** The canonical 36-character form of any spelling of a UUID (dashes, braces, urn prefix and case are free), or undefined. */
 export const asUuid = (text: string): string | undefined => {
   const parts = uuidForm.exec(text.trim());
   return parts ? parts.slice(1).join('-').toLowerCase() : undefined;
 };
 
-/** A logical name as the wire allows it: 1-255 characters of the unreserved URL set. */
+/** True if a text is a logical name as Ironic allows it: 1 to 255 unreserved URL characters. */
 export const isLogicalName = (text: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(text);
 
-/** Whether a text is a MAC address with colons, in any case. */
+/** True if a text is a MAC address with colons, in any case. */
 export const isMac = (text: string): boolean => /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text);

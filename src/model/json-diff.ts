@@ -1,4 +1,4 @@
-/** What changed between two JSON values, as a JSON patch. Pure. */
+/** The difference between two JSON values as a JSON patch. Pure. */
 import { isDocument, type Json } from './document';
 import { partners } from './partners';
 
@@ -7,12 +7,12 @@ export type Change =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * Beyond so many characters of a path the value there is replaced as a whole: a path stands in each change below it, and the keys that
- * it is made of may be as long as a body. The deepest path in a step of the catalogue has 60.
+ * Below a path longer than this (characters), the value is replaced as a whole. Each change repeats its path, and a key may be as long
+ * as a body. The deepest path in a step of the catalogue has 60.
  */
 const longestPath = 400;
 
-/** What identifies a member of a list: the name of a BIOS setting, a component of firmware or a step. */
+/** The identity of a list's member: the name of a BIOS setting, a firmware component or a step. */
 const nameOfMember = (member: Json): string | undefined => {
   if (!isDocument(member)) return undefined;
   const { interface: of, step, name, component } = member;
@@ -21,21 +21,21 @@ const nameOfMember = (member: Json): string | undefined => {
   return typeof component === 'string' ? `component ${component}` : undefined;
 };
 
-/** What a member holds, but for the number of a step, which changes with each step before it. */
+/** The content of a member without its `order`, because each inserted step changes the numbers of all later ones. */
 const heldBy = (member: Json): string => {
   const { order: _, ...held } = isDocument(member) ? member : { member };
   return JSON.stringify(held);
 };
 
-/** By what members are the same: by all that they hold, then by name. */
+/** Keys for matching members: first the whole content, then the name. */
 const keysOf = (member: Json): readonly [string, string] => {
   const held = heldBy(member);
   return [held, nameOfMember(member) ?? `value ${held}`];
 };
 
-/** Positions of a longest part of these numbers that increases. */
+/** Positions of a longest increasing subsequence. */
 const longestIncreasing = (numbers: readonly number[]): number[] => {
-  // By length, the position where the smallest end of an increasing part of that length is.
+  // For each length, the position of the smallest end of an increasing subsequence of that length.
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
   for (const [position, value] of numbers.entries()) {
@@ -55,15 +55,15 @@ const longestIncreasing = (numbers: readonly number[]): number[] => {
 
 type Pair = readonly [before: number, after: number];
 
-/** The members that both lists hold, in the order that both have them in. */
+/** The members of both lists, without those that have moved. */
 const inBoth = (before: readonly (readonly string[])[], after: readonly (readonly string[])[]): Pair[] => {
   const both = partners(before, after).flatMap((at, place): Pair[] => (at === undefined ? [] : [[at, place]]));
   return longestIncreasing(both.map(([at]) => at)).map((position) => both[position]!);
 };
 
 /**
- * What both lists hold, with the end of both behind it. Of several members with one name, those that hold the same are the same; if
- * they are so in another order, the members are taken by name alone.
+ * The members of both lists, and the end of both as a last pair. Among members with one name, equal content matches first. If the order
+ * of these differs, the name alone decides.
  */
 const keptOf = (before: readonly Json[], after: readonly Json[]): Pair[] => {
   const [was, is] = [before.map(keysOf), after.map(keysOf)];
@@ -72,7 +72,7 @@ const keptOf = (before: readonly Json[], after: readonly Json[]): Pair[] => {
   return [...(held.length >= named.length ? held : named), [before.length, after.length]];
 };
 
-/** Whether one may have become the other: both have no name, so that a comparison of what is in them says more than a replacement. */
+/** True if neither has a name: a comparison of their contents is then more useful than a replacement. */
 const mayBeSame = (one: Json, other: Json): boolean =>
   nameOfMember(one) === undefined && nameOfMember(other) === undefined;
 
@@ -98,7 +98,7 @@ class Changes {
       else this.found.push({ op: 'add', path: below(key), value: after[key] });
   }
 
-  /** What lies between members that both hold is compared place by place; an index is that in the list as changed so far. */
+  /** Compares the members between two kept ones by position. An index refers to the list as changed so far. */
   private lists(before: readonly Json[], after: readonly Json[], path: string): void {
     let [was, is] = [0, 0];
     for (const [keptBefore, keptAfter] of keptOf(before, after)) {
@@ -114,8 +114,8 @@ class Changes {
 }
 
 /**
- * The changes that make one value of another. Members of lists are compared by name, so that this takes time and room in proportion
- * to both values, whatever they hold; what it finds is right, and not always the shortest.
+ * The changes that turn one value into another. Matching by name keeps time and memory proportional to both values. The patch is
+ * correct, but not always the shortest.
  */
 export const changesBetween = (before: Json, after: Json): Change[] => {
   const changes = new Changes();

@@ -1,13 +1,13 @@
-/** Numbers of a JSON text that are not kept as they came. */
+/** Numbers of a JSON text that lose precision when parsed. */
 
-// Texts are passed over; a whole number has neither a point nor an exponent.
+// The first alternative skips texts. A whole number has neither a point nor an exponent.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const wholeNumber = /^-?\d+$/;
-// 2^53 has sixteen digits: most texts hold no run of so many.
+// 2^53 has sixteen digits. Most texts have no such run of digits and need no scan.
 const manyDigits = /\d{16}/;
 
 /**
- * The first whole number beyond 2^53, of which a reader that keeps doubles changes the last digits; undefined where there is none.
+ * The first whole number beyond 2^53, whose last digits change when it is parsed as a double; otherwise undefined.
  * @param text valid JSON
  */
 export const inexactInteger = (text: string): string | undefined => {

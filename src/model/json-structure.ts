@@ -1,16 +1,16 @@
-/** How a JSON text is built, read from its bytes before it is parsed: the cost of parsing follows from that. */
+/** The structure of a JSON text, counted from its bytes before it is parsed, because the cost of parsing depends on it. */
 
 export type StructureLimits = {
-  /** Lists and objects within one another. */
+  /** Nesting of lists and objects. */
   readonly depth: number;
-  /** Values, lists and objects counted too. */
+  /** Values, including lists and objects. */
   readonly values: number;
 };
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, openObject, closeList, closeObject] = [0x5b, 0x7b, 0x5d, 0x7d];
 
-/** Where the text that begins at a quote ends: the index after its closing quote, or the end of the bytes. */
+/** The index after the closing quote of the text that begins at `from`, or the end of the bytes. */
 const afterText = (bytes: Uint8Array, from: number): number => {
   for (let end = bytes.indexOf(quote, from + 1); end >= 0; end = bytes.indexOf(quote, end + 1)) {
     let escapes = 0;
@@ -20,17 +20,17 @@ const afterText = (bytes: Uint8Array, from: number): number => {
   return bytes.length;
 };
 
-/** A JSON text as its bytes show it. */
+/** Counts of a JSON text. */
 type Structure = {
-  /** The limit that it goes beyond, from where it was not read on. */
+  /** The exceeded limit; counting stops there. */
   readonly fault?: keyof StructureLimits;
-  /** Keys of all its objects, those that come twice in one object counted twice. */
+  /** Keys of all objects, with duplicates. */
   readonly keys: number;
 };
 
 /**
- * What the bytes of a text say of its structure. An empty list or object counts as two values. Bytes that are no JSON are counted
- * all the same, and it takes time in proportion to their number whatever they are.
+ * Counts the structure of a text. An empty list or object counts as two values. Invalid JSON is counted too. The time is linear in the
+ * bytes for every input.
  * @param bytes UTF-8
  */
 export const structureOf = (bytes: Uint8Array, limits: StructureLimits): Structure => {
@@ -59,6 +59,6 @@ export const structureOf = (bytes: Uint8Array, limits: StructureLimits): Structu
   return { keys };
 };
 
-/** Which limit the structure of a text goes beyond, as `structureOf` counts; undefined where none. */
+/** The limit that a text exceeds, counted as in `structureOf`; undefined if none. */
 export const structureFault = (bytes: Uint8Array, limits: StructureLimits): keyof StructureLimits | undefined =>
   structureOf(bytes, limits).fault;

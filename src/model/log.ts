@@ -1,8 +1,8 @@
-/** What takes a program's log lines; each room is given one. */
+/** The log's interface; each room receives an implementation. */
 
 type Write = (message: string, facts?: Readonly<Record<string, unknown>>) => void;
 
 export type Log = { readonly info: Write; readonly warn: Write };
 
-/** A log that also takes what an operator must look at. */
+/** A log with a level for faults that an operator must look at. */
 export type ErrorLog = Log & { readonly error: Write };

@@ -1,4 +1,4 @@
-/** Which members of two lists are the same ones, if a name may stand in a list more than once. Pure. */
+/** Matches the members of two lists in which a name may occur more than once. Pure. */
 
 type Keys = readonly (readonly string[])[];
 
@@ -14,10 +14,10 @@ const placesByKey = (keys: Keys, nth: number, isFree: (place: number) => boolean
 };
 
 /**
- * For each member of a list, its place in the list before; undefined if it was not there. Members with the same first key are the same,
- * then those of the rest with the same next key. Several of one key are the same in the order of both lists.
- * @param before the keys of each member, as many for each
- * @param sure leaves out the members of a key that stands in one list more often than in the other
+ * For each member of `after`, its index in `before`, or undefined. Members match by their first key, the remaining ones by the next key.
+ * Members with equal keys match in the order of both lists.
+ * @param before the keys of each member, the same number for each
+ * @param sure leaves a key unmatched if its number of members differs between the lists
  */
 export const partners = (before: Keys, after: Keys, { sure = false } = {}): (number | undefined)[] => {
   const found: (number | undefined)[] = after.map(() => undefined);

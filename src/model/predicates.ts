@@ -1,13 +1,13 @@
-/** A list's filter as data: policy returns it, inventory renders it to SQL, and neither knows the other. */
+/** A list's filter as data. The policy room returns it and the inventory room renders it to SQL, so that neither depends on the other. */
 
 export type Predicate =
   | { readonly is: 'true' }
   | { readonly is: 'false' }
   /** A column equals a value. A null value or a null column never matches. */
   | { readonly is: 'equals'; readonly column: string; readonly value: string | boolean | number }
-  /** A column equals one of the values; none of an empty list. */
+  /** A column equals one of the values; an empty list never matches. */
   | { readonly is: 'among'; readonly column: string; readonly values: readonly string[] }
-  /** A text column holds this text somewhere, as it is written. */
+  /** A text column contains this text, without wildcards. */
   | { readonly is: 'contains'; readonly column: string; readonly value: string }
   | { readonly is: 'null'; readonly column: string }
   | { readonly is: 'not'; readonly of: Predicate }
@@ -35,7 +35,7 @@ export const or = (...any: Predicate[]): Predicate => {
 export const not = (of: Predicate): Predicate =>
   of.is === 'true' ? never : of.is === 'false' ? always : { is: 'not', of };
 
-/** What a predicate says of one row; the meaning that its SQL must agree with. */
+/** The result of a predicate for one row. The rendered SQL must agree with it. */
 export const matches = (predicate: Predicate, row: Readonly<Record<string, unknown>>): boolean => {
   switch (predicate.is) {
     case 'true':
@@ -60,8 +60,8 @@ export const matches = (predicate: Predicate, row: Readonly<Record<string, unkno
 };
 
 /**
- * A weaker condition over other columns, that holds wherever the predicate does: for a store that narrows rows down by an
- * index before it looks at each. What is said of a column without another name, and every negation, becomes `true`.
+ * A weaker condition over other columns, true for every row that the predicate matches. PostgreSQL narrows rows by an index with it
+ * before it checks each row. Conditions on columns without a counterpart, and every negation, become `true`.
  */
 export const implied = (predicate: Predicate, columns: Readonly<Record<string, string>>): Predicate => {
   switch (predicate.is) {

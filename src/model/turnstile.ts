@@ -1,12 +1,12 @@
-/** Bounds what is under way at once by a key, such as an address or a URL: what is beyond is turned away, or waits in order. */
+/** Limits concurrent work per key, such as an address or a URL. Excess work is refused, or waits in order. */
 
 export type Turnstile = {
-  /** Takes a place; false where this key has all of its places. */
+  /** Takes a place; false if all places of the key are taken. */
   enter(key: string): boolean;
   leave(key: string): void;
 };
 
-/** @param most places of each key; a key without a place taken needs no memory */
+/** @param most places of each key; a key without a taken place uses no memory */
 export const createTurnstile = (most: number): Turnstile => {
   const inside = new Map<string, number>();
   return {
@@ -24,32 +24,32 @@ export const createTurnstile = (most: number): Turnstile => {
   };
 };
 
-/** Gives a place back, or leaves the line; harmless to repeat. */
+/** Gives a place back, or leaves the queue; idempotent. */
 export type Leave = () => void;
 
 export type Turns<Key> = {
-  /** Begins at once where the key has a place and nothing waits, and otherwise when its turn comes. */
+  /** Begins at once if the key has a free place and nothing waits; otherwise in its turn. */
   take(key: Key, begin: (leave: Leave) => void): Leave;
 };
 
-/** How much of one key begins before all else has its turn. */
+/** Limits the time that one key's work begins before other work of the process runs. */
 export type Pace = {
   readonly now: () => number;
-  /** Milliseconds; of 0 one begins. */
+  /** Milliseconds; with 0 one begins per slice. */
   readonly slice: () => number;
-  /** Calls when the process has read what came meanwhile. */
+  /** Calls after the process has read pending input. */
   readonly later: (call: () => void) => void;
 };
 
 type Line = {
   inside: number;
-  /** When the first of this slice began; undefined where none has. */
+  /** Start of the current slice; undefined outside one. */
   since: number | undefined;
   readonly waiting: Set<() => void>;
 };
 
 /**
- * The same with a line. `p-limit` does not let go of work that waits, so that what comes and leaves would fill its line.
+ * A turnstile with a queue. `p-limit` cannot drop waiting work, so abandoned work would fill its queue.
  * @param most places of each key
  */
 export const createTurns = <Key>(most: number, { now, slice, later }: Pace): Turns<Key> => {
