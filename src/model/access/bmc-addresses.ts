@@ -1,4 +1,4 @@
-/** Where a BMC may live: reading its address from driver_info, and matching addresses against the networks an operator allows. */
+/** BMC addresses: parsing them from driver_info, and matching them against the networks that an operator allows. */
 
 import ipaddr from 'ipaddr.js';
 import { raise } from '../errors';
@@ -8,28 +8,31 @@ import { isGiven, numberOf } from './ipmi-info';
 
 /** A parsed BMC address. `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
 export type BmcAddress = {
-  /** `scheme://host:port` as requests need it. */
+  /** `scheme://host:port` for requests. */
   readonly origin: string;
   readonly scheme: 'http' | 'https' | 'ipmi';
   readonly host: string;
   readonly port: number;
   /** Path in front of `/redfish/v1/`. */
   readonly prefix: string;
-  /** `host[:port][/prefix]`: what errors and lanes call this BMC. Never holds credentials. */
+  /** `host[:port][/prefix]`, the name of this BMC in errors and lanes. Never holds credentials. */
   readonly label: string;
 };
 
-/** Characters: a host name has 253, and a path in front of the service root a few dozen. */
+/** Characters: a host name has at most 253, and a path in front of the service root a few dozen. */
 const longestAddress = 2_048;
 
 const defaultPorts = { http: 80, https: 443 } as const;
 
-/** The part of the path before the service root; a caller may paste the service root's own URL. */
+/** The part of the path before the service root. The given URL may include the service root itself. */
 const prefixOf = (path: string): string => withoutLastSlashes(path).replace(/(^|\/)redfish(\/v1)?$/i, '');
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*\.?$/i;
 
-/** IPMI is no URL: a bare host or IP address, and a UDP port of its own. Names and options look alike, so no leading dash. */
+/**
+ * IPMI has no URL: it takes a bare host or IP address and a separate UDP port. A leading dash is refused, since it would look like an
+ * option.
+ */
 const parseIpmiAddress = (
   { ipmi_address, ipmi_port }: Readonly<Record<string, unknown>>,
   refuse: (reason: string, field?: string) => never,
@@ -52,8 +55,8 @@ const parseIpmiAddress = (
 };
 
 /**
- * Reads the address of a driver's BMC: a URL without credentials, query or fragment; the scheme defaults to https.
- * For ipmi a bare host, and `ipmi_port`. Undefined for a driver without BMC. Throws DriverInfoInvalid.
+ * Parses the address of a driver's BMC: a URL without credentials, query or fragment, https by default. For ipmi a bare host, and
+ * `ipmi_port`. Undefined for a driver without BMC. Throws DriverInfoInvalid.
  */
 export const parseBmcAddress = (
   driver_info: Readonly<Record<string, unknown>>,
@@ -86,7 +89,7 @@ export const parseBmcAddress = (
   };
 };
 
-/** An iLO is named by its host, an IPv6 address without brackets too, and a port of its own. */
+/** An iLO's URL from its host (an IPv6 address without brackets too) and a separate port. */
 const iloUrl = (host: string, port: unknown): URL | undefined => {
   const bare = isIpAddress(host) && host.includes(':') ? `[${host}]` : host;
   const given = isGiven(port);
@@ -113,35 +116,35 @@ type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 const longestIp = 45;
 
 /**
- * The one spelling of an address that every reader takes alike: IPv4 as four decimal numbers without leading zeros, IPv6
- * without brackets or zone. Others (octal, hexadecimal, short forms) mean different addresses to different programs.
+ * Parses the one spelling that all programs read alike: IPv4 as four decimal numbers without leading zeros, IPv6 without brackets or
+ * zone. Other forms (octal, hexadecimal, short) mean different addresses to different programs.
  */
 const parseRaw = (text: string): Ip | undefined => {
-  if (text.length > longestIp) return undefined; // what follows takes the square of its length
+  if (text.length > longestIp) return undefined; // the patterns below take quadratic time
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   const hexadecimal = text.replace(/[^:]*\.[^:]*$/, groupsOf);
   return /[%.]/.test(hexadecimal) || !ipaddr.IPv6.isValid(hexadecimal) ? undefined : ipaddr.IPv6.parse(hexadecimal);
 };
 
-/** A dotted tail of an IPv6 address as the two groups it stands for; the library knows it behind `::` and `::ffff:` only. */
+/** The dotted tail of an IPv6 address as two groups. The library accepts it only behind `::` and `::ffff:`. */
 const groupsOf = (dotted: string): string => {
   if (!ipaddr.IPv4.isValidFourPartDecimal(dotted)) return dotted;
   const [a, b, c, d] = ipaddr.IPv4.parse(dotted).octets as [number, number, number, number];
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 };
 
-/** An IPv4 address mapped into IPv6 counts as the IPv4 address it is. */
+/** An IPv4 address mapped into IPv6 becomes the IPv4 address. */
 const unmapped = (ip: Ip): Ip => (isMapped(ip) ? ip.toIPv4Address() : ip);
 const isMapped = (ip: Ip): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress();
 
-/** The address at the other end of a connection, in one spelling: IPv4 mapped into IPv6 as IPv4, and without the name of our own link. */
+/** The address of a connection's peer in one spelling: mapped IPv4 as IPv4, and without the local interface's name (zone). */
 export const peerAddress = (address: string | undefined): string => {
   const text = (address ?? '').replace(/%.*$/, '');
   const ip = parseRaw(text);
   return ip && isMapped(ip) ? unmapped(ip).toString() : text;
 };
 
-/** Whether a text is an IP address (no brackets, no zone). */
+/** True for an IP address without brackets and zone. */
 export const isIpAddress = (text: string): boolean => parseRaw(text) !== undefined;
 
 type Cidr = { readonly ip: Ip; readonly length: number };
@@ -157,10 +160,10 @@ const parseCidr = (text: string): Cidr | undefined => {
   return isMapped(ip) && length >= 96 ? { ip: unmapped(ip), length: length - 96 } : { ip, length };
 };
 
-/** Whether a text is a network in CIDR notation, v4 or v6. */
+/** True for a network in CIDR notation, IPv4 or IPv6. */
 export const isCidr = (text: string): boolean => parseCidr(text) !== undefined;
 
-/** Whether a network holds an address. Anything that is not an address or network is held by nothing. */
+/** True if the network contains the address. False if either of them is invalid. */
 export const cidrContains = (cidr: string, address: string): boolean => {
   const network = parseCidr(cidr);
   const raw = parseRaw(address);
@@ -169,7 +172,7 @@ export const cidrContains = (cidr: string, address: string): boolean => {
   return ip.kind() === network.ip.kind() && ip.match(network.ip, network.length);
 };
 
-/** Throws BmcAddressRefused unless every address lies in one of the networks. No networks: any address will do. */
+/** Throws BmcAddressRefused unless each address lies in one of the networks. An empty list allows every address. */
 export const requireAllowed = (networks: readonly string[], host: string, addresses: readonly string[]): void => {
   if (networks.length === 0) return;
   const allowed = (address: string) => networks.some((cidr) => cidrContains(cidr, address));

@@ -1,4 +1,4 @@
-/** The part of a node that says where its BMC is and how far it is trusted: what stored credentials are bound to. */
+/** The address and the trust of a node's BMC. Stored credentials are bound to them. */
 
 import type { Document } from '../document';
 import { isTemperError } from '../errors';
@@ -7,14 +7,14 @@ import { parseBmcAddress } from './bmc-addresses';
 import { provesItself, wayOf } from './ipmi-info';
 import { trustOf } from './redfish-info';
 
-/** What decides where credentials go, as a value that is stored beside a sealed secret and compared with the node's present one. */
+/** The destination of credentials. It is stored beside a sealed secret and compared with the node's present one. */
 export type BmcSide = {
   readonly driver: string;
-  /** Origin and root path; null where the driver has no address, or the address cannot be read. */
+  /** Origin and root path; null if the driver has no address, or the address is invalid. */
   readonly destination: string | null;
   /** redfish_verify_ca: a boolean, or the path of a CA file. */
   readonly verify_ca?: boolean | string;
-  /** IPMI: whether the BMC proves that it knows the password, and the hops behind it. */
+  /** IPMI: true if the BMC proves possession of the password. `way` has the hops behind it. */
   readonly proves?: boolean;
   readonly way?: string;
 };
@@ -29,7 +29,7 @@ const destinationOf = (driver: DriverName, driver_info: Document): string | null
   }
 };
 
-/** Reads the side of a node; spellings of the same address and trust give equal values. */
+/** The side of a node. Different spellings of the same address and trust give equal values. */
 export const bmcSideOf = ({ driver, driver_info }: { driver: string; driver_info: Document }): BmcSide => {
   const key = isDriver(driver) ? driverRow(driver).addressKey : null;
   if (!isDriver(driver) || key === null) return { driver, destination: null };
@@ -40,21 +40,21 @@ export const bmcSideOf = ({ driver, driver_info }: { driver: string; driver_info
   return { driver, destination, verify_ca: typeof trust === 'boolean' ? trust : trust.path };
 };
 
-/** Beside the address: what decides who gets the credentials, and which changes of it are no loss. */
+/** Fields beside the address that decide who receives the credentials. `kept` is true if a change does not weaken the trust. */
 const trustRows: readonly { readonly field: string; readonly kept: (before: BmcSide, after: BmcSide) => boolean }[] = [
   {
     field: 'redfish_verify_ca',
-    // Only from no trust at all is every change a gain: other authorities may vouch for another BMC.
+    // Every change is an improvement only if nothing was verified before: other authorities may certify another BMC.
     kept: (before, after) => before.verify_ca === false || before.verify_ca === after.verify_ca,
   },
   { field: 'ipmi_protocol_version', kept: (before, after) => after.proves === true || before.proves !== true },
-  // The session's password stays at the address; behind it, commands reach whatever machine the hops name.
+  // The session's password goes only to the address, but commands reach the machine that the hops name.
   { field: 'ipmi_bridging', kept: (before, after) => before.way === after.way },
 ];
 
 /**
- * What of a change sends credentials elsewhere, or to less trust, as the name of a field; undefined where nothing does.
- * An address that is gone or unreadable counts as another one.
+ * The field whose change sends credentials elsewhere or weakens trust; undefined if none does. A missing or invalid address counts as a
+ * different one.
  */
 export const movedField = (before: BmcSide, after: BmcSide): string | undefined => {
   if (before.driver !== after.driver) return 'driver';

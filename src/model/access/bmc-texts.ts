@@ -1,30 +1,30 @@
-/** Texts about a BMC for callers who may not read where it is: host, port and path are taken out, what happened stays. */
+/** Removes the address of a BMC (host, port and path) from texts for callers who may not read it. */
 
-// "The BMC of node n at https://b:8443 ..." and "The BMC https://b:8443 is in use ...", as the list of errors says them.
+// "The BMC of node n at https://b:8443 ..." and "The BMC https://b:8443 is in use ...", as in the list of errors.
 const namedBmc = /\b(BMC of (?:the )?node \S+) at (\S+?)(?=[\s,;]|[.:](?:\s|$)|$)/g;
 const alone = /\b(The BMC) (?!of\b|and\b|is\b|did\b|has\b|was\b|that\b|keeps\b|shows\b|which\b|does\b)(\S+[.:]\S+)/g;
 
 const hiddenAddress = '(address hidden)';
 
-/** What else says where a BMC is, wherever it stands. */
+/** Other texts that reveal a BMC's address. */
 const traces: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*/g, '(path hidden)'],
   [/(?:[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/]+)?\/redfish\b[^\s,;]*/gi, '(path hidden)'],
-  // Node's own words for a name that does not resolve.
+  // Node's message for a name that does not resolve.
   [/\b(ENOTFOUND|EAI_AGAIN) [^\s,;]+/g, `$1 ${hiddenAddress}`],
-  // Its words for a certificate of other names; nodejs/node:lib/tls.js (checkServerIdentity).
+  // Node's message for a certificate of other names; nodejs/node:lib/tls.js (checkServerIdentity).
   [/(does not match certificate's altnames): [^\n;]*/g, `$1 ${hiddenAddress}`],
   [/\[[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi, hiddenAddress],
-  // Versions of firmware have leading zeros where addresses have none.
+  // Firmware versions have leading zeros, addresses have none.
   [/(?<![\w.])(?:0|[1-9]\d{0,2})(?:\.(?:0|[1-9]\d{0,2})){3}(?![\w-])(?::\d{1,5})?/g, hiddenAddress],
   [/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){0,6}::[0-9a-f:.]{0,40}(?![\w])/gi, hiddenAddress],
   [/\(address hidden\):\d{1,5}/g, hiddenAddress],
 ];
 
-/** The host of what an error calls a BMC: an origin, or host and port. */
+/** The host within a BMC's name in an error: an origin, or host and port. */
 const hostOf = (label: string): string => label.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[:/][^\]]*$/, '');
 
-/** The text without where the BMC is; null stays null. */
+/** The text without the BMC's address; null stays null. */
 export const withoutBmc = <Text extends string | null>(text: Text): Text => {
   if (text === null) return text;
   const labels = [...text.matchAll(namedBmc), ...text.matchAll(alone)].map((found) => found[2]!);

@@ -1,11 +1,11 @@
-/** Who is calling, as the identity room established it and the policy room reads it. */
+/** The caller of a request: the identity room creates it and the policy room reads it. */
 
 import { ownValue } from '../own';
 
-/** An application credential, a trust or an access token of OAuth, by its id at the identity service. */
+/** An application credential, a trust or an OAuth access token, by its id at the identity service. */
 export type Delegated = { readonly by: 'application_credential' | 'trust' | 'oauth'; readonly id: string };
 
-/** Credentials in the spelling that policy files use. Absent values are null, never missing. */
+/** Credentials in the spelling of policy files. Absent values are null, never missing. */
 export type Caller = {
   readonly user_id: string | null;
   readonly user_name: string | null;
@@ -16,12 +16,12 @@ export type Caller = {
   /** 'all' for a token of system scope. */
   readonly system_scope: string | null;
   readonly domain_id: string | null;
-  /** Expanded: an admin's list holds manager, member and reader too. */
+  /** Expanded: an admin's list includes manager, member and reader. */
   readonly roles: readonly string[];
   readonly is_admin_project: boolean;
   /**
-   * Projects in which the caller is admin, beside the one of the token; empty unless the installation looks for them. Null
-   * where it does and the identity service could not say: a decision that needs them cannot be made.
+   * Other projects in which the caller is admin; empty unless the installation looks them up. Null if that look-up failed: a decision
+   * that needs them is then impossible.
    */
   readonly admin_projects: readonly string[] | null;
   /** True on the few public routes, which need no login. */
@@ -33,13 +33,13 @@ export type Caller = {
   readonly service_project_domain_id: string | null;
   /** Only the no-auth strategy sets this: every rule passes. */
   readonly all_powerful: boolean;
-  /** What lent the caller its rights for a time, where something did: its owner may take it back. Absent for a login of one's own. */
+  /** The delegation that the caller uses, which its owner may revoke. Absent for a direct login. */
   readonly delegated?: Delegated;
-  /** Which strategy vouched for the caller, for the audit trail. */
+  /** The strategy that authenticated the caller, for the audit trail. */
   readonly strategy: 'keystone' | 'http_basic' | 'static_tokens' | 'noauth' | 'public';
 };
 
-/** A caller about whom nothing is known. */
+/** A caller without any credentials. */
 export const anonymous: Caller = {
   user_id: null,
   user_name: null,
@@ -62,22 +62,22 @@ export const anonymous: Caller = {
   strategy: 'public',
 };
 
-/** Who implies whom; the identity service expands these itself, our own strategies do it with this table. */
+/** Implied roles. The identity service expands these itself; Temper's own strategies use this table. */
 const implied: Readonly<Record<string, readonly string[]>> = {
   admin: ['manager', 'member', 'reader'],
   manager: ['member', 'reader'],
   member: ['reader'],
 };
 
-/** The roles and everything they imply, each once. */
+/** The roles and all implied ones, without duplicates. */
 export const expandRoles = (roles: readonly string[]): string[] => [
   ...new Set(roles.flatMap((role) => [role, ...(ownValue(implied, role.toLowerCase()) ?? [])])),
 ];
 
-/** The project whose quotas a request counts against; null for callers of the system, which have none. */
+/** The project whose quotas a request counts against; null for callers of system scope, which have no quotas. */
 export const quotaProject = ({ system_scope, project_id }: Pick<Caller, 'system_scope' | 'project_id'>) =>
   system_scope === null ? project_id : null;
 
-/** The kind of scope a caller came with. An unscoped token counts as project scope, as the rule engine has it. */
+/** The caller's kind of scope. An unscoped token counts as project scope, as in the rule engine. */
 export const scopeOf = (caller: Caller): 'system' | 'domain' | 'project' =>
   caller.system_scope ? 'system' : caller.domain_id ? 'domain' : 'project';

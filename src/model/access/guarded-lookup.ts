@@ -1,4 +1,4 @@
-/** The guard against connections to addresses that are not allowed: the resolution of a name and the check of it in one act. */
+/** Resolves and checks a host name in one act, against connections to addresses that are not allowed. */
 
 /** The addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -12,9 +12,9 @@ const noAddress = (host: string): Error =>
   Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND', hostname: host });
 
 /**
- * A `lookup` for Node's sockets. What was checked is what is connected to, so a name that changes cannot slip by. Sockets ask it
- * for names only: a literal address is the caller's to check.
- * @param check throws where one of the addresses may not be connected to
+ * A `lookup` for Node's sockets. The socket connects to the checked addresses, so DNS rebinding cannot bypass the check. Sockets call it
+ * for names only: the caller must check a literal address.
+ * @param check throws if a connection to one of the addresses is not allowed
  */
 export const guardedLookup =
   (resolve: Resolve, check: (host: string, addresses: readonly string[]) => void) =>

@@ -1,14 +1,14 @@
-/** A load of the policy by a process, as the audit trail keeps it: what was read, who wrote it, and what came of it. */
+/** Audit record of a policy load by a process: the file, its owner and the result. */
 
 type PolicyFileText = {
   readonly path: string;
   readonly text: string;
   readonly sha256: string;
-  /** When the file was changed last; ISO time. */
+  /** Modification time of the file, ISO. */
   readonly modified_at: string;
   /** The account that owns the file. */
   readonly uid: number;
-  /** How many rules it holds; null where it could not be read as rules. */
+  /** Number of rules; null if the file is not valid. */
   readonly rules: number | null;
 };
 
@@ -16,14 +16,14 @@ export type PolicyLoad = {
   readonly at: Date;
   readonly set: string;
   readonly mode: string;
-  /** The hash of the rules that came into force; null where the load was refused. */
+  /** The hash of the rules that came into force; null for a refused load. */
   readonly rule_set: string | null;
-  /** Why it was refused. */
+  /** The reason of a refusal. */
   readonly reason: string | null;
   readonly files: readonly PolicyFileText[];
 };
 
-/** A text that was in force, and when it was first loaded. */
+/** A policy text that was in force, and its first load. */
 export type PolicyTexts = {
   readonly digest: string;
   readonly rule_set: string;

@@ -1,10 +1,10 @@
-/** How much of a kind one project may have at once, so that one tenant cannot use up what all share. */
+/** Limits per project, so that one tenant cannot use up shared resources. */
 
 type QuotaRow = {
   readonly setting: string;
   readonly counts: string;
   readonly initially: number;
-  /** The remedy of a caller, where that is not to end or delete some. */
+  /** The caller's remedy, if it is not to end or delete some. */
   readonly instead?: string;
 };
 
@@ -23,7 +23,7 @@ export const quotaTable = {
     counts: 'plans of rollouts that were not begun',
     initially: 1_000,
   },
-  // As many as 200,000 changes of a runbook of 5 KiB, or 1,000 changes of the largest one that a request can hold.
+  // Enough for 200,000 changes of a runbook of 5 KiB, or 1,000 changes of the largest one that fits into a request.
   runbook_revisions: {
     setting: 'TEMPER_QUOTA_RUNBOOK_REVISIONS',
     counts: 'MiB of revisions of runbooks',
@@ -34,7 +34,7 @@ export const quotaTable = {
 
 export type Quota = keyof typeof quotaTable;
 
-/** The number that one project may have of each; 0 for any number. */
+/** The limit of one project for each kind; 0 means no limit. */
 export type Quotas = Readonly<Record<Quota, number>>;
 
 /** The facts of `QuotaExceeded`. */

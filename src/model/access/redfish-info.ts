@@ -1,8 +1,8 @@
-/** How single values of a redfish node's driver_info are read, alike at the moment of writing and by the worker. */
+/** Reads single values of a redfish node's driver_info, for the API's checks and for the BMC worker. */
 
 /**
- * What is wrong with a `redfish_system_id`, or undefined: a path at the BMC itself. A URL, `//host` and a backslash would
- * name another host; a query, a fragment or a blank has no place in the path of a system.
+ * The fault of a `redfish_system_id`, or undefined. It must be a path at the BMC itself. A URL, `//host` and a backslash would name
+ * another host; a query, a fragment or a blank cannot be in the path of a system.
  */
 export const systemIdFault = (value: unknown): string | undefined =>
   value === undefined ||
@@ -12,7 +12,7 @@ export const systemIdFault = (value: unknown): string | undefined =>
     ? undefined
     : 'must be a path at the BMC, such as /redfish/v1/Systems/1';
 
-/** What is wrong with a `redfish_system_uuid`, or undefined. */
+/** The fault of a `redfish_system_uuid`, or undefined. */
 export const systemUuidFault = (value: unknown): string | undefined =>
   value === undefined ||
   value === null ||
@@ -21,10 +21,10 @@ export const systemUuidFault = (value: unknown): string | undefined =>
     ? undefined
     : 'must be a UUID, such as the BMC shows for its system';
 
-/** Whom a BMC's certificate must satisfy: the system's authorities, none (false), or those in a file of the worker. */
+/** The authorities for a BMC's certificate: the system's, none (false), or those in a file of the BMC worker. */
 export type Trust = boolean | { readonly path: string };
 
-/** Reads `redfish_verify_ca`: booleans and their spellings, as the field's clients write them; any other text is a path. */
+/** Reads `redfish_verify_ca`: booleans and their spellings by clients; any other text is a path. */
 export const trustOf = (value: unknown): Trust => {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string' || value === '' || /^(true|t|1|on|yes|y)$/i.test(value)) return true;

@@ -1,8 +1,8 @@
-/** Which values are secret, how they are masked, and how a document keeps a reference where a secret was. */
+/** Secret values of documents: finding, masking, and replacing them with references. */
 import { isDocument, type Json } from '../document';
 import { messageOf, raise } from '../errors';
 
-// The union of openstack/oslo.utils:oslo_utils/strutils.py and the two SNMP keys the original adds.
+// The union of openstack/oslo.utils:oslo_utils/strutils.py and the two SNMP keys that Ironic adds.
 const secretWords = (
   'adminpass admin_pass password admin_password auth_token new_pass auth_password secret_uuid secret sys_pswd token ' +
   'configdrive chappassword encrypted_key private_key fernetkey sslkey passphrase cephclusterfsid octaviaheartbeatkey ' +
@@ -11,36 +11,36 @@ const secretWords = (
   'snmp_auth_key snmp_priv_key'
 ).split(' ');
 
-// One pass over a key: a document has thousands of them, and each is looked through when it is sealed, shown and recorded.
+// One regular expression, because a document has thousands of keys, and each is tested when it is sealed, shown and recorded.
 const secretWord = new RegExp(secretWords.join('|'));
 
 export const masked = '******';
 
-/** Whether a key of a free-form document looks like it holds a secret. */
+/** True if a key of a free-form document looks like the name of a secret. */
 const isSecretKey = (key: string): boolean => secretWord.test(key.toLowerCase());
 
-/** What stands in a stored document in place of a secret; the value lies encrypted in the secrets table. */
+/** A reference in place of a secret in a stored document. The value is encrypted in the secrets table. */
 export type SecretRef = { readonly $secret: string };
 export const isSecretRef = (value: unknown): value is SecretRef =>
   typeof value === 'object' &&
   value !== null &&
-  // First, for to count the keys of a large document costs as much as to walk it.
+  // This test comes first, because counting the keys of a large document costs as much as walking it.
   typeof (value as Partial<SecretRef>).$secret === 'string' &&
   Object.keys(value).length === 1;
 
 const isObject = (value: Json): value is Record<string, Json> => isDocument(value) && !(value instanceof Date);
 
-// A step of BIOS settings is {name, value}: there the secret-looking word is a value of `name`, not a key.
+// A step of BIOS settings has {name, value}: the secret-looking word is a value of `name`, not a key.
 const isNamedSecret = (value: Record<string, Json>): boolean =>
   typeof value.name === 'string' && 'value' in value && isSecretKey(value.name);
 
-// The scheme's length is bounded: unbounded, every start of a long word would be tried to its end.
+// The scheme's length is bounded; otherwise each start in a long word would be tried to its end.
 const inUrl: readonly { readonly pattern: RegExp; readonly mask: string }[] = [
-  // An account with its password. To the last @ before the path: a password may hold one.
+  // An account with its password, up to the last @ before the path, since a password may contain one.
   { pattern: /(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:)[^\s/]+@/gi, mask: `$1${masked}@` },
-  // A token in the account's place.
+  // A token in place of the account.
   { pattern: /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#:]+@/gi, mask: `$1${masked}@` },
-  // Signed links: S3 (also version 2), Google, Azure (sig), Swift (temp_url_sig); their credential names the account.
+  // Signed links: S3 (also version 2), Google, Azure (sig), Swift (temp_url_sig). The credential names the account.
   {
     pattern:
       /([?&#;](?:x-(?:amz|goog)-(?:signature|credential|security-token)|(?:temp_url_)?sig|signature|awsaccesskeyid|(?:access_|auth_)?token)=)[^\s&#]+/gi,
@@ -48,14 +48,14 @@ const inUrl: readonly { readonly pattern: RegExp; readonly mask: string }[] = [
   },
 ];
 
-// Each pattern that masks a part of a text asks for one of these: most texts have neither, and are not looked through.
+// Each pattern for a part of a text needs one of these characters. Most texts have neither and skip the patterns.
 const maskable = /[=:]/;
 
-// A URL with one of them in it is a secret as a whole: an image's address may carry the account of the image server.
+// A URL with one of these is secret as a whole: an image's URL may carry the account of the image server.
 const carriesSecret = (text: string): boolean =>
   maskable.test(text) && inUrl.some(({ pattern }) => text.search(pattern) >= 0);
 
-/** What stands in a runbook's arguments in place of a parameter's value, in the place of a secret as well. */
+/** A reference to a runbook parameter, which may also be in place of a secret. */
 const isParameterRef = (value: Json): boolean =>
   isObject(value) &&
   typeof value.$param === 'string' &&
@@ -63,8 +63,8 @@ const isParameterRef = (value: Json): boolean =>
   Object.keys(value).length === 1;
 
 /**
- * Walks a document and replaces every secret value by what `replace` gives for it and its path.
- * @param open whether a parameter in the place of a secret counts as one; it holds none by itself
+ * Walks a document and replaces each secret by the result of `replace` for it and its path.
+ * @param open true if a parameter in place of a secret counts as one; it holds no secret itself
  */
 export const replaceSecrets = (
   document: Json,
@@ -88,19 +88,19 @@ export const replaceSecrets = (
   );
 };
 
-// `password=...` inside a longer text, as command lines and URLs carry it.
+// `password=...` inside a longer text, as in command lines and URLs.
 const inText = /((?:password|passwd|secret|token|passphrase)\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)/gi;
 
-/** A text with anything that looks like `password=…`, or like an account or a signature in a URL, masked. */
+/** A text with each `password=…`, account and signature in a URL masked. */
 export const maskText = (text: string): string =>
   maskable.test(text)
     ? inUrl.reduce((rest, { pattern, mask }) => rest.replace(pattern, mask), text.replace(inText, `$1${masked}`))
     : text;
 
-/** What a thrown value says, masked and of so many characters at most. */
+/** The masked message of a thrown value, cut to `longest` characters. */
 export const shownMessage = (thrown: unknown, longest: number): string => maskText(messageOf(thrown)).slice(0, longest);
 
-/** A document for the wire: secrets and references to secrets shown as `******`, secret-looking parts of texts masked. */
+/** A document for an answer: secrets and references become `******`, and secret-looking parts of texts are masked. */
 export const maskSecrets = (document: Json): Json => {
   if (typeof document === 'string') return maskText(document);
   if (Array.isArray(document)) return document.map(maskSecrets);
@@ -117,19 +117,19 @@ export const maskSecrets = (document: Json): Json => {
   );
 };
 
-// Every word without which `maskSecrets` changes nothing: keys, texts like `password=…`, accounts and signatures in URLs.
+// All words that `maskSecrets` reacts to: keys, texts like `password=…`, accounts and signatures in URLs.
 const secretSign = new RegExp(
   [...secretWords, 'passwd', '://', 'sig=', 'signature', 'credential', 'awsaccesskeyid'].join('|'),
 );
 
-// As PostgreSQL prints a document. Within a text the quotes would be escaped, so that only a reference reads like this.
+// A reference as PostgreSQL prints it. Within a text the quotes would be escaped, so that only a reference matches.
 const printedRef = /\{"\$secret": "[^"\\]*"\}/g;
-// Of a key with an escape its end alone: a search that went over escapes would begin anew at each quote of a long text.
+// Matches only the end of a key with an escape. A pattern that includes escapes would restart at each quote of a long text.
 const printedRefWithKey = /"[^"\\]*": \{"\$secret": "[^"\\]*"\}/g;
 
 /**
- * The text of a document, as PostgreSQL prints it, masked as `maskSecrets` masks the document. It is parsed only where what is
- * left of it, references apart, has something in it that secrets have.
+ * Masks a document's text, as PostgreSQL prints it, with the result of `maskSecrets`. It parses the text only if the rest, without
+ * references, has a sign of a secret.
  */
 export const maskDocument = (text: string): string => {
   if (text === '{}' || text === '[]') return text;
@@ -139,7 +139,7 @@ export const maskDocument = (text: string): string => {
   return referring ? text.replace(printedRef, `"${masked}"`) : text;
 };
 
-/** Whether a document holds a secret that would be sealed. */
+/** True if a document holds a secret that would be sealed. */
 export const holdsSecrets = (document: Json): boolean => {
   let found = false;
   replaceSecrets(document, (value) => {
@@ -149,7 +149,7 @@ export const holdsSecrets = (document: Json): boolean => {
   return found;
 };
 
-/** All references in a document, each with its path as `replaceSecrets` passes it. */
+/** All references in a document, each with its path as in `replaceSecrets`. */
 export const secretPlaces = (document: Json, path = ''): { readonly id: string; readonly path: string }[] => {
   if (isSecretRef(document)) return [{ id: document.$secret, path }];
   if (Array.isArray(document)) return document.flatMap((item, index) => secretPlaces(item, `${path}/${index}`));
@@ -162,15 +162,15 @@ export const secretPlaces = (document: Json, path = ''): { readonly id: string; 
 export const secretRefs = (document: Json): string[] => secretPlaces(document).map(({ id }) => id);
 
 /**
- * How many characters a secret has at least that is hidden where it is quoted; the default passwords of some vendors have six.
- * Shorter ones would blot out half of every text, and what was masked would reveal them.
+ * Characters of the shortest secret that is hidden in quoted texts. The default passwords of some vendors have six. Shorter ones would
+ * hide half of every text, and the masked places would reveal them.
  */
 const shortestHidden = 3;
 
 /**
- * The texts of a secret's value, longest first: what must not be seen again anywhere else.
- * @param shown what every caller may read of the node (its name, its UUIDs). A document, such as a config drive, may repeat it
- * without making it a secret; a password that reads so stays one.
+ * The texts of secret values, longest first, which must not appear anywhere else.
+ * @param shown texts of the node that every caller may read (its name, its UUIDs). They are not secret if a document, such as a config
+ * drive, contains them. A password with such a text stays secret.
  */
 export const secretTexts = (values: Iterable<Json>, shown: readonly (string | null | undefined)[] = []): string[] => {
   const within = (value: Json): string[] => texts(value).filter((text) => !shown.includes(text));
@@ -184,7 +184,7 @@ export const secretTexts = (values: Iterable<Json>, shown: readonly (string | nu
   return [...new Set(all)].sort((a, b) => b.length - a.length);
 };
 
-/** A document in which none of these texts is left; a BMC quotes what it was sent when it refuses it. */
+/** A document without any of these texts. A BMC may quote the request that it refuses. */
 export const hideTexts = <T>(document: T, texts: readonly string[]): T => {
   if (texts.length === 0) return document;
   const hide = (value: Json): Json => {
@@ -198,11 +198,11 @@ export const hideTexts = <T>(document: T, texts: readonly string[]): T => {
   return hide(document) as T;
 };
 
-/** A text without these secrets: for a BMC or a ramdisk that quotes what it was sent. */
+/** A text without these secrets, for answers of a BMC or a ramdisk that quote the request. */
 export const hideSecrets = (text: string, secrets: readonly (string | undefined)[]): string =>
   hideTexts(text, secretTexts(secrets));
 
-/** The document with every reference replaced by its value. Throws SecretMissing on an unknown reference. */
+/** The document with each reference replaced by its value. Throws SecretMissing on an unknown reference. */
 export const resolveSecrets = (document: Json, values: ReadonlyMap<string, Json>): Json => {
   if (isSecretRef(document)) {
     if (!values.has(document.$secret)) raise('SecretMissing', { secret: document.$secret });

@@ -1,23 +1,23 @@
-/** What an operator says of a network that machines boot on. */
+/** An operator's description of a network on which machines boot. */
 export type DhcpOptions = {
   readonly interface: string;
-  /** First and last address that is given out. */
+  /** First and last address to lease. */
   readonly range?: readonly [string, string];
-  /** Address of a network whose own DHCP server gives out addresses; dnsmasq then says only what is booted. */
+  /** Address of a network with its own DHCP server; dnsmasq then sends only boot information. */
   readonly proxy?: string;
   /**
-   * Machines that no node stands for are answered too. Beside `range`: the addresses that are given to them, which are others than
-   * those of nodes, so that they take none of these; beside `proxy` it is true.
+   * Also answers machines without a node. Beside `range`: the addresses for them, separate from those of nodes, so that they cannot
+   * exhaust these. Beside `proxy`: true.
    */
   readonly discovery?: readonly [string, string] | true;
   readonly netmask: string;
   readonly lease: string;
-  /** Of the network, for machines; none when absent. */
+  /** Router of the network; none if absent. */
   readonly router?: string;
   /** The boot service as machines reach it: http and a host, perhaps a port. */
   readonly url: string;
-  /** Whether machines whose firmware checks signatures get the signed shim and GRUB. */
+  /** If true, machines with secure boot get the signed shim and GRUB. */
   readonly secureBoot: boolean;
-  /** Folder that the packages of the boot loaders are unpacked in; the system's root when absent. */
+  /** Folder with the unpacked packages of the boot loaders; the system's root if absent. */
   readonly loaders?: string;
 };

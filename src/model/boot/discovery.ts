@@ -1,16 +1,16 @@
-/** What is kept of a machine that no node stands for: what it claims of itself, within bounds. */
+/** Discovered machines without a node: the data that they report, within limits. */
 import { isIpAddress } from '../access/bmc-addresses';
 import { asDocument, type Document } from '../document';
 import { isMac } from '../ids';
 import { textOf } from '../texts';
 
-/** How much may be kept of machines that need no login to be kept. */
+/** Limits for records, because machines are recorded without a login. */
 export const discoveryLimits = {
   /** Records of all machines. */
   records: 5_000,
-  /** Records that reports of one address have made. */
+  /** Records from reports of one address. */
   ofSender: 16,
-  /** Records with one MAC address in common. */
+  /** Records that share one MAC address. */
   sharing: 8,
   /** Bytes of one machine's inventory, as JSON. */
   bytes: 256 * 1024,
@@ -19,9 +19,9 @@ export const discoveryLimits = {
 export const discoveredStates = ['waiting', 'refused'] as const;
 export type DiscoveredState = (typeof discoveredStates)[number];
 
-/** What a machine claims of itself. */
+/** The identity that a machine reports. */
 export type DiscoveredClaims = {
-  /** Lower case, sorted, each once. */
+  /** Lower case, sorted, without duplicates. */
   readonly macs: readonly string[];
   readonly boot_mac: string | null;
   readonly arch: string | null;
@@ -36,7 +36,7 @@ const longest = 255;
 const claimOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, longest) : null;
 
-/** The agent sends the kernel's BOOTIF as it is: a hardware type before the address, and dashes in it. */
+/** The agent sends the kernel's BOOTIF unchanged: a hardware type before the address, and dashes in it. */
 const bootMacOf = (value: unknown, macs: readonly string[]): string | null => {
   const mac = textOf(value)
     .toLowerCase()
@@ -45,18 +45,18 @@ const bootMacOf = (value: unknown, macs: readonly string[]): string | null => {
   return macs.includes(mac) ? mac : null;
 };
 
-/** An address that a BMC can have: a BMC without one says 0.0.0.0 or ::. */
+/** A valid BMC address. A BMC without an address reports 0.0.0.0 or ::. */
 const bmcAddressOf = (...values: readonly unknown[]): string | null =>
   values.filter((value) => typeof value === 'string').find((text) => isIpAddress(text) && !/^[0.:]*$/.test(text)) ??
   null;
 
-/** MAC addresses that stand for one card; all zeros and those of groups stand for none. */
+/** True for the MAC address of one card, not for zeros and group addresses. */
 const isOfCard = (mac: string): boolean =>
   isMac(mac) && mac !== '00:00:00:00:00:00' && (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0;
 
 /**
- * What an inventory says of its machine.
- * @param macs of its cards, in lower case @returns undefined where none of them can be one
+ * The reported identity in an inventory.
+ * @param macs of its cards, in lower case @returns undefined if none of them is valid
  */
 export const claimsOf = (inventory: Document, macs: readonly string[]): DiscoveredClaims | undefined => {
   const cards = [...new Set(macs.filter(isOfCard))].sort();

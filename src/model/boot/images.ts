@@ -1,4 +1,4 @@
-/** Image records: what a deployment writes to a disk, known by its digest, and how a node names one in place of a URL. */
+/** Image records: the image of a deployment, identified by its digest, and references to it in place of a URL. */
 import { textOf } from '../texts';
 
 export const diskFormats = ['raw', 'qcow2'] as const;
@@ -6,10 +6,10 @@ export type DiskFormat = (typeof diskFormats)[number];
 
 export const imageKinds = ['whole-disk', 'partition'] as const;
 
-/** What is stored of an image. */
+/** The stored values of an image. */
 export type ImageValues = {
   readonly name: string;
-  /** Where the boot service fetches it; null where an operator puts the file into its folder. */
+  /** Source for the boot service; null if an operator puts the file into its folder. */
   readonly url: string | null;
   /** Of all its bytes, hexadecimal. */
   readonly sha256: string;
@@ -20,7 +20,7 @@ export type ImageValues = {
 
 const prefix = 'image:';
 
-/** The image that a value such as `image:debian-12` names; undefined where it is something else, a URL for instance. */
+/** The image in a value such as `image:debian-12`; undefined for anything else, such as a URL. */
 export const imageNamed = (value: unknown): string | undefined =>
   typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length) : undefined;
 
@@ -31,18 +31,18 @@ const beginsWith = (bytes: Uint8Array, text: readonly number[]): boolean =>
   text.every((byte, index) => bytes[index] === byte);
 
 /**
- * The format of an image by its first bytes; undefined where they show neither.
- * https://www.qemu.org/docs/master/interop/qcow2.html; a raw image of a whole disk begins with an MBR, a protective one included.
+ * The format of an image by its first bytes; undefined if they show neither. https://www.qemu.org/docs/master/interop/qcow2.html; a raw
+ * image of a whole disk begins with an MBR, a protective one included.
  */
 export const formatOf = (bytes: Uint8Array): DiskFormat | undefined => {
   if (beginsWith(bytes, [0x51, 0x46, 0x49, 0xfb])) return 'qcow2';
   return bytes[510] === 0x55 && bytes[511] === 0xaa ? 'raw' : undefined;
 };
 
-/** Keys of instance_info by which an instance says which bytes it wants; a record says so itself. */
+/** Keys of instance_info with a digest of the image. A record has its own digest. */
 type Pins = { readonly [key in 'image_checksum' | 'image_os_hash_algo' | 'image_os_hash_value']?: unknown };
 
-/** Why an instance that names this image cannot have it: its own digest is another. Undefined where it can. */
+/** The reason why an instance cannot use this image: its given digest differs. Undefined if it can. */
 export const pinFault = (info: Pins, { name, sha256 }: Pick<ImageValues, 'name' | 'sha256'>): string | undefined => {
   const given = (['image_os_hash_value', 'image_checksum'] as const).find((key) => {
     const value = info[key];

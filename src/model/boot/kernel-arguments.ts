@@ -1,14 +1,14 @@
-/** The kernel arguments of a ramdisk: which characters they may hold, and whether they fit the room that its image has for them. */
+/** The kernel arguments of a ramdisk: their allowed characters, and the room in the image. */
 import { raise } from '../errors';
 
-/** Characters of one argument list at most, whatever its image has room for; the kernel itself takes 2,048 on x86. */
+/** Characters of one argument list at most, for every image; the kernel itself accepts 2,048 on x86. */
 export const longestArguments = 1_900;
 
-// The list stands on a line of GRUB's configuration, which is a script: quotes, braces, $, ;, |, &, <, >, # and \ mean something
-// there, and a line break would begin a command (https://www.gnu.org/software/grub/manual/grub/grub.html#Shell_002dlike-scripting).
+// The list is on a line of GRUB's configuration, which is a script. Quotes, braces, $, ;, |, &, <, >, # and \ have a meaning there, and
+// a line break would begin a command (https://www.gnu.org/software/grub/manual/grub/grub.html#Shell_002dlike-scripting).
 const allowed = /^[A-Za-z0-9_.,:/=+@%~?^[\]-]$/;
 
-/** What is wrong with a list of kernel arguments, separated by single blanks; undefined where nothing is. */
+/** The fault of a list of kernel arguments, separated by single blanks; undefined if valid. */
 export const argumentsFault = (text: string, room = longestArguments): string | undefined => {
   if (text === '') return undefined;
   const words = text.split(' ');
@@ -24,7 +24,7 @@ const shownCharacter = (one: string): string => {
   return code > 0x20 && code < 0x7f ? one : `the character U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
 };
 
-// Who the ramdisk is and whom it obeys is decided by the run that boots it.
+// Only the run that boots the ramdisk sets its identity and its API.
 const reservedArguments: readonly string[] = [
   'ipa-agent-token',
   'ipa-api-url',
@@ -34,49 +34,49 @@ const reservedArguments: readonly string[] = [
   'initrd',
 ];
 
-/** What is wrong with arguments that an operator gives, beside their characters: none may take the place of a run's own. */
+/** The fault of an operator's arguments, beside their characters: they must not replace the run's own. */
 export const givenArgumentsFault = (text: string, room?: number): string | undefined => {
   const taken = text.split(' ').find((word) => reservedArguments.includes(word.split('=', 1)[0]!));
   if (taken !== undefined) return `must not set ${taken.split('=', 1)[0]}, which each boot sets itself`;
   return argumentsFault(text, room);
 };
 
-/** How many characters a token takes that is put in at the moment of sending: base64url of 32 bytes. */
+/** Characters of a token, which is inserted at the moment of sending: base64url of 32 bytes. */
 const tokenLength = 43;
 
-/** What is put in while an image is sent: the store keeps hashes of it. */
+/** Values that are inserted while an image is sent, because PostgreSQL has only their hashes. */
 export type SentFacts = {
   /** The ramdisk's token. */
   readonly token: string;
-  /** Where to send what an inspection finds, and what to bear with it; null unless one is under way. */
+  /** URL and token for the result of an inspection; null outside inspections. */
   readonly inspection: { readonly url: string; readonly token: string } | null;
 };
 
-/** The arguments that are put in while an image is sent. */
+/** The arguments that are inserted while an image is sent. */
 export const sentArguments = ({ token, inspection }: SentFacts): string =>
   [
     `ipa-agent-token=${token}`,
     ...(inspection ? [`ipa-inspection-callback-url=${inspection.url}?boot=${inspection.token}`] : []),
   ].join(' ');
 
-/** What a script of the network puts before a boot's arguments: the names of its initramfs, and the port that asked. */
+/** The arguments that a network boot script puts first: the names of the initramfs files, and the requesting port. */
 export const scriptArguments = (mac: string, initrds: readonly string[]): string =>
   [...initrds.map((name) => `initrd=${name}`), `BOOTIF=${mac}`].join(' ');
 
 const widestScript = scriptArguments('00:00:00:00:00:00', ['initrd', 'files.img']).length + 1;
 
-/** Characters that there are for a boot's own arguments where the network's script adds its own. */
+/** Characters for a boot's own arguments if a network boot script adds its own. */
 export const networkRoom = longestArguments - widestScript;
 
-/** What a run says to its ramdisk, by the names that openstack/ironic-python-agent reads from /proc/cmdline. */
+/** Arguments of a run for its ramdisk, by the names that openstack/ironic-python-agent reads from /proc/cmdline. */
 type BootFacts = {
-  /** Of the ramdisks' own API, without /v1. */
+  /** Of the API for ramdisks, without /v1. */
   readonly apiUrl: string;
-  /** MAC address of the port that the node boots from; absent where it has none, or several, or is known by who asks. */
+  /** MAC address of the node's boot port. Absent if it has none or several, or if the boot request itself identifies it. */
   readonly mac?: string;
-  /** How the ramdisk comes to the node: in an image of a virtual drive or of the firmware's own client, or by the network. */
+  /** The transport of the ramdisk: an image (virtual drive or firmware's HTTP client), or the network. */
   readonly by: 'vmedia' | 'network';
-  /** Where to send what an inspection finds; null unless one is under way. */
+  /** URL for the result of an inspection; null outside inspections. */
   readonly inspection_url: string | null;
 };
 
@@ -86,12 +86,12 @@ const bootArguments = ({ apiUrl, mac, by }: BootFacts): string[] => [
   ...(mac === undefined ? [] : [`BOOTIF=${mac}`]),
 ];
 
-/** Where a ramdisk sends what it found. */
+/** URL for the result of an inspection. */
 export const inspectionUrl = (apiUrl: string): string => `${apiUrl.replace(/\/$/, '')}/v1/continue_inspection`;
 
 /**
- * The arguments of a machine that no node stands for: its ramdisk reports what it finds, once, and looks for no node.
- * `ramdisk` are the record's own. Throws where they do not fit, or do not keep to the grammar.
+ * The arguments for a machine without a node: its ramdisk reports its inventory once and looks for no node. `ramdisk` has the record's
+ * own arguments. Throws if they are too long or invalid.
  */
 export const discoveryArguments = (ramdisk: string, apiUrl: string): string => {
   const callback = `ipa-inspection-callback-url=${inspectionUrl(apiUrl)}`;
@@ -101,22 +101,22 @@ export const discoveryArguments = (ramdisk: string, apiUrl: string): string => {
   return text;
 };
 
-// What a node's own list takes over from the ramdisk's; openstack/ironic:ironic/common/utils.py spells it so.
+// Placeholder for the ramdisk's arguments in a node's own list; spelled as in openstack/ironic:ironic/common/utils.py.
 const placeholder = '%default%';
 
 type LineWanted = {
   readonly facts: BootFacts;
   /** The ramdisk's arguments. */
   readonly ramdisk: string;
-  /** The node's `kernel_append_params`, in place of the ramdisk's; %default% in it stands for those. */
+  /** The node's `kernel_append_params`, which replace the ramdisk's; %default% inserts those. */
   readonly node?: string;
   /** Bytes that the image has for the whole line. */
   readonly room: number;
 };
 
 /**
- * The argument list of a boot, without what is put in while its image is sent, for which there is room.
- * Throws KernelArgumentsRefused.
+ * The argument list of a boot, without the arguments that are inserted while its image is sent, but with room for them. Throws
+ * KernelArgumentsRefused.
  */
 export const argumentLine = ({ facts, ramdisk, node, room }: LineWanted): string => {
   const given = (node ?? placeholder).replaceAll(placeholder, ramdisk).trim();

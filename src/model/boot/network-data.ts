@@ -1,6 +1,6 @@
 /**
- * The network of a ramdisk without DHCP: `network_data` of its node, checked, and as the files that its ramdisk reads. The form is
- * that of OpenStack's config drives (links, networks, services).
+ * The network of a ramdisk without DHCP: checks the `network_data` of a node and renders it as files for the ramdisk. It has the form of
+ * OpenStack's config drives (links, networks, services).
  */
 import {
   type Family,
@@ -19,11 +19,11 @@ import {
 /** A file below the root of the ramdisk. */
 export type NetworkFile = { readonly path: string; readonly content: string };
 
-/** Bytes of the files at most: what the area of small files has besides for the authorities of the API. */
+/** Bytes of the files at most: the area of small files without the room for the API's authorities. */
 export const longestNetwork = 24 * 1024;
 const most = { links: 32, networks: 64, services: 8, routes: 64 } as const;
 
-/** What a network of the document becomes: lines of sections that networkd reads. */
+/** A network of the document as section lines for networkd. */
 type Addressed = {
   readonly network: readonly string[];
   readonly routes: readonly string[];
@@ -78,14 +78,14 @@ const networkTypes: Readonly<Record<string, (network: Values, where: string) => 
 type Link = {
   readonly id: string;
   readonly kind: 'physical' | 'vlan' | 'bond';
-  /** Of the device in the ramdisk, where it makes that itself. */
+  /** Name of the device, if the ramdisk creates it. */
   readonly name: string;
   readonly mac: string | undefined;
   readonly values: Values;
   readonly where: string;
 };
 
-// The virtual kinds are what the other side of a virtual machine's card is called: to the machine, a card with that address.
+// The virtual kinds are the host's names for a virtual machine's card. The machine itself sees a card with that address.
 const linkTypes: Readonly<Record<string, Link['kind']>> = {
   phy: 'physical',
   bridge: 'physical',
@@ -139,7 +139,7 @@ const membersOf = (links: readonly Link[], { values, where }: Link): Link[] => {
     : members;
 };
 
-/** A mode by its name, or by its number, as a number or a text. */
+/** A mode by its name or number; the number may be a text. */
 const modeOf = (given: unknown): unknown => (typeof given === 'number' ? String(given) : given);
 
 const bondDevice = ({ name, mac, values, where }: Link): string[] => [
@@ -158,7 +158,7 @@ const vlanDevice = ({ name, mac, values, where }: Link): string[] => [
   `Id=${wholeOf(values.vlan_id, `${where}.vlan_id`, 1, 4094)}`,
 ];
 
-/** How links stand on each other: VLANs by what carries them, bonds by their cards. Throws NetworkDataRefused. */
+/** Relations of links: VLANs by their carrier, bonds by their cards. Throws NetworkDataRefused. */
 const standing = (links: readonly Link[]) => {
   const carried = new Map<Link, Link[]>();
   const bonded = new Map<Link, Link>();
@@ -179,7 +179,7 @@ const standing = (links: readonly Link[]) => {
 };
 
 const matchOf = ({ kind, name, mac }: Link, bonded: boolean): string[] =>
-  // A bond gives its cards an address of its own, and their own stays the permanent one.
+  // A bond changes the address of its cards; their permanent address stays.
   kind === 'physical'
     ? ['[Match]', 'Type=ether', bonded ? `PermanentMACAddress=${mac}` : `MACAddress=${mac}`]
     : ['[Match]', `Name=${name}`];
@@ -234,13 +234,12 @@ const networkText = (
 
 /** systemd-networkd reads the files of this folder in the order of their names; the ramdisk's own begins with 80. */
 const folder = 'etc/systemd/network';
-/** Where a config drive is mounted, for a ramdisk that reads those. */
+/** Path in a mounted config drive, for a ramdisk that reads those. */
 const documentPath = 'mnt/config/openstack/latest/network_data.json';
 
 /**
- * The files of a node's `network_data`: as it is, and for systemd-networkd. None for an empty document. Nothing of the document
- * gets into the latter but addresses and numbers.
- * Throws NetworkDataRefused.
+ * The files of a node's `network_data`: the document itself, and files for systemd-networkd. None for an empty document. Only addresses
+ * and numbers of the document get into the latter. Throws NetworkDataRefused.
  */
 export const networkFiles = (data: Values): NetworkFile[] => {
   if (Object.keys(data).length === 0) return [];
@@ -262,6 +261,6 @@ export const networkFiles = (data: Values): NetworkFile[] => {
   return bytes > longestNetwork ? refuseNetwork('', `takes ${bytes} bytes, and may take ${longestNetwork}`) : files;
 };
 
-/** Bytes that files take in the ramdisk's archive, at most: contents, names, and a header for each. */
+/** Bytes that files take in the ramdisk's archive at most: contents, names, and a header for each. */
 export const networkBytes = (files: readonly NetworkFile[]): number =>
   files.reduce((sum, { path, content }) => sum + Buffer.byteLength(content) + path.length + 256, 0);

@@ -1,4 +1,4 @@
-/** The values of a network description, each checked as it is read: what passes is an address, a number or a name of a closed list. */
+/** The checked values of a network description: only addresses, numbers and names of closed lists pass. */
 import ipaddr from 'ipaddr.js';
 import { isIpAddress } from '../access/bmc-addresses';
 import { isDocument } from '../document';
@@ -17,7 +17,7 @@ export const listOf = (value: unknown, where: string, limit: number): readonly V
   return list.length > limit ? refuseNetwork(where, `has ${list.length} entries, and may have ${limit}`) : list;
 };
 
-/** A name of the document, by which its parts refer to each other; it never leaves it. */
+/** An id for references within the document; it is never rendered. */
 export const linkIdOf = (value: unknown, where: string): string =>
   typeof value === 'string' && value.length > 0 && value.length <= 255 ? value : refuseNetwork(where, 'must be a name');
 
@@ -50,7 +50,7 @@ const prefixOf = (value: unknown, family: Family, where: string): number => {
   return wholeOf(value, where, 0, widest);
 };
 
-/** `address/length` of an address and the netmask beside it, where it has none itself. */
+/** `address/length`; the length comes from the netmask if the address has none. */
 export const withPrefix = (address: unknown, netmask: unknown, family: Family, where: string): string => {
   const [host, length, ...more] = typeof address === 'string' ? address.split('/') : [address];
   if (more.length > 0) refuseNetwork(where, 'must be an address');

@@ -1,11 +1,11 @@
-/** Ramdisk records: what is known of a boot image, and how a node names one in place of a URL. */
+/** Ramdisk records: boot images, and references to them in place of a URL. */
 
 import { ownValue } from '../own';
 
 /** A stretch of an image, in bytes from its beginning. */
 export type Area = { readonly at: number; readonly bytes: number };
 
-/** What is stored of a ramdisk: its files are known by their digests, SHA-256 in hexadecimal. */
+/** The stored values of a ramdisk. Its files are identified by SHA-256 digests in hexadecimal. */
 export type RamdiskValues = {
   readonly name: string;
   readonly arch: string;
@@ -15,20 +15,20 @@ export type RamdiskValues = {
   readonly initrd_sha256: string | null;
   readonly iso_sha256: string;
   readonly iso_bytes: number;
-  /** Where a boot's kernel arguments are laid over the image. */
+  /** Offset of a boot's kernel arguments in the image. */
   readonly arguments_at: number;
   readonly arguments_bytes: number;
-  /** Where a boot's small files are laid over it. */
+  /** Offset of a boot's small files in the image. */
   readonly files_at: number;
   readonly files_bytes: number;
 };
 
 export const ramdiskArchitectures = ['x86_64', 'aarch64'] as const;
 
-/** Other names of theirs, as vendors and distributions have them. */
+/** Other names of architectures, by vendors and distributions. */
 const architectureAliases: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
 
-/** Whether a ramdisk starts on a processor, by the node's `cpu_arch`; so where that is not recorded. */
+/** True if a ramdisk boots on the node's `cpu_arch`, or if that is not recorded. */
 export const startsOn = ({ arch }: Pick<RamdiskValues, 'arch'>, cpu_arch: unknown): boolean =>
   typeof cpu_arch !== 'string' ||
   cpu_arch === '' ||
@@ -36,25 +36,25 @@ export const startsOn = ({ arch }: Pick<RamdiskValues, 'arch'>, cpu_arch: unknow
 
 const prefix = 'ramdisk:';
 
-/** What a name of a ramdisk must be like; the name stands in URLs and commands. */
+/** Pattern for names of ramdisks, which are used in URLs and commands. */
 export const ramdiskNamePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
-/** The ramdisk that a value such as `ramdisk:debian` names; undefined where it is something else, a URL for instance. */
+/** The ramdisk in a value such as `ramdisk:debian`; undefined for anything else, such as a URL. */
 export const ramdiskNamed = (value: unknown): string | undefined =>
   typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length) : undefined;
 
-/** How a node names a ramdisk. */
+/** The reference to a ramdisk in a node. */
 export const ramdiskReference = (name: string): string => `${prefix}${name}`;
 
-/** Whether a machine can load it by the network: it was added by its kernel and initramfs. */
+/** True if a machine can load it by the network: it was added with its kernel and initramfs. */
 export const isLoadable = ({
   kernel_sha256,
   initrd_sha256,
 }: Pick<RamdiskValues, 'kernel_sha256' | 'initrd_sha256'>): boolean => kernel_sha256 !== null && initrd_sha256 !== null;
 
-/** Why one is not. */
+/** The reason why it is not. */
 export const notLoadable =
   'which was added as an image (--iso): boot by the network needs one that was added by --kernel and --initrd';
 
-// Marks within an image: what follows them is room. Found once, when a ramdisk is added.
+// Marks within an image. Room follows each mark; its place is found once, when a ramdisk is added.
 export const areaMarks = { arguments: '@@TEMPER-KERNEL-ARGUMENTS@@', files: '@@TEMPER-SMALL-FILES@@' } as const;

@@ -1,4 +1,4 @@
-/** What an inventory says of a node: the properties that schedulers ask for, and its network interfaces. Pure. */
+/** Reads an inventory: the properties for schedulers, and the network interfaces. Pure. */
 import { asDocument, type Document } from '../document';
 import type { RunObserved } from '../runs/runs';
 
@@ -9,7 +9,7 @@ const wholeNumber = (value: unknown): number | undefined => {
 };
 
 const gib = 1024 ** 3;
-// Smaller disks are card readers and the like; one GiB is left for partition tables, as the original does.
+// Smaller disks are card readers and the like. As in Ironic, one GiB is left for partition tables.
 const smallestDiskBytes = 4 * gib;
 
 const localGb = (inventory: Document): number | undefined => {
@@ -24,7 +24,7 @@ const knownProperties = (properties: Readonly<Record<string, unknown>>): Record<
 
 const macForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 
-/** Properties and MAC addresses of an inventory in the ramdisk's form. Values of another type are left out. */
+/** Properties and MAC addresses of an inventory in the ramdisk's form. Values of a wrong type are left out. */
 export const factsOf = (inventory: Document): Pick<RunObserved, 'properties' | 'macs'> => {
   const cpu = asDocument(inventory.cpu);
   return {
@@ -43,15 +43,15 @@ export const factsOf = (inventory: Document): Pick<RunObserved, 'properties' | '
 // openstack/ironic: drivers/base.py, ESSENTIAL_PROPERTIES of inspection
 const essential = ['cpu_arch', 'memory_mb', 'local_gb'] as const;
 
-/** Which properties an inspection must find and did not. */
+/** Essential properties that an inspection has not found. */
 export const missingFacts = ({ properties = {} }: Pick<RunObserved, 'properties'>): string[] =>
   essential.filter((name) => properties[name] === undefined);
 
 const longestError = 500;
 
 /**
- * What went wrong in the ramdisk while it looked, as it sends it beside the inventory; undefined where nothing did.
- * openstack/ironic-python-agent: inspector.py, the key `error`.
+ * The ramdisk's error during an inspection, sent beside the inventory; undefined if none. openstack/ironic-python-agent: inspector.py,
+ * the key `error`.
  */
 export const errorOf = ({ error }: Document): string | undefined => {
   if (error === undefined || error === null || error === '') return undefined;

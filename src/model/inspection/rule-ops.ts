@@ -1,4 +1,4 @@
-/** The operations of inspection rules: what each condition and action takes, in which order where its arguments are a list. */
+/** The operations of inspection rules: the arguments of each condition and action, and their order in a list. */
 import { fieldOf } from '../resources/fields';
 import { nodeTable } from '../resources/nodes';
 import { portTable } from '../resources/ports';
@@ -59,12 +59,12 @@ export const actionArgs = {
 } as const satisfies Record<string, OpRow>;
 export type ActionOp = keyof typeof actionArgs;
 
-/** What the original has and Temper does not, with the reason. */
+/** Actions of Ironic that Temper does not offer, with the reason. */
 export const actionsNotOffered: Readonly<Record<string, string>> = {
   'api-call': 'workers connect to BMCs and ramdisks only; let a webhook report inspections',
 };
 
-/** What a rule may change, by what it changes; everything else decides who may do what, or which machine is spoken to. */
+/** Attributes that a rule may change. All others decide permissions, or the machine that Temper connects to. */
 export const settable = {
   node: {
     table: nodeTable,
@@ -77,7 +77,7 @@ export const settable = {
 } as const;
 export type Settable = keyof typeof settable;
 
-/** Whose attribute an action changes, where it changes one. */
+/** The kind of attribute that an action changes, if any. */
 export const changedBy: Readonly<Partial<Record<ActionOp, Settable>>> = {
   'set-attribute': 'node',
   'extend-attribute': 'node',
@@ -89,13 +89,13 @@ export const changedBy: Readonly<Partial<Record<ActionOp, Settable>>> = {
 
 const unsafe = ['__proto__', 'prototype', 'constructor'];
 
-/** The parts of a path, written with slashes or else with dots. */
+/** The parts of a path, separated by slashes or else by dots. */
 export const pathParts = (path: unknown): string[] => {
   const text = String(path);
   return (text.includes('/') ? text.split('/') : text.split('.')).filter((part) => part !== '');
 };
 
-/** What is wrong with the path of an attribute; undefined where nothing is. */
+/** The fault of an attribute's path; undefined if valid. */
 export const pathFault = (of: Settable, path: unknown): string | undefined => {
   const [first, ...rest] = pathParts(path);
   const { table, names } = settable[of];
@@ -113,7 +113,7 @@ const rowOf = (op: string): OpRow | undefined => {
 /** The operation without its `!`. */
 export const plainOp = (op: string): string => op.replace(/^!/, '');
 
-/** Arguments by name, whether they came as a list or by name. */
+/** Arguments by name, given as a list or by name. */
 export const namedArgs = ({ op, args = {} }: RuleStep): RuleDoc => {
   if (!Array.isArray(args)) return args as RuleDoc;
   const { required, optional = [], spread } = rowOf(plainOp(op))!;
@@ -123,13 +123,13 @@ export const namedArgs = ({ op, args = {} }: RuleStep): RuleDoc => {
 
 const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{');
 
-/** Rules in use set it: such a rule is kept, and fails when it is to do so. */
+/** Existing rules set it, so such a rule is accepted and fails only when it runs. */
 const refusedLate = ['driver'];
 
-/** Whether a path is looked at only when its rule runs. */
+/** True if a path is checked only when its rule runs. */
 const isLate = (path: unknown): boolean => isTemplate(path) || refusedLate.includes(pathParts(path)[0] ?? '');
 
-/** What is wrong with a condition or an action as it is written; undefined where nothing is. */
+/** The fault of a condition or an action as written; undefined if valid. */
 export const stepFault = (step: RuleStep): string | undefined => {
   const op = plainOp(step.op);
   if (Object.hasOwn(actionsNotOffered, op)) return `${op} is not offered: ${actionsNotOffered[op]}`;

@@ -1,4 +1,4 @@
-/** Runs the inspection rules of an inspection: highest priority first, each on what those before it have left. */
+/** Runs inspection rules by descending priority. Each reads the result of the earlier ones. */
 
 import { secretRefs } from '../access/secrets';
 import { raise } from '../errors';
@@ -8,12 +8,12 @@ import { type Draft, doActions, RuleSaysFail, valueFault } from './rule-actions'
 import { allHold, type Matching } from './rule-conditions';
 import { type RuleDoc, type RuleStep, settable, stepFault } from './rule-ops';
 
-/** The phase in which rules run: once everything that was found has been taken in. */
+/** The phase of rules: after all of the inspection's data is applied. */
 export const rulePhase = 'main';
 
 export type RulePort = RuleDoc & { readonly uuid: string };
 
-/** What rules see: the node with its traits, its ports, and what was found. */
+/** The data of rules: the node with its traits, its ports, and the inspection's data. */
 export type RuleSubject = {
   readonly node: RuleDoc & { readonly traits: readonly string[] };
   readonly ports: readonly RulePort[];
@@ -21,9 +21,9 @@ export type RuleSubject = {
   readonly plugin_data: RuleDoc;
 };
 
-/** What rules have changed; absent is what is as it was. */
+/** Changes by rules; absent if unchanged. */
 export type RuleOutcome = {
-  /** Rules whose conditions held, by UUID. */
+  /** UUIDs of the rules whose conditions held. */
   readonly ran: readonly string[];
   readonly node: RuleDoc;
   readonly traits?: readonly string[];
@@ -86,8 +86,8 @@ const checkedValues = (of: keyof typeof settable, values: RuleDoc): RuleDoc => {
 const isOther = (a: unknown, b: unknown): boolean => JSON.stringify(a) !== JSON.stringify(b);
 
 /**
- * Runs rules on a subject, which stays as it is. Throws InspectionRuleFailed where one says so, or cannot be run.
- * @param matching how regular expressions are tried
+ * Runs rules on a subject without changing it. Throws InspectionRuleFailed if a rule fails the inspection or cannot run.
+ * @param matching evaluates regular expressions
  */
 export const runRules = (rules: readonly InspectionRule[], subject: RuleSubject, matching: Matching): RuleOutcome => {
   const draft = draftOf(subject);

@@ -1,8 +1,8 @@
-/** Values in inspection rules: texts with placeholders such as `{inventory[cpu][count]}`, filled in from what was found. */
+/** Values in inspection rules: fills placeholders such as `{inventory[cpu][count]}` with the inspection's data. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
-// The reader of a rule's outcome need not be permitted to read these; openstack/ironic:ironic/common/inspection_rules/base.py.
+// The reader of a rule's outcome may lack the permission for these; openstack/ironic:ironic/common/inspection_rules/base.py.
 const hiddenKeys: readonly string[] = ['password', 'auth_token', 'bmc_password'];
 
 const placeholder = /\{\{|\}\}|\{([a-z_]+)((?:\.\w+|\[[^\][{}]*\])*)\}/gi;
@@ -21,14 +21,14 @@ const lookUp = (facts: Facts, root: string, path: string): unknown => {
 const valueText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 /**
- * A text with its placeholders filled in. One that is a single placeholder keeps the type of what it names. Where something is
- * named that was not found, the text stays as it is: rules are written for many kinds of machines.
+ * A text with its placeholders filled in. A text of a single placeholder keeps the type of its value. If a named value is missing, the
+ * text stays unchanged, because rules apply to many kinds of machines.
  */
 const filled = (text: string, facts: Facts): unknown => {
   let missing = false;
   let whole: { value: unknown } | undefined;
   const result = text.replace(placeholder, (match, root: string | undefined, path: string) => {
-    if (root === undefined) return match[0]!; // a doubled brace is a brace
+    if (root === undefined) return match[0]!; // a doubled brace is a literal brace
     const value = lookUp(facts, root, path);
     if (value === undefined) missing = true;
     if (match === text) whole = { value };
@@ -38,7 +38,7 @@ const filled = (text: string, facts: Facts): unknown => {
   return whole ? whole.value : result;
 };
 
-/** A document with every text in it filled in. */
+/** A document with the placeholders of all its texts filled in. */
 export const fillIn = (value: unknown, facts: Facts): unknown => {
   if (typeof value === 'string') return filled(value, facts);
   if (Array.isArray(value)) return value.map((item) => fillIn(item, facts));
@@ -48,7 +48,7 @@ export const fillIn = (value: unknown, facts: Facts): unknown => {
   );
 };
 
-/** Every `item` of a loop: those of a list, or the one document. Without a loop there is none, and things happen once. */
+/** The `item` values of a loop: those of a list, or the one document. Undefined without a loop. */
 export const itemsOf = (loop: unknown): readonly unknown[] | undefined => {
   if (loop === undefined || loop === null || loop === '') return undefined;
   if (Array.isArray(loop)) return loop.length > 0 ? loop : undefined;
