@@ -1,37 +1,36 @@
-/** Single acts on the world: how each relates to it, how long it may wait, and who performs it. */
+/** Single acts on the node: the effect, the time limit and the performer of each. */
 
 /**
- * How an act relates to the world, which decides how it is retried.
- * `read` only looks. `converge` looks before it acts, so a repeat is harmless. `once` may harm when done twice:
- * its intent is recorded first, and a second attempt only looks.
+ * The effect of an act, which decides its retries. `read` only reads. `converge` reads before it writes, so it is idempotent. `once` may
+ * do harm if done twice: its intent is recorded first, and a second attempt only reads.
  */
 export type Effect = 'read' | 'converge' | 'once';
 
-/** For how long one attempt of an act may wait for the world to agree; `job` is work of hours, such as firmware or an image. */
+/** Time limit for one attempt of an act. `job` is for hours of work, such as firmware or an image. */
 export type Patience = 'power' | 'soft power' | 'start' | 'job';
 
 export type ActRow = {
   readonly effect: Effect;
   readonly patience?: Patience;
-  /** `bmc`: the node's hardware type. `agent`: the ramdisk that runs on it, whatever the hardware type. */
+  /** `bmc`: the node's hardware type. `agent`: the ramdisk that runs on it, for every hardware type. */
   readonly by?: 'bmc' | 'agent';
-  /** Whether the ramdisk on the node is gone once it has succeeded. */
+  /** True if its success ends the ramdisk on the node. */
   readonly endsAgent?: true;
   /**
-   * Begun anew, once, in a ramdisk that is booted again, where its ramdisk was lost. What must not be done twice is so only where
-   * it is known that its command never left.
+   * If the ramdisk is lost, the act starts from the beginning, one time, in a newly booted ramdisk. An act that must not happen twice
+   * does so only if its command was certainly never sent.
    */
   readonly startsOver?: true;
-  /** Done where its ramdisk does not answer and the BMC shows the node powered off: whatever shut it down. */
+  /** Done if the ramdisk does not answer and the BMC reports the node off, for any cause. */
   readonly doneWhenOff?: true;
-  /** Keeps what it knows of its jobs even when a person has it tried again: it looks at them first. */
+  /** Keeps its record of jobs even if an operator retries it, and checks these jobs first. */
   readonly ledger?: true;
-  /** Whether it destroys what is on the node's disks. */
+  /** True if it destroys data on the node's disks. */
   readonly erases?: true;
   readonly says: string;
 };
 
-/** A step is one or more of them in order; each is one activity, so a crash loses at most one. */
+/** A step is one or more acts in order. Each is one activity, so a crash loses at most one. */
 export const acts = {
   verify: { effect: 'read', says: 'read power, boot mode and identity' },
   power_on: { effect: 'converge', patience: 'power', says: 'power on' },
@@ -130,5 +129,5 @@ export const acts = {
 
 export type ActName = keyof typeof acts;
 
-/** An act's row with every optional column present in its type. */
+/** An act's row with all optional columns in its type. */
 export const actRow = (act: ActName): ActRow => acts[act];

@@ -1,4 +1,4 @@
-/** The ramdisk as the wire knows it: in which states its callbacks count, and what it is sent. */
+/** The API for the ramdisk: the states that accept its callbacks, and the data that it receives. */
 import { asDocument, type Document } from '../document';
 import type { ProvisionState } from './states';
 
@@ -22,22 +22,22 @@ const statesAcceptingHeartbeats: readonly ProvisionState[] = [
   'service hold',
 ];
 
-/** Whether a heartbeat counts in a state; elsewhere it is ignored. What comes of it is the run's to say, if one waits. */
+/** True if a heartbeat counts in a state; otherwise it is ignored. A waiting run decides what it causes. */
 export const acceptsHeartbeat = (state: ProvisionState): boolean => statesAcceptingHeartbeats.includes(state);
 
-/** States in which a ramdisk may send what it found on its node. */
+/** States in which a ramdisk may send its inventory. */
 export const inspectionStates: readonly ProvisionState[] = ['inspecting', 'inspect wait'];
 
-/** Fields of a node that its ramdisk finds in a lookup; of what they hold, `shownToRamdisk` leaves little. */
+/** Fields of a node in the answer to a lookup. `shownToRamdisk` removes most of their content. */
 export const lookupFields = ['uuid', 'properties', 'instance_info', 'driver_internal_info'] as const;
 
-// What openstack/ironic-python-agent:ironic_python_agent/hardware.py reads of the node that it was given at its lookup.
+// Properties that openstack/ironic-python-agent:ironic_python_agent/hardware.py reads from the node of the lookup.
 const ramdiskProperties: readonly string[] = ['root_device', 'skip_block_devices', 'capabilities', 'cpu_arch'];
 
 /**
- * A node's representation as its ramdisk may see it at a lookup, where an address on the network is all that vouches for it:
- * which disks to choose and to leave alone. What an instance is made of travels with the commands that need it, to who has
- * the token; an inspection needs nothing.
+ * A node's representation in the answer to a lookup: the properties for selecting and skipping disks. Only a network address
+ * authenticates a lookup, so the instance's data is removed. That data travels with the commands that need it, to the holder of the
+ * token. An inspection needs no properties.
  */
 export const shownToRamdisk = (shown: Document, state: ProvisionState): Document => {
   const needed = inspectionStates.includes(state) ? [] : ramdiskProperties;
@@ -71,10 +71,10 @@ export const agentConfig = {
   tls_cipher_suites: null,
 } as const;
 
-/** Minor version from which a lookup carries a token. */
+/** Minor version from which a lookup returns a token. */
 export const tokenSince = 62;
 
-/** Fields of a heartbeat that came later than the heartbeat itself; an older request that names one gets 400. */
+/** Fields of a heartbeat with their minor versions. An older request with one of them gets 400. */
 export const heartbeatFields = {
   agent_version: 36,
   agent_verify_ca: 68,

@@ -1,4 +1,4 @@
-/** How a node is started from a ramdisk, an image or its own disk, and how the ramdisk is taken off it again. */
+/** Plan parts that boot a node from a ramdisk, an image or its disk, and remove the ramdisk. */
 import { ramdiskNamed, ramdiskReference } from '../boot/ramdisks';
 import { raise } from '../errors';
 import { bootRow, bootsRamdisk } from './drivers';
@@ -8,7 +8,7 @@ import type { ActName } from './steps';
 
 export const byMedia = (node: PlannedNode): boolean => bootRow(node).from === 'media';
 
-/** The image that a node starts from for a purpose. Throws DriverInfoInvalid where none is on record. */
+/** The image that a node boots from for a purpose. Throws DriverInfoInvalid if none is on record. */
 const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
   const found = keys.map((key) => node.driver_info[key]).find((value) => value !== undefined && value !== null);
   if (found !== undefined) return found;
@@ -26,15 +26,15 @@ const fromMedia = (image_url: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
   args: { image_url, device_type: 'cdrom', boot_device: 'cdrom', persistent: false },
 });
 
-/** A node started once from a device; from `image_url` where the firmware itself fetches the image. */
+/** Boots a node one time from a device; from `image_url` if the firmware fetches the image. */
 const fromDevice = (boot_device: string | null, image_url?: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
   acts: ['power_off', 'set_boot_device', 'power_on'],
   args: { boot_device, persistent: false, ...(image_url !== undefined && { image_url }) },
 });
 
 /**
- * The ramdisk record that a node loads by the network; undefined where it starts from a boot server of the operator's: it names
- * files for that, or a URL, or there is no record.
+ * The ramdisk record that a node loads by the network. Undefined if it boots from an operator's server: the node names files or a URL
+ * for that, or there is no record.
  */
 const loadedByNetwork = (
   { driver_info, default_ramdisk }: PlannedNode,
@@ -46,7 +46,7 @@ const loadedByNetwork = (
   return ofOperator || default_ramdisk === undefined ? undefined : ramdiskReference(default_ramdisk);
 };
 
-/** What a node starts its ramdisk from: a record by its name, the installation's own, or what the operator serves; null: none. */
+/** The source of a node's ramdisk: a record, the installation's default, or the operator's own files; null for none. */
 export const ramdiskSourceOf = (
   node: Pick<PlannedNode, 'driver_info'> & Equipment,
 ): { readonly record: string } | 'installation' | 'operator' | null => {
@@ -59,13 +59,13 @@ export const ramdiskSourceOf = (
   return files.some((file) => file !== undefined && file !== null) ? 'operator' : 'installation';
 };
 
-/** A node started by the network, where the boot service answers it with a ramdisk record, or a boot server of the operator's. */
+/** Boots a node by the network: the boot service sends a ramdisk record, or the operator's server sends its own files. */
 const fromNetwork = (boot_device: string | null, network_image?: string): Pick<PlanRow, 'acts' | 'args'> => {
   const { acts, args } = fromDevice(boot_device);
   return { acts, args: { ...args, ...(network_image !== undefined && { network_image }) } };
 };
 
-/** A node started from an image by its boot interface, or as that interface does by itself. */
+/** Boots a node from an image in the way of its boot interface. */
 export const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<PlanRow, 'acts' | 'args'> => {
   const { from, device } = bootRow(node);
   switch (from) {
@@ -117,7 +117,7 @@ export const removeRamdisk = (node: PlannedNode, step = 'remove_ramdisk'): Plann
     args: { device_type: 'cdrom' },
     hidden: true,
   });
-/** The drive alone, a step of its own: a power state that cannot be reached must not keep the disc in it. */
+/** Empties the drive in a separate step, so that an unreachable power state cannot keep the disc in it. */
 export const emptied = (node: PlannedNode): readonly PlannedStep[] =>
   byMedia(node)
     ? [

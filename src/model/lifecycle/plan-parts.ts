@@ -1,28 +1,28 @@
-/** What plans are made of: rows that become steps, steps in their places, and the whole of them. */
+/** Parts of plans: rows, planned steps with their numbers, and whole plans. */
 import { raise } from '../errors';
 import type { Event } from './states';
 import type { Awaited, Equipment, Joins, PlannedStep, StepInterface, Tidying } from './step-types';
 import { type ActName, actRow, maxSteps, planActs } from './steps';
 
-/** A node as a plan needs it. */
+/** The fields of a node that a plan needs. */
 export type PlannedNode = Equipment & {
   readonly uuid: string;
   readonly name: string | null;
   readonly driver_info: Readonly<Record<string, unknown>>;
   readonly instance_info: Readonly<Record<string, unknown>>;
-  /** The ramdisk record that it boots from where it names no image. */
+  /** The ramdisk record for a node that names no image. */
   readonly default_ramdisk?: string;
   readonly automated_clean?: boolean | null;
   readonly retired?: boolean;
 };
 
-/** What a run does: its steps, how to bring the ramdisk back after a restart, and what is tidied when it ends before its time. */
+/** The plan of a run: its steps, the boot of a lost ramdisk, and the tidying steps of an early end. */
 export type Plan = {
   readonly steps: readonly PlannedStep[];
-  /** The step that boots the ramdisk; some steps restart the node and need it again. */
+  /** The step that boots the ramdisk. It is repeated after steps that restart the node. */
   readonly boot?: PlannedStep;
   readonly tidy?: Tidying;
-  /** How the ramdisk's own list joins the plan once it is known. */
+  /** The way in which the ramdisk's reported steps join the plan. */
   readonly joins?: Joins;
 };
 export type PlanRow = {
@@ -53,7 +53,7 @@ export const planned = (row: PlanRow): PlannedStep => ({
   ...(row.priority !== undefined && { priority: row.priority }),
 });
 
-/** Steps in their places. Throws InvalidSteps where a run would be too long. */
+/** Numbers the steps. Throws InvalidSteps if a run would be too long. */
 export const numbered = (steps: readonly PlannedStep[], from = 0): PlannedStep[] => {
   if (from + steps.length > 2 * maxSteps)
     raise('InvalidSteps', { reason: `A run has at most ${2 * maxSteps} steps, those of the ramdisk included.` });
@@ -78,8 +78,8 @@ export type PlanWanted = {
   readonly node: PlannedNode;
   /** The caller's steps, checked. */
   readonly steps: readonly PlannedStep[];
-  /** Whether the caller gave none, so that the node's own list is meant. */
+  /** True if the caller gave no steps, which selects the node's own list. */
   readonly automatic: boolean;
-  /** What a deployment or a rescue was asked with. */
+  /** Arguments of the deployment's or rescue's request. */
   readonly args: Readonly<Record<string, unknown>>;
 };

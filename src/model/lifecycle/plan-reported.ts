@@ -1,4 +1,4 @@
-/** The rest of a plan once the ramdisk has reported its own steps. */
+/** Completes a plan after the ramdisk has reported its own steps. */
 import { raise } from '../errors';
 import { numbered } from './plan-parts';
 import type { Joins, PlannedStep, ReportedStep, StepInterface } from './step-types';
@@ -18,10 +18,10 @@ const asReported = (step: Omit<ReportedStep, 'argsinfo'>): PlannedStep => ({
 });
 
 /**
- * The rest of a plan once the ramdisk has reported what it has: with its own steps among it, or checked against them.
- * @param rest what was still to come
+ * The rest of a plan after the ramdisk's report: with its steps added, or checked against them.
+ * @param rest the remaining steps
  * @param from index of the first of them
- * Throws InvalidSteps naming what the ramdisk does not have.
+ * Throws InvalidSteps with the steps that the ramdisk does not have.
  */
 export const joined = (
   joins: Joins,

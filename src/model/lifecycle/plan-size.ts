@@ -1,11 +1,11 @@
-/** How much a run may carry: its input stays in its history and goes with every act. Pure. */
+/** The size limit of a run: Temporal keeps its input in the history and passes it to every act. Pure. */
 import { raise } from '../errors';
 import type { Plan } from './plan-parts';
 
-/** Of one run. The settings of a whole BIOS, 600 of them, are 40 KiB. */
+/** Bytes of one run. All 600 settings of a BIOS take 40 KiB. */
 export const maxPlanBytes = 64 * 1024;
 
-/** Of the JSON text of a value, in UTF-8. */
+/** Bytes of a value's JSON text in UTF-8. */
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 /** Throws InvalidSteps for a plan of too many bytes. */
@@ -17,14 +17,11 @@ export const requirePlanSize = (plan: Plan): void => {
     });
 };
 
-/**
- * Counts what the arguments of a run come to before they are put together: a value that is named often, or goes to many nodes, is
- * not copied first and counted then.
- */
+/** Counts the arguments of a run before they are built. A value used many times, or for many nodes, is so refused before it is copied. */
 export class PlanRoom {
   private bytes = 0;
 
-  /** Throws InvalidSteps once more is asked for than a run carries. */
+  /** Throws InvalidSteps if the total is above the limit of a run. */
   take(bytes: number): void {
     this.bytes += bytes;
     if (this.bytes > maxPlanBytes)

@@ -1,4 +1,4 @@
-/** What each kind of run does beside the caller's steps: what is done before and after, and what is tidied when it ends early. */
+/** The plan of each kind of run: steps before and after the caller's, and tidying steps of an early end. */
 import { bootsRamdisk, interfaceOf } from './drivers';
 import { backToInstance, bootRamdisk, byMedia, eject, emptied, listSteps, removeRamdisk, toRamdisk } from './plan-boot';
 import { deploying } from './plan-deploy';
@@ -39,7 +39,7 @@ const tearingDown = (wanted: PlanWanted): Plan => {
   const clean = cleaning(wanted);
   const [first, ...more] = clean.steps;
   const after = first ? [{ ...first, event: 'clean' as const }, ...more] : [];
-  // The disc of the instance or of a ramdisk leaves the drive however the run ends: the next start would be from it.
+  // Always removes the disc of the instance or the ramdisk, because the next boot would be from it.
   const away = [...(clean.tidy ? [removeRamdisk(node)] : []), ...emptied(node)];
   const tidy = { failed: away, aborted: away, ...(byMedia(node) && { unbooted: emptied(node) }) };
   return plan([down, ...after], { ...((clean.tidy || byMedia(node)) && { tidy }), joins: clean.joins });
@@ -100,7 +100,7 @@ const plans: Readonly<Record<RunKind, (wanted: PlanWanted) => Plan>> = {
 /** The whole plan of a run. Throws DriverInfoInvalid, InvalidSteps. */
 export const planFor = (story: RunKind, wanted: PlanWanted): Plan => plans[story](wanted);
 
-/** The automatic list of a node: nothing where cleaning is switched off for it. */
+/** The automatic list of a node; empty if its cleaning is switched off. */
 export const automaticPlan = (node: PlannedNode): readonly PlannedStep[] => {
   const listed: readonly GivenStep[] = automaticSteps(node);
   return planSteps(listed, 'clean', node);

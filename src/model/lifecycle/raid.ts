@@ -1,4 +1,4 @@
-/** RAID configurations: what a document must hold before anything is touched. */
+/** Checks RAID configurations before any change to hardware. */
 import { isDocument } from '../document';
 
 const levelNames = ['JBOD', '0', '1', '2', '5', '6', '1+0', '5+0', '6+0'] as const;
@@ -46,7 +46,7 @@ const diskFault = (disk: unknown, index: number): string | undefined => {
   return undefined;
 };
 
-/** Why a document is no RAID configuration; undefined where it is one. */
+/** The fault of a RAID configuration; undefined if valid. */
 export const raidFault = (value: unknown): string | undefined => {
   const disks = (value as { logical_disks?: unknown } | null)?.logical_disks;
   if (typeof value !== 'object' || value === null || !Array.isArray(disks)) return 'must hold logical_disks, a list';

@@ -1,4 +1,4 @@
-/** Steps that no table has: what the ramdisk of one node has reported of the hardware managers it was built with. */
+/** Steps outside the catalogue, reported by a node's ramdisk for its hardware managers. */
 import { bootsRamdisk, speaksOf } from './drivers';
 import {
   type ArgRow,
@@ -9,7 +9,7 @@ import {
   stepVerbs,
 } from './step-types';
 
-// The ramdisk names its arguments and not their types, so that anything fits.
+// The ramdisk reports names of arguments without types, so any value fits.
 const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
   Object.fromEntries(
     Object.entries(step.argsinfo ?? {}).map(([name, info]) => [
@@ -18,7 +18,7 @@ const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
     ]),
   );
 
-/** The rows of what a node's ramdisk reported; none where the node does not boot it. */
+/** The steps that a node's ramdisk reported; none if the node does not boot it. */
 export const reportedSteps = (node: Equipment): StepRow[] => {
   const driver = speaksOf(node.driver);
   return driver && bootsRamdisk(node)

@@ -1,17 +1,17 @@
-/** The provision state machine as data: every state, every transition, and the pure functions that walk them. */
+/** The provision state machine as data: states, transitions, and pure functions on them. */
 
-/** How a state behaves without a request: rests, moves by itself, waits for something, is held, or has failed. */
+/** A state's behaviour without a request: it stays, it changes, it has failed, or it is on hold. */
 type StateKind = 'stable' | 'transient' | 'failure' | 'hold';
 
 type StateRow = {
   readonly kind: StateKind;
-  /** Where a run in this state is heading; null once it has arrived. A run may carry a target of its own instead. */
+  /** Default target of a run in this state; null for a final state. A run may have a different target. */
   readonly target: string | null;
-  /** Whether PATCH is allowed while a target state is set. */
+  /** True if PATCH is allowed while a target state is set. */
   readonly patch: boolean;
-  /** Whether the node may be deleted outside maintenance. */
+  /** True if the node may be deleted outside maintenance. */
   readonly delete: boolean;
-  /** Whether a booted agent may look the node up. */
+  /** True if a booted agent may look the node up. */
   readonly lookup: boolean;
 };
 
@@ -51,7 +51,7 @@ export const states = {
 
 export type ProvisionState = keyof typeof states;
 
-/** The field in which the wire shows the step that a node runs, and the states in which it does. */
+/** The API's field for the step that a node runs, and the states that show it. */
 export const stepFields = {
   clean_step: ['cleaning', 'clean wait', 'clean hold', 'clean failed'],
   deploy_step: ['deploying', 'wait call-back', 'deploy hold'],
@@ -180,32 +180,32 @@ export const transitions = [
 
 const reached = new Map<string, ProvisionState>(transitions.map(({ from, on, to }) => [`${from}\n${on}`, to]));
 
-/** The state that an event leads to, or undefined where the table has no such row. */
+/** The state after an event; undefined without a transition. */
 export const next = (from: ProvisionState, on: Event): ProvisionState | undefined => reached.get(`${from}\n${on}`);
 
-/** What a node forgets on its way: after a tear-down, well or badly, the instance is gone. */
+/** Data that a node loses in a transition: after any tear-down, even a failed one, the instance is gone. */
 export const forgets = (from: ProvisionState, to: ProvisionState): 'instance' | null =>
   from === 'deleting' && to !== 'deleting' ? 'instance' : null;
 
-/** The fault that a run which failed into a state leaves behind; other failures of the same run leave none. */
+/** The fault of a run that failed into a state; other failures of the same run leave none. */
 export const faultStates: Readonly<Partial<Record<ProvisionState, Fault>>> = {
   'clean failed': 'clean failure',
   'service failed': 'service failure',
 };
 
-/** States in which a node waits for a person's decision after something went wrong. */
+/** States in which a failed node waits for an operator's decision. */
 export const failedStates: readonly ProvisionState[] = [
   'error',
   ...(Object.keys(states) as ProvisionState[]).filter((state) => states[state].kind === 'failure'),
 ];
 
-/** Every state from which an event is legal, in table order. */
+/** Every state that allows an event, in table order. */
 export const statesBefore = (on: Event): ProvisionState[] =>
   transitions.filter((row) => row.on === on).map((row) => row.from);
 
 export type PowerState = 'power on' | 'power off' | 'error';
 
-/** What a caller may ask of a node's power. `ends` is shown as the target while the run goes on and is the state awaited. */
+/** Power requests. `ends` is the awaited state, shown as the target during the run. */
 export const powerTargets = {
   'power on': { since: 1, ends: 'power on', acts: ['power_on'], soft: false },
   'power off': { since: 1, ends: 'power off', acts: ['power_off'], soft: false },
@@ -216,13 +216,13 @@ export const powerTargets = {
 
 export type PowerTarget = keyof typeof powerTargets;
 
-/** States in which a power request is refused, because a run of steps decides about power there. */
+/** States that refuse power requests, because a run of steps controls the power. */
 export const powerRefusedIn: readonly ProvisionState[] = ['cleaning', 'clean wait'];
 
-/** States that power sync leaves out; openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
+/** States that power sync skips; openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
 export const powerSyncSkips: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed'];
 
-/** The original's, and one of ours: two ramdisks answered for one node. */
+/** Ironic's faults, and one of Temper's: two ramdisks answered for one node. */
 export const faults = [
   'power failure',
   'clean failure',

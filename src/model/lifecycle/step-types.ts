@@ -1,16 +1,16 @@
-/** The shapes of steps: as the catalogue has them, as a caller writes them, and as a run carries them. */
+/** Types of steps: in the catalogue, in requests, and in runs. */
 import type { NodeUuid } from '../ids';
 import type { ActName, Effect } from './acts';
 import type { Event } from './states';
 
-/** The interfaces a caller's step may name on the wire. */
+/** The interfaces that a caller's step may name. */
 export const stepInterfaces = ['vendor', 'power', 'management', 'firmware', 'deploy', 'bios', 'raid'] as const;
 
 export type StepInterface = (typeof stepInterfaces)[number];
 
 export type ArgRow = {
   readonly type: 'any' | 'string' | 'boolean' | 'integer' | 'object' | 'list' | 'settings' | 'items' | 'raid';
-  /** What each item of a list of type `items` holds. */
+  /** The fields of each item, for a list of type `items`. */
   readonly of?: Readonly<Record<string, ArgRow>>;
   readonly required?: boolean;
   readonly oneOf?: readonly string[];
@@ -19,17 +19,17 @@ export type ArgRow = {
   readonly says: string;
 };
 
-/** The driver that implements the step; hardware types of a vendor have those of the one that they speak. */
+/** The driver that implements the step. Vendors' hardware types have the steps of the driver that they speak. */
 export type StepDriver = 'redfish' | 'ipmi' | 'fake-hardware';
 
 /** The kinds of run in which a caller may name a step. */
 export const stepVerbs = ['clean', 'service', 'deploy'] as const;
 export type StepVerb = (typeof stepVerbs)[number];
 
-/** What decides which steps a node offers: its driver, and its interfaces where they are not the driver's defaults. */
+/** The fields that decide which steps a node offers: its driver, and interfaces other than the driver's defaults. */
 export type Equipment = {
   readonly driver: string;
-  /** What its own ramdisk has reported that it can do. */
+  /** Steps that its own ramdisk has reported. */
   readonly reported_steps?: readonly ReportedStep[] | null;
 } & {
   readonly [name in `${InterfaceName}_interface`]?: string | null;
@@ -40,7 +40,7 @@ export type StepRow = {
   readonly step: string;
   readonly verbs: readonly StepVerb[];
   readonly drivers: readonly StepDriver[];
-  /** Implementations of its interface that offer it; all but the `no-` ones when absent. */
+  /** Implementations of its interface that offer it; all except the `no-` ones if absent. */
   readonly implementations?: readonly string[];
   /** Runs in the ramdisk on the node, which is booted for it. */
   readonly ramdisk?: true;
@@ -48,16 +48,16 @@ export type StepRow = {
   readonly priority: number;
   readonly acts: readonly ActName[];
   readonly args: Readonly<Record<string, ArgRow>>;
-  /** Whether an abort may cancel it in the middle; otherwise the abort takes effect when it ends. */
+  /** True if an abort may cancel it in the middle; otherwise the abort takes effect at its end. */
   readonly abortable: boolean;
-  /** Whether it may park for a person when its effect cannot be known. Only acts that do not converge ever need to. */
+  /** True if it may park for an operator because its effect is unknown. Only acts that do not converge need this. */
   readonly parks: boolean;
-  /** Whether it destroys what is on the node's disks, where its acts do not say so. */
+  /** True if it destroys data on the node's disks and its acts do not declare that. */
   readonly erases?: true;
   readonly says: string;
 };
 
-/** A step as a caller writes it, after the edge has parsed it. */
+/** A caller's step after the API has parsed it. */
 export type GivenStep = {
   readonly interface: StepInterface;
   readonly step: string;
@@ -66,32 +66,32 @@ export type GivenStep = {
   readonly temper?: StepSettings;
 };
 
-/** What a run does when a step has failed for a known reason. */
+/** Reactions of a run to a step that failed for a known reason. */
 export const failureChoices = ['fail', 'park', 'continue'] as const;
 
 type OnFailure = (typeof failureChoices)[number];
 
-/** What a run may wait for from the ramdisk: a heartbeat, or what it found when inspecting. */
+/** Callbacks of the ramdisk that a run may wait for: a heartbeat, or the inventory of an inspection. */
 export type Awaited = 'heartbeat' | 'inspection';
 
-/** What only Temper understands of a step; the key `temper` of a step on the wire. */
+/** Temper's own settings of a step, under the key `temper` in requests. */
 export type StepSettings = {
   /** Seconds for all attempts of all its acts together. */
   readonly timeout?: number;
-  /** Attempts of each act at most. It can only lower what the act's class allows: what must not happen twice never is. */
+  /** Attempts of each act at most. It can only lower the limit of the act's class, so that an act that must not happen twice never does. */
   readonly retry?: { readonly attempts: number };
-  /** Default `fail`. `park` waits for a person, `continue` goes on with the next step. */
+  /** Default `fail`. `park` waits for an operator, `continue` proceeds with the next step. */
   readonly on_failure?: OnFailure;
 };
 
-/** Another node that a step runs on, and whose workers reach it. */
+/** Another node that a step runs on, reached by that node's workers. */
 export type NodeOfStep = {
   readonly node_uuid: NodeUuid;
   readonly name: string | null;
   readonly conductor_group: string;
 };
 
-/** A step as a run carries it: resolved against the table, frozen at acceptance. Secrets in `args` are references. */
+/** A step of a run: resolved against the table and fixed at acceptance. Secrets in `args` are references. */
 export type PlannedStep = {
   readonly index: number;
   readonly interface: StepInterface;
@@ -101,17 +101,17 @@ export type PlannedStep = {
   readonly waits: null | 'unhold' | 'time';
   readonly abortable: boolean;
   readonly parks: boolean;
-  /** Runs on this node instead of the run's own; the run holds it as well. */
+  /** Runs on this node instead of the run's own. The run holds this node as well. */
   readonly on?: NodeOfStep;
   /** Belongs to the run's own plan, not to the caller's list. */
   readonly system?: true;
-  /** Done when the ramdisk has called back, once its acts are done. */
+  /** The step ends with this callback of the ramdisk, after its acts. */
   readonly awaits?: Awaited;
-  /** What happens to the node before it. */
+  /** The state machine's event before the step. */
   readonly event?: Event;
   /** Above 0 for steps of a deployment, which run by priority. */
   readonly priority?: number;
-  /** For all attempts of all its acts together; the profile's limits when absent. */
+  /** For all attempts of all its acts together; the profile's limits if absent. */
   readonly timeoutMs?: number;
   readonly attempts?: number;
   readonly on_failure?: OnFailure;
@@ -145,12 +145,12 @@ export type ReportedStep = {
   readonly argsinfo?: Readonly<Record<string, { readonly description?: string; readonly required?: boolean }>> | null;
 };
 
-/** What is done on a node whose run ends early: once the ramdisk was booted, and, with `unbooted`, also before. */
+/** Steps on a node whose run ends early: after the ramdisk was booted, and `unbooted` also before. */
 export type Tidying = {
   readonly failed: readonly PlannedStep[];
   readonly aborted: readonly PlannedStep[];
   readonly unbooted?: readonly PlannedStep[];
 };
 
-/** `automatic`: all it offers of itself, by priority. `deploy`: the same among the driver's own. `check`: only what was asked for. */
+/** `automatic`: all steps that it offers, by priority. `deploy`: the same among the driver's own. `check`: only the requested ones. */
 export type Joins = 'automatic' | 'deploy' | 'check';

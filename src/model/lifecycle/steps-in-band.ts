@@ -1,4 +1,4 @@
-/** The catalogue of steps that run in the ramdisk, as its generic hardware manager offers them; one row each. */
+/** The catalogue of steps that run in the ramdisk, as its generic hardware manager offers them. */
 import { type ArgRow, type StepDriver, type StepRow, type StepVerb, stepVerbs } from './step-types';
 
 const every: readonly StepDriver[] = ['redfish', 'ipmi', 'fake-hardware'];
@@ -24,7 +24,7 @@ const raidByAgent = ['agent'];
 const burnIn = (what: string, verbs: readonly StepVerb[], more: Pick<StepRow, 'erases'> = {}): StepRow =>
   inBand({ interface: 'deploy', step: `burnin_${what}`, verbs, says: `Stress the ${what} for a while.`, ...more });
 
-// openstack/ironic-python-agent:ironic_python_agent/hardware.py, generic hardware manager. Priorities are those it reports by default.
+// openstack/ironic-python-agent:ironic_python_agent/hardware.py, generic hardware manager, with its default priorities.
 export const inBandSteps: readonly StepRow[] = [
   inBand({
     interface: 'deploy',

@@ -1,4 +1,4 @@
-/** The catalogue of steps that are done from outside, through the BMC; one row each. */
+/** The catalogue of steps that run through the BMC. */
 import { type ArgRow, type StepDriver, type StepRow, type StepVerb, stepVerbs } from './step-types';
 
 const both: readonly StepVerb[] = ['clean', 'service'];

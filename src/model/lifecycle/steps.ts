@@ -1,4 +1,4 @@
-/** What can run on a node: the shape of a step, and which ones a node offers. */
+/** Steps: the catalogue, and the steps that a node offers. */
 import { type ActName, acts } from './acts';
 import { bootsRamdisk, interfaceOf, speaksOf, workerOf } from './drivers';
 import { reportedSteps } from './reported-steps';
@@ -20,7 +20,7 @@ export { bootDevices, bootModes, indicatorComponents, indicatorStates, mediaType
 /** The whole catalogue. */
 export const steps: readonly StepRow[] = [...outOfBandSteps, ...inBandSteps];
 
-/** Steps whose name is reserved: any interface may carry them, and the workflow itself does the waiting ones. */
+/** Steps with reserved names, allowed on any interface. The workflow itself does the waiting ones. */
 export const reservedSteps = {
   power_on: { acts: ['power_on'], waits: null, args: {}, says: 'Power the node on.' },
   power_off: { acts: ['power_off'], waits: null, args: {}, says: 'Power the node off.' },
@@ -46,10 +46,10 @@ export const reservedSteps = {
 
 export type ReservedStep = keyof typeof reservedSteps;
 export const isReserved = (step: string): step is ReservedStep => Object.hasOwn(reservedSteps, step);
-/** At most this many steps in one run; keeps a run's history far below the engine's limits. */
+/** Steps in one run at most. The limit keeps a run's history far below Temporal's limits. */
 export const maxSteps = 100;
 
-/** How a step is called in texts, policy rules and summaries. */
+/** A step's name in texts, policy rules and summaries. */
 export const nameOf = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
 
 const offers = (row: StepRow, node: Equipment): boolean => {
@@ -59,10 +59,10 @@ const offers = (row: StepRow, node: Equipment): boolean => {
   return !row.ramdisk || bootsRamdisk(node);
 };
 
-// A ramdisk may name what no list of steps can carry.
+// A ramdisk may report interfaces that no list of steps accepts.
 const carried: readonly string[] = stepInterfaces;
 
-/** What can run on a node: the catalogue's part, then what only its own ramdisk has. One with an unknown driver offers nothing. */
+/** The steps that a node offers: those of the catalogue, then those of its own ramdisk. None with an unknown driver. */
 export const stepsOf = (node: Equipment): StepRow[] => {
   const known = steps.filter((row) => offers(row, node));
   const names = new Set(known.map(nameOf));
@@ -70,7 +70,7 @@ export const stepsOf = (node: Equipment): StepRow[] => {
   return [...known, ...own];
 };
 
-/** Which interface of those with steps goes first where priorities are equal; openstack/ironic:ironic/conductor/steps.py. */
+/** The order of interfaces at equal priority; openstack/ironic:ironic/conductor/steps.py. */
 const interfaceRank: Readonly<Record<StepInterface, number>> = {
   vendor: 7,
   power: 6,
@@ -89,7 +89,7 @@ export const byPriority = <Step extends { priority?: number; interface: StepInte
     (a, b) => (b.priority ?? 0) - (a.priority ?? 0) || interfaceRank[b.interface] - interfaceRank[a.interface],
   );
 
-/** The steps of automated cleaning that a node offers. Those of the ramdisk are known once it runs: it reports its own priorities. */
+/** A node's steps of automated cleaning. Those of the ramdisk follow when it runs and reports its own priorities. */
 export const automaticSteps = (node: Equipment): GivenStep[] =>
   byPriority(stepsOf(node).filter((row) => row.priority > 0 && row.verbs.includes('clean') && !row.ramdisk)).map(
     (row) => ({ interface: row.interface, step: row.step }),
@@ -98,7 +98,7 @@ export const automaticSteps = (node: Equipment): GivenStep[] =>
 export const planActs = (names: readonly ActName[]): PlannedStep['acts'] =>
   names.map((act) => ({ act, effect: acts[act].effect }));
 
-/** The steps of a run that takes none from its caller: one read of the BMC. */
+/** The step of a run without steps from its caller: one read of the BMC. */
 export const lookStep: PlannedStep = {
   index: 0,
   interface: 'management',

@@ -1,4 +1,4 @@
-/** Methods of vendors' own: what `vendor_passthru` offers beside the interfaces that all drivers share, and which acts do it. */
+/** Vendor methods of `vendor_passthru`, and the acts that do them. */
 import type { ActName } from './acts';
 import { workerOf } from './drivers';
 import type { Equipment } from './step-types';
@@ -6,10 +6,10 @@ export type VendorHttpMethod = 'GET' | 'POST' | 'DELETE';
 
 export type VendorMethodRow = {
   readonly http_methods: readonly VendorHttpMethod[];
-  /** The caller is not kept waiting for its end. */
+  /** The answer does not wait for its end. */
   readonly async: boolean;
   readonly act: ActName;
-  /** For people, with the arguments it takes. */
+  /** For operators, with its arguments. */
   readonly description: string;
 };
 
@@ -55,19 +55,22 @@ const redfishMethods = {
 
 export type VendorMethod = keyof typeof redfishMethods;
 
-/** By implementation of the vendor interface; what is named nowhere offers none. Raw bytes are a step, and need its rule. */
+/**
+ * By implementation of the vendor interface; others have no methods. Sending raw bytes is a step instead, because it needs its policy
+ * rule.
+ */
 const methodsOf: Readonly<Record<string, VendorMethods>> = { redfish: redfishMethods };
 
-/** What a node offers. */
+/** Methods of a node. */
 export const vendorMethodsOf = (node: Equipment): VendorMethods => methodsOf[workerOf(node, 'vendor')] ?? {};
 
-/** What a driver offers without a node: none of ours has anything to do there. */
+/** Methods of a driver without a node: none. */
 export const driverMethods: VendorMethods = {};
 
-/** The kind of drive behind the word that `eject_vmedia` has for it. */
+/** The kind of drive for each name in `eject_vmedia`. */
 export const ejectedDrives = { cd: 'cdrom', dvd: 'cdrom', usb: 'disk', floppy: 'floppy' } as const;
 
-/** Methods as the wire lists them. */
+/** Methods in the API's form. */
 export const shownMethods = (methods: VendorMethods): Record<string, Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(methods).map(([name, { http_methods, async, description }]) => [

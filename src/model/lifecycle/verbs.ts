@@ -1,4 +1,4 @@
-/** The verbs a caller may ask of a node's provision state, and what each does: one row each, walked by API and runs. */
+/** The verbs for a node's provision state, one row each, read by the API and by runs. */
 import { type Event, type Fault, next, type ProvisionState, states } from './states';
 
 /** The kinds of run, by workflow type. `power` and `call` run beside the provision state and never change it. */
@@ -16,47 +16,47 @@ export type RunKind =
   | 'call';
 
 export type VerbRow = {
-  /** The event it is to the state table. */
+  /** Its event in the state machine. */
   readonly event: Event;
-  /** Minor version from which the wire accepts it. */
+  /** Minor version from which the API accepts it. */
   readonly since: number;
-  /** How it is done: a run of its own, a message to the run that waits, or at once where the table leads to a stable state. */
+  /** Starts a run, or sends a message to the waiting run (or changes the state at once if the target is stable). */
   readonly does: 'run' | 'message';
   /** The workflow type of its run. */
   readonly story?: RunKind;
-  /** The caller must give steps, may, or the node's automatic list is meant; none where the run has its own. */
+  /** The caller must or may give steps, or the node's automatic list applies; none if the run has its own. */
   readonly steps?: 'given' | 'optional' | 'automatic' | 'none';
   /** Key of the request that carries the caller's steps. */
   readonly stepsKey?: 'clean_steps' | 'service_steps' | 'deploy_steps';
   /** Minor version from which that key is accepted. */
   readonly stepsSince?: number;
-  /** Whether a runbook may stand in for the steps. */
+  /** True if a runbook may replace the steps. */
   readonly runbook?: true;
   /** Minor version from which a configuration drive is accepted. */
   readonly configdriveSince?: number;
-  /** Whether it needs a rescue password. */
+  /** True if it needs a rescue password. */
   readonly rescuePassword?: true;
-  /** Whether it is refused on a protected node. */
+  /** Refused on a protected node. */
   readonly protected?: 'refused';
   /** Interface that must not be switched off. */
   readonly needs?: 'inspect' | 'rescue';
-  /** Which limit of concurrent runs it counts for. */
+  /** The limit of concurrent runs that it counts for. */
   readonly counts?: 'clean' | 'deploy';
   /** Minor version from which `disable_ramdisk` is accepted. */
   readonly disableRamdiskSince?: number;
-  /** The event that ends it well. */
+  /** The event of its success. */
   readonly ends?: Event;
-  /** Where it is heading, where that differs from the state table's default. */
+  /** Its target, if different from the state machine's default. */
   readonly target?: ProvisionState;
-  /** Whether it is refused in maintenance. */
+  /** Refused in maintenance. */
   readonly maintenance?: 'refused';
-  /** Whether a retired node is refused. */
+  /** Refused for a retired node. */
   readonly retired?: 'refused';
-  /** The fault that a failed step leaves; the node then goes to maintenance. */
+  /** The fault of a failed step, which puts the node into maintenance. */
   readonly fault?: Fault;
 };
 
-/** What a caller who asks for a verb in the wrong state most likely wants: by verb, then by state. */
+/** The likely intended verb for a verb in a wrong state: by verb, then by state. */
 const instead: Readonly<Record<string, Readonly<Partial<Record<ProvisionState, string>>>>> = {
   clean: {
     active:
@@ -78,7 +78,7 @@ const instead: Readonly<Record<string, Readonly<Partial<Record<ProvisionState, s
   },
 };
 
-/** One sentence for the caller, or undefined where there is no better verb. */
+/** A suggestion for the caller; undefined if there is no better verb. */
 export const insteadOf = (verb: string, state: ProvisionState): string | undefined =>
   Object.hasOwn(instead, verb) ? instead[verb]![state] : undefined;
 
@@ -150,7 +150,7 @@ export const verbs = {
   unhold: { event: 'unhold', since: 85, does: 'message' },
   inspect: { event: 'inspect', since: 6, does: 'run', story: 'inspect', steps: 'none', ends: 'done', needs: 'inspect' },
   active: { ...deployment, event: 'deploy', since: 1, configdriveSince: 1 },
-  // The original takes no steps and no configuration drive with the alias, by oversight: it means the same.
+  // Ironic accepts no steps and no configuration drive with this alias, by oversight. Temper does, since the alias means the same.
   deploy: { ...deployment, event: 'deploy', since: 73, configdriveSince: 73 },
   rebuild: { ...deployment, event: 'rebuild', since: 1, configdriveSince: 35, protected: 'refused' },
   deleted: { ...tearDown, since: 1 },
@@ -179,17 +179,17 @@ export const verbs = {
 
 export type Verb = keyof typeof verbs;
 
-/** Whether a text is one of the verbs. */
+/** True for a verb. */
 export const isVerb = (text: string): text is Verb => Object.hasOwn(verbs, text);
 
-/** A verb's row with every optional column present in its type. */
+/** A verb's row with all optional columns in its type. */
 export const verbRow = (verb: Verb): VerbRow => verbs[verb];
 
-// In these a run waits for something; a verb that is legal there is not kept out by it.
+// States in which a run waits. Its hold on the node does not block a verb that is legal there.
 const waits = (state: ProvisionState): boolean =>
   next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
 
-/** Whether a node that a run holds takes a verb all the same: one for that run, or one that takes over from a run that waits. */
+/** True if a node held by a run accepts a verb: a message to that run, or a verb that takes over from a waiting run. */
 export const passesLock = ({ event, does }: Pick<VerbRow, 'event' | 'does'>, from: ProvisionState): boolean => {
   const to = next(from, event);
   return to !== undefined && (does === 'message' ? states[to].kind !== 'stable' : waits(from));
