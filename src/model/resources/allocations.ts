@@ -1,14 +1,14 @@
-/** Allocations: requests for a node of some kind, what the wire shows of one, and what stands in the way of it. */
+/** Allocations: requests for a node of some kind, their fields in the API, and the rules for matching and release. */
 
 import { type AllocationUuid, asUuid, isLogicalName, type NodeUuid, type ProjectId } from '../ids';
 import { type ProvisionState, states } from '../lifecycle/states';
 import type { ResourceTable } from './fields';
 
-/** Minor version from which the wire knows allocations. */
+/** Minor version that introduced allocations. */
 export const allocationsSince = 52;
-/** From which name and extra can be changed. */
+/** Minor version from which name and extra can change. */
 export const allocationUpdateSince = 57;
-/** From which a node that is in use already can be named. */
+/** Minor version from which a request can name a node that is already in use. */
 export const allocationNodeSince = 58;
 
 const allocationStates = ['allocating', 'active', 'error'] as const;
@@ -17,7 +17,7 @@ type AllocationState = (typeof allocationStates)[number];
 const since = allocationsSince;
 const updateAllocation = 'baremetal:allocation:update';
 
-// Source of rows: openstack/ironic:ironic/api/controllers/v1/allocation.py. There is no short list: all fields are in every one.
+// Source of rows: openstack/ironic:ironic/api/controllers/v1/allocation.py. All lists contain all fields.
 export const allocationTable: ResourceTable = {
   resource: 'allocation',
   collection: 'allocations',
@@ -73,7 +73,7 @@ export type Allocation = {
   readonly name: string | null;
   readonly resource_class: string | null;
   readonly traits: readonly string[];
-  /** None means any node. */
+  /** An empty list allows any node. */
   readonly candidate_nodes: readonly string[];
   readonly state: AllocationState;
   readonly node_uuid: NodeUuid | null;
@@ -84,19 +84,22 @@ export type Allocation = {
   readonly updated_at: Date | null;
 };
 
-/** What is asked of a node. */
+/** The requirements for a node. */
 export type AllocationWish = Pick<Allocation, 'resource_class' | 'traits' | 'candidate_nodes' | 'owner'>;
 
-/** Whether a node is one of those that an allocation of this owner may be given. */
+/** True if an allocation of this owner may get the node. */
 export const isOf = (
   owner: ProjectId | null,
   node: { readonly owner: ProjectId | null; readonly lessee: ProjectId | null },
 ): boolean => owner === null || node.owner === owner || node.lessee === owner;
 
-/** How many nodes came near: `available` by everything but the traits, `suitable` by all, whether or not a run or allocation holds them. */
+/**
+ * Numbers of nodes for an error: `available` match everything except traits, `suitable` match all. Both include nodes that a run or
+ * allocation holds.
+ */
 export type Shortage = { readonly available: number; readonly suitable: number };
 
-/** Why an allocation ended without a node. */
+/** The reason why an allocation ended without a node. */
 export const failureText = (uuid: string, wish: AllocationWish, { available, suitable }: Shortage): string => {
   const requested = wish.candidate_nodes.length > 0;
   const which =
@@ -111,7 +114,7 @@ export const failureText = (uuid: string, wish: AllocationWish, { available, sui
   return `Failed to process allocation ${uuid}: ${which}${whose}.`;
 };
 
-/** How often and how long apart, in ms, a pass tries again where other hands hold every suitable node. */
+/** Tries, and the pause in ms, while other requests hold every suitable node. */
 export const reserveTries = 3;
 export const reservePauseMs = 1_000;
 
@@ -121,18 +124,18 @@ type InUse = {
   readonly maintenance: boolean;
 };
 
-/** States in which a tenant's instance runs, and the node is not to be taken from it. */
+/** States in which a tenant's instance runs, so the node must stay with it. */
 const instanceRunsIn: readonly ProvisionState[] = ['active', 'rescue'];
 
-/** Whether a node can be taken from its allocation: not from a running instance, nor in mid-flight, unless in maintenance. */
+/** True if a node can be released from its allocation: no running instance and no transition, or in maintenance. */
 export const isReleasable = ({ provision_state, target_provision_state, maintenance }: InUse): boolean =>
   maintenance ||
   !(instanceRunsIn.includes(provision_state) || (target_provision_state !== null && !states[provision_state].patch));
 
-/** States of a node that an allocation can be made for afterwards. */
+/** States of a node that may get an allocation afterwards. */
 export const backfilledIn: readonly ProvisionState[] = ['active'];
 
-/** What keeps a node that is in use already from an allocation of this wish, as field and reason; undefined where nothing does. */
+/** The field and the reason why a node in use does not fit an allocation; undefined if it fits. */
 export const backfillFault = (
   wish: AllocationWish,
   node: {

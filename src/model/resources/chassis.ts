@@ -1,4 +1,4 @@
-/** Chassis: what nodes are built into, as far as the wire knows one. */
+/** Chassis: their fields in the API. */
 import { extraField, optionalText, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 

@@ -6,7 +6,7 @@ type More = Partial<FieldRow>;
 
 export const uuidField: FieldRow = { name: 'uuid', type: 'uuid', inList: true, create: 'optional' };
 
-/** An object of the caller's own. @param patch the rule that its change needs */
+/** A free-form object of the caller. @param patch the rule for its change */
 export const extraField = (patch: string, more: More = {}): FieldRow => ({
   name: 'extra',
   type: 'object',
@@ -16,7 +16,7 @@ export const extraField = (patch: string, more: More = {}): FieldRow => ({
   ...more,
 });
 
-/** A text that may be missing, of at most 255 characters. @param patch the rule that its change needs */
+/** An optional text of at most 255 characters. @param patch the rule for its change */
 export const optionalText = (name: string, patch: string, more: More = {}): FieldRow => ({
   name,
   type: 'text',
@@ -27,7 +27,7 @@ export const optionalText = (name: string, patch: string, more: More = {}): Fiel
   ...more,
 });
 
-/** A MAC address. @param patch the rule that its change needs */
+/** A MAC address. @param patch the rule for its change */
 export const macField = (patch: string, more: More): FieldRow => ({
   name: 'address',
   type: 'text',
@@ -38,11 +38,11 @@ export const macField = (patch: string, more: More): FieldRow => ({
   ...more,
 });
 
-/** The physical network of a port or portgroup. @param patch the rule that its change needs */
+/** The physical network of a port or portgroup. @param patch the rule for its change */
 export const physicalNetwork = (patch: string, since: number): FieldRow =>
   optionalText('physical_network', patch, { since, min: 1, max: 64 });
 
-/** What the store keeps of every row, and the links to it. @param since minor version of the resource */
+/** Timestamps and links of every row. @param since minor version of the resource */
 export const recordFields = (since?: number): readonly FieldRow[] => [
   { name: 'created_at', since, type: 'timestamp' },
   { name: 'updated_at', since, type: 'timestamp' },

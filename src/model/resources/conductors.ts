@@ -1,7 +1,7 @@
-/** Conductors on the wire: our BMC workers, as they said last that they live. */
+/** Conductors in the API: Temper's BMC workers, by their last heartbeat. */
 import type { ResourceTable } from './fields';
 
-/** Minor version from which the wire knows conductors. */
+/** Minor version that introduced conductors. */
 export const conductorsSince = 49;
 
 export const conductorTable: ResourceTable = {

@@ -1,4 +1,4 @@
-/** Deploy templates: steps that join a deployment whose instance asks for the trait that is the template's name. */
+/** Deploy templates: steps for deployments of instances that request the trait in the template's name. */
 import { raise } from '../errors';
 import type { StepInterface, StepSettings } from '../lifecycle/step-types';
 import { maxSteps, nameOf } from '../lifecycle/steps';
@@ -8,7 +8,7 @@ import { isTrait, maxTraitLength } from './traits';
 
 const updateTemplate = 'baremetal:deploy_template:update';
 
-/** Minor version from which the wire knows deploy templates. */
+/** Minor version that introduced deploy templates. */
 export const templatesSince = 55;
 
 // Source of rows: openstack/ironic:ironic/api/controllers/v1/deploy_template.py, ironic/api/schemas/v1/deploy_template.py.
@@ -28,14 +28,14 @@ export const templateTable: ResourceTable = {
     },
     { name: 'steps', type: 'list', create: 'required', patch: updateTemplate, secret: true },
     extraField(updateTemplate),
-    // The wire takes one and keeps nothing of it.
+    // The API accepts it and stores nothing.
     optionalText('description', updateTemplate, { hidden: true, column: null }),
     ...recordFields(),
   ],
   filters: [],
 };
 
-/** A step of a template as it is stored; secrets in `args` are references. */
+/** A stored step of a template; secrets in `args` are references. */
 export type TemplateStep = {
   readonly interface: StepInterface;
   readonly step: string;
@@ -44,17 +44,17 @@ export type TemplateStep = {
   readonly temper?: StepSettings;
 };
 
-/** A template as the store holds it. */
+/** A stored template. */
 export type DeployTemplate = {
   readonly uuid: string;
   readonly name: string;
   readonly steps: readonly TemplateStep[];
   readonly extra: Readonly<Record<string, unknown>>;
-  /** Its steps were written with system scope: a caller who deploys by it needs no permission for steps of its own choice. */
+  /** True if a caller with system scope wrote its steps. A caller who deploys with it needs no permission for own steps. */
   readonly vouched: boolean;
 };
 
-/** Refuses more steps than a run takes, and a step that comes twice. Throws InvalidSteps. */
+/** Refuses too many steps and duplicate steps. Throws InvalidSteps. */
 export const checkTemplateSteps = (steps: readonly TemplateStep[]): void => {
   if (steps.length > maxSteps)
     raise('InvalidSteps', { reason: `A deploy template has at most ${maxSteps} steps; ${steps.length} came.` });

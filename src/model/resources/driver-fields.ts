@@ -1,12 +1,12 @@
-/** What the wire shows of a driver: its hosts, and per interface what is enabled and what is the default. */
+/** The API's fields of a driver: its hosts, and the enabled and default implementation of each interface. */
 import { type DriverName, driverRow } from '../lifecycle/drivers';
 import { type InterfaceName, interfaceNames } from '../lifecycle/step-types';
 import type { FieldRow, ResourceTable } from './fields';
 
-/** Minor version from which drivers say which interfaces they have. */
+/** Minor version from which drivers list their interfaces. */
 export const interfacesSince = 30;
 
-/** Interfaces that came later than the others. */
+/** Interfaces of later minor versions. */
 const later: Partial<Record<InterfaceName, number>> = { storage: 33, rescue: 38, bios: 40, firmware: 86 };
 
 const interfaceFields = (name: InterfaceName): FieldRow[] => {
@@ -31,7 +31,7 @@ export const driverTable: ResourceTable = {
   filters: [],
 };
 
-/** The values behind the fields of a driver; a driver without implementation of an interface has no default for it. */
+/** The values of a driver's fields. An interface without implementation has no default. */
 export const driverValues = (name: DriverName, hosts: readonly string[]): Record<string, unknown> => ({
   name,
   hosts,
@@ -47,7 +47,7 @@ export const driverValues = (name: DriverName, hosts: readonly string[]): Record
   ),
 });
 
-/** What may stand in a driver's driver_info, by key. */
+/** The keys of the driver's driver_info. */
 export const driverProperties = (name: DriverName): Record<string, string> =>
   Object.fromEntries(
     Object.entries(driverRow(name).properties).map(([key, row]) => [
@@ -56,7 +56,7 @@ export const driverProperties = (name: DriverName): Record<string, string> =>
     ]),
   );
 
-/** Keys of a logical disk that a RAID request may carry; the wire's vocabulary, equal for all drivers with RAID. */
+/** Keys of a logical disk in a RAID request, equal for all drivers with RAID. */
 const logicalDiskKeys = {
   raid_level: 'RAID level: JBOD, 0, 1, 2, 5, 6, 1+0, 5+0 or 6+0. Required.',
   size_gb: 'Size in GiB, or MAX for all that is left. Required.',
@@ -70,6 +70,6 @@ const logicalDiskKeys = {
   physical_disks: 'Physical disks, as the driver names them.',
 } as const;
 
-/** What a logical disk of this driver may say, or undefined where the driver's default for RAID is to have none. */
+/** The properties of a logical disk; undefined if the driver has no RAID by default. */
 export const logicalDiskProperties = (name: DriverName): Record<string, string> | undefined =>
   driverRow(name).interfaces.raid[0] === 'no-raid' ? undefined : { ...logicalDiskKeys };

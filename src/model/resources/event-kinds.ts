@@ -1,10 +1,10 @@
-/** Every kind of event, one row each: subject and happening, and what those who read events need to know of it. */
+/** Every kind of event, one row each: subject, happening, and facts for its readers. */
 type KindFacts = {
-  /** The run has ended: its stream ends with this event. */
+  /** Ends the run and its stream. */
   readonly ends?: true;
-  /** A state of a rollout, which a tenant of one of its nodes sees as well. */
+  /** A state of a rollout, which the tenants of its nodes may see too. */
   readonly state?: true;
-  /** Its data holds no values of fields, so that no rule about a field hides it. */
+  /** Its data holds no values of fields, so no rule about a field hides it. */
   readonly plain?: true;
   /** For streams only: too frequent for webhooks, which cannot name it. */
   readonly stream?: true;
@@ -36,7 +36,7 @@ const kinds = {
   'run.succeeded': { ends: true },
   'run.failed': { ends: true },
   'run.aborted': { ends: true },
-  // Acts of people on a run; one that it refused has both events.
+  // Acts of callers on a run. An act that the run refused has both events.
   'run.abort': {},
   'run.pause': {},
   'run.pause.refused': {},
@@ -49,7 +49,7 @@ const kinds = {
   'run.fail': {},
   'run.fail.refused': {},
   'run.unhold': {},
-  // By Temporal's own tools only.
+  // Only Temporal's own tools cause it.
   'run.cancel': {},
 
   'step.begun': {},
@@ -143,7 +143,7 @@ export type EventKind = keyof typeof kinds;
 
 type SubjectOf<Kind> = Kind extends `${infer Subject}.${string}` ? Subject : never;
 
-/** What a record with events of its own is called: a text before `.created`. */
+/** The names of records with events: a text before `.created`. */
 export type RecordSubject = SubjectOf<Extract<EventKind, `${string}.created`>>;
 
 const kindNames = Object.keys(kinds) as EventKind[];

@@ -1,11 +1,11 @@
-/** The firmware that nodes of a kind are to have, and what differs from it on one. Pure. */
+/** Firmware baselines: the wanted versions for kinds of nodes, and the drift of one node. Pure. */
 import { raise } from '../errors';
 import { ownValue } from '../own';
 
-/** Of one component: the version as the BMC names it, and the image that brings it. */
+/** The version in the BMC's spelling, and the image with it. */
 type WantedFirmware = { readonly version: string; readonly url: string };
 
-/** For nodes of a vendor and model, whatever their case; for all others where neither is said. */
+/** For nodes of a vendor and model, in any case; for all others if neither is set. */
 export type FirmwareBaseline = {
   readonly vendor?: string;
   readonly model?: string;
@@ -14,7 +14,7 @@ export type FirmwareBaseline = {
 
 export type FirmwareDrift = {
   readonly component: string;
-  /** Null where the last inspection saw none. */
+  /** Null if the last inspection found none. */
   readonly current: string | null;
   readonly wanted: string;
   readonly url: string;
@@ -28,15 +28,15 @@ const fits = (wanted: string | undefined, found: string | null): boolean =>
 const said = ({ vendor, model }: FirmwareBaseline): number =>
   (vendor === undefined ? 0 : 1) + (model === undefined ? 0 : 1);
 
-/** The baseline that says most of a node's kind; the first of those that say as much. */
+/** The most specific baseline for a node's kind; the first of equals. */
 const baselineFor = (baselines: readonly FirmwareBaseline[], { vendor, model }: Kind): FirmwareBaseline | undefined =>
   baselines
     .filter((one) => fits(one.vendor, vendor) && fits(one.model, model))
     .reduce<FirmwareBaseline | undefined>((best, one) => (best && said(best) >= said(one) ? best : one), undefined);
 
 /**
- * What differs on a node from its baseline, in the baseline's order. Throws FirmwareCurrent where no baseline is for its kind, or
- * where it has all that is wanted; InvalidInput where a component was never seen: its version cannot be known.
+ * The components of a node that differ from its baseline, in the baseline's order. Throws FirmwareCurrent if no baseline fits or nothing
+ * differs. Throws InvalidInput for a component that no inspection has found, because its version is unknown.
  * @param seen by the last inspection
  * @param node as the caller names it
  */

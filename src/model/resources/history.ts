@@ -1,10 +1,10 @@
-/** A node's history as the wire shows it: which events are part of it, and what it says of them. */
+/** A node's history in the API: its events and their texts. */
 
 import type { NodeUuid } from '../ids';
 import type { EventKind } from './event-kinds';
 import type { ResourceTable } from './fields';
 
-/** What of an event the history is written from. */
+/** The parts of an event that the history uses. */
 export type HistoryEvent = {
   readonly seq: number;
   readonly node_uuid: NodeUuid;
@@ -21,7 +21,7 @@ const historyText = (value: unknown): string => (value === null || value === und
 const runOf = ({ verb, run_id }: HistoryEvent): string => `Run ${historyText(run_id)} (${historyText(verb)})`;
 const stepOf = ({ data }: HistoryEvent): string => historyText(data.step ?? data.index);
 
-/** The events that are part of a history whatever they hold; any other is part of it when it has an error. */
+/** Kinds that are always in a history. Any other kind is in it only with an error. */
 export const historyKinds: Readonly<Partial<Record<EventKind, HistoryRow>>> = {
   'node.moved': {
     severity: 'INFO',
@@ -46,7 +46,7 @@ export const historyKinds: Readonly<Partial<Record<EventKind, HistoryRow>>> = {
 export const historyRow = (kind: EventKind): HistoryRow =>
   historyKinds[kind] ?? { severity: 'ERROR', says: (event) => `${kind}: ${historyText(event.data.error)}` };
 
-// The original's types, by what was going on. Moves of the node are of a type of their own.
+// Ironic's types, by the verb of the run. Moves of the node have a separate type.
 const typesByVerb: Readonly<Record<string, string>> = {
   manage: 'verify',
   verify: 'verify',
@@ -58,7 +58,7 @@ const typesByVerb: Readonly<Record<string, string>> = {
 };
 const moves: readonly EventKind[] = ['node.moved', 'run.accepted', 'run.succeeded', 'run.aborted'];
 
-/** `event_type` of an event; state-changing ones are transitions, those outside of a run come from watching the node. */
+/** `event_type` of an event: a transition if it changes the state. Events outside runs come from monitoring the node. */
 export const historyType = ({ kind, verb }: Pick<HistoryEvent, 'kind' | 'verb'>): string => {
   if (moves.includes(kind)) return 'transition';
   return verb === null ? 'monitoring' : (typesByVerb[verb] ?? 'provisioning');
@@ -66,17 +66,17 @@ export const historyType = ({ kind, verb }: Pick<HistoryEvent, 'kind' | 'verb'>)
 
 const highestSeq = 0xffff_ffff_ffff;
 
-/** An event's id: the node's own first half, marked as made up (version 8), and the event's number in the rest. */
+/** An event's id: the first half of the node's UUID, version 8 (custom), and the event's number. */
 export const historyUuid = (node: NodeUuid, seq: number): string =>
   `${node.slice(0, 14)}8${node.slice(15, 18)}-8${node.slice(20, 23)}-${seq.toString(16).padStart(12, '0')}`;
 
-/** The number of the event that an id stands for, if it is one of this node's. */
+/** The number of the event with this id; undefined if it is not one of this node's. */
 export const historySeq = (node: NodeUuid, uuid: string): number | undefined => {
   const seq = Number.parseInt(uuid.slice(24), 16);
   return seq <= highestSeq && historyUuid(node, seq) === uuid ? seq : undefined;
 };
 
-/** Minor version that brought it. */
+/** Minor version that introduced the history. */
 export const historySince = 78;
 
 export const historyTable: ResourceTable = {
@@ -102,6 +102,6 @@ export const historyTable: ResourceTable = {
 const longestEvent = 255;
 const cutTo = 251;
 
-/** An event's text as a list without detail has it. */
+/** An event's text in a list without detail. */
 export const shortEvent = (event: string): string =>
   event.length > longestEvent ? `${event.slice(0, cutTo)}...` : event;

@@ -1,11 +1,11 @@
-/** Inspection rules: what is to be done with what an inspection found, as the wire stores and shows it. */
+/** Inspection rules: conditions and actions on the data of an inspection, in the API and in storage. */
 import { raise } from '../errors';
 import { optionalText, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 
 const updateInspectionRule = 'baremetal:inspection_rule:update';
 
-/** Minor version from which the wire knows inspection rules. */
+/** Minor version that introduced inspection rules. */
 export const inspectionRulesSince = 96;
 
 // Source of rows: openstack/ironic:ironic/api/controllers/v1/inspection_rule.py, ironic/api/schemas/v1/inspection_rule.py.
@@ -52,7 +52,7 @@ const plainConditionOps = 'eq lt gt is-empty in-net matches contains one-of is-n
 export const conditionOps: readonly string[] = plainConditionOps.flatMap((op) => [op, `!${op}`]);
 export const multiples = ['any', 'all', 'first', 'last'] as const;
 
-/** A rule as the store holds it; secrets in its lists are references. */
+/** A stored rule; secrets in its lists are references. */
 export type InspectionRule = {
   readonly uuid: string;
   readonly description: string | null;
@@ -63,10 +63,10 @@ export type InspectionRule = {
   readonly actions: readonly unknown[];
 };
 
-/** What no caller sees of a sensitive rule, its author included. */
+/** Fields of a sensitive rule that are hidden from every caller, including its author. */
 export const hiddenWhenSensitive: readonly string[] = ['conditions', 'actions'];
 
-/** A rule that hides its contents cannot be made to show them. Throws InvalidInput. */
+/** A sensitive rule stays sensitive, because otherwise a change would reveal its contents. Throws InvalidInput. */
 export const checkStaysSensitive = (
   before: { readonly sensitive: boolean },
   after: { readonly sensitive?: unknown },

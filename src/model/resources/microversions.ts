@@ -1,11 +1,11 @@
-/** The range of minor versions that are spoken, and how a request says which one it wants. */
+/** The supported minor versions, and the headers that request one. */
 
 const minMinor = 1;
 export const maxMinor = 115;
 export const minVersion = `1.${minMinor}`;
 export const maxVersion = `1.${maxMinor}`;
 
-/** What a request's version headers came to. */
+/** The result of a request's version headers. */
 export type MicroversionWanted =
   | { readonly is: 'ok'; readonly minor: number }
   | { readonly is: 'bad'; readonly asked: string };
@@ -23,7 +23,7 @@ const fromServiceHeader = (header: string): string | undefined => {
 const fromLegacyHeader = (header: string): string => header.slice(header.lastIndexOf(',') + 1).trim();
 
 /**
- * The minor version that the headers ask for. `service` is OpenStack-API-Version and is read first, `legacy` is
+ * The minor version that the headers request. `service` is OpenStack-API-Version and takes precedence, `legacy` is
  * X-OpenStack-Ironic-API-Version. Neither: 1.1. `latest`, in any case: the maximum.
  */
 export const wantedMinor = (service: string | undefined, legacy: string | undefined): MicroversionWanted => {

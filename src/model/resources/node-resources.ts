@@ -1,9 +1,9 @@
-/** What belongs to a node and is seen with it: ports, portgroups, volume connectors, volume targets. What decisions need of the node. */
+/** Resources of a node: ports, portgroups, volume connectors and targets, and the node's fields for decisions about them. */
 import { raise } from '../errors';
 import type { NodeUuid } from '../ids';
 import type { PowerState, ProvisionState } from '../lifecycle/states';
 
-/** The node of such an object. */
+/** The node of such a resource. */
 export type HomeNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
@@ -16,7 +16,7 @@ export type HomeNode = {
   readonly reservation: string | null;
 };
 
-/** What every such object has. */
+/** Fields that every such resource has. */
 export type NodeResourceRow = { readonly uuid: string; readonly node_uuid: NodeUuid };
 
 const calledOf = (node: HomeNode): string => node.name ?? node.uuid;
@@ -32,7 +32,7 @@ export const checkPoweredOff = (node: HomeNode, verb: string): void => {
     raise('InvalidState', { verb, node: calledOf(node), state: node.power_state ?? 'unknown power state' });
 };
 
-/** States in which a node may lose its volumes whatever its power; openstack/ironic:ironic/common/states.py (DELETE_ALLOWED_STATES). */
+/** States in which a node may lose its volumes at any power state; openstack/ironic:ironic/common/states.py (DELETE_ALLOWED_STATES). */
 const givesUp: readonly ProvisionState[] = ['enroll', 'manageable', 'adopt failed'];
 
 /** Refuses to remove a volume's record while the node may be using it. Throws InvalidState. */
@@ -40,7 +40,7 @@ export const checkRemovable = (node: HomeNode, verb: string): void => {
   if (!givesUp.includes(node.provision_state)) checkPoweredOff(node, verb);
 };
 
-/** Minor version from which what a node consists of rests while it is being inspected. */
+/** Minor version from which a node's resources must not change during its inspection. */
 const restsInInspectionSince = 39;
 
 /** Throws Conflict. */
@@ -49,7 +49,7 @@ export const checkNotInspected = (node: HomeNode, what: string, minor: number): 
     raise('Conflict', { reason: `The ${what} of node ${calledOf(node)} cannot change while it is being inspected.` });
 };
 
-/** States in which objects may move from or to a node; in maintenance they always may. */
+/** States in which resources may move from or to a node; in maintenance they always may. */
 const idle: readonly ProvisionState[] = ['enroll', 'inspecting', 'inspect wait', 'manageable'];
 
 /** Throws Conflict. */

@@ -1,4 +1,4 @@
-/** Nodes: every field the wire knows, the list filters, and the pure rules of what a node may be called. */
+/** Nodes: their fields in the API, list filters, and rules for names. */
 
 import { networkFiles } from '../boot/network-data';
 import { isTemperError } from '../errors';
@@ -10,7 +10,7 @@ import type { FieldRow, FilterRow, ResourceTable } from './fields';
 
 const nodeRule = (name: string): string => `baremetal:node:${name}`;
 
-// Clients compare these texts, so each keeps the original's capitals: openstack/ironic:ironic/api/controllers/v1/node.py
+// Clients compare these texts, so each keeps Ironic's capitals: openstack/ironic:ironic/api/controllers/v1/node.py
 const redacted = (what: string, requires: 'requires' | 'Requires') =>
   `** Redacted - ${requires} ${nodeRule(`get:${what}`)} permission. **`;
 
@@ -40,13 +40,13 @@ const conductorGroupForm = {
 const isCount = (value: unknown): boolean =>
   value === null || value === undefined || /^\d+$/.test(String(value)) || value === '';
 
-/** What is wrong with `properties`, or undefined: sizes are whole numbers. */
+/** The fault of `properties`, or undefined: sizes must be whole numbers. */
 export const propertiesFault = (properties: Readonly<Record<string, unknown>>): string | undefined => {
   const wrong = ['local_gb', 'memory_mb'].filter((key) => !isCount(properties[key]));
   return wrong.length > 0 ? `${wrong.join(' and ')} must be a whole number that is not negative` : undefined;
 };
 
-/** What is wrong with `network_data`, or undefined: empty, or a description of networks that a ramdisk can be given. */
+/** The fault of `network_data`, or undefined: it must be empty, or a network description that a ramdisk can use. */
 export const networkDataFault = (data: Readonly<Record<string, unknown>>): string | undefined => {
   try {
     networkFiles(data);
@@ -332,7 +332,7 @@ export const nodeTable: ResourceTable = { resource: 'node', collection: 'nodes',
 /** The fields that name a driver's interface. */
 export const interfaceFieldNames: readonly string[] = interfaceFields.map((row) => row.name);
 
-/** GET states: what it shows and since when. `last_error` stays unredacted there: clients poll it to learn why. */
+/** Fields of GET states with their minor versions. `last_error` stays unredacted, because clients poll it for the cause. */
 export const stateFields = [
   { name: 'console_enabled', since: 1 },
   { name: 'last_error', since: 1 },
@@ -347,25 +347,25 @@ export const stateFields = [
   { name: 'secure_boot', since: 75 },
 ] as const;
 
-/** How states look to versions older than they are. `below` is the first version that sees the state itself. */
+/** Replacements of states for older versions. `below` is the first version that shows the state itself. */
 const rewrites = [
   { state: 'available', below: 2, shown: null },
   { state: 'inspect wait', below: 39, shown: 'inspecting' },
 ] as const satisfies readonly { state: ProvisionState; below: number; shown: string | null }[];
 
-/** A provision state as a minor version sees it. */
+/** A provision state as a minor version shows it. */
 export const shownState = (state: unknown, minor: number): unknown => {
   for (const row of rewrites) if (row.state === state && minor < row.below) return row.shown;
   return state;
 };
 
-/** Whether a minor version sees every state as it is. */
+/** True if a minor version shows every state unchanged. */
 export const showsEveryState = (minor: number): boolean => rewrites.every(({ below }) => minor >= below);
 
-/** Where a new node begins: clients older than 1.11 know no enrolment. */
+/** The first state of a new node: enrolment does not exist before 1.11. */
 export const firstState = (minor: number): ProvisionState => (minor < 11 ? 'available' : 'enroll');
 
-/** The name that an instance brings with it, for a node that was given none; null where it brings none that can be one. */
+/** The name in an instance's data, for a node without a name; null without a valid name. */
 export const displayName = (instance_info: unknown): string | null => {
   const name = (instance_info as { readonly display_name?: unknown } | null | undefined)?.display_name;
   return typeof name === 'string' && name.length > 0 && name.length <= longestInstanceName ? name : null;
@@ -379,24 +379,24 @@ const hostName = /^(?=.{1,255}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a
 /** Minor version from which names need not be host names. */
 const freeNamesSince = 10;
 
-/** What keeps a text from being any node's name as this minor version knows names, or undefined. */
+/** The fault of a name's form at this minor version, for any node; undefined if valid. */
 export const nameFormFault = (name: string, minor: number): string | undefined => {
   if (minor < freeNamesSince && !hostName.test(name))
     return `must be a host name before API version 1.${freeNamesSince}`;
   return isLogicalName(name) ? undefined : 'may hold letters, digits, "-", ".", "_" and "~" only, 1 to 255 of them';
 };
 
-/** What is wrong with a name for a node, or undefined. */
+/** The fault of a name for a node, or undefined. */
 export const nameFault = (name: string, minor: number): string | undefined => {
   if (asUuid(name) !== undefined) return 'must not look like a UUID';
   if (reservedNames.includes(name)) return `must not be one of ${reservedNames.join(', ')}`;
   return nameFormFault(name, minor);
 };
 
-/** Whether a path segment can never be a node: it names what lies below one. */
+/** True if a path segment names a subresource and so can never be a node. */
 export const isSubresource = (ident: string): boolean => subresources.includes(ident);
 
-/** The implementations that a driver offers for an interface field such as `power_interface`. Unknown drivers offer none. */
+/** The implementations that a driver offers for an interface field such as `power_interface`; none for an unknown driver. */
 export const offered = (driver: string, field: string): readonly string[] => {
   const row = (drivers as Readonly<Record<string, { interfaces: Readonly<Record<string, readonly string[]>> }>>)[
     driver
@@ -404,13 +404,13 @@ export const offered = (driver: string, field: string): readonly string[] => {
   return row?.interfaces[field.replace(/_interface$/, '')] ?? [];
 };
 
-/** States in which a changed owner needs a rule of its own, because a tenant's instance runs there. */
+/** States in which a change of the owner needs a separate rule, because a tenant's instance runs there. */
 export const ownerGuardedIn: readonly ProvisionState[] = ['active'];
 
-/** States that refuse every patch of a version from `since` on, because what the node is like is being found out. */
+/** States that refuse PATCH from version `since`, because the node's properties are being inspected. */
 export const patchRefusedIn: readonly { readonly state: ProvisionState; readonly since: number }[] = [
   { state: 'inspecting', since: 39 },
 ];
 
-/** States in which a node cannot become retired: it would still be handed out. */
+/** States in which a node cannot become retired, because it would still be allocated. */
 export const retireRefusedIn: readonly ProvisionState[] = ['available'];

@@ -1,2 +1,2 @@
-/** Pages of Temper's own lists: how many rows a request may ask for, and how many it gets where it does not say. */
+/** Page sizes of lists outside Ironic's API: the maximum, and the default. */
 export const ownPage = { most: 1_000, unasked: 100 } as const;

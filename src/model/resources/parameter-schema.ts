@@ -1,6 +1,6 @@
 /**
- * The part of JSON Schema that parameters of runbooks are described by: what is bounded in time and needs no code made of it.
- * Patterns and references are not part of it. Pure.
+ * The subset of JSON Schema for runbook parameters. It is bounded in time and needs no generated code, so it has no patterns and
+ * references. Pure.
  */
 import { asDocument, type Document, isDocument, type Json } from '../document';
 import { ownValue } from '../own';
@@ -27,7 +27,7 @@ const isCount = (value: Json): boolean => Number.isSafeInteger(value) && (value 
 const isTexts = (value: Json): value is string[] =>
   Array.isArray(value) && value.length <= mostListed && value.every((one) => typeof one === 'string');
 
-/** What each keyword must hold; undefined where it does. */
+/** The fault of each keyword's value; undefined if valid. */
 const keywords: Readonly<Record<string, (value: Json, depth: number) => string | undefined>> = {
   type: (value) => {
     const unknown = typesOf({ type: value }).find((one) => ownValue(types, one) === undefined);
@@ -60,7 +60,7 @@ const keywords: Readonly<Record<string, (value: Json, depth: number) => string |
   description: (value) => (typeof value === 'string' ? undefined : 'must be a text'),
 };
 
-/** What is wrong with a schema itself; undefined where it can be used. */
+/** The fault of a schema itself; undefined if valid. */
 export const schemaFault = (schema: Json, depth = 0): string | undefined => {
   if (!isDocument(schema)) return 'must be an object';
   if (depth > deepest) return `is nested deeper than ${deepest} levels`;
@@ -115,7 +115,7 @@ const listFault = (schema: ParameterSchema, value: readonly Json[]): string | un
   return undefined;
 };
 
-/** What is wrong with a value by a sound schema, without the value itself, which may be secret; undefined where it fits. */
+/** The fault of a value by a valid schema. It never contains the value, which may be secret. Undefined if it fits. */
 export const valueFault = (schema: ParameterSchema, value: Json): string | undefined => {
   const wanted = typesOf(schema);
   if (wanted.length > 0 && !wanted.some((one) => types[one]!(value))) return `must be of type ${wanted.join(' or ')}`;
@@ -123,7 +123,7 @@ export const valueFault = (schema: ParameterSchema, value: Json): string | undef
     return `must be one of ${JSON.stringify(schema.enum).slice(1, 400).replace(/\]$/, '')}`;
   if (Object.hasOwn(schema, 'const') && !same(schema.const, value)) return 'must be the one value that is allowed';
   if (typeof value === 'number') return bounds(value, schema.minimum, schema.maximum, 'a value');
-  // JSON Schema counts characters, a string of JavaScript UTF-16 code units.
+  // JSON Schema counts characters; the length of a JavaScript string counts UTF-16 code units.
   if (typeof value === 'string') return bounds([...value].length, schema.minLength, schema.maxLength, 'a length');
   if (Array.isArray(value)) return listFault(schema, value);
   return isDocument(value) ? objectFault(schema, value) : undefined;

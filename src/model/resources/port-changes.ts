@@ -1,4 +1,4 @@
-/** When a port may change: what its switch connection must say, and which states of its node forbid what. */
+/** Rules for changes of ports: the switch connection, and the states of the node that forbid a change. */
 import { raise } from '../errors';
 import { isMac } from '../ids';
 import type { ProvisionState } from '../lifecycle/states';
@@ -10,7 +10,7 @@ type ConnectionKey = {
   readonly since?: number;
   readonly until?: number;
   readonly oneOf?: readonly string[];
-  /** A caller at an older version learns that it is too old; for any other key, that there is no such key. */
+  /** An older version gets a refusal that names the needed version; any other key is refused as unknown. */
   readonly negotiable?: true;
 };
 
@@ -52,8 +52,8 @@ const identifiesPort = (connection: Connection): boolean =>
   ('port_id' in connection && ('switch_id' in connection || 'hostname' in connection));
 
 /**
- * The connection as it is stored: empty, or saying which port of which switch it is. Throws InvalidInput, NotAcceptable.
- * Keys of another minor version are refused, most as unknown ones are.
+ * The connection to store: empty, or a port of a switch. Throws InvalidInput, NotAcceptable. Keys of another minor version are refused,
+ * most of them as unknown.
  */
 export const checkConnection = (connection: Connection, minor: number): Connection => {
   for (const [key, value] of Object.entries(connection)) checkKey(key, value, minor);
@@ -67,7 +67,7 @@ export const checkConnection = (connection: Connection, minor: number): Connecti
   return { ...connection, switch_id: switch_id.toLowerCase() };
 };
 
-/** A smart NIC is reached through its port and host. Throws InvalidInput. */
+/** A smart NIC needs its port and host. Throws InvalidInput. */
 export const checkSmartNic = (port: Pick<Port, 'is_smartnic' | 'local_link_connection'>): void => {
   const { port_id, hostname } = port.local_link_connection;
   if (port.is_smartnic && !(port_id && hostname))
@@ -77,15 +77,15 @@ export const checkSmartNic = (port: Pick<Port, 'is_smartnic' | 'local_link_conne
     });
 };
 
-/** States in which a port's connection may change; in maintenance it may always. */
+/** States in which a port's connection may change; in maintenance it always may. */
 const unconnected: readonly ProvisionState[] = ['enroll', 'inspecting', 'inspect wait', 'manageable'];
 const connectionFields = ['portgroup_uuid', 'pxe_enabled', 'local_link_connection', 'physical_network'];
 
-/** Minor version from which ports rest while their node is being inspected. */
+/** Minor version from which ports must not change during an inspection of their node. */
 const restsInInspectionSince = 39;
 
 /**
- * Refuses a change of these fields while the state of the node forbids it. Throws NodeLocked or Conflict.
+ * Refuses a change of these fields if the node's state forbids it. Throws NodeLocked or Conflict.
  * openstack/ironic:ironic/conductor/manager.py (update_port)
  */
 export const checkPortUpdate = (node: PortNode, changed: readonly string[], minor: number): void => {

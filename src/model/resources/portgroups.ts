@@ -1,4 +1,4 @@
-/** Portgroups: ports of a node that work as one, what the wire shows of one, and what it demands of its members. */
+/** Portgroups: bonded ports of a node, their fields in the API, and the conditions for members. */
 import { raise } from '../errors';
 import { asUuid, isLogicalName } from '../ids';
 import { extraField, macField, optionalText, physicalNetwork, recordFields, uuidField } from './common-fields';
@@ -7,7 +7,7 @@ import type { NodeResourceRow } from './node-resources';
 
 const updatePortgroup = 'baremetal:portgroup:update';
 
-/** Minor versions from which the wire knows portgroups, and what lies below them and below nodes. */
+/** Minor versions of portgroups, and of the routes below them and below nodes. */
 export const portgroupsSince = 23;
 export const nestedPortgroupsSince = 24;
 
@@ -60,7 +60,7 @@ export const portgroupTable: ResourceTable = {
   ],
 };
 
-/** A portgroup as the store holds it. */
+/** A stored portgroup. */
 export type Portgroup = NodeResourceRow & {
   readonly name: string | null;
   readonly address: string | null;
@@ -72,7 +72,7 @@ export type Portgroup = NodeResourceRow & {
 type GroupedPort = { readonly pxe_enabled: boolean; readonly physical_network: string | null };
 
 /**
- * What a portgroup demands of a port that is, or is to be, its member. Throws Conflict.
+ * Conditions on a present or future member. Throws Conflict.
  * @param others the physical networks of its other members
  */
 export const checkMember = (
@@ -90,10 +90,10 @@ export const checkMember = (
     });
 };
 
-/** Minor version from which the physical network of a member is the portgroup's to change. */
+/** Minor version from which only the portgroup can change the physical network of a member. */
 const networkOfGroupSince = 102;
 
-/** Refuses a member's own change of its physical network. Throws InvalidInput. */
+/** Refuses a direct change of a member's physical network. Throws InvalidInput. */
 export const checkMemberNetwork = (
   before: { readonly portgroup_uuid: string | null },
   after: { readonly portgroup_uuid: string | null },

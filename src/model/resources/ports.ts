@@ -1,4 +1,4 @@
-/** Ports: the network interfaces of a node, what the wire shows of one, and when one may change. */
+/** Ports: the network interfaces of a node, and their fields in the API. */
 
 import { isLogicalName, type NodeUuid, type PortUuid } from '../ids';
 import { extraField, macField, optionalText, physicalNetwork, recordFields, uuidField } from './common-fields';
@@ -57,7 +57,7 @@ export const portTable: ResourceTable = {
   ],
 };
 
-/** A port as the store holds it. */
+/** A stored port. */
 export type Port = {
   readonly uuid: PortUuid;
   readonly node_uuid: NodeUuid;
@@ -78,8 +78,8 @@ export type Port = {
   readonly updated_at: Date | null;
 };
 
-/** What decisions about a port need to know of its node. */
+/** The fields of a node for decisions about its ports. */
 export type PortNode = Omit<HomeNode, 'power_state'>;
 
-/** Filters that name the ports' home; the wire takes one of them at a time. */
+/** Filters by the ports' parent; a request may have only one of them. */
 export const homeFilters = ['node', 'node_uuid', 'portgroup', 'shard'] as const;

@@ -1,4 +1,4 @@
-/** What can be known to be wrong with a runbook before it runs: against the catalogue, and against what was last seen of a node. */
+/** Checks a runbook before it runs, against the catalogue and the last data of a node. */
 import { type Document, isDocument } from '../document';
 import { isTemperError } from '../errors';
 import { checkArgs, planSteps } from '../lifecycle/plan-steps';
@@ -10,23 +10,23 @@ import { shortText } from '../texts';
 import { leavesOpen } from './runbook-parameters';
 import { checkRunbookSteps, type RunbookStep } from './runbook-steps';
 
-/** `error`: the run would be refused, or would fail in this step. `warning`: that cannot be known, or is unusual. */
+/** `error`: the run would be refused, or would fail in this step. `warning`: that is uncertain, or the step is unusual. */
 type Severity = 'error' | 'warning';
 
 export type RunbookFinding = {
   readonly severity: Severity;
-  /** Position in the order in which the steps run; null where it is about the whole. */
+  /** Position in the order of execution; null for the whole runbook. */
   readonly index: number | null;
   readonly step: string | null;
-  /** As the caller named it; null where it holds on every node. */
+  /** In the caller's spelling; null if it applies to every node. */
   readonly node: string | null;
   readonly says: string;
 };
 
-/** What one look at a step found. */
+/** A finding of one check. */
 export type StepFault = readonly [Severity, string];
 
-/** The text of a refusal as a fault; anything else is thrown on. */
+/** The text of a refusal as a fault; other errors are rethrown. */
 export const faultOf = (check: () => void): StepFault[] => {
   try {
     check();
@@ -37,7 +37,7 @@ export const faultOf = (check: () => void): StepFault[] => {
   }
 };
 
-/** Rows of the catalogue that a step may stand for: one for each kind of driver. */
+/** Rows of the catalogue for a step: one for each kind of driver. */
 export const catalogueRows = (step: Pick<RunbookStep, 'interface' | 'step'>): readonly StepRow[] =>
   steps.filter((row) => nameOf(row) === nameOf(step));
 
@@ -55,13 +55,13 @@ const inCatalogue = (step: RunbookStep): StepFault[] => {
         `Step ${name} is not in the catalogue: it runs only on nodes whose ramdisk has it.${meant(name, catalogueNames())}`,
       ],
     ];
-  // What is left open is known on a node only.
+  // Open values can be checked only on a node.
   if (leavesOpen(step.args)) return [];
   const faults = rows.map((row) => faultOf(() => checkArgs(name, row.args, step.args)));
   return faults.some((found) => found.length === 0) ? [] : faults[0]!;
 };
 
-/** Of a finding: it may quote what came, which is as long as a body, and there is one for each node. */
+/** Characters of a finding. It may quote input as long as a body, and each node has one. */
 const longestText = 2_000;
 
 const finding = (
@@ -71,7 +71,7 @@ const finding = (
   node: string | null,
 ): RunbookFinding => ({ severity, index, step: step && nameOf(step), node, says: shortText(says, longestText) });
 
-/** Whatever node it runs on. @param more checks that only the caller can make, such as of origins */
+/** Faults on every node. @param more checks that only the caller can make, such as of origins */
 export const checkRunbook = (
   given: readonly RunbookStep[],
   more: (step: RunbookStep) => readonly StepFault[] = () => [],
@@ -82,19 +82,16 @@ export const checkRunbook = (
   ),
 ];
 
-/** What was last seen of a node; undefined where the caller may not see it. */
+/** The last data of a node; undefined if the caller may not see it. */
 export type LastSeen = {
   readonly bios?: readonly BiosSetting[];
   readonly firmware?: readonly Pick<FirmwareComponent, 'component'>[];
 };
 
-/** Names the nearest known word; nothing once its budget is spent. */
+/** Suggests the nearest known word, or an empty text after its budget is spent. */
 export type Suggest = (word: string, known: readonly string[]) => string;
 
-/**
- * Suggestions for one request. Only the first few: thousands of names compared with thousands would keep all other callers
- * waiting, and a person corrects the first few.
- */
+/** Suggestions for one request, limited in number: comparing thousands of names with thousands would block all other callers. */
 export const createSuggest = (most = 20): Suggest => {
   let left = most;
   return (word, known) => {
@@ -109,7 +106,7 @@ const itemsOf = (step: RunbookStep): readonly Document[] =>
 const isBetween = (size: number, low: number | null | undefined, high: number | null | undefined): boolean =>
   size >= (low ?? Number.NEGATIVE_INFINITY) && size <= (high ?? Number.POSITIVE_INFINITY);
 
-/** What is wrong with a setting's value, by what the BIOS says of it; undefined where nothing is. */
+/** The fault of a setting's value by the BIOS's own data; undefined if none. */
 const settingFault = (value: unknown, known: BiosSetting): string | undefined => {
   if (known.read_only) return 'is read-only';
   const allowed = known.allowable_values ?? [];
@@ -132,7 +129,7 @@ const biosFaults = (step: RunbookStep, seen: readonly BiosSetting[], suggest: Su
   });
 };
 
-// Some BMCs show network adapters only while the node runs.
+// Some BMCs list network adapters only while the node runs.
 const comesAndGoes = (component: string): boolean => component.startsWith('nic');
 
 const firmwareFaults = (step: RunbookStep, seen: readonly Pick<FirmwareComponent, 'component'>[]): StepFault[] => {
@@ -169,13 +166,13 @@ const lastSeenFaults = (step: RunbookStep, { bios, firmware }: LastSeen, suggest
   }
 };
 
-/** Refused for every verb that is asked about: the run would not be accepted. */
+/** Faults for a step that every given verb refuses: the run would not be accepted. */
 const plannedFaults = (step: RunbookStep, verbs: readonly StepVerb[], node: Equipment): StepFault[] => {
   const faults = verbs.map((verb) => faultOf(() => void planSteps([step], verb, node)));
   return faults.some((found) => found.length === 0) ? [] : faults[0]!;
 };
 
-/** What is wrong on one node, beside what is wrong on every node. */
+/** Faults on one node, in addition to those on every node. */
 export const checkOnNode = (
   given: readonly RunbookStep[],
   {

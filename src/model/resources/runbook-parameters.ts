@@ -1,7 +1,6 @@
 /**
- * What a runbook leaves open: parameters that a request gives, and values that follow from the node. Both stand in the
- * arguments of its steps, `{"$param": "name"}` and `{"$by": "vendor", "dell inc.": ..., "default": ...}`, and are resolved when
- * a run is planned. Pure.
+ * Open values of a runbook: parameters from a request, and choices by the node. Arguments of steps contain them as `{"$param": "name"}`
+ * and `{"$by": "vendor", "dell inc.": ..., "default": ...}`. They are resolved when a run is planned. Pure.
  */
 
 import { holdsSecrets, masked, maskSecrets, replaceSecrets } from '../access/secrets';
@@ -17,17 +16,17 @@ export type RunbookParameter = {
   readonly name: string;
   readonly description?: string;
   readonly schema: ParameterSchema;
-  /** The value where a request gives none; without it a request has to. */
+  /** The value if a request has none; without a default the request must have one. */
   readonly default?: Json;
-  /** Its values are masked wherever they would be shown. */
+  /** Its values are masked in all output. */
   readonly secret?: boolean;
 };
 
-/** By what a value may follow from its node. */
+/** The facts of a node that a choice may use. */
 const choiceKeys = ['vendor', 'model', 'resource_class', 'trait'] as const;
 type ChoiceKey = (typeof choiceKeys)[number];
 
-/** What choices are made by. Vendor and model as an inspection has found them. */
+/** The facts for choices. Vendor and model come from an inspection. */
 export type NodeFacts = {
   readonly vendor: string | null;
   readonly model: string | null;
@@ -38,7 +37,7 @@ export type NodeFacts = {
 const isChoice = (value: Document): boolean => Object.hasOwn(value, '$by');
 const isParameter = (value: Document): boolean => Object.hasOwn(value, '$param');
 
-/** Whether a value leaves something open. */
+/** True if a value contains a parameter or a choice. */
 export const leavesOpen = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(leavesOpen);
   return isDocument(value) && (isChoice(value) || isParameter(value) || Object.values(value).some(leavesOpen));
@@ -71,13 +70,10 @@ const openFault = (value: Json, depth = 0): string | undefined => {
     .find((fault) => fault !== undefined);
 };
 
-/**
- * Names of parameters, no longer than a column of a table. `constructor` is one: values are found by the keys that an object has
- * itself.
- */
+/** Pattern for names of parameters, with the length limit of a column. `constructor` is valid, because look-ups use own keys only. */
 export const parameterName = /^[a-z][a-z0-9_]{0,62}$/;
 
-/** Whether a choice holds a value that would be sealed: a secret is bound to its place, and would not be found at another. */
+/** True if a choice holds a value that would be sealed. A secret is bound to its place and could not be found at another. */
 const choosesSecret = (document: Json): boolean => {
   let found = false;
   replaceSecrets(document, (value) => {
@@ -98,7 +94,7 @@ const choosesSecret = (document: Json): boolean => {
   return found || within(document);
 };
 
-/** Refuses what can be resolved on no node. Throws InvalidSteps. */
+/** Refuses open values that no node can resolve. Throws InvalidSteps. */
 export const checkOpenArgs = (steps: readonly Pick<RunbookStep, 'interface' | 'step' | 'args'>[]): void => {
   const labels = labelsOf(steps);
   for (const [at, step] of steps.entries()) {
@@ -109,10 +105,10 @@ export const checkOpenArgs = (steps: readonly Pick<RunbookStep, 'interface' | 's
   }
 };
 
-/** The values of one run: as they are put into arguments, and as they are shown. */
+/** The values of one run: for arguments, and for output. */
 type Bound = {
   readonly values: ReadonlyMap<string, Json>;
-  /** Why a declared one has no value. */
+  /** The reason why a declared parameter has no value. */
   readonly faults: ReadonlyMap<string, string>;
   readonly shown: Document;
 };
@@ -122,13 +118,13 @@ type Parametrized = { readonly name: string; readonly parameters: readonly Runbo
 const refuse = (runbook: string, parameter: string, reason: string): never =>
   raise('ParameterInvalid', { runbook, parameter: parameter.slice(0, 80), reason });
 
-/** Keys with a dollar sign mean something to the store and to resolution; a value must not bring them. */
+/** Keys with a dollar sign are reserved for secret references and open values, so a parameter's value must not contain them. */
 const bringsKeys = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(bringsKeys);
   return isDocument(value) && Object.entries(value).some(([key, one]) => key.startsWith('$') || bringsKeys(one));
 };
 
-/** Why a value cannot be that of a parameter; undefined where it can. It never holds the value. */
+/** The fault of a parameter's value, without the value itself; undefined if valid. */
 export const parameterFault = (parameter: RunbookParameter, value: Json): string | undefined => {
   const bytes = jsonBytes(value);
   if (bytes > maxPlanBytes)
@@ -136,7 +132,7 @@ export const parameterFault = (parameter: RunbookParameter, value: Json): string
   return bringsKeys(value) ? 'must hold no key that begins with $' : valueFault(parameter.schema, value);
 };
 
-/** Names of parameters that stand where a secret would. */
+/** Names of parameters in place of a secret. */
 const inSecretPlaces = (document: Json): Set<string> => {
   const names = new Set<string>();
   const mark = (value: Json): void => {
@@ -157,13 +153,13 @@ const inSecretPlaces = (document: Json): Set<string> => {
 
 const looksSecret = (name: string): boolean => holdsSecrets({ [name]: 'x' });
 
-/** Which parameters of a runbook are secret, by their own word, by their name or by where their value is put. */
+/** Parameters that are secret by their declaration, by their name or by their place. */
 const secretIn = (steps: readonly Pick<RunbookStep, 'args'>[]): ((parameter: RunbookParameter) => boolean) => {
   const places = inSecretPlaces(steps.map(({ args }) => args));
   return ({ name, secret }) => secret === true || places.has(name) || looksSecret(name);
 };
 
-/** The first given value that must not be shown, by its name; undefined where all may. */
+/** The name of the first given value that must stay secret; undefined if none. */
 export const secretGiven = (
   { parameters, steps }: { readonly parameters: readonly RunbookParameter[]; readonly steps: readonly RunbookStep[] },
   given: Document,
@@ -173,7 +169,7 @@ export const secretGiven = (
   return declared?.name ?? Object.keys(given).find((name) => holdsSecrets({ [name]: given[name] }));
 };
 
-/** Binds what a request gives, and defaults. Throws ParameterInvalid. */
+/** Binds the request's values and the defaults. Throws ParameterInvalid. */
 const bind = (
   { name, parameters }: Parametrized,
   steps: readonly RunbookStep[],
@@ -226,14 +222,14 @@ const chosen = (runbook: string, { $by, ...values }: Document, node: NodeFacts):
   return refuse(runbook, `$by ${by}`, `cannot be chosen: the node ${what}, and there is no default`);
 };
 
-/** What arguments are resolved by, on one node. */
+/** The data for resolving arguments on one node. */
 type Resolving = {
   readonly runbook: string;
   readonly bound: Bound;
   readonly node: NodeFacts;
-  /** Taken before anything is put together. */
+  /** Reduced before each value is built. */
   readonly room: PlanRoom;
-  /** Of the JSON of a bound value. */
+  /** Bytes of a bound value's JSON. */
   readonly bytesOf: (name: string) => number;
 };
 
@@ -264,7 +260,7 @@ const resolve = (value: Json, by: Resolving): Json => {
   );
 };
 
-/** One function for each set of values: a value is measured once, however often steps name it. */
+/** Measures each value of a set once, however often steps use it. */
 const measured = ({ values }: Bound): ((name: string) => number) => {
   const known = new Map<string, number>();
   return (name) => {
@@ -282,7 +278,7 @@ type BoundOnce = {
 };
 const boundOnce = new WeakMap<readonly RunbookStep[], BoundOnce>();
 
-/** A plan binds the same values to the same steps for each of its nodes: once, where nothing is refused. */
+/** Binds once per plan if nothing is refused, because all nodes of a plan share the values and the steps. */
 const bindOnce = (
   runbook: Parametrized & { readonly steps: readonly RunbookStep[] },
   given: Document,
@@ -294,7 +290,7 @@ const bindOnce = (
   let refused = false;
   const bound = bind(runbook, steps, given, (work) =>
     attempt(() => {
-      refused = true; // bind attempts refusals alone
+      refused = true; // bind calls attempt only for refusals
       return work();
     }),
   );
@@ -310,8 +306,8 @@ export type ResolvedSteps = {
 };
 
 /**
- * The steps of a runbook with nothing left open, on one node. Throws ParameterInvalid, and InvalidSteps where they come to more than
- * a run carries; where the attempts go on at a refusal, a step that cannot be resolved is left out.
+ * The steps of a runbook on one node, with all open values resolved. Throws ParameterInvalid, and InvalidSteps if they are too large for
+ * a run. If `attempt` catches a refusal, the unresolvable step is left out.
  * @param given values by name of the parameter
  */
 export const resolveSteps = (

@@ -1,4 +1,4 @@
-/** The steps of a runbook: their order, their names, and which stored step a given one stands for. */
+/** The steps of a runbook: their order, their names, and matching given steps with stored ones. */
 import { maskSecrets, secretRefs } from '../access/secrets';
 import { canonicalJson } from '../digests';
 import { raise } from '../errors';
@@ -6,7 +6,7 @@ import type { StepInterface, StepSettings } from '../lifecycle/step-types';
 import { maxSteps, nameOf } from '../lifecycle/steps';
 import { partners } from '../partners';
 
-/** A step as a runbook stores it; secrets in `args` are references. `temper` is ours. */
+/** A stored step of a runbook; secrets in `args` are references. `temper` is not part of Ironic's API. */
 export type RunbookStep = {
   readonly interface: StepInterface;
   readonly step: string;
@@ -16,15 +16,15 @@ export type RunbookStep = {
 };
 
 /**
- * Steps as they run and are listed: by `order`, and by position if that is equal. A list that is in order already is given back as it
- * is: plans of many nodes bind its parameters once.
+ * Steps in order of execution: by `order`, then by position. An ordered list is returned itself, because parameters are bound once per
+ * list object.
  */
 export const inOrder = <Step extends { order: number }>(steps: readonly Step[]): readonly Step[] =>
   steps.every(({ order }, at) => at === 0 || steps[at - 1]!.order <= order)
     ? steps
     : steps.toSorted((one, other) => one.order - other.order);
 
-/** Refuses more steps than a run takes. Throws InvalidSteps. */
+/** Refuses too many steps. Throws InvalidSteps. */
 export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
   if (steps.length > maxSteps)
     raise('InvalidSteps', { reason: `A runbook has at most ${maxSteps} steps; ${steps.length} came.` });
@@ -32,14 +32,14 @@ export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
 
 type Named = Pick<RunbookStep, 'interface' | 'step'>;
 
-/** How texts name each step: with its place if another has its name. */
+/** A label for each step in texts, with its place if another step has the same name. */
 export const labelsOf = (steps: readonly Named[]): string[] => {
   const names = steps.map(nameOf);
   const once = (name: string): boolean => names.indexOf(name) === names.lastIndexOf(name);
   return names.map((name, at) => (once(name) ? name : `${name} (place ${at + 1})`));
 };
 
-/** What a step is known by: a secret that it holds, else what callers see of its arguments, else its name. */
+/** Keys for matching a step: a secret that it holds, then its masked arguments, then its name. */
 const keysOf = (step: RunbookStep, at: number | undefined): readonly string[] => [
   at === undefined ? 'no secret' : String(at),
   `${nameOf(step)} ${canonicalJson(maskSecrets(step.args))}`,
@@ -47,9 +47,9 @@ const keysOf = (step: RunbookStep, at: number | undefined): readonly string[] =>
 ];
 
 /**
- * Each given step beside the stored one that it stands for, whatever place it has moved to. Of several with one name it is the one whose
- * secrets it refers to, else the one with the arguments that the caller saw, else the one of its place among the rest; none if that
- * leaves a doubt, because a mask would bring another step's secret.
+ * Matches each given step with the stored one, at any position. Among steps with one name, the order is: the same secrets, then the same
+ * masked arguments, then the position among the rest. A doubtful step has no match, because its mask would then restore another step's
+ * secret.
  */
 export const withStored = (
   given: readonly RunbookStep[],

@@ -1,4 +1,4 @@
-/** Runbooks: ordered lists of steps under a name, what the wire shows of one, and on which nodes one is approved. */
+/** Runbooks: named, ordered lists of steps, their fields in the API, and their approval for nodes. */
 
 import { raise } from '../errors';
 import { isLogicalName, type RunbookUuid } from '../ids';
@@ -8,10 +8,10 @@ import type { RunbookParameter } from './runbook-parameters';
 import type { RunbookStep } from './runbook-steps';
 import { isTrait } from './traits';
 
-/** Minor version from which the wire knows runbooks. */
+/** Minor version that introduced runbooks. */
 export const runbooksSince = 92;
 
-/** Minor version from which approval goes by the runbook's traits and names are free. */
+/** Minor version from which the runbook's traits approve it and names are free. */
 export const runbookTraitsSince = 112;
 
 const updateRunbook = 'baremetal:runbook:update';
@@ -65,13 +65,13 @@ const firstTable: ResourceTable = {
 };
 
 /**
- * The table as a minor version knows it. Runbooks answer 400, not 406, to a field of a later version, so older versions
- * have a table without them. openstack/ironic:ironic/api/schemas/v1/runbook.py
+ * The table at a minor version. Ironic's runbooks answer 400, not 406, to a field of a later version, so the tables of older versions
+ * lack these fields. openstack/ironic:ironic/api/schemas/v1/runbook.py
  */
 export const runbookTableAt = (minor: number): ResourceTable =>
   minor < runbookTraitsSince ? firstTable : runbookTable;
 
-/** A runbook as the store holds it; secrets in `steps` are references. */
+/** A stored runbook; secrets in `steps` are references. */
 export type Runbook = {
   readonly uuid: RunbookUuid;
   readonly name: string;
@@ -82,31 +82,30 @@ export type Runbook = {
   readonly owner: string | null;
   readonly description: string | null;
   readonly traits: readonly string[];
-  /** What its steps leave open; not on the original's wire. */
+  /** Its parameters; not in Ironic's API. */
   readonly parameters: readonly RunbookParameter[];
-  /** Counts its states from 1; the store raises it. */
+  /** Number of its revision, from 1; PostgreSQL increments it. */
   readonly revision: number;
   readonly created_at: Date;
   readonly updated_at: Date | null;
 };
 
-/** Nothing is run by a revision that was withdrawn. Throws RevisionWithdrawn. @param withdrawn why; null where it was not */
+/** A withdrawn revision must not run. Throws RevisionWithdrawn. @param withdrawn the reason; null if not withdrawn */
 export const refuseWithdrawn = (runbook: string, revision: number, withdrawn: string | null): void => {
   if (withdrawn !== null) raise('RevisionWithdrawn', { runbook, revision, reason: withdrawn });
 };
 
 export type Approval = { readonly ok: true } | { readonly ok: false; readonly wanted: string };
 
-/** By what a node may approve a runbook, at one version or another: its traits, and a name that has the form of one. */
+/** The traits by which a node may approve a runbook, at any version: its traits, and a name with the form of a trait. */
 export const marksOf = ({ name, traits }: Pick<Runbook, 'name' | 'traits'>): string[] => [
   ...new Set([...(isTrait(name) ? [name] : []), ...traits]),
 ];
 
 /**
- * Whether a runbook is approved for a node with these traits, as a request of this minor version sees it: below 1.112 the
- * node carries the runbook's name as a trait, from then on the two share a trait. `wanted` ends "the node needs ...".
- * openstack/ironic:ironic/api/controllers/v1/node.py (_handle_runbook)
- * @param byName whether the name stands for the trait of a runbook that has none, at later versions too
+ * The approval of a runbook for a node with these traits. Below 1.112 the node has the runbook's name as a trait; later the two share a
+ * trait. `wanted` ends "the node needs ...". openstack/ironic:ironic/api/controllers/v1/node.py (_handle_runbook)
+ * @param byName true if the name replaces the missing traits of a runbook, at later versions too
  */
 export const runbookApproval = (
   runbook: { readonly name: string; readonly traits: readonly string[] },

@@ -1,6 +1,6 @@
-/** What each minor version of the API changed, as data: tests show each on both sides, and a document is generated from it. */
+/** The changes of each minor version as data. Tests check both sides of each, and a document is generated from it. */
 
-/** What a field or filter belongs to: a resource's own word, or what of a node or driver is shown beside it. */
+/** The owner of a field or filter: a resource, or a part shown beside a node or driver. */
 export type Changing =
   | 'node'
   | 'node states'
@@ -13,26 +13,26 @@ export type Changing =
   | 'firmware component'
   | 'history';
 
-/** `below` is how a request of an older version is refused. Fields of replies are left out, whatever is done with requests. */
+/** `below` is the status for requests of older versions. Older replies omit the fields in any case. */
 export type Change =
-  /** Shown from here on; where it can be written, chosen or sorted by, older versions refuse that. */
+  /** Shown from this version. Older versions refuse writing, choosing and sorting by it. */
   | { readonly is: 'fields'; readonly of: Changing; readonly names: readonly string[]; readonly below: 400 | 406 }
   | { readonly is: 'filters'; readonly of: Changing; readonly names: readonly string[] }
   | { readonly is: 'verbs'; readonly names: readonly string[] }
-  /** `METHOD /path`, as the table of routes has it. */
+  /** `METHOD /path`, as in the table of routes. */
   | { readonly is: 'routes'; readonly names: readonly string[]; readonly below: 404 | 405 | 406 }
   /** Parts of the discovery document. */
   | { readonly is: 'links'; readonly names: readonly string[] }
-  /** What may come with a request: a query parameter, a key of the body, or one form of its value. */
+  /** New inputs of a request: a query parameter, a key of the body, or one form of its value. */
   | { readonly is: 'arguments'; readonly of: string; readonly names: readonly string[]; readonly below: 400 | 406 }
-  /** What no table of names can say; a test of its own shows it. */
+  /** A change without a list of names; a separate test checks it. */
   | { readonly is: 'behaviour'; readonly name: Behaviour }
-  /** Came with this version and is answered alike by every older one. */
+  /** Introduced with this version, but older versions behave the same. */
   | { readonly is: 'ungated'; readonly names: readonly string[]; readonly why: string }
-  /** Only shows clients what the service can do. */
+  /** Only announces a capability to clients. */
   | { readonly is: 'marker'; readonly why: string };
 
-/** What no table of names can say: its name, and how versions differ in it. */
+/** Changes without a list of names, with the difference between versions. */
 export const behaviours = {
   'first version':
     'maintenance can be set and cleared, a deployment takes a configuration drive, vendor methods are called',
@@ -69,10 +69,10 @@ export type Behaviour = keyof typeof behaviours;
 /** One minor version. */
 export type VersionRow = {
   readonly minor: number;
-  /** A sentence's beginning, from this version on: "nodes have an owner". */
+  /** The subject of a sentence with "from this version on": "nodes have an owner". */
   readonly says: string;
   readonly changes: readonly Change[];
-  /** Why the product does not do what the version was made for. */
+  /** The reason why Temper does not implement the version's purpose. */
   readonly outOfScope?: string;
 };
 
@@ -97,13 +97,13 @@ const provision = `PUT ${node}/states/provision`;
 const power = `PUT ${node}/states/power`;
 const heartbeat = 'POST /v1/heartbeat/:node_ident';
 
-/** The five routes of a collection; older versions know no path for what is read and no method for what is written. */
+/** The five routes of a collection. Older versions answer reads with 404, and writes with `written` (unknown path or method). */
 const collection = (path: string, ident: string, written: 404 | 405): Change[] => [
   routes(404, `GET ${path}`, `GET ${path}/:${ident}`),
   routes(written, `POST ${path}`, `PATCH ${path}/:${ident}`, `DELETE ${path}/:${ident}`),
 ];
 
-/** The fields by which a driver says what it offers for these interfaces. */
+/** The fields of a driver for these interfaces. */
 const offers = (names: string): string =>
   names
     .split(' ')
@@ -121,8 +121,8 @@ const notEnforced = 'the original never asked for the version';
 
 type ChangeRow = readonly [minor: number, says: string, changes: readonly Change[], outOfScope?: string];
 
-// One row per minor version.
-// Source of what came when: openstack/ironic:doc/source/contributor/webapi-version-history.rst, ironic/api/controllers/v1/versions.py.
+// One row per minor version. Source of versions: openstack/ironic:doc/source/contributor/webapi-version-history.rst,
+// ironic/api/controllers/v1/versions.py.
 const changeRows: readonly ChangeRow[] = [
   [1, 'a request without a version is served as this one', [behaves('first version')]],
   [2, 'a node that can be handed out is in state available', [behaves('available is a state')]],
@@ -501,7 +501,7 @@ const changeRows: readonly ChangeRow[] = [
   ],
 ];
 
-/** Every minor version from 1.1 on, in order. */
+/** Every minor version from 1.1, in order. */
 export const versionChanges: readonly VersionRow[] = changeRows.map(([minor, says, changes, outOfScope]) => ({
   minor,
   says,

@@ -1,14 +1,14 @@
-/** Volumes: how a node reaches them (connectors) and which they are (targets), as the wire shows them. */
+/** Volumes of a node in the API: connectors (the node's access) and targets (the volumes). */
 import { extraField, recordFields, uuidField } from './common-fields';
 import type { FieldRow, ResourceTable } from './fields';
 import type { NodeResourceRow } from './node-resources';
 
 const updateVolume = 'baremetal:volume:update';
 
-/** Minor version from which the wire knows volumes. */
+/** Minor version that introduced volumes. */
 export const volumesSince = 32;
 
-/** Who sees the properties of a target, with its secrets masked; others see that there are some. */
+/** The rule for reading a target's properties, with secrets masked. Without it a caller sees only that they exist. */
 export const viewProperties = 'baremetal:volume:view_target_properties';
 
 const firstFields: readonly FieldRow[] = [
@@ -61,7 +61,7 @@ export const targetTable: ResourceTable = {
       secret: true,
       redact: {
         rule: viewProperties,
-        // Word for word as openstack/ironic:ironic/api/controllers/v1/volume_target.py has it.
+        // Verbatim from openstack/ironic:ironic/api/controllers/v1/volume_target.py.
         shown: {
           redacted_contents: `** Value redacted: Requires permission ${viewProperties} access. Permission denied. **`,
         },
@@ -74,7 +74,7 @@ export const targetTable: ResourceTable = {
 
 export type VolumeConnector = NodeResourceRow & { readonly type: string; readonly connector_id: string };
 
-/** A target as the store holds it; secrets in `properties` are references. */
+/** A stored target; secrets in `properties` are references. */
 export type VolumeTarget = NodeResourceRow & {
   readonly volume_type: string;
   readonly volume_id: string;

@@ -1,21 +1,21 @@
-/** Where webhooks may be sent, which events they may name, and when a failed delivery is tried again. */
+/** Webhooks: allowed targets, names of events, and retries of failed deliveries. */
 import { cidrContains } from '../access/bmc-addresses';
 import { raise } from '../errors';
 import { meant } from '../nearest';
 import { webhookKinds } from './event-kinds';
 
-/** A kind's subject, which is its text before the first dot. */
+/** A kind's subject is its text before the first dot. */
 const families: readonly string[] = [...new Set(webhookKinds.map((kind) => kind.split('.')[0]!))];
 
 const namable: readonly string[] = ['*', ...families.map((family) => `${family}.*`), ...webhookKinds];
 
-/** Why a text is no kind of event, nor a family, nor `*`; undefined where it is one. */
+/** The fault of a text that is no kind of event, no family and not `*`; otherwise undefined. */
 export const eventKindFault = (text: string): string | undefined =>
   namable.includes(text)
     ? undefined
     : `must be *, a family such as run.*, or a kind of event such as run.failed; families are ${families.join(', ')}.${meant(text, namable)}`;
 
-// Addresses that mean this host, its neighbours on the wire, or no host: metadata services and our own ports live there.
+// Addresses of this host, its link, or no host: metadata services and Temper's own ports are there.
 const nearNetworks = [
   '0.0.0.0/8',
   '127.0.0.0/8',
@@ -29,7 +29,7 @@ const nearNetworks = [
 
 /**
  * The URL of a webhook whose origin an operator allows. Throws WebhookTargetRefused.
- * @param origins scheme, host and port of each, as URLs write them
+ * @param origins scheme, host and port of each, in the spelling of URLs
  */
 export const allowedTarget = (origins: readonly string[], text: string): URL => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -49,8 +49,8 @@ export const allowedTarget = (origins: readonly string[], text: string): URL => 
 };
 
 /**
- * Refuses what a host resolves to where that is this machine or its link. A host that the operator listed as an address is
- * meant, wherever it lies. Throws WebhookTargetRefused.
+ * Refuses a host that resolves to this machine or its link. An address that the operator lists explicitly is allowed anywhere. Throws
+ * WebhookTargetRefused.
  */
 export const requireFarAway = (host: string, addresses: readonly string[]): void => {
   const near = addresses.find((address) => nearNetworks.some((cidr) => cidrContains(cidr, address)));
@@ -63,5 +63,5 @@ export const deliveryAttempts = 12;
 const firstPauseMs = 5_000;
 const longestRetryMs = 6 * 3_600_000;
 
-/** The pause after an attempt, counted from 1: threefold every time, up to six hours. */
+/** The pause after an attempt, counted from 1: three times the previous one, up to six hours. */
 export const deliveryPauseMs = (attempt: number): number => Math.min(firstPauseMs * 3 ** (attempt - 1), longestRetryMs);

@@ -1,11 +1,11 @@
-/** Amounts of nodes, as a number or as percent: how many those are, of how many. */
+/** Amounts of nodes as a number or a percentage. */
 
 /** A number of nodes, or a percentage such as `5%`. */
 export type Amount = number | `${number}%`;
 
 const percent = /^(\d{1,3}(?:\.\d{1,3})?)%$/;
 
-/** Whether a value is an amount: a whole number from 1 on, or more than 0 and at most 100 percent. */
+/** True for an amount: a whole number from 1, or more than 0 and at most 100 percent. */
 export const isAmount = (value: unknown): value is Amount => {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 1;
   const [, number] = (typeof value === 'string' && percent.exec(value)) || [];
@@ -16,12 +16,12 @@ export const isAmount = (value: unknown): value is Amount => {
 export const shareOf = (amount: Amount, all: number): number =>
   typeof amount === 'number' ? amount : (Number.parseFloat(amount) * all) / 100;
 
-/** A bound: rounded down, for it must not be passed, but never less than one node, or nothing would ever begin. */
+/** An upper limit: rounded down, but at least one node, because otherwise nothing could begin. */
 export const boundOf = (amount: Amount, all: number): number => Math.max(1, Math.floor(shareOf(amount, all)));
 
 /**
- * How many may be under way where that doubles from one while nothing fails: as many as have been done are followed by one more
- * than as many.
+ * Concurrency of a rollout that ramps up: it doubles from one node. After as many successes as it allows, the next limit is twice as
+ * high.
  */
 export const rampedTo = (done: number, most: number): number =>
   Math.min(most, 2 ** Math.floor(Math.log2(Math.max(0, done) + 1)));

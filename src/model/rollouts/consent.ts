@@ -1,4 +1,4 @@
-/** A tenant's word on one of its nodes: what it answered, what it lets happen in general, and whether it has to be asked. */
+/** A tenant's consent to work on one of its nodes, from its answer, its windows and its budgets. */
 import { beginsIn, openingFor, type Window } from './windows';
 
 export type TenantAnswer =
@@ -12,23 +12,23 @@ export type TenantAnswer =
 export type ConsentFacts = {
   /** The newest. */
   readonly answer?: TenantAnswer;
-  /** The tenant's windows: an answer that stands for all its nodes. */
+  /** The tenant's windows, which consent for all its nodes. */
   readonly windows: readonly Window[];
-  /** Whether a disruption budget of the tenant speaks of this node: it says then by counting. */
+  /** True if a disruption budget of the tenant covers this node: counting then replaces an answer. */
   readonly budgeted: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** How long the work takes in 95 of 100 cases, as far as that is known: it must end before a window closes. */
+  /** Duration of the work in 95 of 100 cases, if known. The work must end before a window closes. */
   readonly needsMs: number;
-  /** Whether the tenant's silence was passed over, as a rule admits. Its answers count all the same. */
+  /** True if a rule allowed work without an answer. An answer still counts. */
   readonly forced?: boolean;
 };
 
 export type Consent =
   | { readonly is: 'given' }
-  /** By none of the tenant's words: its silence was passed over. */
+  /** Without consent of the tenant: a rule allowed work without an answer. */
   | { readonly is: 'forced' }
-  /** Until then, epoch milliseconds. */
+  /** Epoch milliseconds. */
   | { readonly is: 'waits'; readonly until: number; readonly reason: string }
   | { readonly is: 'asks' }
   | { readonly is: 'refused'; readonly reason: string | null };
@@ -36,13 +36,13 @@ export type Consent =
 const from = (begins: number, now: number, reason: string): Consent =>
   begins <= now ? { is: 'given' } : { is: 'waits', until: begins, reason };
 
-/** Why a node waits for a window that opens later. */
+/** The reason why a node waits for a later window. */
 const windowSays = (windows: readonly Window[], now: number, needsMs: number): string =>
   windows.some((window) => (openingFor(window, now, 0)?.opens ?? Infinity) <= now)
     ? `A window of its project is open, but not long enough: such work ends within ${Math.ceil(needsMs / 60_000)} min in 95 of 100 cases. It is begun in the next one.`
     : 'It is begun when a window of its project opens.';
 
-/** An answer for the node counts before one for all nodes; a window that is too short for the work is no answer. */
+/** An answer for the node has precedence over the windows for all nodes. A window that is too short for the work does not count. */
 export const consentOf = ({ answer, windows, budgeted, now, needsMs, forced }: ConsentFacts): Consent => {
   if (answer?.answer === 'refuse') return { is: 'refused', reason: answer.reason };
   if (answer?.answer === 'now') return { is: 'given' };
@@ -54,30 +54,30 @@ export const consentOf = ({ answer, windows, budgeted, now, needsMs, forced }: C
   return budgeted && named.length === 0 ? { is: 'given' } : { is: 'asks' };
 };
 
-/** What a rollout says of tenants' consent. */
+/** A rollout's terms for tenants' consent. */
 export type ConsentTerms = {
-  /** How long a tenant has for its answer; without one the node is passed over. */
+  /** Time for a tenant's answer; without one the node is skipped. */
   readonly grace_ms: number;
-  /** With `rule` it is begun all the same where rule temper:rollout:without_consent admits by then, for this reason. */
+  /** With `rule`, work begins after that time for this reason, if the rule temper:rollout:without_consent allows it. */
   readonly force: 'never' | 'rule';
   readonly reason?: string;
 };
 
 const defaultTerms: ConsentTerms = { grace_ms: 24 * 3_600_000, force: 'never' };
 
-/** The terms of a rollout's spec; those it leaves out are the defaults. */
+/** The terms of a rollout's spec, with defaults. */
 export const termsOf = (spec: Readonly<Record<string, unknown>>): ConsentTerms => ({
   ...defaultTerms,
   ...(spec.consent as Partial<ConsentTerms> | undefined),
 });
 
-/** The project that is asked for a node: the one that uses it. */
+/** The project whose consent a node needs: its lessee, otherwise its owner. */
 export const tenantOf = ({ owner, lessee }: { readonly owner: string | null; readonly lessee: string | null }) =>
   lessee ?? owner;
 
 /**
- * Whether a rollout on a tenant's node is that tenant's own wish: one of its project that was asked for in that project. That others
- * name the project says nothing of what it wants.
+ * True if the tenant itself requested the rollout: for its project, by a caller in that project. Another caller may name the project,
+ * but this proves no consent.
  */
 export const asksItself = (
   tenant: string,

@@ -1,4 +1,4 @@
-/** Disruption budgets: how many of a project's nodes may be missing at once, in the project's own words. */
+/** Disruption budgets of projects: the number of their nodes that may be unavailable at one time. */
 import { states } from '../lifecycle/states';
 
 /** A number of nodes, or a share of them such as `10%`. */
@@ -9,7 +9,7 @@ export type DisruptionLimit = {
   readonly min_available: Amount | null;
 };
 
-/** Columns of a node by which a budget may choose. None that a run changes: a node that is worked on stays one of the budget's. */
+/** Columns of a node that select it for a budget. No run changes them, so a node stays in its budget during work. */
 export const budgetColumns = [
   'uuid',
   'resource_class',
@@ -24,17 +24,17 @@ export const budgetUuids: readonly string[] = ['uuid', 'chassis_uuid', 'parent_n
 
 const propertyKey = /^properties\.([A-Za-z0-9_-]{1,64})$/;
 
-/** The key of `properties` that a query names, or undefined where it names something else. */
+/** The key of `properties` in a query's name; undefined for other names. */
 export const propertyOf = (name: string): string | undefined => propertyKey.exec(name)?.[1];
 
-/** Which nodes of a project: every key must hold, one value of each; `traits` are all needed. No keys mean all nodes. */
+/** Selects nodes of a project: every key must match one of its values, but `traits` needs all. An empty query selects all nodes. */
 export type DisruptionQuery = Readonly<Record<string, readonly string[]>>;
 
-/** Whether a query may have this key. */
+/** True if a query may have this key. */
 export const isBudgetKey = (name: string): boolean =>
   name === 'traits' || (budgetColumns as readonly string[]).includes(name) || propertyOf(name) !== undefined;
 
-/** Provision states in which a node serves no tenant, though no run holds it. */
+/** Provision states in which a node serves no tenant, even if no run holds it. */
 export const downStates: readonly string[] = Object.entries(states)
   .filter(([name, { kind }]) => kind === 'failure' || name === 'error')
   .map(([name]) => name);
@@ -45,8 +45,8 @@ const percentOf = (amount: Amount): number | undefined => {
 };
 
 /**
- * How many of `total` nodes may be missing at once. A share of what may be missing is rounded down, but to one node at
- * least; a share of what must be there is rounded up.
+ * The number of `total` nodes that may be unavailable. A share of `max_unavailable` is rounded down, but to at least one node. A share
+ * of `min_available` is rounded up.
  */
 export const mayBeMissing = ({ max_unavailable, min_available }: DisruptionLimit, total: number): number => {
   if (max_unavailable !== null) {

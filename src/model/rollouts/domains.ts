@@ -1,8 +1,8 @@
-/** Failure domains: what nodes have in common that can fail as one, and that tenants cannot write. */
+/** Failure domains: common properties of nodes that can fail together. Tenants cannot write them. */
 import type { Document } from '../document';
 import { ownValue } from '../own';
 
-/** What is known of a node when it is selected. */
+/** The data of a node at its selection. */
 export type SelectedNode = {
   readonly uuid: string;
   readonly name: string | null;
@@ -29,7 +29,7 @@ const domainColumns = [
 
 const propertyKey = /^properties\.[A-Za-z0-9_.-]{1,64}$/;
 
-/** Why domains cannot be formed by this; undefined where they can. */
+/** The reason why this cannot form domains; undefined if it can. */
 export const domainFault = (by: string): string | undefined => {
   if (by === 'extra' || by.startsWith('extra.'))
     return 'is written by tenants, who could move their nodes from one domain into another; use properties.<key>';
@@ -37,10 +37,14 @@ export const domainFault = (by: string): string | undefined => {
   return `must be one of ${[...domainColumns, 'model'].join(', ')}, or properties.<key>`;
 };
 
-// A tenant writes its node's properties; a longer value would not fit into the index of counters, and no plan with it could be made.
+// A tenant writes its node's properties. A longer value would not fit into the index of counters and would make every plan with it
+// impossible.
 const longestDomain = 255;
 
-/** The domain of a node, at most 255 characters of it: values that differ only beyond share one. Nodes without one are together in the domain without a name: what is unknown is not taken for apart. */
+/**
+ * The domain of a node, cut to 255 characters: values that differ only beyond share one. Nodes without a value share the unnamed domain,
+ * because they may be in one domain.
+ */
 export const domainOf = (node: SelectedNode, by: string): string => {
   const column = domainColumns.find((name) => name === by);
   const value = column
@@ -50,7 +54,7 @@ export const domainOf = (node: SelectedNode, by: string): string => {
   return text.slice(0, longestDomain);
 };
 
-/** Nodes by their domain, in the order in which they come. */
+/** Nodes by their domain, in the given order. */
 export const byDomain = <Node extends SelectedNode>(nodes: readonly Node[], by: string): Map<string, Node[]> => {
   const domains = new Map<string, Node[]>();
   for (const node of nodes) {

@@ -1,62 +1,60 @@
-/** Gates: what is asked whether a rollout may go on. Whatever is no clear answer is inconclusive. */
+/** Gates: checks of a rollout before it continues. Every unclear answer is inconclusive. */
 
-/** A value of the installation's metrics with its bounds. */
+/** A query of the installation's metrics with limits. */
 export type MetricGate = {
   readonly query: string;
   readonly at_least?: number;
   readonly at_most?: number;
-  /** How often it is asked at a wave's end, so long after one another; once where absent. */
+  /** Number of queries at a wave's end, at this interval; one if absent. */
   readonly count?: number;
   readonly interval_ms?: number;
-  /** So many answers may fail, or say nothing, of those; a guard's in a row. None where absent. */
+  /** Number of failed or inconclusive answers that are allowed; for a guard, in a row. None if absent. */
   readonly fail_limit?: number;
   readonly inconclusive_limit?: number;
 };
 
-/** How often a metric was asked for one decision, and how often in vain. */
+/** Counts of a metric's answers for one decision. */
 export type Samples = { readonly taken: number; readonly failed: number; readonly inconclusive: number };
 
 /** A webhook of the installation by its UUID, or a query of its metrics. */
 export type Gate = { readonly webhook: string } | { readonly metric: MetricGate };
 
-/** `later` names the time after which to ask again. */
+/** `later` has the time until the next request. */
 export type GateAnswer =
   | { readonly is: 'pass' | 'fail' | 'inconclusive'; readonly note: string }
   | { readonly is: 'later'; readonly ms: number; readonly note: string };
 
-/** What has been answered at a wave's end, or by a guard, as it is kept; `since` is when it was first asked for this decision. */
+/** The recorded answer of a gate or guard; `since` is the time of the first request for this decision. */
 export type GateRecord = {
   readonly answer: GateAnswer['is'];
   readonly note: string;
   readonly at: string;
   readonly since: string;
-  /** Not asked again before, where it has asked for time. */
+  /** After `later`: the earliest time of the next request. */
   readonly until: string | null;
-  /** Where it is asked several times. */
+  /** For a metric with several queries. */
   readonly samples?: Samples;
-  /** Who opened the next wave in spite of this answer, and why. */
+  /** The caller who opened the next wave in spite of this answer, and the reason. */
   readonly passed?: { readonly by: string; readonly reason: string; readonly at: string };
 };
 
 export const isGateRecord = (value: unknown): value is GateRecord =>
   typeof value === 'object' && value !== null && 'since' in value;
 
-/** By which code a rollout is paused where a gate, or a guard, answers so. */
+/** The pause code of a rollout for a gate's or guard's answer. */
 export const gateCodes = { fail: 'gate_failed', inconclusive: 'gate_inconclusive' } as const;
 
-/**
- * Whether it is this answer for which a rollout is paused, and it was not passed. Gates and guards pause by the same codes.
- */
+/** True if this answer has paused the rollout and was not overridden. Gates and guards pause with the same codes. */
 export const isKeptByGate = (gate: unknown, code: string | null | undefined): gate is GateRecord =>
   isGateRecord(gate) &&
   gate.passed === undefined &&
   (gate.answer === 'fail' || gate.answer === 'inconclusive') &&
   gateCodes[gate.answer] === code;
 
-/** How long `later` is taken for an answer; ms. */
+/** Time limit for `later` as an answer; ms. */
 export const laterAtMostMs = 3_600_000;
 
-/** How long the pass of a guard is believed, and how often it is asked while a rollout runs; ms. */
+/** Validity of a guard's pass, and the interval of its checks during a rollout; ms. */
 export const guardMs = 30_000;
 
 export const inconclusive = (note: string): GateAnswer => ({ is: 'inconclusive', note });

@@ -1,30 +1,33 @@
-/** What a plan lays down: which node is in which wave, and the counters that bound what may be harmed and what is under way. */
+/** The layout of a plan: the wave of each node, and the counters that limit harmed and concurrent nodes. */
 import { type Amount, boundOf } from './amounts';
 import { byDomain, domainOf, type SelectedNode } from './domains';
 import { inOrder, type TargetOrder, type WaveSpec, waveSizes } from './waves';
 
 type DomainBound = { readonly by: string; readonly max: Amount };
 
-/** How many nodes may be harmed and how many may be under way; frozen with the plan. */
+/** Limits of harmed and of concurrent nodes; fixed with the plan. */
 export type Limits = {
   readonly waves: readonly WaveSpec[];
   readonly order: TargetOrder;
-  /** How many of a domain are under way at once. */
+  /** Concurrent nodes of a domain. */
   readonly spread: readonly DomainBound[];
-  /** How many may be harmed: of all, of each wave, of each domain. */
+  /** Nodes that may be harmed: of all, of each wave, of each domain. */
   readonly budget: {
-    /** `strict`: what may still fail counts as failed. `stop`: only what has failed counts, and the rollout ends when that is spent. */
+    /**
+     * `strict`: nodes that may still fail count as failed. `stop`: only failed nodes count, and the rollout ends when the budget is
+     * spent.
+     */
     readonly mode?: 'strict' | 'stop';
     readonly total: Amount;
     readonly wave?: Amount;
     readonly each: readonly DomainBound[];
   };
-  /** How many nodes of a domain have their power interrupted in a minute. */
+  /** Power interruptions of a domain's nodes in a minute. */
   readonly power_starts_per_minute?: readonly DomainBound[];
   readonly max_in_flight?: Amount;
-  /** Doubles what is under way from one while nothing fails. */
+  /** Doubles the concurrency from one while nothing fails. */
   readonly ramp: boolean;
-  /** How many may be skipped before a person looks at it. */
+  /** Skipped nodes after which the rollout waits for an operator. */
   readonly max_skipped?: Amount;
 };
 
@@ -35,7 +38,7 @@ export type Counter = {
   readonly value: string;
   readonly budget: number | null;
   readonly most: number | null;
-  /** Of nodes whose power is interrupted, so many are begun in a minute. */
+  /** Limit per minute of started nodes with a power interruption. */
   readonly per_minute: number | null;
 };
 
@@ -49,7 +52,7 @@ export type Layout<Node> = {
 
 const smaller = (one: number | null, other: number): number => (one === null ? other : Math.min(one, other));
 
-/** The counters of the domains formed by one thing, by their value. */
+/** The counters of the domains of one kind, by their value. */
 const domainCounters = (
   nodes: readonly SelectedNode[],
   by: string,
@@ -85,7 +88,7 @@ const countersOf = (nodes: readonly SelectedNode[], sizes: readonly number[], li
 
 const waveOf = (sizes: readonly number[]): number[] => sizes.flatMap((size, wave) => Array<number>(size).fill(wave));
 
-/** Where each node comes in, and what it is counted in. @returns the layout, or what is wrong with the waves */
+/** The wave and the counters of each node. @returns the layout, or the fault of the waves */
 export const layOut = <Node extends SelectedNode>(
   nodes: readonly Node[],
   limits: Limits,
@@ -113,7 +116,7 @@ export const layOut = <Node extends SelectedNode>(
   return { sizes: sized.sizes, targets, counters };
 };
 
-/** The most nodes of one domain that one wave has, of each thing that domains are formed by. */
+/** For each kind of domain, the largest number of its nodes in one wave. */
 export const worstWaves = (targets: readonly Placed<SelectedNode>[], domains: readonly string[]) =>
   domains.map((by) => {
     const counts = new Map<string, { readonly wave: number; readonly value: string; nodes: number }>();

@@ -1,6 +1,6 @@
-/** The words of rollouts: their states, those of their targets, and the codes that say why. */
+/** States of rollouts and of their targets, and codes for their reasons. */
 
-/** A paused one admits nothing; what runs, runs on. */
+/** A paused rollout begins nothing, but its running work continues. */
 export const rolloutStates = [
   'planned',
   'awaiting_approval',
@@ -17,7 +17,7 @@ export type RolloutState = (typeof rolloutStates)[number];
 /** States that a rollout does not leave. */
 export const endedRollouts: readonly RolloutState[] = ['succeeded', 'stopped', 'aborted', 'expired'];
 
-/** Why a rollout is paused. */
+/** Reasons of a pause. */
 export type PauseCode =
   | 'operator'
   | 'wave_gate'
@@ -46,7 +46,7 @@ export const targetStates = [
 ] as const;
 export type TargetState = (typeof targetStates)[number];
 
-/** What a rollout may be asked to do, and in which states of it. */
+/** Acts on a rollout, with the states that allow each. */
 export const rolloutActs = {
   replan: ['planned', 'awaiting_approval', 'scheduled'],
   submit: ['planned'],

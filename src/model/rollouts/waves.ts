@@ -1,15 +1,15 @@
-/** Waves: how many nodes are in each, and in which order nodes come. */
+/** Waves: their sizes, and the order of nodes. */
 import { sha256Of } from '../digests';
 import { type Amount, shareOf } from './amounts';
 import { byDomain, type SelectedNode } from './domains';
 import type { Gate } from './gates';
 
-/** What a person, or the end of the wave before, lets begin. */
+/** A wave, opened by a caller or by the end of the previous one. */
 export type WaveSpec = {
   readonly size: Amount | 'rest';
   readonly advance: 'manual' | 'auto';
   readonly soak_ms: number;
-  /** Asked when the wave is over. */
+  /** Checked when the wave is over. */
   readonly gate?: Gate;
 };
 
@@ -17,8 +17,8 @@ export const targetOrders = ['spread', 'random', 'domain', 'name'] as const;
 export type TargetOrder = (typeof targetOrders)[number];
 
 /**
- * How many nodes each wave has. Sizes are added up before they are rounded, so that waves of few percent of few nodes still come.
- * @returns the sizes, or what is wrong: a wave that would be empty, nodes that no wave has
+ * The number of nodes of each wave. Sizes are summed before rounding, so that a small percentage of few nodes still gives nodes.
+ * @returns the sizes, or the fault: an empty wave, or nodes without a wave
  */
 export const waveSizes = (
   waves: readonly Pick<WaveSpec, 'size'>[],
@@ -48,7 +48,7 @@ const byName = (one: SelectedNode, other: SelectedNode): number =>
 
 const lot = (seed: string, { uuid }: Pick<SelectedNode, 'uuid'>): string => sha256Of(`${seed}/${uuid}`);
 
-/** As by the seed: the same seed and the same nodes are always in the same order. */
+/** Ordered by the seed: the same seed and nodes give the same order. */
 const shuffled = <Node extends Pick<SelectedNode, 'uuid'>>(nodes: readonly Node[], seed: string): Node[] =>
   nodes
     .map((node) => ({ node, lot: lot(seed, node) }))
@@ -61,8 +61,8 @@ const roundRobin = <Node>(groups: readonly (readonly Node[])[]): Node[] => {
 };
 
 /**
- * The nodes in the order in which they are begun: `spread` takes one of each domain in turn, `domain` ends one before the next,
- * `random` goes by the seed, `name` counts as people do.
+ * The nodes in order of execution: `spread` alternates between domains, `domain` completes one before the next, `random` uses the seed,
+ * `name` compares numbers in names by value.
  */
 export const inOrder = <Node extends SelectedNode>(
   nodes: readonly Node[],
@@ -77,7 +77,7 @@ export const inOrder = <Node extends SelectedNode>(
   return order === 'domain' ? groups.flat() : roundRobin(groups);
 };
 
-/** So many of the nodes, chosen by the seed. */
+/** A number of nodes, chosen by the seed. */
 export const sampleOf = <Node extends Pick<SelectedNode, 'uuid'>>(
   nodes: readonly Node[],
   many: number,

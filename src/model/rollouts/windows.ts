@@ -1,30 +1,30 @@
-/** Maintenance windows: weekly hours by a zone's own clock, as instants; clocks that change included. */
+/** Maintenance windows: weekly hours in a time zone, as instants, also across clock changes. */
 import { Temporal } from 'temporal-polyfill';
 
 export const windowDays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 type WindowDay = (typeof windowDays)[number];
 
 export type Window = {
-  /** On which it begins. */
+  /** The days on which it begins. */
   readonly days: readonly WindowDay[];
-  /** The zone's clock at its beginning: `22:00`. */
+  /** Local time of its beginning: `22:00`. */
   readonly from: string;
-  /** How long it lasts by elapsed time, also over a change of the clock. */
+  /** Elapsed time, also across a clock change. */
   readonly minutes: number;
   /** A name of the time zone database, such as `Europe/Berlin`. */
   readonly zone: string;
 };
 
-/** Epoch milliseconds; `closes` is the first that is outside. */
+/** Epoch milliseconds; `closes` is exclusive. */
 export type Opening = { readonly opens: number; readonly closes: number };
 
-/** A week is the longest that a weekly window can last without meeting itself. */
+/** A longer weekly window would overlap its next opening. */
 export const mostMinutes = 7 * 24 * 60;
 const minuteMs = 60_000;
 
 /**
- * The platform's one name of a zone, whatever letters and alias it is given in: `Europe/Berlin` for `europe/BERLIN`. Undefined where the
- * platform knows no such zone. Offsets such as `+01:00` are none: they have no clock that changes.
+ * The platform's canonical name of a zone, from any spelling and alias: `Europe/Berlin` for `europe/BERLIN`. Undefined for an unknown
+ * zone. Offsets such as `+01:00` are refused, because they have no clock changes.
  */
 export const zoneNamed = (zone: string): string | undefined => {
   if (!/^[A-Za-z][\w+-]*(\/[\w+-]+)*$/.test(zone)) return undefined;
@@ -36,8 +36,8 @@ export const zoneNamed = (zone: string): string | undefined => {
 };
 
 /**
- * The window's openings that begin on this day of the zone's calendar or on the fifteen after it, in order. If a clock shows the time
- * twice, the earlier counts. If it skips the time, the opening is as much later as the clock goes forward (RFC 5545, 3.3.5).
+ * The window's openings that begin on this day of the zone's calendar or the next fifteen, in order. A repeated local time counts at its
+ * first occurrence. A skipped one is moved forward by the size of the gap (RFC 5545, 3.3.5).
  */
 const openingsFrom = ({ days, from, minutes, zone }: Window, first: Temporal.PlainDate): Opening[] =>
   Array.from({ length: 16 }, (_, number) => first.add({ days: number }))
@@ -48,21 +48,21 @@ const openingsFrom = ({ days, from, minutes, zone }: Window, first: Temporal.Pla
     });
 
 /**
- * The window's first opening in which something that lasts `needsMs` can be begun at `at` or later and ends before it
- * closes; undefined where the window is too short for it.
+ * The first opening in which work of `needsMs` can begin at `at` or later and end before the close. Undefined if the window is too
+ * short.
  * @param at epoch milliseconds
  */
 export const openingFor = (window: Window, at: number, needsMs: number): Opening | undefined => {
   if (needsMs > window.minutes * minuteMs) return undefined;
-  // One that began before today may still be open.
+  // An opening from an earlier day may still be open.
   const since = Temporal.Instant.fromEpochMilliseconds(Math.floor(at) - window.minutes * minuteMs);
   const openings = openingsFrom(window, since.toZonedDateTimeISO(window.zone).toPlainDate());
   return openings.find(({ opens, closes }) => closes - Math.max(opens, at) >= needsMs);
 };
 
 /**
- * When something that lasts `needsMs` may begin: `at` itself where one of the windows is open long enough, else the next
- * opening of any; undefined where all are too short.
+ * The time when work of `needsMs` may begin: `at` if one of the windows is open long enough, otherwise the next opening of any.
+ * Undefined if all are too short.
  */
 export const beginsIn = (windows: readonly Window[], at: number, needsMs: number): number | undefined => {
   const begins = windows.flatMap((window) => openingFor(window, at, needsMs)?.opens ?? []);

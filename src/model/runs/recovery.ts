@@ -1,12 +1,12 @@
-/** Whether database and workflow engine belong together, by a mark that both carry and that is moved on every minute. */
+/** Detects a restored PostgreSQL or Temporal by a mark in both, which advances every minute. */
 
-/** Where a Postgres cluster's data comes from: another cluster has another id, a restore to a point in time another timeline. */
+/** The identity of a PostgreSQL cluster. Another cluster has another id, and a point-in-time restore has another timeline. */
 export type Cluster = { readonly system_id: string; readonly timeline: number };
 
-/** What the engine carries. */
+/** The mark in Temporal. */
 export type EngineMark = { readonly count: number; readonly mark: string };
 
-/** What the database carries; nulls before the first time. `seen` is the last mark that the engine was seen to have. */
+/** The mark in PostgreSQL; nulls before the first one. `seen` is the last mark that was read from Temporal. */
 export type StoreMark = {
   readonly system_id: string | null;
   readonly timeline: number | null;
@@ -15,22 +15,22 @@ export type StoreMark = {
   readonly seen: string | null;
 };
 
-/** Which of both is older than the other. */
+/** The older one of both. */
 export type OlderSide = 'store' | 'engine' | 'unknown';
 export type Suspicion = { readonly side: OlderSide; readonly reason: string };
 
-/** The text of a mark, as a note in the engine. */
+/** A mark as a note in Temporal. */
 export const noteOf = ({ count, mark }: EngineMark): string => `temper-mark ${count} ${mark}`;
 
-/** The mark in a note; undefined where there is none. */
+/** The mark in a note; undefined if there is none. */
 export const markIn = (note: string | undefined): EngineMark | undefined => {
   const found = /^temper-mark (\d+) ([0-9a-f-]{36})$/.exec(note ?? '');
   return found ? { count: Number(found[1]), mark: found[2]! } : undefined;
 };
 
 /**
- * Why one of both was restored from a backup; undefined where they belong together. An engine without a mark is new or has lost
- * its store: runs go on from their record then, which needs no person.
+ * The reason to assume a restore from a backup; undefined if both match. A Temporal without a mark is new or has lost its database. Runs
+ * then resume from their records, without an operator.
  */
 export const suspicionOf = (
   store: StoreMark,
@@ -50,7 +50,7 @@ export const suspicionOf = (
   return { side: 'unknown', reason: 'database and workflow engine went on apart from each other' };
 };
 
-/** What an operator may declare restored, whether or not the marks show it. `both` are set back, perhaps to different moments. */
+/** Restores that an operator may declare, even if the marks do not show them. `both` may be restored to different moments. */
 export const restorable = ['store', 'engine', 'both'] as const;
 export type Restorable = (typeof restorable)[number];
 

@@ -1,9 +1,9 @@
-/** Where a run goes on when the engine has lost its workflow: decided from the store's record alone. */
+/** The place from which a run resumes after Temporal lost its workflow, from PostgreSQL's record alone. */
 import type { PlannedStep } from '../lifecycle/step-types';
 import { actRow, nameOf } from '../lifecycle/steps';
 import type { Carried, RunEnding, RunInput, RunState, StepState } from './runs';
 
-/** One step as the store knows it. `acts_ended` are names of acts, its own and those of a restart of the ramdisk after it. */
+/** The record of one step. `acts_ended` has names of its own acts, and of those of a later reboot of the ramdisk. */
 export type StepRecord = {
   readonly index: number;
   readonly interface: string;
@@ -13,20 +13,20 @@ export type StepRecord = {
   readonly state: StepState;
   readonly acts_ended: readonly string[];
   readonly last_error: string | null;
-  /** Since it began, by the store's clock; 0 where it has not. */
+  /** Time since it began, by PostgreSQL's clock; 0 if it has not begun. */
   readonly age_ms: number;
 };
 
-/** What the store knows of a run under way. */
+/** The record of an active run. */
 export type RunRecord = {
   readonly seq: number;
   readonly state: RunState;
   readonly waiting_for: string | null;
-  /** A caller has asked it to pause, and none to resume. */
+  /** A caller has paused it, and none has resumed it. */
   readonly paused: boolean;
   readonly plan: readonly PlannedStep[] | null;
   readonly ending: RunEnding | null;
-  /** The ramdisk has sent what it found since the step that waits for that began. */
+  /** The ramdisk has sent its inventory since the step that waits for it began. */
   readonly inspected?: boolean;
   readonly steps: readonly StepRecord[];
 };
@@ -34,7 +34,7 @@ export type RunRecord = {
 const isSettled = ({ state }: StepRecord, { on_failure }: PlannedStep): boolean =>
   state === 'done' || state === 'skipped' || (state === 'failed' && on_failure === 'continue');
 
-/** The plan as its steps joined it; before that, as the run was accepted or went on. */
+/** The plan with the ramdisk's steps; before they joined, the plan at acceptance or in the last continuation. */
 const planOf = (input: RunInput, { plan }: RunRecord): readonly PlannedStep[] =>
   plan ?? input.carries?.steps ?? input.steps;
 
@@ -42,8 +42,8 @@ const within = (names: readonly string[], ended: readonly string[]): boolean =>
   names.every((name) => ended.includes(name));
 
 /**
- * Whether the ramdisk still has to be booted again after a step that is done but restarted the node. Where the record cannot
- * show it, it does: booting once more between two steps does no harm.
+ * True if a completed step has restarted the node and the ramdisk must boot again. If the record is unclear, it boots: an additional
+ * boot between two steps does no harm.
  */
 const lacksRamdisk = (input: RunInput, step: PlannedStep, row: StepRecord, rest: readonly PlannedStep[]): boolean => {
   const { boot } = input;
@@ -56,7 +56,7 @@ const lacksRamdisk = (input: RunInput, step: PlannedStep, row: StepRecord, rest:
 };
 
 const placeIn = (step: PlannedStep, row: StepRecord, record: RunRecord): NonNullable<Carried['within']> => {
-  // A ramdisk sends what it found once, and takes a refusal from before its boot was on record for good: it is booted again.
+  // A ramdisk sends its inventory once, and gives up after a refusal before its boot was on record. So it must boot again.
   if (step.awaits === 'inspection' && row.state !== 'parked' && !record.inspected) return { acts: 0 };
   const ended = step.acts.findIndex(({ act }) => !row.acts_ended.includes(act));
   const acts = ended < 0 ? step.acts.length : ended;
@@ -70,8 +70,8 @@ const placeIn = (step: PlannedStep, row: StepRecord, record: RunRecord): NonNull
 };
 
 /**
- * What a new execution is started with. Steps that are done stay done, a step under way goes on at its first act that has not
- * ended; whether that act's command left is for its intent to say.
+ * The start of a new execution. Completed steps stay completed. An active step resumes at its first act that has not ended; the act's
+ * intent shows if its command was sent.
  */
 export const carriedFrom = (input: RunInput, record: RunRecord): Carried => {
   const rows = new Map(record.steps.map((row) => [row.index, row]));
@@ -89,7 +89,7 @@ export const carriedFrom = (input: RunInput, record: RunRecord): Carried => {
   if (!last) return { ...base, from: 0, ...(input.limit && { waitsTurn: true }) };
   const at = steps.indexOf(last);
   const row = rows.get(last.index)!;
-  // The ramdisk's own steps join the plan after its answer: without a plan on record it is asked once more.
+  // The ramdisk's own steps join the plan after its answer. Without a recorded plan they are requested again.
   const joins = last.acts.some(({ act }) => act === 'agent_steps') && record.plan === null;
   if (joins) return { ...base, from: at };
   if (!isSettled(row, last)) return { ...base, from: at, within: placeIn(last, row, record) };
@@ -98,6 +98,6 @@ export const carriedFrom = (input: RunInput, record: RunRecord): Carried => {
   return { ...base, from: at + 1 };
 };
 
-/** For a log: where a run goes on. */
+/** For a log: the place from which a run resumes. */
 export const placeOf = ({ from, steps, ending }: Carried): string =>
   ending ? `ends: ${ending.outcome}` : steps[from] ? `step ${from + 1}: ${nameOf(steps[from])}` : 'its end';

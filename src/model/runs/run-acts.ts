@@ -1,18 +1,20 @@
-/** What callers do to a run that is going on: in which states each act is possible, and what will follow. */
+/** Acts of callers on active runs: the states that allow each, and their effects. */
 import { endedStates } from './runs';
 
 export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
 export type RunAct = (typeof runActs)[number];
-/** What an event says was done to a run: an act of a caller, or what the API and Temporal's own tools send beside those. */
+/** Acts in events: those of callers, and those of the API and of Temporal's own tools. */
 export type RecordedAct = RunAct | 'unhold' | 'cancel';
 
-/** What of a run decides; `state` is the wire's word. */
+/** The fields of a run that decide; `state` as in the API. */
 type RunStanding = { readonly state: string };
 type StepStanding = { readonly interface: string; readonly step: string; readonly abortable?: boolean };
 
 const isEnded = ({ state }: RunStanding): boolean => (endedStates as readonly string[]).includes(state);
 
-/** Why an act is not possible in a run's state; undefined where it is. The run itself decides, and may have gone on. */
+/**
+ * The reason why an act is impossible in a run's state; undefined if possible. The run itself decides, since its state may have changed.
+ */
 export const stateSays = (act: RunAct, run: RunStanding): string | undefined => {
   if (isEnded(run)) return `The run has ended: ${run.state}.`;
   switch (act) {
@@ -49,6 +51,6 @@ const follows: Readonly<Record<Exclude<RunAct, 'abort'>, string>> = {
   fail: 'The run ends as failed.',
 };
 
-/** What will follow. @param step the one that the run is in, if it is in one */
+/** The effect of an act. @param step the run's present step, if any */
 export const willOf = (act: RunAct, run: RunStanding, step: StepStanding | undefined): string =>
   act === 'abort' ? abortWill(run, step) : follows[act];

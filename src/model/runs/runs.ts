@@ -1,4 +1,4 @@
-/** What a run is: its frozen input, its states, and what callers see of it. */
+/** Runs: their fixed input, their states, and their fields for callers. */
 import type { NodeUuid, ProjectId, RunUuid } from '../ids';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../lifecycle/states';
 import type { Joins, PlannedStep, ReportedStep, Tidying } from '../lifecycle/step-types';
@@ -6,41 +6,41 @@ import type { RunKind, Verb } from '../lifecycle/verbs';
 
 export type RunState = 'accepted' | 'running' | 'paused' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
 
-/** What a run waits on, where that decides something: a frozen one gives its turn to the next. */
+/** Waits with consequences: a frozen run gives its turn to the next. */
 export type WaitsOn = 'freeze' | 'time';
 
-/** States from which a run does not go on. */
+/** Final states of a run. */
 export const endedStates: readonly RunState[] = ['succeeded', 'failed', 'aborted'];
 
 export type StepState = 'pending' | 'running' | 'waiting' | 'parked' | 'done' | 'failed' | 'skipped';
-/** The states that a workflow itself gives a step; the others follow from the step's acts. */
+/** The states of a step that the workflow sets; the others follow from the step's acts. */
 export type MarkedState = Exclude<StepState, 'pending' | 'running'>;
 
-/** Proof that a run may touch a node: checked before every write and every call to a BMC. */
+/** The proof that a run may change a node. It is checked before every write and every call to a BMC. */
 export type Lock = { readonly run: RunUuid; readonly node_uuid: NodeUuid; readonly fence: number };
 
-/** Durations a run was accepted with; frozen, so that a changed setting never changes a run under way. Tests pass small ones. */
+/** Durations from the acceptance of a run, fixed so that a changed setting never affects an active run. Tests use small ones. */
 export type Timing = {
-  /** How long a power state may take to be reached, per act. */
+  /** Time limit for reaching a power state, per act. */
   readonly powerTimeoutMs: number;
   readonly softPowerTimeoutMs: number;
-  /** How long a command counts as being in flight before it may be sent again. */
+  /** Time for which a sent command counts as in flight, before it may be sent again. */
   readonly settleMs: number;
-  /** First pause between two looks; doubles up to 8 times this. */
+  /** First pause between two polls; doubles up to 8 times this. */
   readonly pollMs: number;
-  /** How long a run waits for the ramdisk to call back; half an hour when absent. */
+  /** Time limit for the ramdisk's callback; half an hour if absent. */
   readonly agentTimeoutMs?: number;
-  /** How long a ramdisk may be silent in the middle of an act before it is looked for through the BMC; five minutes when absent. */
+  /** Silence of a ramdisk during an act after which the BMC is checked; five minutes if absent. */
   readonly agentSilenceMs?: number;
-  /** Pauses between two looks at whether it has, where no message came: the first, doubling up to five times it. */
+  /** First pause between two checks for the callback without a message; doubles up to five times this. */
   readonly agentPollMs?: number;
-  /** How long an abort waits for a command that has left; two minutes when absent. */
+  /** Time limit of an abort for a sent command; two minutes if absent. */
   readonly abortPatienceMs?: number;
-  /** Events after which a run goes on in a new execution, should the engine not ask for it before. */
+  /** Events after which a run continues as a new execution, unless Temporal suggests it earlier. */
   readonly historyLength?: number;
-  /** A wait of so long gives the run's turn to others; a minute when absent. */
+  /** A longer wait gives the run's turn to others; a minute if absent. */
   readonly longWaitMs?: number;
-  /** Overall limits per effect class, as the engine parses them. */
+  /** Overall limits per effect class, in Temporal's form. */
   readonly limits?: Partial<
     Record<
       'read' | 'converge' | 'once',
@@ -49,7 +49,7 @@ export type Timing = {
   >;
 };
 
-/** The input of every run's workflow. Only grows, by optional fields. */
+/** The input of every run's workflow. Fields may only be added, as optional ones. */
 export type RunInput = {
   readonly lock: Lock;
   readonly story: RunKind;
@@ -59,71 +59,71 @@ export type RunInput = {
   readonly conductor_group: string;
   readonly steps: readonly PlannedStep[];
   readonly target: ProvisionState | null;
-  /** Of the node as the run begins, to be shown. */
+  /** Of the node when the run begins, for display. */
   readonly provision_state?: ProvisionState;
-  /** The event that ends it well. */
+  /** The event of its success. */
   readonly ends: Event | null;
   readonly fault: Fault | null;
   readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
   readonly runbook: string | null;
   readonly rule_set: string;
   readonly timing: Timing;
-  /** First part of the queue names; the product's own when absent. */
+  /** First part of the queue names; Temper's default if absent. */
   readonly queue_prefix?: string;
   /** The step that boots the ramdisk again after a restart. */
   readonly boot?: PlannedStep;
-  /** What is tidied when it ends before its time, once the ramdisk has been booted. */
+  /** Tidying steps of an early end, after the ramdisk was booted. */
   readonly tidy?: Tidying;
-  /** How the ramdisk's own steps join the plan. */
+  /** The way in which the ramdisk's own steps join the plan. */
   readonly joins?: Joins;
-  /** The run that held the node before; it is signalled to end, and nothing is done until it has. */
+  /** The run that held the node before. It receives a signal to end, and this run does nothing until then. */
   readonly displaces?: { readonly run: RunUuid; readonly workflow_id: string };
   /** Fences of the other nodes that it holds, by their uuid. */
   readonly also?: Readonly<Record<string, number>>;
-  /** At most so many runs of a class work at once; the others wait in the order of their acceptance. */
+  /** Limit of concurrent runs of a class; the others wait in order of their acceptance. */
   readonly limit?: { readonly class: 'clean' | 'deploy'; readonly max: number };
-  /** Set where a long run goes on in a new execution. */
+  /** Set if a long run continues as a new execution. */
   readonly carries?: Carried;
   /**
-   * Acts that were under way when the database was set back to a backup, as `execution/activity` of the engine: the command of
-   * an earlier attempt may have left, and the record would not have it.
+   * Acts that were active when PostgreSQL was restored from a backup, as Temporal's `execution/activity`. The command of an earlier
+   * attempt may have been sent without a record.
    */
   readonly doubted?: readonly string[];
 };
 
-/** Where a run goes on after its history was cut. */
+/** The place from which a run continues as a new execution. */
 export type Carried = {
   readonly from: number;
   readonly seq: number;
   readonly steps: readonly PlannedStep[];
   readonly paused: boolean;
   readonly booted?: boolean;
-  /** Its turn had not come when it was cut. */
+  /** Its turn had not come before the continuation. */
   readonly waitsTurn?: boolean;
-  /** The engine had lost the execution before: this goes on from the store's record. */
+  /** Temporal lost the previous execution, and this one resumes from PostgreSQL's record. */
   readonly resumed?: true;
-  /** Where in step `from` it goes on; at its beginning when absent. */
+  /** The place in step `from`; its beginning if absent. */
   readonly within?: Within;
-  /** It was tidying up already. */
+  /** It was already tidying. */
   readonly ending?: RunEnding;
 };
 
-/** Where in a step a run goes on. */
+/** The place in a step from which a run continues. */
 export type Within = {
-  /** How many of the step's acts have ended. */
+  /** Number of the step's acts that have ended. */
   readonly acts: number;
-  /** A person was being asked. */
+  /** The step was parked and waited for an operator. */
   readonly parked?: { readonly error: string; readonly unknown: boolean };
-  /** The node was being restarted, so that the ramdisk comes back. */
+  /** The node was restarting for the return of the ramdisk. */
   readonly reboots?: true;
   /** Of a step that waits for time to pass. */
   readonly elapsedMs?: number;
 };
 
-/** How a run ends that is tidying up. */
+/** The ending of a run during its tidying. */
 export type RunEnding = { readonly outcome: 'failed' | 'aborted'; readonly error: string; readonly cursor: number };
 
-/** Who asked, as it stands in the run and in the audit trail. */
+/** The requester, as in the run and in the audit trail. */
 export type Requester = {
   readonly user_id: string | null;
   readonly user_name: string | null;
@@ -133,29 +133,29 @@ export type Requester = {
   readonly request_id: string;
 };
 
-/** What an act saw of a node and the store should know. */
+/** Observations of an act about a node, to be stored. */
 export type RunObserved = {
   readonly power_state?: 'power on' | 'power off' | 'error' | null;
   readonly boot_mode?: 'bios' | 'uefi' | null;
-  /** How far the host's start is, in Redfish's words (ComputerSystem BootProgress.LastState); only some BMCs report it. */
+  /** Progress of the host's boot, in Redfish's values (ComputerSystem BootProgress.LastState); only some BMCs report it. */
   readonly boot_progress?: string;
   readonly secure_boot?: boolean | null;
   readonly vendor?: string;
   readonly health?: 'OK' | 'Warning' | 'Critical' | null;
   /** Merged into the node's properties. */
   readonly properties?: Readonly<Record<string, unknown>>;
-  /** Replaces what is known of the BIOS. */
+  /** Replaces the stored BIOS settings. */
   readonly bios?: readonly BiosSetting[];
-  /** Replaces what is known of firmware. */
+  /** Replaces the stored firmware. */
   readonly firmware?: readonly FirmwareComponent[];
   readonly raid_config?: Readonly<Record<string, unknown>>;
-  /** What an inspection found, as the wire shows it. */
+  /** Inventory of an inspection, in the API's form. */
   readonly inventory?: Readonly<Record<string, unknown>>;
-  /** Network interfaces; ports are made of those that are not known. */
+  /** MAC addresses of network interfaces; new ones become ports. */
   readonly macs?: readonly string[];
 };
 
-/** One BIOS setting with what its registry says of it. */
+/** One BIOS setting with the data of its registry. */
 export type BiosSetting = {
   readonly name: string;
   readonly value: string | null;
@@ -170,23 +170,23 @@ export type BiosSetting = {
   readonly unique?: boolean | null;
 };
 
-/** One part that has firmware of its own: `bios`, `bmc`, `nic:<serial or id>`. */
+/** A component with firmware: `bios`, `bmc`, `nic:<serial or id>`. */
 export type FirmwareComponent = {
   readonly component: string;
   readonly current_version: string | null;
   readonly initial_version?: string | null;
   readonly last_version_flashed?: string | null;
 };
-/** How an act ended. `rest: 'skip'` says that the step's remaining acts have nothing to do. */
+/** The result of an act. `rest: 'skip'` skips the step's remaining acts. */
 export type ActOutcome = {
   readonly is: 'done';
   readonly note?: string;
   readonly rest?: 'skip';
   readonly seen?: RunObserved;
-  /** What the ramdisk can do, for the acts that ask it. */
+  /** The steps of the ramdisk, for acts that read them. */
   readonly reported?: readonly ReportedStep[];
-  /** The step is done when the node has been restarted and the ramdisk is back. */
+  /** The step is done after a restart of the node and the return of the ramdisk. */
   readonly follows?: 'reboot';
-  /** What a waiting caller gets; small, and never a secret. Of a read it is not kept. */
+  /** The value for a waiting caller: small, and never secret. A read's value is not stored. */
   readonly value?: unknown;
 };

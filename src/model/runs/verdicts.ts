@@ -1,8 +1,8 @@
-/** Why a run would not be accepted on a node: one code for each kind of reason, whatever the error's own text. */
+/** The reasons why a node does not accept a run: one code for each kind. */
 import { type ErrorCode, errors, type TemperError } from '../errors';
 import { shortText } from '../texts';
 
-/** `frozen` and `leased` keep no single run from being accepted; a plan for many nodes decides about them. */
+/** `frozen` and `leased` do not keep a single run from being accepted; a plan for many nodes decides about them. */
 export const verdictCodes = [
   'rule',
   'trait',
@@ -53,25 +53,25 @@ const byError: Partial<Record<ErrorCode, VerdictCode>> = {
   FirmwareCurrent: 'firmware_current',
 };
 
-/** One reason for which a run would not be accepted, or would not begin at once. */
+/** A reason why a run would not be accepted, or would not begin at once. */
 export type Refusal = {
   readonly code: VerdictCode;
   readonly error: ErrorCode;
-  /** HTTP status with which the request itself is refused. */
+  /** HTTP status of the request's refusal. */
   readonly status: number;
-  /** The rule that refuses, where one does. */
+  /** The refusing rule, if any. */
   readonly rule?: string;
-  /** For the caller, as the request itself would have it. */
+  /** The text for the caller, as in an answer to the request itself. */
   readonly reason: string;
 };
 
 /**
- * Of a reason: it may quote what came, which is as long as a body, and a plan for many nodes holds one for each. The longest that a
- * table makes names all steps of a driver, and has 1,100 characters.
+ * Characters of a reason. It may quote input as long as a body, and a plan holds one for each node. The longest regular reason names all
+ * steps of a driver and has 1,100 characters.
  */
 const longestReason = 2_000;
 
-/** Undefined for what says nothing of the node and the request: a missing object, a store that does not answer. */
+/** Undefined for errors that are not about the node and the request: a missing object, a failure of PostgreSQL. */
 export const refusalOf = ({ code: error, facts, message }: TemperError): Refusal | undefined => {
   const code = byError[error];
   if (code === undefined) return undefined;
