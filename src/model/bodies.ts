@@ -1,9 +1,5 @@
-/**
- * Reads the bodies of requests and answers into one growing buffer. A list of the pieces would let the sender choose the cost: a piece
- * of one byte takes about 150 bytes of memory in Node.
- */
+/** Reads bodies into one growing buffer. In a list of pieces, each piece of one byte would take about 150 bytes of memory. */
 
-/** A body is longer than its limit. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
   readonly code = 'ANSWER_TOO_LONG';
@@ -13,26 +9,23 @@ export class AnswerTooLong extends Error {
 }
 
 const firstBytes = 4_096;
-/** A buffer of the announced length is at most this many times what has arrived, in case the sender announces more than it sends. */
+/** Limits the buffer for a sender that announces more than it sends. */
 const trustedTimes = 8;
 
-/** The size of the next buffer. It takes the announced length early, so that a long body is copied few times. */
+/** Takes the announced length early, so that a long body is copied few times. */
 const grownSize = (size: number, before: number, { most, announced = 0 }: Room): number => {
   const wanted = announced >= size && announced <= trustedTimes * size ? announced : Math.max(size, 2 * before);
   return Math.min(most, wanted);
 };
 
 type Room = {
-  /** Limit in bytes. */
+  /** Bytes. */
   readonly most: number;
-  /** Bytes that the sender announced. */
+  /** Bytes. */
   readonly announced?: number;
 };
 
-/**
- * All bytes of a body. Throws AnswerTooLong after `most` bytes, and any error of the body itself. On AnswerTooLong it leaves the
- * iterator early, which closes the body's source.
- */
+/** Throws AnswerTooLong after `most` bytes, and any error of the body. On AnswerTooLong it closes the body's source. */
 export const bytesWithin = (body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> =>
   gathered(body, { most });
 
@@ -54,18 +47,17 @@ const gathered = async (body: AsyncIterable<Uint8Array>, room: Room): Promise<Ui
   return bytes.subarray(0, size);
 };
 
-/** The text of an answer in UTF-8. Throws like bytesWithin. */
+/** Decodes UTF-8. Throws like bytesWithin. */
 export const textWithin = async ({ body }: Pick<Response, 'body'>, most: number): Promise<string> =>
   body ? new TextDecoder().decode(await bytesWithin(body as unknown as AsyncIterable<Uint8Array>, most)) : '';
 
-/** A readable stream of Node, such as a request. */
 export type Incoming = { iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterableIterator<Uint8Array> };
 
-/** Like bytesWithin, but keeps the connection open, because a refused request still gets an answer. */
+/** Like bytesWithin, but keeps the connection open for an answer. */
 export const requestBytes = (request: Incoming, most: number, announced?: number): Promise<Uint8Array> =>
   gathered(request.iterator({ destroyOnReturn: false }), { most, ...(announced && { announced }) });
 
-/** Reads and drops the rest of a refused request: many senders read the answer only after they have sent everything. */
+/** Drops the rest of a refused request, because many senders read the answer only after they have sent everything. */
 export const dropRest = async (request: Incoming): Promise<void> => {
   try {
     for await (const _ of request.iterator({ destroyOnReturn: false }));
@@ -74,5 +66,5 @@ export const dropRest = async (request: Incoming): Promise<void> => {
   }
 };
 
-/** Bytes that clients read of an API answer at most. V8 makes no longer text, so no page of a list is longer. */
+/** Bytes. V8 makes no longer text, so no page of a list is longer. */
 export const longestApiAnswer = 512 * 1024 * 1024;

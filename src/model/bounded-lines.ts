@@ -1,18 +1,17 @@
-/** Bounds the log lines that one sender causes: some lines a minute, then one line with the number of the omitted ones. */
+/** Bounds the log lines of one sender: some lines a minute, then one line with the number of omitted ones. */
 
-/** Lines of one kind per sender and minute: enough to see the fault and how many requests it affects. */
+/** Per sender and kind: enough to see the fault and how many requests it affects. */
 export const linesAMinute = 20;
-/** Causes that are counted separately at one time; further ones share one count. */
+/** Further causes share one count. */
 const causesAtMost = 1_000;
 const others: Cause = { sender: 'others' };
 const minuteMs = 60_000;
 
 type Facts = Readonly<Record<string, unknown>>;
 type Write = (message: string, facts: Facts) => void;
-/** The sender and the kind of a line. */
+/** Sender and kind of a line. */
 type Cause = Readonly<Record<string, string>>;
 
-/** @returns writes a line, or counts it */
 export const boundedLines = (
   write: Write,
   later: (call: () => void, ms: number) => void = (call, ms) => setTimeout(call, ms).unref(),

@@ -1,11 +1,11 @@
-/** Digests for comparing, naming and looking up texts. Not for workflows: their sandbox has no node:crypto. */
+/** Digests of texts. Not for workflows: their sandbox has no node:crypto. */
 import { hash } from 'node:crypto';
 import { isDocument } from './document';
 
-/** SHA-256 of a text as UTF-8, in hexadecimal. */
+/** SHA-256 in hexadecimal. */
 export const sha256Of = (text: string): string => hash('sha256', text, 'hex');
 
-/** JSON for comparisons. The order of keys does not matter, the order of lists does. */
+/** The order of keys does not matter, the order of lists does. */
 export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) =>
     isDocument(part) ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1))) : part,

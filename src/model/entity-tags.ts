@@ -1,7 +1,7 @@
 /** Entity tags of RFC 9110. */
 
 /**
- * True if a header such as If-None-Match contains this tag. `*` matches any tag, and a weak tag equals the strong one (13.1.2).
+ * `*` matches any tag, and a weak tag equals the strong one (13.1.2).
  * @param tag a strong one
  */
 export const namesTag = (header: string, tag: string): boolean =>

@@ -1,6 +1,5 @@
-/** Readable texts for error bodies and failed connections, the same in every client of the API. */
+/** Readable texts for error bodies and failed connections, for every client of the API. */
 
-/** The text parsed as a JSON object, otherwise undefined. */
 export const jsonObject = (text: string): Record<string, unknown> | undefined => {
   try {
     const read: unknown = JSON.parse(text);
@@ -18,13 +17,12 @@ const sentenceIn = (value: unknown): string | undefined => {
   return [error_message, faultstring, description, error, message].map(sentenceIn).find((text) => text !== undefined);
 };
 
-/** The readable text of an error body; undefined if the body is no JSON object or has no such text. */
 export const errorSentence = (body: string): string | undefined => {
   const read = jsonObject(body);
   return read && sentenceIn(read);
 };
 
-/** A short reason of a failed connection; fetch hides it in the cause. */
+/** fetch hides the reason in the cause. */
 export const fetchReason = (thrown: unknown): string => {
   const { cause, name, message } = thrown as Error & { cause?: { code?: string; message?: string } };
   if (name === 'TimeoutError') return 'it took too long';

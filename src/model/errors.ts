@@ -1,18 +1,16 @@
-/** The closed list of errors, with a text for the caller and facts for the log. */
+/** The closed list of errors, with texts for callers and facts for the log. */
 
 type ErrorRow = {
-  /** HTTP status in the API's answer. */
   readonly status: number;
-  /** True if Temporal retries an activity that fails with this error. */
+  /** True if Temporal retries the failed activity. */
   readonly retry: boolean;
-  /** The attempt that is final in spite of `retry`: a persistent wrong answer is unlikely to change. */
+  /** The last attempt in spite of `retry`: a persistent wrong answer is unlikely to change. */
   readonly attempts?: number;
   /** Text for the caller, without secrets or stacks. `{name}` is filled from the facts. */
   readonly says: string;
 };
 
 export const errors = {
-  // The request.
   MalformedBody: { status: 400, retry: false, says: 'The request body is not valid JSON: {reason}.' },
   UnreadableBody: { status: 400, retry: false, says: 'The request body could not be read: {reason}.' },
   BodyTooDeep: { status: 400, retry: false, says: 'The request body is nested deeper than {limit} levels.' },
@@ -94,13 +92,12 @@ export const errors = {
   Unauthenticated: { status: 401, retry: false, says: 'The request you have made requires authentication.' },
   IdentityUnavailable: { status: 503, retry: true, says: 'The identity service did not answer; try again shortly.' },
   PolicyDenied: { status: 403, retry: false, says: 'Access was denied to the following resource: {rule}' },
-  /** The same with a hint for the caller. */
+  /** With a hint for the caller. */
   PolicyDeniedFor: {
     status: 403,
     retry: false,
     says: 'Access was denied to the following resource: {rule}. {reason}',
   },
-  /** Refusals that come from no policy rule. */
   Forbidden: { status: 403, retry: false, says: '{reason}' },
   IdentityFileInvalid: { status: 500, retry: false, says: 'The identity file {file} cannot be used: {reason}' },
   NoShadowPolicy: {
@@ -110,7 +107,6 @@ export const errors = {
   },
   PolicyInvalid: { status: 500, retry: false, says: 'The policy could not be loaded: {reason}' },
 
-  // Resources.
   NodeNotFound: { status: 404, retry: false, says: 'Node {node} could not be found.' },
   PortNotFound: { status: 404, retry: false, says: 'Port {port} could not be found.' },
   PortgroupNotFound: { status: 404, retry: false, says: 'Portgroup {portgroup} could not be found.' },
@@ -188,7 +184,6 @@ export const errors = {
   Conflict: { status: 409, retry: false, says: '{reason}' },
   NodeProtected: { status: 403, retry: false, says: 'Node {node} is protected and may not be deleted or rebuilt.' },
 
-  // Verbs.
   InvalidState: {
     status: 400,
     retry: false,
@@ -238,12 +233,10 @@ export const errors = {
 
   OriginRefused: { status: 400, retry: false, says: 'Nothing is fetched from {origin}: {reason}.' },
 
-  // Runs.
   StaleOperation: { status: 409, retry: false, says: 'Node {node} is no longer held by run {run}.' },
   RunFailed: { status: 500, retry: false, says: '{reason}' },
   CallTimeout: { status: 504, retry: true, says: 'Node {node} has not answered within {seconds} seconds; {outcome}.' },
 
-  // BMCs.
   BmcAuthFailed: {
     status: 502,
     retry: false,
@@ -310,7 +303,6 @@ export const errors = {
     says: 'The BMC of node {node} at {bmc} accepted the job {what} {minutes} minutes ago and has not ended it; last seen: {seen}. Reset the BMC (step management.reset_bmc) and look at the node before trying again.',
   },
 
-  // Ramdisks.
   AgentUnreachable: {
     status: 502,
     retry: true,
@@ -433,7 +425,7 @@ export const errors = {
 export type ErrorCode = keyof typeof errors;
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** An error of the list. Compare `code`, not the class: class identity survives neither the workflow sandbox nor serialization. */
+/** Compare `code`, not the class: class identity survives neither the workflow sandbox nor serialization. */
 export class TemperError extends Error {
   override readonly name = 'TemperError';
   constructor(
@@ -449,27 +441,26 @@ export class TemperError extends Error {
   get retry(): boolean {
     return errors[this.code].retry;
   }
-  /** True if Temporal retries an activity that fails with this error at an attempt, counted from 1. */
+  /** @param attempt counted from 1 */
   retryAfter(attempt: number): boolean {
     const { retry, attempts }: ErrorRow = errors[this.code];
     return retry && (attempts === undefined || attempt < attempts);
   }
 }
 
-/** Facts that only some refusals have. Each renders as a sentence after a blank, or as an empty text. */
+/** Optional facts, each rendered as a sentence after a blank or as nothing. */
 const additions: readonly string[] = ['instead', 'way'];
 
-/** The caller's text of an error, its placeholders filled from the facts. */
 export const say = (code: ErrorCode, facts: Facts = {}): string =>
   errors[code].says.replace(/\{(\w+)\}/g, (_, key: string) => {
     if (facts[key] !== undefined) return additions.includes(key) ? ` ${facts[key]}` : String(facts[key]);
     return additions.includes(key) ? '' : `{${key}}`;
   });
 
-/** The message of any thrown value. It may hold secrets. */
+/** It may hold secrets. */
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
-/** Throws an error of the list. Its type `never` lets it end an expression. */
+/** Its type `never` lets it end an expression. */
 export const raise = (code: ErrorCode, facts: Facts = {}, options?: { cause?: unknown }): never => {
   throw new TemperError(code, facts, options);
 };
@@ -477,7 +468,6 @@ export const raise = (code: ErrorCode, facts: Facts = {}, options?: { cause?: un
 /** Throws InvalidInput. */
 export const invalidInput = (field: string, reason: string): never => raise('InvalidInput', { field, reason });
 
-/** True if a thrown value is an error of the list, optionally with this code. */
 export const isTemperError = (thrown: unknown, code?: ErrorCode): thrown is TemperError =>
   thrown instanceof Error &&
   thrown.name === 'TemperError' &&

@@ -2,7 +2,7 @@
 
 export type StreamEvent = { readonly id: string | null; readonly event: string; readonly data: string };
 
-// In characters, longer than any event of Temper. An event without end must not fill the memory.
+// Characters. An event without end must not fill the memory.
 const longestEvent = 1024 * 1024;
 
 const lineField = (line: string): readonly [string, string] => {
@@ -18,7 +18,7 @@ const eventOf = (lines: readonly string[]): StreamEvent | undefined => {
   return { id: last('id') ?? null, event: last('event') ?? 'message', data: data.join('\n') };
 };
 
-/** Parses a body piece by piece. @returns the events that a piece completes; it throws if an event is too long */
+/** @returns the events that a piece completes; it throws if an event is too long */
 export const createEventReader = (): ((piece: Uint8Array) => StreamEvent[]) => {
   const decoder = new TextDecoder();
   let [rest, lines, held] = ['', [] as string[], 0];
@@ -42,7 +42,7 @@ export const createEventReader = (): ((piece: Uint8Array) => StreamEvent[]) => {
   };
 };
 
-/** The events of a body. A last event without its end is dropped. */
+/** Drops a last event without its end. */
 export async function* eventsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<StreamEvent> {
   const read = createEventReader();
   for await (const piece of body) yield* read(piece);

@@ -13,14 +13,14 @@ const reasons: Readonly<Record<string, string>> = {
 
 type SystemFault = { readonly code?: unknown; readonly path?: unknown };
 
-/** The text after "could not be read" or "could not be written", with the system's code: `: the disk is full (ENOSPC)`. */
+/** For texts such as "could not be read", with the system's code: `: the disk is full (ENOSPC)`. */
 export const fileReason = (thrown: unknown): string => {
   const { code } = (thrown ?? {}) as SystemFault;
   if (typeof code !== 'string') return ' (unknown error)';
   return Object.hasOwn(reasons, code) ? `: ${reasons[code]} (${code})` : ` (${code})`;
 };
 
-/** A sentence about an error of the file system; undefined for every other error. */
+/** Undefined for other errors. */
 export const fileFault = (thrown: unknown): string | undefined => {
   const { code, path } = (thrown ?? {}) as SystemFault;
   const known = typeof code === 'string' && Object.hasOwn(reasons, code);

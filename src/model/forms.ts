@@ -1,15 +1,14 @@
-/** Reads a form that a browser posts, within limits, into one buffer. */
+/** Reads a posted form within limits, into one buffer. */
 import { AnswerTooLong, dropRest, type Incoming, requestBytes } from './bodies';
 
-/** Bytes. The largest real form of the console has about ten thousand, for a node's documents. */
+/** Bytes. The largest real form has about ten thousand, for a node's documents. */
 const largestForm = 512 * 1024;
-/** Fields; no form of the console has more. */
+/** No form of the console has more. */
 const mostFields = 1_000;
 
 type FormFields = Readonly<Record<string, string | string[]>>;
 type FormRequest = Incoming & {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Set if the request has a form. */
   body?: FormFields;
 };
 

@@ -17,14 +17,13 @@ export type ProjectId = string;
 const uuidForm =
   /^(?:urn:)?(?:uuid:)?\{?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})\}?$/i;
 
-/** The canonical 36-character form of any spelling of a UUID (dashes, braces, urn prefix and case are free), or undefined. */
+/** The canonical form of any spelling of a UUID (dashes, braces, urn prefix and case are free), or undefined. */
 export const asUuid = (text: string): string | undefined => {
   const parts = uuidForm.exec(text.trim());
   return parts ? parts.slice(1).join('-').toLowerCase() : undefined;
 };
 
-/** True if a text is a logical name as Ironic allows it: 1 to 255 unreserved URL characters. */
+/** The same names as in Ironic. */
 export const isLogicalName = (text: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(text);
 
-/** True if a text is a MAC address with colons, in any case. */
 export const isMac = (text: string): boolean => /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text);

@@ -1,4 +1,4 @@
-/** The difference between two JSON values as a JSON patch. Pure. */
+/** The difference of two JSON values as a JSON patch. Pure. */
 import { isDocument, type Json } from './document';
 import { partners } from './partners';
 
@@ -7,12 +7,12 @@ export type Change =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * Below a path longer than this (characters), the value is replaced as a whole. Each change repeats its path, and a key may be as long
- * as a body. The deepest path in a step of the catalogue has 60.
+ * Characters. Below a longer path the value is replaced as a whole: each change repeats its path, and a key may be as long as a body.
+ * The catalogue's deepest path has 60.
  */
 const longestPath = 400;
 
-/** The identity of a list's member: the name of a BIOS setting, a firmware component or a step. */
+/** The name of a BIOS setting, a firmware component or a step. */
 const nameOfMember = (member: Json): string | undefined => {
   if (!isDocument(member)) return undefined;
   const { interface: of, step, name, component } = member;
@@ -21,13 +21,13 @@ const nameOfMember = (member: Json): string | undefined => {
   return typeof component === 'string' ? `component ${component}` : undefined;
 };
 
-/** The content of a member without its `order`, because each inserted step changes the numbers of all later ones. */
+/** Ignores `order`, because an inserted step changes the numbers of all later ones. */
 const heldBy = (member: Json): string => {
   const { order: _, ...held } = isDocument(member) ? member : { member };
   return JSON.stringify(held);
 };
 
-/** Keys for matching members: first the whole content, then the name. */
+/** Members match by their whole content, then by name. */
 const keysOf = (member: Json): readonly [string, string] => {
   const held = heldBy(member);
   return [held, nameOfMember(member) ?? `value ${held}`];
@@ -35,7 +35,7 @@ const keysOf = (member: Json): readonly [string, string] => {
 
 /** Positions of a longest increasing subsequence. */
 const longestIncreasing = (numbers: readonly number[]): number[] => {
-  // For each length, the position of the smallest end of an increasing subsequence of that length.
+  // By length, the position of the smallest end of such a subsequence.
   const ends: number[] = [];
   const previous: (number | undefined)[] = [];
   for (const [position, value] of numbers.entries()) {
@@ -55,16 +55,13 @@ const longestIncreasing = (numbers: readonly number[]): number[] => {
 
 type Pair = readonly [before: number, after: number];
 
-/** The members of both lists, without those that have moved. */
+/** Leaves out moved members. */
 const inBoth = (before: readonly (readonly string[])[], after: readonly (readonly string[])[]): Pair[] => {
   const both = partners(before, after).flatMap((at, place): Pair[] => (at === undefined ? [] : [[at, place]]));
   return longestIncreasing(both.map(([at]) => at)).map((position) => both[position]!);
 };
 
-/**
- * The members of both lists, and the end of both as a last pair. Among members with one name, equal content matches first. If the order
- * of these differs, the name alone decides.
- */
+/** Ends with a pair for the end of both lists. Among members with one name, equal content matches first, unless their order differs. */
 const keptOf = (before: readonly Json[], after: readonly Json[]): Pair[] => {
   const [was, is] = [before.map(keysOf), after.map(keysOf)];
   const names = (keys: typeof was) => keys.map(([, name]) => [name]);
@@ -72,7 +69,7 @@ const keptOf = (before: readonly Json[], after: readonly Json[]): Pair[] => {
   return [...(held.length >= named.length ? held : named), [before.length, after.length]];
 };
 
-/** True if neither has a name: a comparison of their contents is then more useful than a replacement. */
+/** If neither has a name, comparing contents is more useful than a replacement. */
 const mayBeSame = (one: Json, other: Json): boolean =>
   nameOfMember(one) === undefined && nameOfMember(other) === undefined;
 
@@ -98,7 +95,7 @@ class Changes {
       else this.found.push({ op: 'add', path: below(key), value: after[key] });
   }
 
-  /** Compares the members between two kept ones by position. An index refers to the list as changed so far. */
+  /** Compares members between two kept ones by position. An index refers to the list as changed so far. */
   private lists(before: readonly Json[], after: readonly Json[], path: string): void {
     let [was, is] = [0, 0];
     for (const [keptBefore, keptAfter] of keptOf(before, after)) {
@@ -113,10 +110,7 @@ class Changes {
   }
 }
 
-/**
- * The changes that turn one value into another. Matching by name keeps time and memory proportional to both values. The patch is
- * correct, but not always the shortest.
- */
+/** Matching by name keeps time and memory proportional to both values. The patch is correct, but not always the shortest. */
 export const changesBetween = (before: Json, after: Json): Change[] => {
   const changes = new Changes();
   changes.any(before, after, '');

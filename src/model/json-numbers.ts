@@ -3,11 +3,11 @@
 // The first alternative skips texts. A whole number has neither a point nor an exponent.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const wholeNumber = /^-?\d+$/;
-// 2^53 has sixteen digits. Most texts have no such run of digits and need no scan.
+// 2^53 has sixteen digits; most texts have no such run and need no scan.
 const manyDigits = /\d{16}/;
 
 /**
- * The first whole number beyond 2^53, whose last digits change when it is parsed as a double; otherwise undefined.
+ * The first whole number beyond 2^53, which loses digits when parsed.
  * @param text valid JSON
  */
 export const inexactInteger = (text: string): string | undefined => {

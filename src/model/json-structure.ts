@@ -1,16 +1,15 @@
-/** The structure of a JSON text, counted from its bytes before it is parsed, because the cost of parsing depends on it. */
+/** Counts the structure of a JSON text before parsing, because the cost of parsing depends on it. */
 
 export type StructureLimits = {
-  /** Nesting of lists and objects. */
   readonly depth: number;
-  /** Values, including lists and objects. */
+  /** Including lists and objects. */
   readonly values: number;
 };
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openList, openObject, closeList, closeObject] = [0x5b, 0x7b, 0x5d, 0x7d];
 
-/** The index after the closing quote of the text that begins at `from`, or the end of the bytes. */
+/** The index after the closing quote, or the end of the bytes. */
 const afterText = (bytes: Uint8Array, from: number): number => {
   for (let end = bytes.indexOf(quote, from + 1); end >= 0; end = bytes.indexOf(quote, end + 1)) {
     let escapes = 0;
@@ -20,17 +19,15 @@ const afterText = (bytes: Uint8Array, from: number): number => {
   return bytes.length;
 };
 
-/** Counts of a JSON text. */
 type Structure = {
-  /** The exceeded limit; counting stops there. */
+  /** Counting stops at the exceeded limit. */
   readonly fault?: keyof StructureLimits;
-  /** Keys of all objects, with duplicates. */
+  /** With duplicates. */
   readonly keys: number;
 };
 
 /**
- * Counts the structure of a text. An empty list or object counts as two values. Invalid JSON is counted too. The time is linear in the
- * bytes for every input.
+ * An empty list or object counts as two values. It accepts invalid JSON, in linear time.
  * @param bytes UTF-8
  */
 export const structureOf = (bytes: Uint8Array, limits: StructureLimits): Structure => {
@@ -59,6 +56,5 @@ export const structureOf = (bytes: Uint8Array, limits: StructureLimits): Structu
   return { keys };
 };
 
-/** The limit that a text exceeds, counted as in `structureOf`; undefined if none. */
 export const structureFault = (bytes: Uint8Array, limits: StructureLimits): keyof StructureLimits | undefined =>
   structureOf(bytes, limits).fault;

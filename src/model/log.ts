@@ -4,5 +4,5 @@ type Write = (message: string, facts?: Readonly<Record<string, unknown>>) => voi
 
 export type Log = { readonly info: Write; readonly warn: Write };
 
-/** A log with a level for faults that an operator must look at. */
+/** `error` is for faults that an operator must look at. */
 export type ErrorLog = Log & { readonly error: Write };

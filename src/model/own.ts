@@ -1,5 +1,5 @@
-/** Look-ups in a table by a text from outside: a caller, an identity service, a BMC. */
+/** Look-ups in tables by texts from outside. */
 
-/** The table's own row under this key, without inherited names (`constructor`, `toString`, `__proto__`). */
+/** Ignores inherited names (`constructor`, `toString`, `__proto__`). */
 export const ownValue = <Value>(table: Readonly<Record<string, Value>>, key: string): Value | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;

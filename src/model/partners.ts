@@ -1,4 +1,4 @@
-/** Matches the members of two lists in which a name may occur more than once. Pure. */
+/** Matches the members of two lists with repeated names. Pure. */
 
 type Keys = readonly (readonly string[])[];
 
@@ -14,10 +14,10 @@ const placesByKey = (keys: Keys, nth: number, isFree: (place: number) => boolean
 };
 
 /**
- * For each member of `after`, its index in `before`, or undefined. Members match by their first key, the remaining ones by the next key.
- * Members with equal keys match in the order of both lists.
- * @param before the keys of each member, the same number for each
- * @param sure leaves a key unmatched if its number of members differs between the lists
+ * For each member of `after`, its index in `before`. Members match by their first key, the rest by the next key, and equal keys in the
+ * order of both lists.
+ * @param before the same number of keys for each
+ * @param sure leaves a key unmatched if the lists have it in different numbers
  */
 export const partners = (before: Keys, after: Keys, { sure = false } = {}): (number | undefined)[] => {
   const found: (number | undefined)[] = after.map(() => undefined);

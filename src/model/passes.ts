@@ -1,7 +1,7 @@
-/** Repeated passes until a signal, and the pause between two of them. */
+/** Repeated passes until a signal. */
 import type { Log } from './log';
 
-/** Resolves after `ms` milliseconds or at the signal; at once if the signal has already fired. */
+/** Ends early at the signal. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -17,13 +17,13 @@ export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 type Passes<Passed> = {
   readonly signal: AbortSignal;
   readonly log: Pick<Log, 'warn'>;
-  /** The log's text for a failed pass: once per series of failures, and never after the signal. */
+  /** Logged once per series of failures, and never after the signal. */
   readonly failing: string;
-  /** Waits for the next pass. @param passed undefined after a failed pass */
+  /** @param passed undefined after a failed pass */
   readonly wait: (passed: Passed | undefined) => Promise<void>;
 };
 
-/** Repeats a pass until the signal. A failed pass does not end the loop, for example if PostgreSQL or Temporal is down. */
+/** A failed pass does not end the loop, for example if PostgreSQL or Temporal is down. */
 export const passUntil = async <Passed>(
   { signal, log, failing, wait }: Passes<Passed>,
   pass: () => Promise<Passed>,

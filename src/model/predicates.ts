@@ -1,13 +1,13 @@
-/** A list's filter as data. The policy room returns it and the inventory room renders it to SQL, so that neither depends on the other. */
+/** A list's filter as data. The policy room returns it and the inventory room renders it to SQL. */
 
 export type Predicate =
   | { readonly is: 'true' }
   | { readonly is: 'false' }
-  /** A column equals a value. A null value or a null column never matches. */
+  /** Null never matches. */
   | { readonly is: 'equals'; readonly column: string; readonly value: string | boolean | number }
-  /** A column equals one of the values; an empty list never matches. */
+  /** An empty list never matches. */
   | { readonly is: 'among'; readonly column: string; readonly values: readonly string[] }
-  /** A text column contains this text, without wildcards. */
+  /** Without wildcards. */
   | { readonly is: 'contains'; readonly column: string; readonly value: string }
   | { readonly is: 'null'; readonly column: string }
   | { readonly is: 'not'; readonly of: Predicate }
@@ -17,25 +17,22 @@ export type Predicate =
 export const always: Predicate = { is: 'true' };
 export const never: Predicate = { is: 'false' };
 
-/** Conjunction, simplified: `false` wins, `true` disappears. */
 export const and = (...all: Predicate[]): Predicate => {
   const rest = all.filter((part) => part.is !== 'true');
   if (rest.some((part) => part.is === 'false')) return never;
   return rest.length === 0 ? always : rest.length === 1 ? rest[0]! : { is: 'and', all: rest };
 };
 
-/** Disjunction, simplified: `true` wins, `false` disappears. */
 export const or = (...any: Predicate[]): Predicate => {
   const rest = any.filter((part) => part.is !== 'false');
   if (rest.some((part) => part.is === 'true')) return always;
   return rest.length === 0 ? never : rest.length === 1 ? rest[0]! : { is: 'or', any: rest };
 };
 
-/** Negation, simplified. */
 export const not = (of: Predicate): Predicate =>
   of.is === 'true' ? never : of.is === 'false' ? always : { is: 'not', of };
 
-/** The result of a predicate for one row. The rendered SQL must agree with it. */
+/** The rendered SQL must agree with this. */
 export const matches = (predicate: Predicate, row: Readonly<Record<string, unknown>>): boolean => {
   switch (predicate.is) {
     case 'true':
@@ -60,8 +57,8 @@ export const matches = (predicate: Predicate, row: Readonly<Record<string, unkno
 };
 
 /**
- * A weaker condition over other columns, true for every row that the predicate matches. PostgreSQL narrows rows by an index with it
- * before it checks each row. Conditions on columns without a counterpart, and every negation, become `true`.
+ * A weaker condition over other columns, with which PostgreSQL narrows rows by an index. Columns without a counterpart, and every
+ * negation, become `true`.
  */
 export const implied = (predicate: Predicate, columns: Readonly<Record<string, string>>): Predicate => {
   switch (predicate.is) {

@@ -1,9 +1,9 @@
 /**
- * Abort signals that survive garbage collection. Node drops a timeout that only `AbortSignal.any` refers to, and the link between a
- * fetch body and its signal. Such a wait then never ends (seen with Node 20.20 and undici 6.29).
+ * Abort signals that survive garbage collection. Node drops a timeout that only `AbortSignal.any` refers to, and the link of a fetch
+ * body to its signal. Such a wait never ends (seen with Node 20.20 and undici 6.29).
  */
 
-/** A signal that aborts at the given signal or after a time. The timer references the controller and so keeps it alive. */
+/** The timer references the controller and so keeps it alive. */
 const limited = (signal: AbortSignal, ms: number): { readonly within: AbortSignal; readonly timer: NodeJS.Timeout } => {
   const limit = new AbortController();
   const end = () => limit.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
@@ -11,10 +11,10 @@ const limited = (signal: AbortSignal, ms: number): { readonly within: AbortSigna
   return { within: AbortSignal.any([signal, limit.signal]), timer };
 };
 
-/** Aborts with a signal, or after a time with a `TimeoutError`, as `AbortSignal.timeout` does. @param ms milliseconds */
+/** After a time it aborts with a `TimeoutError`, as `AbortSignal.timeout` does. @param ms milliseconds */
 export const endingWithin = (signal: AbortSignal, ms: number): AbortSignal => limited(signal, ms).within;
 
-/** Does work under a signal like that of `endingWithin`, and clears the timer afterwards: there may be thousands at a time. */
+/** Clears the timer afterwards: there may be thousands at a time. */
 export const doneWithin = async <T>(
   signal: AbortSignal,
   ms: number,
@@ -28,7 +28,7 @@ export const doneWithin = async <T>(
   }
 };
 
-/** An answer whose body aborts with a signal, even if the original fetch has lost it. */
+/** The body aborts with the signal, even if the fetch has lost it. */
 export const cutOffBy = (reply: Response, signal: AbortSignal): Response =>
-  // RFC 9110 gives some statuses no body, and a Response with such a status accepts none.
+  // RFC 9110 gives some statuses no body, and a Response with one accepts none.
   reply.body ? new Response(reply.body.pipeThrough(new TransformStream(), { signal }), reply) : reply;

@@ -1,12 +1,12 @@
-/** Limits concurrent work per key, such as an address or a URL. Excess work is refused, or waits in order. */
+/** Limits concurrent work per key, such as an address or a URL. Excess work is refused or queued. */
 
 export type Turnstile = {
-  /** Takes a place; false if all places of the key are taken. */
+  /** False if all places of the key are taken. */
   enter(key: string): boolean;
   leave(key: string): void;
 };
 
-/** @param most places of each key; a key without a taken place uses no memory */
+/** @param most places of each key; an unused key takes no memory */
 export const createTurnstile = (most: number): Turnstile => {
   const inside = new Map<string, number>();
   return {
@@ -24,32 +24,31 @@ export const createTurnstile = (most: number): Turnstile => {
   };
 };
 
-/** Gives a place back, or leaves the queue; idempotent. */
+/** Gives a place back or leaves the queue; idempotent. */
 export type Leave = () => void;
 
 export type Turns<Key> = {
-  /** Begins at once if the key has a free place and nothing waits; otherwise in its turn. */
+  /** Begins at once if a place is free and nothing waits; otherwise in turn. */
   take(key: Key, begin: (leave: Leave) => void): Leave;
 };
 
-/** Limits the time that one key's work begins before other work of the process runs. */
+/** Limits how long one key's work may begin before the process does other work. */
 export type Pace = {
   readonly now: () => number;
   /** Milliseconds; with 0 one begins per slice. */
   readonly slice: () => number;
-  /** Calls after the process has read pending input. */
+  /** Calls after pending input was read. */
   readonly later: (call: () => void) => void;
 };
 
 type Line = {
   inside: number;
-  /** Start of the current slice; undefined outside one. */
   since: number | undefined;
   readonly waiting: Set<() => void>;
 };
 
 /**
- * A turnstile with a queue. `p-limit` cannot drop waiting work, so abandoned work would fill its queue.
+ * `p-limit` cannot drop waiting work, so abandoned work would fill its queue.
  * @param most places of each key
  */
 export const createTurns = <Key>(most: number, { now, slice, later }: Pace): Turns<Key> => {

@@ -1,4 +1,4 @@
-/** BMC addresses: parsing them from driver_info, and matching them against the networks that an operator allows. */
+/** BMC addresses: parsing them from driver_info, and checking them against an operator's networks. */
 
 import ipaddr from 'ipaddr.js';
 import { raise } from '../errors';
@@ -6,33 +6,29 @@ import { type DriverName, driverRow, ownKey } from '../lifecycle/drivers';
 import { withoutLastSlashes } from '../texts';
 import { isGiven, numberOf } from './ipmi-info';
 
-/** A parsed BMC address. `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
+/** `host` is without brackets; `prefix` is '' or begins with a slash and does not end with one. */
 export type BmcAddress = {
-  /** `scheme://host:port` for requests. */
   readonly origin: string;
   readonly scheme: 'http' | 'https' | 'ipmi';
   readonly host: string;
   readonly port: number;
   /** Path in front of `/redfish/v1/`. */
   readonly prefix: string;
-  /** `host[:port][/prefix]`, the name of this BMC in errors and lanes. Never holds credentials. */
+  /** Name of this BMC in errors and lanes: `host[:port][/prefix]`, never with credentials. */
   readonly label: string;
 };
 
-/** Characters: a host name has at most 253, and a path in front of the service root a few dozen. */
+/** Characters; a host name has at most 253. */
 const longestAddress = 2_048;
 
 const defaultPorts = { http: 80, https: 443 } as const;
 
-/** The part of the path before the service root. The given URL may include the service root itself. */
+/** The URL may include the service root itself. */
 const prefixOf = (path: string): string => withoutLastSlashes(path).replace(/(^|\/)redfish(\/v1)?$/i, '');
 
 const hostName = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*\.?$/i;
 
-/**
- * IPMI has no URL: it takes a bare host or IP address and a separate UDP port. A leading dash is refused, since it would look like an
- * option.
- */
+/** A bare host and a separate UDP port. A leading dash is refused, since it looks like an option. */
 const parseIpmiAddress = (
   { ipmi_address, ipmi_port }: Readonly<Record<string, unknown>>,
   refuse: (reason: string, field?: string) => never,
@@ -55,8 +51,8 @@ const parseIpmiAddress = (
 };
 
 /**
- * Parses the address of a driver's BMC: a URL without credentials, query or fragment, https by default. For ipmi a bare host, and
- * `ipmi_port`. Undefined for a driver without BMC. Throws DriverInfoInvalid.
+ * A URL without credentials, query or fragment, https by default; for ipmi a bare host and `ipmi_port`. Undefined for a driver without
+ * BMC. Throws DriverInfoInvalid.
  */
 export const parseBmcAddress = (
   driver_info: Readonly<Record<string, unknown>>,
@@ -89,7 +85,7 @@ export const parseBmcAddress = (
   };
 };
 
-/** An iLO's URL from its host (an IPv6 address without brackets too) and a separate port. */
+/** The host may be an IPv6 address without brackets. */
 const iloUrl = (host: string, port: unknown): URL | undefined => {
   const bare = isIpAddress(host) && host.includes(':') ? `[${host}]` : host;
   const given = isGiven(port);
@@ -112,12 +108,12 @@ const parseUrl = (text: string): URL | undefined => {
 
 type Ip = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Characters: six groups of an IPv6 address, and four decimal numbers. */
+/** Characters: six groups and four decimal numbers. */
 const longestIp = 45;
 
 /**
- * Parses the one spelling that all programs read alike: IPv4 as four decimal numbers without leading zeros, IPv6 without brackets or
- * zone. Other forms (octal, hexadecimal, short) mean different addresses to different programs.
+ * Accepts the one spelling that all programs read alike: IPv4 in decimal without leading zeros, IPv6 without brackets or zone. Other
+ * forms (octal, hexadecimal, short) differ between programs.
  */
 const parseRaw = (text: string): Ip | undefined => {
   if (text.length > longestIp) return undefined; // the patterns below take quadratic time
@@ -126,25 +122,24 @@ const parseRaw = (text: string): Ip | undefined => {
   return /[%.]/.test(hexadecimal) || !ipaddr.IPv6.isValid(hexadecimal) ? undefined : ipaddr.IPv6.parse(hexadecimal);
 };
 
-/** The dotted tail of an IPv6 address as two groups. The library accepts it only behind `::` and `::ffff:`. */
+/** Converts a dotted tail to two groups, because the library accepts it only behind `::` and `::ffff:`. */
 const groupsOf = (dotted: string): string => {
   if (!ipaddr.IPv4.isValidFourPartDecimal(dotted)) return dotted;
   const [a, b, c, d] = ipaddr.IPv4.parse(dotted).octets as [number, number, number, number];
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 };
 
-/** An IPv4 address mapped into IPv6 becomes the IPv4 address. */
 const unmapped = (ip: Ip): Ip => (isMapped(ip) ? ip.toIPv4Address() : ip);
 const isMapped = (ip: Ip): ip is ipaddr.IPv6 => ip instanceof ipaddr.IPv6 && ip.isIPv4MappedAddress();
 
-/** The address of a connection's peer in one spelling: mapped IPv4 as IPv4, and without the local interface's name (zone). */
+/** Mapped IPv4 becomes IPv4, and the zone is removed. */
 export const peerAddress = (address: string | undefined): string => {
   const text = (address ?? '').replace(/%.*$/, '');
   const ip = parseRaw(text);
   return ip && isMapped(ip) ? unmapped(ip).toString() : text;
 };
 
-/** True for an IP address without brackets and zone. */
+/** Without brackets and zone. */
 export const isIpAddress = (text: string): boolean => parseRaw(text) !== undefined;
 
 type Cidr = { readonly ip: Ip; readonly length: number };
@@ -160,10 +155,9 @@ const parseCidr = (text: string): Cidr | undefined => {
   return isMapped(ip) && length >= 96 ? { ip: unmapped(ip), length: length - 96 } : { ip, length };
 };
 
-/** True for a network in CIDR notation, IPv4 or IPv6. */
 export const isCidr = (text: string): boolean => parseCidr(text) !== undefined;
 
-/** True if the network contains the address. False if either of them is invalid. */
+/** False if either is invalid. */
 export const cidrContains = (cidr: string, address: string): boolean => {
   const network = parseCidr(cidr);
   const raw = parseRaw(address);
@@ -172,7 +166,7 @@ export const cidrContains = (cidr: string, address: string): boolean => {
   return ip.kind() === network.ip.kind() && ip.match(network.ip, network.length);
 };
 
-/** Throws BmcAddressRefused unless each address lies in one of the networks. An empty list allows every address. */
+/** Throws BmcAddressRefused unless the networks contain each address. An empty list allows all. */
 export const requireAllowed = (networks: readonly string[], host: string, addresses: readonly string[]): void => {
   if (networks.length === 0) return;
   const allowed = (address: string) => networks.some((cidr) => cidrContains(cidr, address));

@@ -1,4 +1,4 @@
-/** The address and the trust of a node's BMC. Stored credentials are bound to them. */
+/** The address and trust of a node's BMC, to which stored credentials are bound. */
 
 import type { Document } from '../document';
 import { isTemperError } from '../errors';
@@ -7,14 +7,14 @@ import { parseBmcAddress } from './bmc-addresses';
 import { provesItself, wayOf } from './ipmi-info';
 import { trustOf } from './redfish-info';
 
-/** The destination of credentials. It is stored beside a sealed secret and compared with the node's present one. */
+/** Stored beside a sealed secret and compared with the node's present one. */
 export type BmcSide = {
   readonly driver: string;
-  /** Origin and root path; null if the driver has no address, or the address is invalid. */
+  /** Origin and root path; null without a valid address. */
   readonly destination: string | null;
-  /** redfish_verify_ca: a boolean, or the path of a CA file. */
+  /** A boolean, or the path of a CA file. */
   readonly verify_ca?: boolean | string;
-  /** IPMI: true if the BMC proves possession of the password. `way` has the hops behind it. */
+  /** IPMI: the BMC proves possession of the password. `way` has the hops behind it. */
   readonly proves?: boolean;
   readonly way?: string;
 };
@@ -29,7 +29,7 @@ const destinationOf = (driver: DriverName, driver_info: Document): string | null
   }
 };
 
-/** The side of a node. Different spellings of the same address and trust give equal values. */
+/** Equal for different spellings of one address and trust. */
 export const bmcSideOf = ({ driver, driver_info }: { driver: string; driver_info: Document }): BmcSide => {
   const key = isDriver(driver) ? driverRow(driver).addressKey : null;
   if (!isDriver(driver) || key === null) return { driver, destination: null };
@@ -40,22 +40,19 @@ export const bmcSideOf = ({ driver, driver_info }: { driver: string; driver_info
   return { driver, destination, verify_ca: typeof trust === 'boolean' ? trust : trust.path };
 };
 
-/** Fields beside the address that decide who receives the credentials. `kept` is true if a change does not weaken the trust. */
+/** `kept` is true if a change does not weaken the trust. */
 const trustRows: readonly { readonly field: string; readonly kept: (before: BmcSide, after: BmcSide) => boolean }[] = [
   {
     field: 'redfish_verify_ca',
-    // Every change is an improvement only if nothing was verified before: other authorities may certify another BMC.
+    // If nothing was verified before, every change is an improvement. Otherwise other authorities may certify another BMC.
     kept: (before, after) => before.verify_ca === false || before.verify_ca === after.verify_ca,
   },
   { field: 'ipmi_protocol_version', kept: (before, after) => after.proves === true || before.proves !== true },
-  // The session's password goes only to the address, but commands reach the machine that the hops name.
+  // The password goes only to the address, but commands reach the machine that the hops name.
   { field: 'ipmi_bridging', kept: (before, after) => before.way === after.way },
 ];
 
-/**
- * The field whose change sends credentials elsewhere or weakens trust; undefined if none does. A missing or invalid address counts as a
- * different one.
- */
+/** The field whose change sends credentials elsewhere or weakens trust. An invalid address counts as a different one. */
 export const movedField = (before: BmcSide, after: BmcSide): string | undefined => {
   if (before.driver !== after.driver) return 'driver';
   if (before.destination !== after.destination)

@@ -1,16 +1,15 @@
-/** Removes the address of a BMC (host, port and path) from texts for callers who may not read it. */
+/** Removes a BMC's host, port and path from texts for callers who may not read them. */
 
-// "The BMC of node n at https://b:8443 ..." and "The BMC https://b:8443 is in use ...", as in the list of errors.
+// "The BMC of node n at https://b:8443 ..." and "The BMC https://b:8443 is in use ...".
 const namedBmc = /\b(BMC of (?:the )?node \S+) at (\S+?)(?=[\s,;]|[.:](?:\s|$)|$)/g;
 const alone = /\b(The BMC) (?!of\b|and\b|is\b|did\b|has\b|was\b|that\b|keeps\b|shows\b|which\b|does\b)(\S+[.:]\S+)/g;
 
 const hiddenAddress = '(address hidden)';
 
-/** Other texts that reveal a BMC's address. */
 const traces: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \/\S*/g, '(path hidden)'],
   [/(?:[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/]+)?\/redfish\b[^\s,;]*/gi, '(path hidden)'],
-  // Node's message for a name that does not resolve.
+  // Node's message for an unresolved name.
   [/\b(ENOTFOUND|EAI_AGAIN) [^\s,;]+/g, `$1 ${hiddenAddress}`],
   // Node's message for a certificate of other names; nodejs/node:lib/tls.js (checkServerIdentity).
   [/(does not match certificate's altnames): [^\n;]*/g, `$1 ${hiddenAddress}`],
@@ -21,10 +20,9 @@ const traces: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\(address hidden\):\d{1,5}/g, hiddenAddress],
 ];
 
-/** The host within a BMC's name in an error: an origin, or host and port. */
+/** `label` is an origin, or host and port. */
 const hostOf = (label: string): string => label.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').replace(/[:/][^\]]*$/, '');
 
-/** The text without the BMC's address; null stays null. */
 export const withoutBmc = <Text extends string | null>(text: Text): Text => {
   if (text === null) return text;
   const labels = [...text.matchAll(namedBmc), ...text.matchAll(alone)].map((found) => found[2]!);

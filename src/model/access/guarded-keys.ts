@@ -1,6 +1,6 @@
-/** Parts of a node with a rule beside that of their field: its BMC, its boot images, its cleaning. */
+/** Parts of a node with additional policy rules: its BMC, its boot images, its cleaning. */
 
-/** Rules that are checked in addition to those of the fields. */
+/** These rules apply in addition to those of the fields. */
 export const keyRules = {
   bmcAddress: 'temper:node:update:bmc_address',
   bmcCredentials: 'temper:node:update:bmc_credentials',
@@ -13,26 +13,24 @@ export const keyRules = {
   clearMaintenance: 'temper:node:update:clear_maintenance',
 } as const;
 
-/** Fields whose keys have rules. */
 export const keyedFields = ['driver_info', 'instance_info'] as const;
 type KeyedField = (typeof keyedFields)[number];
 
 type GuardRow = { readonly fields: readonly KeyedField[]; readonly keys: RegExp; readonly rule: string };
 
-// The first matching row decides. Keys that this release does not read are included: a later release, or another tool on the same node,
-// may read them.
+// The first matching row decides. Some keys are unused in this release, but a later one or another tool may read them.
 const guardRows: readonly GuardRow[] = [
   {
     fields: ['driver_info'],
     keys: /^(?:redfish_(?:username|password|auth_type)|ipmi_(?:username|password|hex_kg_key|priv_level)|(?:ilo|drac|irmc)_(?:username|password))$/,
     rule: keyRules.bmcCredentials,
   },
-  // The BMC's address, the way to it, and the authority of its certificate.
+  // Address, route and certificate authority of the BMC.
   { fields: ['driver_info'], keys: /^(?:redfish|ipmi|ilo|drac|irmc)_|^client_port$/, rule: keyRules.bmcAddress },
   { fields: keyedFields, keys: /^kernel_append_params$/, rule: keyRules.kernelParams },
   {
     fields: ['driver_info'],
-    // The ramdisk, the thoroughness of its erasure, and its proxies for images.
+    // The ramdisk, its erasure, and its proxies for images.
     keys: /^(?:(?:deploy|rescue)_(?:iso|kernel|ramdisk)|bootloader)(?:_by_arch)?$|^(?:external_http_url|agent_.*|disk_erasure_concurrency|image_(?:https?|no)_proxy)$/,
     rule: keyRules.ramdisk,
   },
@@ -43,22 +41,18 @@ const guardRows: readonly GuardRow[] = [
   },
 ];
 
-/** The rule that guards a key of a field; undefined if only the field's rule applies. */
+/** Undefined if only the field's rule applies. */
 export const ruleOfKey = (field: KeyedField, key: string): string | undefined =>
   guardRows.find(({ fields, keys }) => fields.includes(field) && keys.test(key))?.rule;
 
 type GuardedField = {
   readonly field: string;
-  /** The value of a node without this field. */
+  /** Value of a node without this field. */
   readonly otherwise: unknown;
-  /** The rule for the new value. */
   rule(value: unknown): string;
 };
 
-/**
- * Fields that are guarded as a whole. The resource class selects the runbook that cleans a node. Maintenance has a route with rules,
- * which a PATCH must not bypass.
- */
+/** The resource class selects the runbook that cleans a node. Maintenance has a route with rules, which PATCH must not bypass. */
 const guardedFields: readonly GuardedField[] = [
   { field: 'resource_class', otherwise: null, rule: () => keyRules.resourceClass },
   {
@@ -70,7 +64,6 @@ const guardedFields: readonly GuardedField[] = [
 
 type GuardedKeyValues = Readonly<Record<string, unknown>>;
 
-/** The rules of the guarded fields that differ between two states of a node. */
 export const rulesOfFields = (before: GuardedKeyValues, after: GuardedKeyValues): string[] =>
   guardedFields.flatMap(({ field, otherwise, rule }) =>
     (before[field] ?? otherwise) === (after[field] ?? otherwise) ? [] : [rule(after[field] ?? otherwise)],

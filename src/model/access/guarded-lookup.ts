@@ -1,6 +1,5 @@
-/** Resolves and checks a host name in one act, against connections to addresses that are not allowed. */
+/** Resolves and checks a host name in one act, for connections only to allowed addresses. */
 
-/** The addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 type Found = { address: string; family: number };
@@ -12,9 +11,9 @@ const noAddress = (host: string): Error =>
   Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND', hostname: host });
 
 /**
- * A `lookup` for Node's sockets. The socket connects to the checked addresses, so DNS rebinding cannot bypass the check. Sockets call it
- * for names only: the caller must check a literal address.
- * @param check throws if a connection to one of the addresses is not allowed
+ * A `lookup` for Node's sockets. They connect to the checked addresses, which prevents DNS rebinding. Sockets call it for names only:
+ * the caller must check literal addresses.
+ * @param check throws for a forbidden address
  */
 export const guardedLookup =
   (resolve: Resolve, check: (host: string, addresses: readonly string[]) => void) =>

@@ -1,4 +1,4 @@
-/** Checks the URLs of images and firmware against the origins that an operator allows. */
+/** Checks URLs of images and firmware against an operator's origins. */
 
 import { imageNamed } from '../boot/images';
 import { ramdiskNamed } from '../boot/ramdisks';
@@ -15,23 +15,20 @@ const parseUrl = (text: string): URL | undefined => {
   }
 };
 
-/** True for an origin: http or https, a host, perhaps a port, and nothing more. */
+/** http or https, a host, perhaps a port, and nothing more. */
 export const isOrigin = (text: string): boolean => {
   const url = parseUrl(text);
   return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text.toLowerCase().replace(/\/$/, '');
 };
 
-/** True for a URL of http or https at one of the origins. An empty list allows every host. */
+/** An empty list allows every host. */
 export const isAllowedOrigin = (origins: readonly string[], url: string): boolean => {
   const given = parseUrl(url);
   if (given === undefined || !/^https?:$/.test(given.protocol)) return false;
   return origins.length === 0 || origins.some((origin) => parseUrl(origin)?.origin === given.origin);
 };
 
-/**
- * Refuses a URL that is not http or https, or is at none of the origins. An empty list allows every host. Throws OriginRefused, which
- * names only the host, because the rest may hold a secret.
- */
+/** An empty list allows every http or https URL. Throws OriginRefused, which names only the host: the rest may hold a secret. */
 export const requireOrigin = (origins: readonly string[], url: string): void => {
   const given = parseUrl(url);
   const known = given !== undefined && /^https?:$/.test(given.protocol);
@@ -44,16 +41,13 @@ export const requireOrigin = (origins: readonly string[], url: string): void => 
     });
 };
 
-/**
- * A fetched thing. `http`: a URL of http or https. `container`: the name of a container image, whose registry counts. `stray`: a URL in
- * an argument for which the table has no URL, so its use is unknown.
- */
+/** `container` is the name of a container image, whose registry counts. `stray` is a URL in an unexpected argument, with unknown use. */
 export type Fetched = {
   readonly value: unknown;
   readonly as: 'http' | 'container' | 'stray';
 };
 
-/** The registry's host of a container image, parsed like the tools that pull it. */
+/** Parses the name like the tools that pull it. */
 const registryOf = (name: string): string => {
   const [first = '', ...rest] = name.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '').split('/');
   return rest.length > 0 && /[.:]|^localhost$/.test(first) ? first.toLowerCase() : 'docker.io';
@@ -61,13 +55,13 @@ const registryOf = (name: string): string => {
 
 const hostOf = (origin: string): string | undefined => parseUrl(origin)?.host;
 
-/** The host of the first URL in a text, without an account or other parts that may be secret. */
+/** Leaves out the account and other parts that may be secret. */
 const hostIn = (text: string): string => {
   const rest = text.slice(text.indexOf('://') + 3).slice(0, 300);
   return /^(?:[^\s/?#@]*@)?([^\s/?#@"']+)/.exec(rest)?.[1] ?? 'an unknown host';
 };
 
-/** Throws OriginRefused for anything from none of the origins. */
+/** Throws OriginRefused. */
 export const requireFetched = (origins: readonly string[], { value, as }: Fetched): void => {
   if (typeof value !== 'string') return;
   switch (as) {
@@ -101,14 +95,14 @@ const beginsWithScheme = (value: unknown): boolean =>
 type ReadUrls = (value: unknown) => Fetched[];
 
 const http: ReadUrls = (value) => (value === undefined || value === null ? [] : [{ value, as: 'http' }]);
-/** The image of a record comes from the boot service, which checks its origin. */
+/** The boot service checks the origin of a record's image. */
 const httpOrRecord: ReadUrls = (value) => (imageNamed(value) === undefined ? http(value) : []);
 const container: ReadUrls = (value) => (value === undefined ? [] : [{ value, as: 'container' }]);
 /** An id, a name, base64 or a digest, unless it is a URL. */
 const perhaps: ReadUrls = (value) => (beginsWithScheme(value) ? http(value) : []);
 /** A file inside the ramdisk is not fetched. */
 const httpOrOwn: ReadUrls = (value) => (typeof value === 'string' && /^file:/i.test(value) ? [] : http(value));
-/** Data that only the instance reads later. */
+/** Data for the instance itself. */
 const data: ReadUrls = (value) => (typeof value === 'string' ? perhaps(value) : []);
 
 const eachOf = (value: unknown): readonly Document[] =>
@@ -121,14 +115,14 @@ const each =
       ...Object.entries(item).flatMap(([name, other]) => (name === key ? [] : strays(other))),
     ]);
 
-/** All texts with a URL at any depth of a value. */
+/** Texts with a URL at any depth. */
 const strays: ReadUrls = (value) => {
   if (typeof value === 'string') return value.includes('://') ? [{ value, as: 'stray' }] : [];
   if (typeof value !== 'object' || value === null) return [];
   return Object.values(value).flatMap(strays);
 };
 
-/** Arguments of steps that the ramdisk runs. Arguments outside this table must hold no URL. */
+/** Arguments of steps in the ramdisk. Others must hold no URL. */
 const inBand: Readonly<Record<string, Readonly<Record<string, ReadUrls>>>> = {
   'deploy.generic_container_step': { container_url: container },
   'deploy.execute_bootc_install': { image_source: container, configdrive: data },
@@ -136,7 +130,7 @@ const inBand: Readonly<Record<string, Readonly<Record<string, ReadUrls>>>> = {
   'deploy.inject_files': { files: each('content', perhaps) },
 };
 
-/** Keys of instance_info with URLs that are fetched when the ramdisk writes an image. */
+/** Keys of instance_info that the ramdisk uses to write an image. */
 const ofInstance: Readonly<Record<string, ReadUrls>> = {
   image_source: httpOrRecord,
   image_url: http,
@@ -146,13 +140,11 @@ const ofInstance: Readonly<Record<string, ReadUrls>> = {
   configdrive: perhaps,
 };
 
-/** Keys of driver_info with proxies for the ramdisk's image downloads. */
 const ofDriver: Readonly<Record<string, ReadUrls>> = { image_http_proxy: http, image_https_proxy: http };
 
 const readBy = (rows: Readonly<Record<string, ReadUrls>>, document: Document): Fetched[] =>
   Object.entries(rows).flatMap(([key, read]) => read(document[key]));
 
-/** The URLs that a deployment fetches by its instance_info, and the proxies in driver_info. */
 export const fetchedByInstance = (instance: Document, driver: Document = {}): Fetched[] => [
   ...readBy(ofInstance, instance),
   ...readBy(ofDriver, driver),
@@ -160,7 +152,7 @@ export const fetchedByInstance = (instance: Document, driver: Document = {}): Fe
 
 type NamedStep = { readonly interface: string; readonly step: string; readonly awaits?: string };
 
-/** A boot image. That of a ramdisk record comes from the boot service, in a run that waits for its ramdisk. */
+/** In a run that waits for its ramdisk, the boot service sends a record's image. */
 const image = ({ awaits }: NamedStep, value: unknown): Fetched[] =>
   awaits !== undefined && ramdiskNamed(value) !== undefined ? [] : http(value);
 
@@ -169,7 +161,6 @@ const fetchedInBand = ({ interface: of, step }: NamedStep, args: Document): Fetc
   return Object.entries(args).flatMap(([name, value]) => (ownValue(row, name) ?? strays)(value));
 };
 
-/** Acts that pass a URL to a BMC or to the ramdisk. */
 const fetched: Partial<
   Record<ActName, (step: NamedStep, args: Document, instance: Document, driver: Document) => Fetched[]>
 > = {
@@ -180,10 +171,7 @@ const fetched: Partial<
   agent_step: (step, args) => fetchedInBand(step, args),
 };
 
-/**
- * Everything that is fetched because of an act, by its arguments and its node's instance_info and driver_info. `{}` if these do not
- * count.
- */
+/** `{}` if instance_info or driver_info do not count. */
 export const fetchedBy = (
   act: ActName,
   step: NamedStep,

@@ -1,14 +1,14 @@
-/** Audit record of a policy load by a process: the file, its owner and the result. */
+/** Audit record of a process's policy load. */
 
 type PolicyFileText = {
   readonly path: string;
   readonly text: string;
   readonly sha256: string;
-  /** Modification time of the file, ISO. */
+  /** ISO. */
   readonly modified_at: string;
-  /** The account that owns the file. */
+  /** Owner of the file. */
   readonly uid: number;
-  /** Number of rules; null if the file is not valid. */
+  /** Number of rules; null if the file is invalid. */
   readonly rules: number | null;
 };
 
@@ -16,14 +16,14 @@ export type PolicyLoad = {
   readonly at: Date;
   readonly set: string;
   readonly mode: string;
-  /** The hash of the rules that came into force; null for a refused load. */
+  /** Hash of the rules in force; null for a refused load. */
   readonly rule_set: string | null;
-  /** The reason of a refusal. */
+  /** Reason of a refusal. */
   readonly reason: string | null;
   readonly files: readonly PolicyFileText[];
 };
 
-/** A policy text that was in force, and its first load. */
+/** A text in force, and its first load. */
 export type PolicyTexts = {
   readonly digest: string;
   readonly rule_set: string;

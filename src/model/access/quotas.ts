@@ -1,10 +1,10 @@
-/** Limits per project, so that one tenant cannot use up shared resources. */
+/** Limits per project, to protect shared resources from one tenant. */
 
 type QuotaRow = {
   readonly setting: string;
   readonly counts: string;
   readonly initially: number;
-  /** The caller's remedy, if it is not to end or delete some. */
+  /** The caller's remedy, if different from ending or deleting some. */
   readonly instead?: string;
 };
 
@@ -23,7 +23,7 @@ export const quotaTable = {
     counts: 'plans of rollouts that were not begun',
     initially: 1_000,
   },
-  // Enough for 200,000 changes of a runbook of 5 KiB, or 1,000 changes of the largest one that fits into a request.
+  // Enough for 200,000 changes of a 5 KiB runbook, or 1,000 of the largest one in a request.
   runbook_revisions: {
     setting: 'TEMPER_QUOTA_RUNBOOK_REVISIONS',
     counts: 'MiB of revisions of runbooks',
@@ -34,10 +34,9 @@ export const quotaTable = {
 
 export type Quota = keyof typeof quotaTable;
 
-/** The limit of one project for each kind; 0 means no limit. */
+/** 0 means no limit. */
 export type Quotas = Readonly<Record<Quota, number>>;
 
-/** The facts of `QuotaExceeded`. */
 export const quotaFacts = (quota: Quota, project: string, limit: number) => ({
   quota,
   project,

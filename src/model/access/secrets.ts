@@ -1,4 +1,4 @@
-/** Secret values of documents: finding, masking, and replacing them with references. */
+/** Secret values in documents: finding, masking, and replacing them with references. */
 import { isDocument, type Json } from '../document';
 import { messageOf, raise } from '../errors';
 
@@ -11,32 +11,31 @@ const secretWords = (
   'snmp_auth_key snmp_priv_key'
 ).split(' ');
 
-// One regular expression, because a document has thousands of keys, and each is tested when it is sealed, shown and recorded.
+// One regular expression, because documents have thousands of keys, each tested several times.
 const secretWord = new RegExp(secretWords.join('|'));
 
 export const masked = '******';
 
-/** True if a key of a free-form document looks like the name of a secret. */
 const isSecretKey = (key: string): boolean => secretWord.test(key.toLowerCase());
 
-/** A reference in place of a secret in a stored document. The value is encrypted in the secrets table. */
+/** A reference in a stored document to an encrypted value in the secrets table. */
 export type SecretRef = { readonly $secret: string };
 export const isSecretRef = (value: unknown): value is SecretRef =>
   typeof value === 'object' &&
   value !== null &&
-  // This test comes first, because counting the keys of a large document costs as much as walking it.
+  // First, because counting keys costs as much as walking a large document.
   typeof (value as Partial<SecretRef>).$secret === 'string' &&
   Object.keys(value).length === 1;
 
 const isObject = (value: Json): value is Record<string, Json> => isDocument(value) && !(value instanceof Date);
 
-// A step of BIOS settings has {name, value}: the secret-looking word is a value of `name`, not a key.
+// BIOS settings are {name, value}: the secret-looking word is a value of `name`.
 const isNamedSecret = (value: Record<string, Json>): boolean =>
   typeof value.name === 'string' && 'value' in value && isSecretKey(value.name);
 
-// The scheme's length is bounded; otherwise each start in a long word would be tried to its end.
+// A bounded scheme: otherwise each start in a long word would be tried to its end.
 const inUrl: readonly { readonly pattern: RegExp; readonly mask: string }[] = [
-  // An account with its password, up to the last @ before the path, since a password may contain one.
+  // Up to the last @ before the path, since a password may contain one.
   { pattern: /(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@]*:)[^\s/]+@/gi, mask: `$1${masked}@` },
   // A token in place of the account.
   { pattern: /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#:]+@/gi, mask: `$1${masked}@` },
@@ -48,14 +47,13 @@ const inUrl: readonly { readonly pattern: RegExp; readonly mask: string }[] = [
   },
 ];
 
-// Each pattern for a part of a text needs one of these characters. Most texts have neither and skip the patterns.
+// Most texts have neither character and skip the patterns.
 const maskable = /[=:]/;
 
-// A URL with one of these is secret as a whole: an image's URL may carry the account of the image server.
+// A URL with one of these is secret as a whole: it may carry the account of the image server.
 const carriesSecret = (text: string): boolean =>
   maskable.test(text) && inUrl.some(({ pattern }) => text.search(pattern) >= 0);
 
-/** A reference to a runbook parameter, which may also be in place of a secret. */
 const isParameterRef = (value: Json): boolean =>
   isObject(value) &&
   typeof value.$param === 'string' &&
@@ -63,8 +61,8 @@ const isParameterRef = (value: Json): boolean =>
   Object.keys(value).length === 1;
 
 /**
- * Walks a document and replaces each secret by the result of `replace` for it and its path.
- * @param open true if a parameter in place of a secret counts as one; it holds no secret itself
+ * Replaces each secret by the result of `replace` for it and its path.
+ * @param open true if a parameter in place of a secret counts as one
  */
 export const replaceSecrets = (
   document: Json,
@@ -88,19 +86,17 @@ export const replaceSecrets = (
   );
 };
 
-// `password=...` inside a longer text, as in command lines and URLs.
+// `password=...` inside a longer text.
 const inText = /((?:password|passwd|secret|token|passphrase)\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;&]+)/gi;
 
-/** A text with each `password=…`, account and signature in a URL masked. */
 export const maskText = (text: string): string =>
   maskable.test(text)
     ? inUrl.reduce((rest, { pattern, mask }) => rest.replace(pattern, mask), text.replace(inText, `$1${masked}`))
     : text;
 
-/** The masked message of a thrown value, cut to `longest` characters. */
 export const shownMessage = (thrown: unknown, longest: number): string => maskText(messageOf(thrown)).slice(0, longest);
 
-/** A document for an answer: secrets and references become `******`, and secret-looking parts of texts are masked. */
+/** For answers: masks secrets, references, and secret-looking parts of texts. */
 export const maskSecrets = (document: Json): Json => {
   if (typeof document === 'string') return maskText(document);
   if (Array.isArray(document)) return document.map(maskSecrets);
@@ -117,20 +113,17 @@ export const maskSecrets = (document: Json): Json => {
   );
 };
 
-// All words that `maskSecrets` reacts to: keys, texts like `password=…`, accounts and signatures in URLs.
+// All words that `maskSecrets` reacts to.
 const secretSign = new RegExp(
   [...secretWords, 'passwd', '://', 'sig=', 'signature', 'credential', 'awsaccesskeyid'].join('|'),
 );
 
-// A reference as PostgreSQL prints it. Within a text the quotes would be escaped, so that only a reference matches.
+// As PostgreSQL prints it. Quotes within a text are escaped, so only a reference matches.
 const printedRef = /\{"\$secret": "[^"\\]*"\}/g;
-// Matches only the end of a key with an escape. A pattern that includes escapes would restart at each quote of a long text.
+// Matches only the end of a key with an escape. Otherwise the search would restart at each quote of a long text.
 const printedRefWithKey = /"[^"\\]*": \{"\$secret": "[^"\\]*"\}/g;
 
-/**
- * Masks a document's text, as PostgreSQL prints it, with the result of `maskSecrets`. It parses the text only if the rest, without
- * references, has a sign of a secret.
- */
+/** Masks a text printed by PostgreSQL like `maskSecrets`. It parses the text only if more than references looks secret. */
 export const maskDocument = (text: string): string => {
   if (text === '{}' || text === '[]') return text;
   const referring = text.includes('"$secret": ');
@@ -139,7 +132,6 @@ export const maskDocument = (text: string): string => {
   return referring ? text.replace(printedRef, `"${masked}"`) : text;
 };
 
-/** True if a document holds a secret that would be sealed. */
 export const holdsSecrets = (document: Json): boolean => {
   let found = false;
   replaceSecrets(document, (value) => {
@@ -149,7 +141,7 @@ export const holdsSecrets = (document: Json): boolean => {
   return found;
 };
 
-/** All references in a document, each with its path as in `replaceSecrets`. */
+/** Paths as in `replaceSecrets`. */
 export const secretPlaces = (document: Json, path = ''): { readonly id: string; readonly path: string }[] => {
   if (isSecretRef(document)) return [{ id: document.$secret, path }];
   if (Array.isArray(document)) return document.flatMap((item, index) => secretPlaces(item, `${path}/${index}`));
@@ -158,19 +150,18 @@ export const secretPlaces = (document: Json, path = ''): { readonly id: string; 
     : [];
 };
 
-/** Ids of all references in a document. */
 export const secretRefs = (document: Json): string[] => secretPlaces(document).map(({ id }) => id);
 
 /**
- * Characters of the shortest secret that is hidden in quoted texts. The default passwords of some vendors have six. Shorter ones would
- * hide half of every text, and the masked places would reveal them.
+ * Characters. Vendors' default passwords have six. Shorter secrets would hide half of every text, and the masked places would reveal
+ * them.
  */
 const shortestHidden = 3;
 
 /**
- * The texts of secret values, longest first, which must not appear anywhere else.
- * @param shown texts of the node that every caller may read (its name, its UUIDs). They are not secret if a document, such as a config
- * drive, contains them. A password with such a text stays secret.
+ * Longest first. These texts must not appear anywhere else.
+ * @param shown public texts of the node (its name, its UUIDs). A document that contains them, such as a config drive, does not make them
+ * secret, but a password does.
  */
 export const secretTexts = (values: Iterable<Json>, shown: readonly (string | null | undefined)[] = []): string[] => {
   const within = (value: Json): string[] => texts(value).filter((text) => !shown.includes(text));
@@ -184,7 +175,7 @@ export const secretTexts = (values: Iterable<Json>, shown: readonly (string | nu
   return [...new Set(all)].sort((a, b) => b.length - a.length);
 };
 
-/** A document without any of these texts. A BMC may quote the request that it refuses. */
+/** A BMC may quote the request that it refuses. */
 export const hideTexts = <T>(document: T, texts: readonly string[]): T => {
   if (texts.length === 0) return document;
   const hide = (value: Json): Json => {
@@ -198,11 +189,11 @@ export const hideTexts = <T>(document: T, texts: readonly string[]): T => {
   return hide(document) as T;
 };
 
-/** A text without these secrets, for answers of a BMC or a ramdisk that quote the request. */
+/** A BMC or ramdisk may quote the request. */
 export const hideSecrets = (text: string, secrets: readonly (string | undefined)[]): string =>
   hideTexts(text, secretTexts(secrets));
 
-/** The document with each reference replaced by its value. Throws SecretMissing on an unknown reference. */
+/** Throws SecretMissing on an unknown reference. */
 export const resolveSecrets = (document: Json, values: ReadonlyMap<string, Json>): Json => {
   if (isSecretRef(document)) {
     if (!values.has(document.$secret)) raise('SecretMissing', { secret: document.$secret });

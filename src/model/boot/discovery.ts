@@ -1,25 +1,22 @@
-/** Discovered machines without a node: the data that they report, within limits. */
+/** Discovered machines without a node: reported data within limits. */
 import { isIpAddress } from '../access/bmc-addresses';
 import { asDocument, type Document } from '../document';
 import { isMac } from '../ids';
 import { textOf } from '../texts';
 
-/** Limits for records, because machines are recorded without a login. */
+/** Machines need no login to be recorded. */
 export const discoveryLimits = {
-  /** Records of all machines. */
   records: 5_000,
-  /** Records from reports of one address. */
+  /** Records from one address. */
   ofSender: 16,
   /** Records that share one MAC address. */
   sharing: 8,
-  /** Bytes of one machine's inventory, as JSON. */
   bytes: 256 * 1024,
 } as const;
 
 export const discoveredStates = ['waiting', 'refused'] as const;
 export type DiscoveredState = (typeof discoveredStates)[number];
 
-/** The identity that a machine reports. */
 export type DiscoveredClaims = {
   /** Lower case, sorted, without duplicates. */
   readonly macs: readonly string[];
@@ -36,7 +33,7 @@ const longest = 255;
 const claimOf = (value: unknown): string | null =>
   typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, longest) : null;
 
-/** The agent sends the kernel's BOOTIF unchanged: a hardware type before the address, and dashes in it. */
+/** BOOTIF has a hardware type before the address, and dashes. */
 const bootMacOf = (value: unknown, macs: readonly string[]): string | null => {
   const mac = textOf(value)
     .toLowerCase()
@@ -45,19 +42,16 @@ const bootMacOf = (value: unknown, macs: readonly string[]): string | null => {
   return macs.includes(mac) ? mac : null;
 };
 
-/** A valid BMC address. A BMC without an address reports 0.0.0.0 or ::. */
+/** A BMC without an address reports 0.0.0.0 or ::. */
 const bmcAddressOf = (...values: readonly unknown[]): string | null =>
   values.filter((value) => typeof value === 'string').find((text) => isIpAddress(text) && !/^[0.:]*$/.test(text)) ??
   null;
 
-/** True for the MAC address of one card, not for zeros and group addresses. */
+/** False for zeros and group addresses. */
 const isOfCard = (mac: string): boolean =>
   isMac(mac) && mac !== '00:00:00:00:00:00' && (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0;
 
-/**
- * The reported identity in an inventory.
- * @param macs of its cards, in lower case @returns undefined if none of them is valid
- */
+/** @param macs in lower case @returns undefined if none is valid */
 export const claimsOf = (inventory: Document, macs: readonly string[]): DiscoveredClaims | undefined => {
   const cards = [...new Set(macs.filter(isOfCard))].sort();
   if (cards.length === 0) return undefined;

@@ -1,14 +1,14 @@
-/** The kernel arguments of a ramdisk: their allowed characters, and the room in the image. */
+/** Kernel arguments of a ramdisk: allowed characters, and the room in the image. */
 import { raise } from '../errors';
 
-/** Characters of one argument list at most, for every image; the kernel itself accepts 2,048 on x86. */
+/** Characters; the kernel itself accepts 2,048 on x86. */
 export const longestArguments = 1_900;
 
-// The list is on a line of GRUB's configuration, which is a script. Quotes, braces, $, ;, |, &, <, >, # and \ have a meaning there, and
-// a line break would begin a command (https://www.gnu.org/software/grub/manual/grub/grub.html#Shell_002dlike-scripting).
+// The list is on a line of a GRUB script. Quotes, braces, $, ;, |, &, <, >, # and \ have a meaning there, and a line break would begin a
+// command (https://www.gnu.org/software/grub/manual/grub/grub.html#Shell_002dlike-scripting).
 const allowed = /^[A-Za-z0-9_.,:/=+@%~?^[\]-]$/;
 
-/** The fault of a list of kernel arguments, separated by single blanks; undefined if valid. */
+/** Arguments are separated by single blanks. */
 export const argumentsFault = (text: string, room = longestArguments): string | undefined => {
   if (text === '') return undefined;
   const words = text.split(' ');
@@ -34,49 +34,47 @@ const reservedArguments: readonly string[] = [
   'initrd',
 ];
 
-/** The fault of an operator's arguments, beside their characters: they must not replace the run's own. */
+/** An operator's arguments must not replace the run's own. */
 export const givenArgumentsFault = (text: string, room?: number): string | undefined => {
   const taken = text.split(' ').find((word) => reservedArguments.includes(word.split('=', 1)[0]!));
   if (taken !== undefined) return `must not set ${taken.split('=', 1)[0]}, which each boot sets itself`;
   return argumentsFault(text, room);
 };
 
-/** Characters of a token, which is inserted at the moment of sending: base64url of 32 bytes. */
+/** Characters of base64url of 32 bytes. */
 const tokenLength = 43;
 
-/** Values that are inserted while an image is sent, because PostgreSQL has only their hashes. */
+/** Inserted while an image is sent, because PostgreSQL has only their hashes. */
 export type SentFacts = {
-  /** The ramdisk's token. */
   readonly token: string;
-  /** URL and token for the result of an inspection; null outside inspections. */
+  /** Null outside inspections. */
   readonly inspection: { readonly url: string; readonly token: string } | null;
 };
 
-/** The arguments that are inserted while an image is sent. */
 export const sentArguments = ({ token, inspection }: SentFacts): string =>
   [
     `ipa-agent-token=${token}`,
     ...(inspection ? [`ipa-inspection-callback-url=${inspection.url}?boot=${inspection.token}`] : []),
   ].join(' ');
 
-/** The arguments that a network boot script puts first: the names of the initramfs files, and the requesting port. */
+/** Arguments that a network boot script puts first. */
 export const scriptArguments = (mac: string, initrds: readonly string[]): string =>
   [...initrds.map((name) => `initrd=${name}`), `BOOTIF=${mac}`].join(' ');
 
 const widestScript = scriptArguments('00:00:00:00:00:00', ['initrd', 'files.img']).length + 1;
 
-/** Characters for a boot's own arguments if a network boot script adds its own. */
+/** Characters left for a boot's own arguments. */
 export const networkRoom = longestArguments - widestScript;
 
-/** Arguments of a run for its ramdisk, by the names that openstack/ironic-python-agent reads from /proc/cmdline. */
+/** Named as openstack/ironic-python-agent reads them from /proc/cmdline. */
 type BootFacts = {
-  /** Of the API for ramdisks, without /v1. */
+  /** Without /v1. */
   readonly apiUrl: string;
-  /** MAC address of the node's boot port. Absent if it has none or several, or if the boot request itself identifies it. */
+  /** The node's boot port. Absent if it has none or several, or if the boot request identifies it. */
   readonly mac?: string;
-  /** The transport of the ramdisk: an image (virtual drive or firmware's HTTP client), or the network. */
+  /** `vmedia` includes the firmware's HTTP client. */
   readonly by: 'vmedia' | 'network';
-  /** URL for the result of an inspection; null outside inspections. */
+  /** Null outside inspections. */
   readonly inspection_url: string | null;
 };
 
@@ -86,12 +84,11 @@ const bootArguments = ({ apiUrl, mac, by }: BootFacts): string[] => [
   ...(mac === undefined ? [] : [`BOOTIF=${mac}`]),
 ];
 
-/** URL for the result of an inspection. */
 export const inspectionUrl = (apiUrl: string): string => `${apiUrl.replace(/\/$/, '')}/v1/continue_inspection`;
 
 /**
- * The arguments for a machine without a node: its ramdisk reports its inventory once and looks for no node. `ramdisk` has the record's
- * own arguments. Throws if they are too long or invalid.
+ * For a machine without a node: its ramdisk reports its inventory once and looks for no node. Throws if the arguments are too long or
+ * invalid.
  */
 export const discoveryArguments = (ramdisk: string, apiUrl: string): string => {
   const callback = `ipa-inspection-callback-url=${inspectionUrl(apiUrl)}`;
@@ -101,23 +98,19 @@ export const discoveryArguments = (ramdisk: string, apiUrl: string): string => {
   return text;
 };
 
-// Placeholder for the ramdisk's arguments in a node's own list; spelled as in openstack/ironic:ironic/common/utils.py.
+// Spelled as in openstack/ironic:ironic/common/utils.py.
 const placeholder = '%default%';
 
 type LineWanted = {
   readonly facts: BootFacts;
-  /** The ramdisk's arguments. */
   readonly ramdisk: string;
-  /** The node's `kernel_append_params`, which replace the ramdisk's; %default% inserts those. */
+  /** The node's `kernel_append_params`, instead of the ramdisk's; %default% inserts those. */
   readonly node?: string;
-  /** Bytes that the image has for the whole line. */
+  /** Bytes for the whole line. */
   readonly room: number;
 };
 
-/**
- * The argument list of a boot, without the arguments that are inserted while its image is sent, but with room for them. Throws
- * KernelArgumentsRefused.
- */
+/** Leaves room for the arguments that are inserted while the image is sent. Throws KernelArgumentsRefused. */
 export const argumentLine = ({ facts, ramdisk, node, room }: LineWanted): string => {
   const given = (node ?? placeholder).replaceAll(placeholder, ramdisk).trim();
   const line = [...(given === '' ? [] : [given]), ...bootArguments(facts)].join(' ');

@@ -1,6 +1,6 @@
 /**
- * The network of a ramdisk without DHCP: checks the `network_data` of a node and renders it as files for the ramdisk. It has the form of
- * OpenStack's config drives (links, networks, services).
+ * The network of a ramdisk without DHCP: checks a node's `network_data` (links, networks, services as in OpenStack's config drives) and
+ * renders it as files.
  */
 import {
   type Family,
@@ -16,14 +16,14 @@ import {
   withPrefix,
 } from './network-values';
 
-/** A file below the root of the ramdisk. */
+/** Relative to the ramdisk's root. */
 export type NetworkFile = { readonly path: string; readonly content: string };
 
-/** Bytes of the files at most: the area of small files without the room for the API's authorities. */
+/** Bytes: the area of small files without the room for the API's authorities. */
 export const longestNetwork = 24 * 1024;
 const most = { links: 32, networks: 64, services: 8, routes: 64 } as const;
 
-/** A network of the document as section lines for networkd. */
+/** Section lines for networkd. */
 type Addressed = {
   readonly network: readonly string[];
   readonly routes: readonly string[];
@@ -85,7 +85,7 @@ type Link = {
   readonly where: string;
 };
 
-// The virtual kinds are the host's names for a virtual machine's card. The machine itself sees a card with that address.
+// The virtual kinds are the host's names for what the machine sees as a card.
 const linkTypes: Readonly<Record<string, Link['kind']>> = {
   phy: 'physical',
   bridge: 'physical',
@@ -129,7 +129,6 @@ const linksOf = (data: Values): Link[] => {
 const linkNamed = (links: readonly Link[], id: unknown, where: string): Link =>
   links.find((one) => one.id === id) ?? refuseNetwork(where, 'names no entry of links');
 
-/** Cards of a bond. */
 const membersOf = (links: readonly Link[], { values, where }: Link): Link[] => {
   const named = values.bond_links;
   if (!Array.isArray(named) || named.length === 0) return refuseNetwork(`${where}.bond_links`, 'must name links');
@@ -139,7 +138,7 @@ const membersOf = (links: readonly Link[], { values, where }: Link): Link[] => {
     : members;
 };
 
-/** A mode by its name or number; the number may be a text. */
+/** Modes may be names, numbers, or numbers as texts. */
 const modeOf = (given: unknown): unknown => (typeof given === 'number' ? String(given) : given);
 
 const bondDevice = ({ name, mac, values, where }: Link): string[] => [
@@ -158,7 +157,7 @@ const vlanDevice = ({ name, mac, values, where }: Link): string[] => [
   `Id=${wholeOf(values.vlan_id, `${where}.vlan_id`, 1, 4094)}`,
 ];
 
-/** Relations of links: VLANs by their carrier, bonds by their cards. Throws NetworkDataRefused. */
+/** VLANs by their carrier, bonds by their cards. Throws NetworkDataRefused. */
 const standing = (links: readonly Link[]) => {
   const carried = new Map<Link, Link[]>();
   const bonded = new Map<Link, Link>();
@@ -179,7 +178,7 @@ const standing = (links: readonly Link[]) => {
 };
 
 const matchOf = ({ kind, name, mac }: Link, bonded: boolean): string[] =>
-  // A bond changes the address of its cards; their permanent address stays.
+  // A bond changes the address of its cards, except the permanent one.
   kind === 'physical'
     ? ['[Match]', 'Type=ether', bonded ? `PermanentMACAddress=${mac}` : `MACAddress=${mac}`]
     : ['[Match]', `Name=${name}`];
@@ -232,14 +231,14 @@ const networkText = (
   return `${sections.join('\n')}\n`;
 };
 
-/** systemd-networkd reads the files of this folder in the order of their names; the ramdisk's own begins with 80. */
+/** systemd-networkd reads files in the order of their names; the ramdisk's own begins with 80. */
 const folder = 'etc/systemd/network';
-/** Path in a mounted config drive, for a ramdisk that reads those. */
+/** In a mounted config drive, for ramdisks that read one. */
 const documentPath = 'mnt/config/openstack/latest/network_data.json';
 
 /**
- * The files of a node's `network_data`: the document itself, and files for systemd-networkd. None for an empty document. Only addresses
- * and numbers of the document get into the latter. Throws NetworkDataRefused.
+ * The document itself, and files for systemd-networkd with only addresses and numbers of it. None for an empty document. Throws
+ * NetworkDataRefused.
  */
 export const networkFiles = (data: Values): NetworkFile[] => {
   if (Object.keys(data).length === 0) return [];
@@ -261,6 +260,6 @@ export const networkFiles = (data: Values): NetworkFile[] => {
   return bytes > longestNetwork ? refuseNetwork('', `takes ${bytes} bytes, and may take ${longestNetwork}`) : files;
 };
 
-/** Bytes that files take in the ramdisk's archive at most: contents, names, and a header for each. */
+/** Bytes in the ramdisk's archive at most: contents, names, and a header for each. */
 export const networkBytes = (files: readonly NetworkFile[]): number =>
   files.reduce((sum, { path, content }) => sum + Buffer.byteLength(content) + path.length + 256, 0);

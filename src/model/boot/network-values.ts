@@ -1,4 +1,4 @@
-/** The checked values of a network description: only addresses, numbers and names of closed lists pass. */
+/** Checked values of a network description: addresses, numbers and names of closed lists. */
 import ipaddr from 'ipaddr.js';
 import { isIpAddress } from '../access/bmc-addresses';
 import { isDocument } from '../document';
@@ -17,7 +17,7 @@ export const listOf = (value: unknown, where: string, limit: number): readonly V
   return list.length > limit ? refuseNetwork(where, `has ${list.length} entries, and may have ${limit}`) : list;
 };
 
-/** An id for references within the document; it is never rendered. */
+/** For references within the document; never rendered. */
 export const linkIdOf = (value: unknown, where: string): string =>
   typeof value === 'string' && value.length > 0 && value.length <= 255 ? value : refuseNetwork(where, 'must be a name');
 
@@ -33,7 +33,6 @@ export const wholeOf = (value: unknown, where: string, least: number, limit: num
     : refuseNetwork(where, `must be a whole number from ${least} to ${limit}`);
 };
 
-/** Of IP addresses. */
 export type Family = 4 | 6;
 export const isOf = (family: Family, text: string): boolean =>
   /^[0-9a-f:.]{2,45}$/i.test(text) && text.includes(':') === (family === 6) && isIpAddress(text);
@@ -50,7 +49,7 @@ const prefixOf = (value: unknown, family: Family, where: string): number => {
   return wholeOf(value, where, 0, widest);
 };
 
-/** `address/length`; the length comes from the netmask if the address has none. */
+/** The length comes from the netmask if the address has none. */
 export const withPrefix = (address: unknown, netmask: unknown, family: Family, where: string): string => {
   const [host, length, ...more] = typeof address === 'string' ? address.split('/') : [address];
   if (more.length > 0) refuseNetwork(where, 'must be an address');

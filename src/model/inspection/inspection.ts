@@ -1,4 +1,4 @@
-/** Reads an inventory: the properties for schedulers, and the network interfaces. Pure. */
+/** Reads an inventory: properties for schedulers, and network interfaces. Pure. */
 import { asDocument, type Document } from '../document';
 import type { RunObserved } from '../runs/runs';
 
@@ -24,7 +24,7 @@ const knownProperties = (properties: Readonly<Record<string, unknown>>): Record<
 
 const macForm = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/;
 
-/** Properties and MAC addresses of an inventory in the ramdisk's form. Values of a wrong type are left out. */
+/** Leaves out values of a wrong type. */
 export const factsOf = (inventory: Document): Pick<RunObserved, 'properties' | 'macs'> => {
   const cpu = asDocument(inventory.cpu);
   return {
@@ -43,16 +43,12 @@ export const factsOf = (inventory: Document): Pick<RunObserved, 'properties' | '
 // openstack/ironic: drivers/base.py, ESSENTIAL_PROPERTIES of inspection
 const essential = ['cpu_arch', 'memory_mb', 'local_gb'] as const;
 
-/** Essential properties that an inspection has not found. */
 export const missingFacts = ({ properties = {} }: Pick<RunObserved, 'properties'>): string[] =>
   essential.filter((name) => properties[name] === undefined);
 
 const longestError = 500;
 
-/**
- * The ramdisk's error during an inspection, sent beside the inventory; undefined if none. openstack/ironic-python-agent: inspector.py,
- * the key `error`.
- */
+/** The ramdisk's own error, sent beside the inventory. openstack/ironic-python-agent: inspector.py, the key `error`. */
 export const errorOf = ({ error }: Document): string | undefined => {
   if (error === undefined || error === null || error === '') return undefined;
   const text = typeof error === 'string' ? error : JSON.stringify(error);

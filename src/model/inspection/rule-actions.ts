@@ -1,4 +1,4 @@
-/** The actions of an inspection rule on a draft of the node, its ports and the inspection's data. Pure except for the draft. */
+/** Actions of inspection rules on a draft of the node, its ports and the inspection's data. Pure except for the draft. */
 import { isDocument } from '../document';
 import { fieldOf } from '../resources/fields';
 import { isTrait, maxTraits, traitRefusal } from '../resources/traits';
@@ -16,9 +16,9 @@ import { fillIn, itemsOf } from './rule-values';
 
 type MutableDocument = Record<string, unknown>;
 
-/** The data of the actions, changed in place. */
+/** Changed in place. */
 export type Draft = {
-  /** Attributes that rules may read. They may write only those of the table. */
+  /** Rules may read all attributes, but write only those of the table. */
   readonly node: MutableDocument;
   readonly ports: readonly (MutableDocument & { readonly uuid: string })[];
   readonly inventory: RuleDoc;
@@ -27,10 +27,10 @@ export type Draft = {
   readonly said: { readonly level: string; readonly msg: string }[];
 };
 
-/** An action of a rule fails the inspection. */
+/** An action fails the inspection. */
 export class RuleSaysFail extends Error {}
 
-/** The document that holds the last part of a path. With `make` it creates missing ones; otherwise undefined if missing. */
+/** The document with the last part of a path. `make` creates missing ones. */
 const holderOf = (root: MutableDocument, parts: readonly string[], make: boolean): MutableDocument | undefined => {
   let holder = root;
   for (const part of parts.slice(0, -1)) {
@@ -124,7 +124,7 @@ const ruleActions: Readonly<Record<ActionOp, RuleAction>> = {
   'del-port-attribute': (draft, { port_id, path }) => drop(portOf(draft, port_id), path),
 };
 
-/** Refuses an invalid path after its placeholders are filled in. */
+/** Checks again after placeholders are filled in. */
 const checkPath = (op: ActionOp, { path }: RuleDoc): void => {
   const of = changedBy[op];
   const fault = of && pathFault(of, path);
@@ -145,7 +145,7 @@ const doOnce = (action: RuleStep, draft: Draft, item?: unknown): void => {
   ruleActions[op](draft, args);
 };
 
-/** Does the actions in order. Throws RuleSaysFail, and RangeError for an impossible action. */
+/** Throws RuleSaysFail, and RangeError for an impossible action. */
 export const doActions = (actions: readonly RuleStep[], draft: Draft): void => {
   for (const action of actions) {
     const items = itemsOf(action.loop);
@@ -162,7 +162,7 @@ const shortest: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 const largestDocument = 64 * 1024;
 
-/** The fault of an attribute after the rules; undefined if valid. */
+/** Checks an attribute after the rules. */
 export const valueFault = (of: keyof typeof settable, name: string, value: unknown): string | undefined => {
   const { type, max = largestDocument } = fieldOf(settable[of].table, name)!;
   if (!shortest[type]!(value)) return `${name} cannot be ${oneLine(JSON.stringify(value)).slice(0, 80)}`;

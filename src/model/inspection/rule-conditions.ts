@@ -1,16 +1,16 @@
-/** Evaluates the conditions of an inspection rule on the inspection's data. Pure. */
+/** Conditions of inspection rules on the inspection's data. Pure. */
 
 import { cidrContains, isCidr } from '../access/bmc-addresses';
 import { ownValue } from '../own';
 import { type ConditionOp, namedArgs, plainOp, type RuleDoc, type RuleStep } from './rule-ops';
 import { fillIn, itemsOf } from './rule-values';
 
-/** True if a text matches a regular expression, wholly or in part. It has a time limit, against catastrophic backtracking. */
+/** Matches the whole text or a part. It has a time limit, against catastrophic backtracking. */
 export type Matching = (regex: string, text: string) => boolean;
 
 export type RuleFacts = Readonly<Record<string, unknown>>;
 
-/** Throws RangeError if the values make no sense for the condition. */
+/** Throws RangeError for senseless values. */
 type Condition = (args: RuleDoc, matching: Matching) => boolean;
 
 const isNumeric = (value: unknown): boolean =>
@@ -25,7 +25,6 @@ const less = (a: unknown, b: unknown): boolean => {
   throw new RangeError(`${JSON.stringify(a)} and ${JSON.stringify(b)} cannot be compared`);
 };
 
-/** True if it holds for each pair of neighbours. */
 const eachPair =
   (holds: (a: unknown, b: unknown) => boolean): Condition =>
   ({ values, force_strings }) => {
@@ -73,7 +72,6 @@ const holdsOnce = (condition: RuleStep, facts: RuleFacts, matching: Matching): b
   return condition.op.startsWith('!') ? !result : result;
 };
 
-/** Combines the results for each item of a loop. */
 const together: Readonly<Record<NonNullable<RuleStep['multiple']>, (results: readonly boolean[]) => boolean>> = {
   any: (results) => results.some(Boolean),
   all: (results) => results.every(Boolean),
@@ -84,11 +82,11 @@ const together: Readonly<Record<NonNullable<RuleStep['multiple']>, (results: rea
 const holds = (condition: RuleStep, facts: RuleFacts, matching: Matching): boolean => {
   const items = itemsOf(condition.loop);
   if (!items) return holdsOnce(condition, facts, matching);
-  // An item may refer to the inspection's data, and the arguments refer to the item.
+  // An item may refer to the inspection's data, and arguments to the item.
   const results = items.map((item) => holdsOnce(condition, { ...facts, item: fillIn(item, facts) }, matching));
   return together[condition.multiple ?? 'any'](results);
 };
 
-/** True if all conditions hold; always true without conditions. Throws RangeError if one makes no sense. */
+/** True without conditions. Throws RangeError for senseless values. */
 export const allHold = (conditions: readonly RuleStep[], facts: RuleFacts, matching: Matching): boolean =>
   conditions.every((condition) => holds(condition, facts, matching));

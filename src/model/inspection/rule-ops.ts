@@ -1,11 +1,10 @@
-/** The operations of inspection rules: the arguments of each condition and action, and their order in a list. */
+/** Operations of inspection rules: arguments of conditions and actions, and their order in a list. */
 import { fieldOf } from '../resources/fields';
 import { nodeTable } from '../resources/nodes';
 import { portTable } from '../resources/ports';
 
 export type RuleDoc = Readonly<Record<string, unknown>>;
 
-/** One condition or action of a rule. */
 export type RuleStep = {
   readonly op: string;
   readonly args?: RuleDoc | readonly unknown[];
@@ -16,7 +15,7 @@ export type RuleStep = {
 type OpRow = {
   readonly required: readonly string[];
   readonly optional?: readonly string[];
-  /** A list of arguments is the one argument of this name. */
+  /** A list of arguments becomes this one argument. */
   readonly spread?: string;
 };
 
@@ -59,12 +58,11 @@ export const actionArgs = {
 } as const satisfies Record<string, OpRow>;
 export type ActionOp = keyof typeof actionArgs;
 
-/** Actions of Ironic that Temper does not offer, with the reason. */
 export const actionsNotOffered: Readonly<Record<string, string>> = {
   'api-call': 'workers connect to BMCs and ramdisks only; let a webhook report inspections',
 };
 
-/** Attributes that a rule may change. All others decide permissions, or the machine that Temper connects to. */
+/** Other attributes decide permissions, or the machine that Temper connects to. */
 export const settable = {
   node: {
     table: nodeTable,
@@ -77,7 +75,6 @@ export const settable = {
 } as const;
 export type Settable = keyof typeof settable;
 
-/** The kind of attribute that an action changes, if any. */
 export const changedBy: Readonly<Partial<Record<ActionOp, Settable>>> = {
   'set-attribute': 'node',
   'extend-attribute': 'node',
@@ -89,13 +86,12 @@ export const changedBy: Readonly<Partial<Record<ActionOp, Settable>>> = {
 
 const unsafe = ['__proto__', 'prototype', 'constructor'];
 
-/** The parts of a path, separated by slashes or else by dots. */
+/** Separated by slashes or else by dots. */
 export const pathParts = (path: unknown): string[] => {
   const text = String(path);
   return (text.includes('/') ? text.split('/') : text.split('.')).filter((part) => part !== '');
 };
 
-/** The fault of an attribute's path; undefined if valid. */
 export const pathFault = (of: Settable, path: unknown): string | undefined => {
   const [first, ...rest] = pathParts(path);
   const { table, names } = settable[of];
@@ -110,10 +106,8 @@ const rowOf = (op: string): OpRow | undefined => {
   return Object.hasOwn(rows, op) ? rows[op] : undefined;
 };
 
-/** The operation without its `!`. */
 export const plainOp = (op: string): string => op.replace(/^!/, '');
 
-/** Arguments by name, given as a list or by name. */
 export const namedArgs = ({ op, args = {} }: RuleStep): RuleDoc => {
   if (!Array.isArray(args)) return args as RuleDoc;
   const { required, optional = [], spread } = rowOf(plainOp(op))!;
@@ -123,13 +117,12 @@ export const namedArgs = ({ op, args = {} }: RuleStep): RuleDoc => {
 
 const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{');
 
-/** Existing rules set it, so such a rule is accepted and fails only when it runs. */
+/** Existing rules set it, so such a rule fails only when it runs. */
 const refusedLate = ['driver'];
 
-/** True if a path is checked only when its rule runs. */
+/** Paths that are checked only when the rule runs. */
 const isLate = (path: unknown): boolean => isTemplate(path) || refusedLate.includes(pathParts(path)[0] ?? '');
 
-/** The fault of a condition or an action as written; undefined if valid. */
 export const stepFault = (step: RuleStep): string | undefined => {
   const op = plainOp(step.op);
   if (Object.hasOwn(actionsNotOffered, op)) return `${op} is not offered: ${actionsNotOffered[op]}`;

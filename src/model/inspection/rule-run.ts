@@ -1,4 +1,4 @@
-/** Runs inspection rules by descending priority. Each reads the result of the earlier ones. */
+/** Runs inspection rules by descending priority, each on the result of the earlier ones. */
 
 import { secretRefs } from '../access/secrets';
 import { raise } from '../errors';
@@ -8,12 +8,11 @@ import { type Draft, doActions, RuleSaysFail, valueFault } from './rule-actions'
 import { allHold, type Matching } from './rule-conditions';
 import { type RuleDoc, type RuleStep, settable, stepFault } from './rule-ops';
 
-/** The phase of rules: after all of the inspection's data is applied. */
+/** Rules run after all of the inspection's data is applied. */
 export const rulePhase = 'main';
 
 export type RulePort = RuleDoc & { readonly uuid: string };
 
-/** The data of rules: the node with its traits, its ports, and the inspection's data. */
 export type RuleSubject = {
   readonly node: RuleDoc & { readonly traits: readonly string[] };
   readonly ports: readonly RulePort[];
@@ -21,7 +20,7 @@ export type RuleSubject = {
   readonly plugin_data: RuleDoc;
 };
 
-/** Changes by rules; absent if unchanged. */
+/** Absent if unchanged. */
 export type RuleOutcome = {
   /** UUIDs of the rules whose conditions held. */
   readonly ran: readonly string[];
@@ -86,7 +85,7 @@ const checkedValues = (of: keyof typeof settable, values: RuleDoc): RuleDoc => {
 const isOther = (a: unknown, b: unknown): boolean => JSON.stringify(a) !== JSON.stringify(b);
 
 /**
- * Runs rules on a subject without changing it. Throws InspectionRuleFailed if a rule fails the inspection or cannot run.
+ * Does not change the subject. Throws InspectionRuleFailed if a rule fails the inspection or cannot run.
  * @param matching evaluates regular expressions
  */
 export const runRules = (rules: readonly InspectionRule[], subject: RuleSubject, matching: Matching): RuleOutcome => {

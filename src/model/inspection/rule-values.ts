@@ -1,8 +1,8 @@
-/** Values in inspection rules: fills placeholders such as `{inventory[cpu][count]}` with the inspection's data. */
+/** Fills placeholders of inspection rules, such as `{inventory[cpu][count]}`. */
 
 type Facts = Readonly<Record<string, unknown>>;
 
-// The reader of a rule's outcome may lack the permission for these; openstack/ironic:ironic/common/inspection_rules/base.py.
+// Readers of a rule's outcome may lack the permission for these; openstack/ironic:ironic/common/inspection_rules/base.py.
 const hiddenKeys: readonly string[] = ['password', 'auth_token', 'bmc_password'];
 
 const placeholder = /\{\{|\}\}|\{([a-z_]+)((?:\.\w+|\[[^\][{}]*\])*)\}/gi;
@@ -21,8 +21,8 @@ const lookUp = (facts: Facts, root: string, path: string): unknown => {
 const valueText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 /**
- * A text with its placeholders filled in. A text of a single placeholder keeps the type of its value. If a named value is missing, the
- * text stays unchanged, because rules apply to many kinds of machines.
+ * A single placeholder keeps the type of its value. If a value is missing, the text stays unchanged, because rules apply to many kinds
+ * of machines.
  */
 const filled = (text: string, facts: Facts): unknown => {
   let missing = false;
@@ -38,7 +38,6 @@ const filled = (text: string, facts: Facts): unknown => {
   return whole ? whole.value : result;
 };
 
-/** A document with the placeholders of all its texts filled in. */
 export const fillIn = (value: unknown, facts: Facts): unknown => {
   if (typeof value === 'string') return filled(value, facts);
   if (Array.isArray(value)) return value.map((item) => fillIn(item, facts));
@@ -48,7 +47,7 @@ export const fillIn = (value: unknown, facts: Facts): unknown => {
   );
 };
 
-/** The `item` values of a loop: those of a list, or the one document. Undefined without a loop. */
+/** Undefined without a loop. */
 export const itemsOf = (loop: unknown): readonly unknown[] | undefined => {
   if (loop === undefined || loop === null || loop === '') return undefined;
   if (Array.isArray(loop)) return loop.length > 0 ? loop : undefined;

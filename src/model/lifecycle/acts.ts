@@ -1,36 +1,36 @@
-/** Single acts on the node: the effect, the time limit and the performer of each. */
+/** Single acts on a node: effect, time limit and performer. */
 
 /**
- * The effect of an act, which decides its retries. `read` only reads. `converge` reads before it writes, so it is idempotent. `once` may
- * do harm if done twice: its intent is recorded first, and a second attempt only reads.
+ * `read` only reads. `converge` reads before it writes, so it is idempotent. `once` may do harm if done twice: its intent is recorded
+ * first, and a second attempt only reads.
  */
 export type Effect = 'read' | 'converge' | 'once';
 
-/** Time limit for one attempt of an act. `job` is for hours of work, such as firmware or an image. */
+/** Time limit of one attempt; `job` is for hours, such as firmware or an image. */
 export type Patience = 'power' | 'soft power' | 'start' | 'job';
 
 export type ActRow = {
   readonly effect: Effect;
   readonly patience?: Patience;
-  /** `bmc`: the node's hardware type. `agent`: the ramdisk that runs on it, for every hardware type. */
+  /** `bmc`: the node's hardware type. `agent`: the ramdisk on it. */
   readonly by?: 'bmc' | 'agent';
-  /** True if its success ends the ramdisk on the node. */
+  /** Its success ends the ramdisk. */
   readonly endsAgent?: true;
   /**
-   * If the ramdisk is lost, the act starts from the beginning, one time, in a newly booted ramdisk. An act that must not happen twice
-   * does so only if its command was certainly never sent.
+   * If the ramdisk is lost, the act starts over once, in a newly booted ramdisk. For a `once` act, its command must certainly not have
+   * been sent.
    */
   readonly startsOver?: true;
-  /** Done if the ramdisk does not answer and the BMC reports the node off, for any cause. */
+  /** Done if the ramdisk does not answer and the BMC reports the node off. */
   readonly doneWhenOff?: true;
-  /** Keeps its record of jobs even if an operator retries it, and checks these jobs first. */
+  /** Keeps its record of jobs for an operator's retry, and checks these jobs first. */
   readonly ledger?: true;
-  /** True if it destroys data on the node's disks. */
+  /** Destroys data on the node's disks. */
   readonly erases?: true;
   readonly says: string;
 };
 
-/** A step is one or more acts in order. Each is one activity, so a crash loses at most one. */
+/** Each act is one activity, so a crash loses at most one. */
 export const acts = {
   verify: { effect: 'read', says: 'read power, boot mode and identity' },
   power_on: { effect: 'converge', patience: 'power', says: 'power on' },
@@ -129,5 +129,5 @@ export const acts = {
 
 export type ActName = keyof typeof acts;
 
-/** An act's row with all optional columns in its type. */
+/** Has all optional columns in its type. */
 export const actRow = (act: ActName): ActRow => acts[act];

@@ -1,4 +1,4 @@
-/** The API for the ramdisk: the states that accept its callbacks, and the data that it receives. */
+/** The API for the ramdisk: states that accept its callbacks, and the data that it receives. */
 import { asDocument, type Document } from '../document';
 import type { ProvisionState } from './states';
 
@@ -22,22 +22,21 @@ const statesAcceptingHeartbeats: readonly ProvisionState[] = [
   'service hold',
 ];
 
-/** True if a heartbeat counts in a state; otherwise it is ignored. A waiting run decides what it causes. */
+/** In other states a heartbeat is ignored. */
 export const acceptsHeartbeat = (state: ProvisionState): boolean => statesAcceptingHeartbeats.includes(state);
 
 /** States in which a ramdisk may send its inventory. */
 export const inspectionStates: readonly ProvisionState[] = ['inspecting', 'inspect wait'];
 
-/** Fields of a node in the answer to a lookup. `shownToRamdisk` removes most of their content. */
+/** `shownToRamdisk` removes most of their content. */
 export const lookupFields = ['uuid', 'properties', 'instance_info', 'driver_internal_info'] as const;
 
-// Properties that openstack/ironic-python-agent:ironic_python_agent/hardware.py reads from the node of the lookup.
+// Read by openstack/ironic-python-agent:ironic_python_agent/hardware.py after its lookup.
 const ramdiskProperties: readonly string[] = ['root_device', 'skip_block_devices', 'capabilities', 'cpu_arch'];
 
 /**
- * A node's representation in the answer to a lookup: the properties for selecting and skipping disks. Only a network address
- * authenticates a lookup, so the instance's data is removed. That data travels with the commands that need it, to the holder of the
- * token. An inspection needs no properties.
+ * Shows only properties for selecting and skipping disks, because just a network address authenticates a lookup. The instance's data
+ * travels with commands, to the holder of the token. An inspection needs no properties.
  */
 export const shownToRamdisk = (shown: Document, state: ProvisionState): Document => {
   const needed = inspectionStates.includes(state) ? [] : ramdiskProperties;
@@ -50,7 +49,6 @@ export const shownToRamdisk = (shown: Document, state: ProvisionState): Document
   };
 };
 
-/** Settings of the ramdisk that are the same for every node. */
 export const agentConfig = {
   metrics: {
     backend: 'noop',
@@ -74,7 +72,7 @@ export const agentConfig = {
 /** Minor version from which a lookup returns a token. */
 export const tokenSince = 62;
 
-/** Fields of a heartbeat with their minor versions. An older request with one of them gets 400. */
+/** By minor version. An older request with one of them gets 400. */
 export const heartbeatFields = {
   agent_version: 36,
   agent_verify_ca: 68,

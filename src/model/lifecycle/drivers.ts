@@ -1,4 +1,4 @@
-/** Hardware types: the interfaces of each, and the keys of its driver_info. */
+/** Hardware types: their interfaces, and their keys of driver_info. */
 import type { Equipment, InterfaceName, StepDriver } from './step-types';
 
 export type PropertyRow = {
@@ -6,28 +6,28 @@ export type PropertyRow = {
   readonly type: 'string' | 'boolean' | 'integer' | 'boolean or string';
   /** Kept in the secrets table, never shown. */
   readonly secret?: true;
-  /** A URL of an image. If it contains a password, the whole URL is sealed. */
+  /** An image URL. With a password in it, the whole URL is sealed. */
   readonly url?: true;
   readonly oneOf?: readonly string[];
   readonly says: string;
 };
 
 export type DriverRow = {
-  /** Enabled implementations per interface; the first is the default. */
+  /** The first implementation is the default. */
   readonly interfaces: Readonly<Record<InterfaceName, readonly string[]>>;
   readonly properties: Readonly<Record<string, PropertyRow>>;
-  /** The driver_info key of the BMC's address. Workers connect only there. */
+  /** Key of the BMC's address. Workers connect only there. */
   readonly addressKey: string | null;
   /** The driver that does its work: itself, or the one with the protocol of a vendor's BMC. */
   readonly speaks: StepDriver;
-  /** Its own names for keys of driver_info of the driver that it speaks. */
+  /** Its own names for keys of the spoken driver. */
   readonly keys?: Readonly<Record<string, string>>;
 };
 
-/** Network boot, in Ironic's order of preference. */
+/** In Ironic's order of preference. */
 const networkBoot = ['ipxe', 'pxe', 'http-ipxe', 'http'] as const;
 
-// Source of the ramdisk, for interfaces that insert it as virtual media.
+// For interfaces that insert the ramdisk as virtual media.
 const ramdiskProperties = {
   deploy_iso: {
     required: false,
@@ -38,7 +38,7 @@ const ramdiskProperties = {
   rescue_iso: { required: false, type: 'string', url: true, says: 'The same for rescue; deploy_iso when absent.' },
 } as const satisfies Record<string, PropertyRow>;
 
-// For any hardware: the node's place among other nodes.
+// The node's place among other nodes.
 const placeProperties = {
   has_dedicated_power_supply: {
     required: false,
@@ -47,7 +47,7 @@ const placeProperties = {
   },
 } as const satisfies Record<string, PropertyRow>;
 
-// Keys of Ironic's former ilo hardware types. Their BMCs speak Redfish (iLO 4 from firmware 2.30).
+// Keys of Ironic's former ilo hardware types, which speak Redfish (iLO 4 from firmware 2.30).
 const iloKeys = {
   ilo_address: 'redfish_address',
   ilo_username: 'redfish_username',
@@ -99,7 +99,7 @@ const iloProperties = {
   ilo_verify_ca: redfishProperties.redfish_verify_ca,
 } as const satisfies Record<string, PropertyRow>;
 
-/** A hardware type for iLO, with `own` as the name of its interfaces. */
+/** @param own the name of its interfaces */
 const iloRow = (own: 'ilo' | 'ilo5', raid: readonly string[]) =>
   ({
     addressKey: 'ilo_address',
@@ -292,31 +292,29 @@ export type DriverName = keyof typeof drivers;
 
 export const driverNames = Object.keys(drivers) as DriverName[];
 
-/** True for a driver of this release. */
 export const isDriver = (text: string): text is DriverName => Object.hasOwn(drivers, text);
 
-/** A driver's row with all properties in their general types. */
+/** Has all properties in their general types. */
 export const driverRow = (driver: DriverName): DriverRow => drivers[driver];
 
-/** The driver that does the work of a hardware type; undefined if this release does not have it. */
 export const speaksOf = (driver: string): StepDriver | undefined =>
   isDriver(driver) ? drivers[driver].speaks : undefined;
 
-/** A driver's own name for a key of the driver that it speaks: `ilo_verify_ca` for `redfish_verify_ca`. */
+/** `ilo_verify_ca` for `redfish_verify_ca`. */
 export const ownKey = (driver: DriverName, key: string): string =>
   Object.entries(driverRow(driver).keys ?? {}).find(([, meant]) => meant === key)?.[0] ?? key;
 
-/** The implementation of a node's interface: its own choice, or the default of its driver; `no-<name>` without a driver. */
+/** The node's choice, or the driver's default; `no-<name>` without a driver. */
 export const interfaceOf = (node: Equipment, name: InterfaceName): string =>
   node[`${name}_interface`] ??
   (isDriver(node.driver) ? driverRow(node.driver).interfaces[name][0] : undefined) ??
   `no-${name}`;
 
-/** Values of driver_info under the keys of the spoken driver; only those with a different name. */
+/** Only keys with a different name in the spoken driver. */
 export const withDriverKeys = (driver: DriverName, info: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(driverRow(driver).keys ?? {}).map(([own, key]) => [key, info[own]]));
 
-/** Vendors' names of implementations, and the implementation of each. */
+/** Vendors' names of implementations. */
 const sameAs: ReadonlyMap<string, string> = new Map([
   ['idrac-redfish', 'redfish'],
   ['ilo', 'redfish'],
@@ -327,20 +325,19 @@ const sameAs: ReadonlyMap<string, string> = new Map([
   ['ilo-pxe', 'pxe'],
 ]);
 
-/** The implementation that does the work of a node's interface: `redfish` for `idrac-redfish`. */
+/** `redfish` for `idrac-redfish`. */
 export const workerOf = (node: Equipment, name: InterfaceName): string => {
   const implementation = interfaceOf(node, name);
   return sameAs.get(implementation) ?? implementation;
 };
 
 type BootRow = {
-  /** The source of the ramdisk's image: a virtual drive, the firmware's HTTP client, a boot server, nowhere. */
+  /** A virtual drive, the firmware's HTTP client, a boot server, nowhere. */
   readonly from: 'media' | 'url' | 'network' | 'nowhere';
-  /** The boot device to set at the BMC. */
   readonly device: 'cdrom' | 'uefihttp' | 'pxe' | null;
 };
 
-/** Boot interfaces by implementation. Those from the network need DHCP, and use the boot service or an operator's server. */
+/** Boot from the network needs DHCP, and the boot service or an operator's server. */
 const bootInterfaces: Readonly<Record<string, BootRow>> = {
   'redfish-virtual-media': { from: 'media', device: 'cdrom' },
   'redfish-https': { from: 'url', device: 'uefihttp' },
@@ -351,7 +348,7 @@ const bootInterfaces: Readonly<Record<string, BootRow>> = {
   fake: { from: 'nowhere', device: null },
 };
 
-/** The way in which a node boots its ramdisk. IPMI cannot request UEFI HTTP boot: the firmware then chooses among its network boots. */
+/** IPMI cannot request UEFI HTTP boot: the firmware then chooses among its network boots. */
 export const bootRow = (node: Equipment): BootRow => {
   const row = bootInterfaces[workerOf(node, 'boot')] ?? bootInterfaces.pxe!;
   return row.device === 'uefihttp' && speaksOf(node.driver) === 'ipmi' ? { ...row, device: 'pxe' } : row;
@@ -359,7 +356,7 @@ export const bootRow = (node: Equipment): BootRow => {
 
 type DeployRow = { readonly ramdisk: boolean; readonly says: string };
 
-/** Deploy interfaces. `ramdisk` is true if they boot the ramdisk, for cleaning and servicing too. */
+/** `ramdisk`: it boots the ramdisk, for cleaning and servicing too. */
 const deployInterfaces: Readonly<Record<string, DeployRow>> = {
   direct: { ramdisk: true, says: 'The ramdisk writes the image to the disk.' },
   'custom-agent': {
@@ -371,6 +368,5 @@ const deployInterfaces: Readonly<Record<string, DeployRow>> = {
   fake: { ramdisk: false, says: 'Pretends.' },
 };
 
-/** True if the node runs the ramdisk for its steps. */
 export const bootsRamdisk = (node: Equipment): boolean =>
   deployInterfaces[interfaceOf(node, 'deploy')]?.ramdisk ?? false;

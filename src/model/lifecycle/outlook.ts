@@ -1,22 +1,22 @@
-/** The effects of a plan on its node, step by step: power cycles, erased disks, duration. Pure. */
+/** Effects of a plan on its node: power cycles, erased disks, duration. Pure. */
 import type { Plan } from './plan-parts';
 import type { PlannedStep } from './step-types';
 import { actRow, nameOf, steps } from './steps';
 
-/** Past durations of one step on nodes of the same vendor and model, in milliseconds. */
+/** Milliseconds, on nodes of the same vendor and model. */
 export type StepDuration = { readonly expected_ms: number; readonly p95_ms: number };
 
 export type StepOutlook = {
-  /** Power-offs and restarts at most, without those that the ramdisk does itself. */
+  /** At most, without restarts by the ramdisk itself. */
   readonly power_cycles: number;
-  /** True if data on the node's disks is destroyed; null if only the ramdisk or the BMC can determine it. */
+  /** Null if only the ramdisk or the BMC can determine it. */
   readonly erases: boolean | null;
 };
 
 const erasing: readonly string[] = steps.filter(({ erases }) => erases).map(nameOf);
 const catalogued: readonly string[] = steps.map(nameOf);
 
-// The effect of raw bytes is unknown, and so is that of a step that only the node's ramdisk has.
+// Raw bytes and a ramdisk's own steps may do anything.
 const unknowable = (step: PlannedStep): boolean =>
   step.acts.some(({ act }) => act === 'send_raw' || (act === 'agent_step' && !catalogued.includes(nameOf(step))));
 
@@ -34,7 +34,7 @@ export const stepOutlook = (step: PlannedStep): StepOutlook => ({
 const anyTrue = (found: readonly (boolean | null)[]): boolean | null =>
   found.includes(true) ? true : found.includes(null) ? null : false;
 
-/** The effects of a whole plan. In automated cleaning the ramdisk has its own list, which erases by default. */
+/** In automated cleaning the ramdisk has its own list, which erases by default. */
 export const planOutlook = ({ steps: planned, joins }: Plan): StepOutlook => {
   const each = planned.map(stepOutlook);
   return {
@@ -43,7 +43,7 @@ export const planOutlook = ({ steps: planned, joins }: Plan): StepOutlook => {
   };
 };
 
-/** Sum over all steps; null if one has no past durations. */
+/** Null if one step has no past durations. */
 export const totalDuration = (durations: readonly (StepDuration | undefined)[]): StepDuration | null => {
   let [expected_ms, p95_ms] = [0, 0];
   for (const one of durations) {

@@ -8,7 +8,7 @@ import type { ActName } from './steps';
 
 export const byMedia = (node: PlannedNode): boolean => bootRow(node).from === 'media';
 
-/** The image that a node boots from for a purpose. Throws DriverInfoInvalid if none is on record. */
+/** Throws DriverInfoInvalid if no image is on record. */
 const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
   const found = keys.map((key) => node.driver_info[key]).find((value) => value !== undefined && value !== null);
   if (found !== undefined) return found;
@@ -26,16 +26,13 @@ const fromMedia = (image_url: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
   args: { image_url, device_type: 'cdrom', boot_device: 'cdrom', persistent: false },
 });
 
-/** Boots a node one time from a device; from `image_url` if the firmware fetches the image. */
+/** One boot; the firmware fetches `image_url`. */
 const fromDevice = (boot_device: string | null, image_url?: unknown): Pick<PlanRow, 'acts' | 'args'> => ({
   acts: ['power_off', 'set_boot_device', 'power_on'],
   args: { boot_device, persistent: false, ...(image_url !== undefined && { image_url }) },
 });
 
-/**
- * The ramdisk record that a node loads by the network. Undefined if it boots from an operator's server: the node names files or a URL
- * for that, or there is no record.
- */
+/** The ramdisk record for network boot. Undefined for a boot from an operator's server, or without a record. */
 const loadedByNetwork = (
   { driver_info, default_ramdisk }: PlannedNode,
   keys: readonly string[],
@@ -46,7 +43,7 @@ const loadedByNetwork = (
   return ofOperator || default_ramdisk === undefined ? undefined : ramdiskReference(default_ramdisk);
 };
 
-/** The source of a node's ramdisk: a record, the installation's default, or the operator's own files; null for none. */
+/** A record, the installation's default, or the operator's own files; null for none. */
 export const ramdiskSourceOf = (
   node: Pick<PlannedNode, 'driver_info'> & Equipment,
 ): { readonly record: string } | 'installation' | 'operator' | null => {
@@ -59,13 +56,12 @@ export const ramdiskSourceOf = (
   return files.some((file) => file !== undefined && file !== null) ? 'operator' : 'installation';
 };
 
-/** Boots a node by the network: the boot service sends a ramdisk record, or the operator's server sends its own files. */
+/** The boot service sends a ramdisk record, or the operator's server its own files. */
 const fromNetwork = (boot_device: string | null, network_image?: string): Pick<PlanRow, 'acts' | 'args'> => {
   const { acts, args } = fromDevice(boot_device);
   return { acts, args: { ...args, ...(network_image !== undefined && { network_image }) } };
 };
 
-/** Boots a node from an image in the way of its boot interface. */
 export const fromImage = (node: PlannedNode, image_url: () => unknown): Pick<PlanRow, 'acts' | 'args'> => {
   const { from, device } = bootRow(node);
   switch (from) {
@@ -117,7 +113,7 @@ export const removeRamdisk = (node: PlannedNode, step = 'remove_ramdisk'): Plann
     args: { device_type: 'cdrom' },
     hidden: true,
   });
-/** Empties the drive in a separate step, so that an unreachable power state cannot keep the disc in it. */
+/** A separate step, so that an unreachable power state cannot keep the disc in the drive. */
 export const emptied = (node: PlannedNode): readonly PlannedStep[] =>
   byMedia(node)
     ? [

@@ -1,4 +1,4 @@
-/** Deployments: the steps of each deploy interface, joined or replaced by a caller's steps. */
+/** Deployments: the steps of each deploy interface, joined or replaced by a caller's. */
 import { raise } from '../errors';
 import { interfaceOf } from './drivers';
 import { diskActs, fromImage, listSteps, removeRamdisk, toDisk, toRamdisk } from './plan-boot';
@@ -7,7 +7,6 @@ import { planSteps } from './plan-steps';
 import type { GivenStep, PlannedStep } from './step-types';
 import { byPriority, nameOf } from './steps';
 
-// The own steps of each deploy interface, by name.
 const deployOwn: Readonly<Record<string, readonly string[]>> = {
   direct: ['deploy', 'write_image', 'prepare_instance_boot', 'tear_down_agent', 'boot_instance'],
   'custom-agent': ['deploy', 'tear_down_agent', 'boot_instance'],
@@ -16,7 +15,7 @@ const deployOwn: Readonly<Record<string, readonly string[]>> = {
   fake: ['deploy'],
 };
 
-// Priorities as in openstack/ironic:ironic/drivers/modules/agent.py. The priority of a caller's step puts it before or after these.
+// Priorities as in openstack/ironic:ironic/drivers/modules/agent.py; they order a caller's steps among these.
 const agentSteps = (node: PlannedNode, writing: readonly PlanRow[]): readonly PlanRow[] => [
   { interface: 'deploy', step: 'deploy', ...toRamdisk(node), awaits: 'heartbeat', priority: 100, abortable: true },
   ...writing,
@@ -37,7 +36,7 @@ const deployRows: Readonly<Record<string, (node: PlannedNode) => readonly PlanRo
       { interface: 'deploy', step: 'write_image', acts: ['agent_write_image'], priority: 80, abortable: true },
       { interface: 'deploy', step: 'prepare_instance_boot', acts: ['agent_install_bootloader'], priority: 60 },
     ]),
-  // The disk is written by the deployment's own steps, which run in the ramdisk.
+  // The deployment's own steps write the disk, in the ramdisk.
   'custom-agent': (node) => agentSteps(node, []),
   ramdisk: (node) => [
     {
@@ -51,7 +50,7 @@ const deployRows: Readonly<Record<string, (node: PlannedNode) => readonly PlanRo
   fake: () => [{ interface: 'deploy', step: 'deploy', acts: ['power_on'], priority: 100 }],
 };
 
-/** The caller's steps of a deployment. They may change only the priority of the driver's own steps. Throws like planSteps. */
+/** They may change only the priority of the driver's own steps. Throws like planSteps. */
 export const planDeploySteps = (
   given: readonly (GivenStep & { readonly priority?: number })[],
   node: PlannedNode,
@@ -70,7 +69,7 @@ export const planDeploySteps = (
 const deployNames = (node: PlannedNode): string[] =>
   (deployOwn[interfaceOf(node, 'deploy')] ?? []).map((step) => `deploy.${step}`);
 
-/** The caller's steps replace the driver's of the same name, and priority 0 removes one. The core step cannot move. */
+/** A caller's step replaces the driver's of the same name, and priority 0 removes it. The core step cannot move. */
 export const deploying = ({ node, steps }: PlanWanted): Plan => {
   const own = (deployRows[interfaceOf(node, 'deploy')] ?? deployRows.noop!)(node).map(planned);
   const asked = new Map(steps.map((step) => [nameOf(step), step]));

@@ -1,28 +1,25 @@
-/** Parts of plans: rows, planned steps with their numbers, and whole plans. */
+/** Parts of plans: rows, numbered steps, and whole plans. */
 import { raise } from '../errors';
 import type { Event } from './states';
 import type { Awaited, Equipment, Joins, PlannedStep, StepInterface, Tidying } from './step-types';
 import { type ActName, actRow, maxSteps, planActs } from './steps';
 
-/** The fields of a node that a plan needs. */
 export type PlannedNode = Equipment & {
   readonly uuid: string;
   readonly name: string | null;
   readonly driver_info: Readonly<Record<string, unknown>>;
   readonly instance_info: Readonly<Record<string, unknown>>;
-  /** The ramdisk record for a node that names no image. */
+  /** For a node that names no image. */
   readonly default_ramdisk?: string;
   readonly automated_clean?: boolean | null;
   readonly retired?: boolean;
 };
 
-/** The plan of a run: its steps, the boot of a lost ramdisk, and the tidying steps of an early end. */
 export type Plan = {
   readonly steps: readonly PlannedStep[];
-  /** The step that boots the ramdisk. It is repeated after steps that restart the node. */
+  /** Repeated after steps that restart the node. */
   readonly boot?: PlannedStep;
   readonly tidy?: Tidying;
-  /** The way in which the ramdisk's reported steps join the plan. */
   readonly joins?: Joins;
 };
 export type PlanRow = {
@@ -53,7 +50,7 @@ export const planned = (row: PlanRow): PlannedStep => ({
   ...(row.priority !== undefined && { priority: row.priority }),
 });
 
-/** Numbers the steps. Throws InvalidSteps if a run would be too long. */
+/** Throws InvalidSteps if a run would be too long. */
 export const numbered = (steps: readonly PlannedStep[], from = 0): PlannedStep[] => {
   if (from + steps.length > 2 * maxSteps)
     raise('InvalidSteps', { reason: `A run has at most ${2 * maxSteps} steps, those of the ramdisk included.` });
@@ -76,10 +73,10 @@ export const plan = (steps: readonly PlannedStep[], rest: Omit<Plan, 'steps' | '
 
 export type PlanWanted = {
   readonly node: PlannedNode;
-  /** The caller's steps, checked. */
+  /** Already checked. */
   readonly steps: readonly PlannedStep[];
-  /** True if the caller gave no steps, which selects the node's own list. */
+  /** True without steps from the caller, which selects the node's own list. */
   readonly automatic: boolean;
-  /** Arguments of the deployment's or rescue's request. */
+  /** Arguments of a deployment or rescue. */
   readonly args: Readonly<Record<string, unknown>>;
 };

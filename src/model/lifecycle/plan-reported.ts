@@ -1,10 +1,9 @@
-/** Completes a plan after the ramdisk has reported its own steps. */
+/** Completes a plan after the ramdisk's report of its own steps. */
 import { raise } from '../errors';
 import { numbered } from './plan-parts';
 import type { Joins, PlannedStep, ReportedStep, StepInterface } from './step-types';
 import { byPriority, nameOf, planActs } from './steps';
 
-/** A step of the ramdisk's own list. */
 const asReported = (step: Omit<ReportedStep, 'argsinfo'>): PlannedStep => ({
   index: 0,
   interface: step.interface as StepInterface,
@@ -18,7 +17,7 @@ const asReported = (step: Omit<ReportedStep, 'argsinfo'>): PlannedStep => ({
 });
 
 /**
- * The rest of a plan after the ramdisk's report: with its steps added, or checked against them.
+ * Adds the ramdisk's steps, or checks the plan against them.
  * @param rest the remaining steps
  * @param from index of the first of them
  * Throws InvalidSteps with the steps that the ramdisk does not have.

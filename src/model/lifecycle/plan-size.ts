@@ -1,14 +1,13 @@
-/** The size limit of a run: Temporal keeps its input in the history and passes it to every act. Pure. */
+/** Size limit of a run: Temporal keeps its input in the history and passes it to every act. Pure. */
 import { raise } from '../errors';
 import type { Plan } from './plan-parts';
 
-/** Bytes of one run. All 600 settings of a BIOS take 40 KiB. */
+/** All 600 settings of a BIOS take 40 KiB. */
 export const maxPlanBytes = 64 * 1024;
 
-/** Bytes of a value's JSON text in UTF-8. */
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
-/** Throws InvalidSteps for a plan of too many bytes. */
+/** Throws InvalidSteps. */
 export const requirePlanSize = (plan: Plan): void => {
   const bytes = jsonBytes(plan);
   if (bytes > maxPlanBytes)
@@ -17,11 +16,11 @@ export const requirePlanSize = (plan: Plan): void => {
     });
 };
 
-/** Counts the arguments of a run before they are built. A value used many times, or for many nodes, is so refused before it is copied. */
+/** Counts arguments before they are built, so that a value with many uses is refused before it is copied. */
 export class PlanRoom {
   private bytes = 0;
 
-  /** Throws InvalidSteps if the total is above the limit of a run. */
+  /** Throws InvalidSteps above the limit. */
   take(bytes: number): void {
     this.bytes += bytes;
     if (this.bytes > maxPlanBytes)

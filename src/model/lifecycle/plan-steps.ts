@@ -60,7 +60,7 @@ const isSetting = (item: unknown): boolean =>
   Object.keys(item).every((key) => key === 'name' || key === 'value') &&
   ['string', 'number', 'boolean'].includes(typeof (item as { value?: unknown }).value);
 
-/** Refuses unknown, missing and ill-typed arguments. Throws InvalidStepArgs with the step, the argument and the given value. */
+/** Throws InvalidStepArgs for unknown, missing and ill-typed arguments. */
 export const checkArgs = (
   name: string,
   rows: Readonly<Record<string, ArgRow>>,
@@ -80,15 +80,15 @@ export const checkArgs = (
   }
 };
 
-/** Makes one check. It may catch the refusal and return undefined. */
+/** It may catch the refusal and return undefined. */
 export type Attempt = <T>(check: () => T) => T | undefined;
 
 const throwFirst: Attempt = (check) => check();
 
 /**
- * Resolves a caller's list for one verb and driver: ordered by `order`, then position; reserved steps are kept. Throws InvalidSteps,
- * InvalidStepArgs, RamdiskNeeded or DriverUnsupported, always with the step's name.
- * @param attempt plans each step; if it catches a refusal, that step is left out and the others keep their index
+ * Ordered by `order`, then position; reserved steps are kept. Throws InvalidSteps, InvalidStepArgs, RamdiskNeeded or DriverUnsupported,
+ * always with the step's name.
+ * @param attempt if it catches a refusal, that step is left out and the others keep their index
  */
 export const planSteps = (
   given: readonly GivenStep[],
@@ -142,7 +142,7 @@ const findStep = (step: GivenStep, verb: StepVerb, node: Equipment): StepRow => 
   return lacking(step, node);
 };
 
-/** Throws the reason why a node does not offer a step: its interface, its deploy interface, or an unknown step. */
+/** Names the cause: the interface, the deploy interface, or an unknown step. */
 const lacking = (step: GivenStep, node: Equipment): never => {
   const driver = speaksOf(node.driver);
   const known = steps.filter((row) => nameOf(row) === nameOf(step) && driver && row.drivers.includes(driver));

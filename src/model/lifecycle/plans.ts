@@ -1,4 +1,4 @@
-/** The plan of each kind of run: steps before and after the caller's, and tidying steps of an early end. */
+/** Plans of each kind of run: steps before and after the caller's, and tidying steps of an early end. */
 import { bootsRamdisk, interfaceOf } from './drivers';
 import { backToInstance, bootRamdisk, byMedia, eject, emptied, listSteps, removeRamdisk, toRamdisk } from './plan-boot';
 import { deploying } from './plan-deploy';
@@ -39,7 +39,7 @@ const tearingDown = (wanted: PlanWanted): Plan => {
   const clean = cleaning(wanted);
   const [first, ...more] = clean.steps;
   const after = first ? [{ ...first, event: 'clean' as const }, ...more] : [];
-  // Always removes the disc of the instance or the ramdisk, because the next boot would be from it.
+  // The disc must always leave the drive, because the next boot would be from it.
   const away = [...(clean.tidy ? [removeRamdisk(node)] : []), ...emptied(node)];
   const tidy = { failed: away, aborted: away, ...(byMedia(node) && { unbooted: emptied(node) }) };
   return plan([down, ...after], { ...((clean.tidy || byMedia(node)) && { tidy }), joins: clean.joins });
@@ -97,10 +97,10 @@ const plans: Readonly<Record<RunKind, (wanted: PlanWanted) => Plan>> = {
   call: given,
 };
 
-/** The whole plan of a run. Throws DriverInfoInvalid, InvalidSteps. */
+/** Throws DriverInfoInvalid, InvalidSteps. */
 export const planFor = (story: RunKind, wanted: PlanWanted): Plan => plans[story](wanted);
 
-/** The automatic list of a node; empty if its cleaning is switched off. */
+/** Empty if the node's cleaning is switched off. */
 export const automaticPlan = (node: PlannedNode): readonly PlannedStep[] => {
   const listed: readonly GivenStep[] = automaticSteps(node);
   return planSteps(listed, 'clean', node);

@@ -46,7 +46,6 @@ const diskFault = (disk: unknown, index: number): string | undefined => {
   return undefined;
 };
 
-/** The fault of a RAID configuration; undefined if valid. */
 export const raidFault = (value: unknown): string | undefined => {
   const disks = (value as { logical_disks?: unknown } | null)?.logical_disks;
   if (typeof value !== 'object' || value === null || !Array.isArray(disks)) return 'must hold logical_disks, a list';

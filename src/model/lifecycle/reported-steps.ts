@@ -1,4 +1,4 @@
-/** Steps outside the catalogue, reported by a node's ramdisk for its hardware managers. */
+/** Steps outside the catalogue, reported by a node's ramdisk. */
 import { bootsRamdisk, speaksOf } from './drivers';
 import {
   type ArgRow,
@@ -9,7 +9,7 @@ import {
   stepVerbs,
 } from './step-types';
 
-// The ramdisk reports names of arguments without types, so any value fits.
+// The ramdisk reports no types, so any value fits.
 const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
   Object.fromEntries(
     Object.entries(step.argsinfo ?? {}).map(([name, info]) => [
@@ -18,7 +18,7 @@ const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
     ]),
   );
 
-/** The steps that a node's ramdisk reported; none if the node does not boot it. */
+/** None if the node does not boot the ramdisk. */
 export const reportedSteps = (node: Equipment): StepRow[] => {
   const driver = speaksOf(node.driver);
   return driver && bootsRamdisk(node)

@@ -1,17 +1,16 @@
-/** The provision state machine as data: states, transitions, and pure functions on them. */
+/** The provision state machine as data, with pure functions on it. */
 
-/** A state's behaviour without a request: it stays, it changes, it has failed, or it is on hold. */
 type StateKind = 'stable' | 'transient' | 'failure' | 'hold';
 
 type StateRow = {
   readonly kind: StateKind;
-  /** Default target of a run in this state; null for a final state. A run may have a different target. */
+  /** Default target of a run; null for a final state. A run may have a different one. */
   readonly target: string | null;
-  /** True if PATCH is allowed while a target state is set. */
+  /** PATCH is allowed while a target state is set. */
   readonly patch: boolean;
-  /** True if the node may be deleted outside maintenance. */
+  /** Deletion is allowed outside maintenance. */
   readonly delete: boolean;
-  /** True if a booted agent may look the node up. */
+  /** A booted agent may look the node up. */
   readonly lookup: boolean;
 };
 
@@ -51,7 +50,7 @@ export const states = {
 
 export type ProvisionState = keyof typeof states;
 
-/** The API's field for the step that a node runs, and the states that show it. */
+/** Field of the running step, and the states that show it. */
 export const stepFields = {
   clean_step: ['cleaning', 'clean wait', 'clean hold', 'clean failed'],
   deploy_step: ['deploying', 'wait call-back', 'deploy hold'],
@@ -180,32 +179,32 @@ export const transitions = [
 
 const reached = new Map<string, ProvisionState>(transitions.map(({ from, on, to }) => [`${from}\n${on}`, to]));
 
-/** The state after an event; undefined without a transition. */
+/** Undefined without a transition. */
 export const next = (from: ProvisionState, on: Event): ProvisionState | undefined => reached.get(`${from}\n${on}`);
 
-/** Data that a node loses in a transition: after any tear-down, even a failed one, the instance is gone. */
+/** After any tear-down, even a failed one, the instance is gone. */
 export const forgets = (from: ProvisionState, to: ProvisionState): 'instance' | null =>
   from === 'deleting' && to !== 'deleting' ? 'instance' : null;
 
-/** The fault of a run that failed into a state; other failures of the same run leave none. */
+/** Only a run that failed into one of these states leaves a fault. */
 export const faultStates: Readonly<Partial<Record<ProvisionState, Fault>>> = {
   'clean failed': 'clean failure',
   'service failed': 'service failure',
 };
 
-/** States in which a failed node waits for an operator's decision. */
+/** The node waits for an operator's decision. */
 export const failedStates: readonly ProvisionState[] = [
   'error',
   ...(Object.keys(states) as ProvisionState[]).filter((state) => states[state].kind === 'failure'),
 ];
 
-/** Every state that allows an event, in table order. */
+/** In table order. */
 export const statesBefore = (on: Event): ProvisionState[] =>
   transitions.filter((row) => row.on === on).map((row) => row.from);
 
 export type PowerState = 'power on' | 'power off' | 'error';
 
-/** Power requests. `ends` is the awaited state, shown as the target during the run. */
+/** `ends` is the awaited state, shown as the target during the run. */
 export const powerTargets = {
   'power on': { since: 1, ends: 'power on', acts: ['power_on'], soft: false },
   'power off': { since: 1, ends: 'power off', acts: ['power_off'], soft: false },
@@ -216,13 +215,13 @@ export const powerTargets = {
 
 export type PowerTarget = keyof typeof powerTargets;
 
-/** States that refuse power requests, because a run of steps controls the power. */
+/** A run of steps controls the power here. */
 export const powerRefusedIn: readonly ProvisionState[] = ['cleaning', 'clean wait'];
 
-/** States that power sync skips; openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
+/** openstack/ironic:ironic/conductor/manager.py SYNC_EXCLUDED_STATES. */
 export const powerSyncSkips: readonly ProvisionState[] = ['wait call-back', 'clean wait', 'enroll', 'adopt failed'];
 
-/** Ironic's faults, and one of Temper's: two ramdisks answered for one node. */
+/** Ironic's, and one of Temper's: two ramdisks answered for one node. */
 export const faults = [
   'power failure',
   'clean failure',
@@ -232,7 +231,7 @@ export const faults = [
 ] as const;
 export type Fault = (typeof faults)[number];
 
-/** States in which a node's interfaces or resource class may change outside maintenance. */
+/** Outside maintenance, for interfaces and the resource class. */
 export const interfaceChangeAllowedIn: readonly ProvisionState[] = [
   'enroll',
   'inspecting',
@@ -241,5 +240,4 @@ export const interfaceChangeAllowedIn: readonly ProvisionState[] = [
   'available',
 ];
 
-/** States in which a node may become protected. */
 export const protectedAllowedIn: readonly ProvisionState[] = ['active', 'rescue'];

@@ -1,4 +1,4 @@
-/** The catalogue of steps that run in the ramdisk, as its generic hardware manager offers them. */
+/** The catalogue of steps in the ramdisk. */
 import { type ArgRow, type StepDriver, type StepRow, type StepVerb, stepVerbs } from './step-types';
 
 const every: readonly StepDriver[] = ['redfish', 'ipmi', 'fake-hardware'];

@@ -17,10 +17,9 @@ import { outOfBandSteps } from './steps-out-of-band';
 
 export { type ActName, actRow, acts, type Effect, type Patience } from './acts';
 export { bootDevices, bootModes, indicatorComponents, indicatorStates, mediaTypes } from './steps-out-of-band';
-/** The whole catalogue. */
 export const steps: readonly StepRow[] = [...outOfBandSteps, ...inBandSteps];
 
-/** Steps with reserved names, allowed on any interface. The workflow itself does the waiting ones. */
+/** Allowed on any interface. The workflow itself does the waiting ones. */
 export const reservedSteps = {
   power_on: { acts: ['power_on'], waits: null, args: {}, says: 'Power the node on.' },
   power_off: { acts: ['power_off'], waits: null, args: {}, says: 'Power the node off.' },
@@ -46,10 +45,9 @@ export const reservedSteps = {
 
 export type ReservedStep = keyof typeof reservedSteps;
 export const isReserved = (step: string): step is ReservedStep => Object.hasOwn(reservedSteps, step);
-/** Steps in one run at most. The limit keeps a run's history far below Temporal's limits. */
+/** Keeps a run's history far below Temporal's limits. */
 export const maxSteps = 100;
 
-/** A step's name in texts, policy rules and summaries. */
 export const nameOf = (step: { interface: string; step: string }): string => `${step.interface}.${step.step}`;
 
 const offers = (row: StepRow, node: Equipment): boolean => {
@@ -62,7 +60,7 @@ const offers = (row: StepRow, node: Equipment): boolean => {
 // A ramdisk may report interfaces that no list of steps accepts.
 const carried: readonly string[] = stepInterfaces;
 
-/** The steps that a node offers: those of the catalogue, then those of its own ramdisk. None with an unknown driver. */
+/** The catalogue's steps, then those of the node's ramdisk. None with an unknown driver. */
 export const stepsOf = (node: Equipment): StepRow[] => {
   const known = steps.filter((row) => offers(row, node));
   const names = new Set(known.map(nameOf));
@@ -70,7 +68,7 @@ export const stepsOf = (node: Equipment): StepRow[] => {
   return [...known, ...own];
 };
 
-/** The order of interfaces at equal priority; openstack/ironic:ironic/conductor/steps.py. */
+/** At equal priority; openstack/ironic:ironic/conductor/steps.py. */
 const interfaceRank: Readonly<Record<StepInterface, number>> = {
   vendor: 7,
   power: 6,
@@ -89,7 +87,7 @@ export const byPriority = <Step extends { priority?: number; interface: StepInte
     (a, b) => (b.priority ?? 0) - (a.priority ?? 0) || interfaceRank[b.interface] - interfaceRank[a.interface],
   );
 
-/** A node's steps of automated cleaning. Those of the ramdisk follow when it runs and reports its own priorities. */
+/** The ramdisk reports its own steps and priorities later. */
 export const automaticSteps = (node: Equipment): GivenStep[] =>
   byPriority(stepsOf(node).filter((row) => row.priority > 0 && row.verbs.includes('clean') && !row.ramdisk)).map(
     (row) => ({ interface: row.interface, step: row.step }),
@@ -98,7 +96,7 @@ export const automaticSteps = (node: Equipment): GivenStep[] =>
 export const planActs = (names: readonly ActName[]): PlannedStep['acts'] =>
   names.map((act) => ({ act, effect: acts[act].effect }));
 
-/** The step of a run without steps from its caller: one read of the BMC. */
+/** For a run without steps from its caller: one read of the BMC. */
 export const lookStep: PlannedStep = {
   index: 0,
   interface: 'management',
@@ -110,7 +108,6 @@ export const lookStep: PlannedStep = {
   parks: false,
 };
 
-/** The one step of a power request. */
 export const powerSteps = (target: PowerTarget): PlannedStep[] => [
   {
     index: 0,

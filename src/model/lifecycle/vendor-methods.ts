@@ -1,4 +1,4 @@
-/** Vendor methods of `vendor_passthru`, and the acts that do them. */
+/** Methods of `vendor_passthru`, and the acts that do them. */
 import type { ActName } from './acts';
 import { workerOf } from './drivers';
 import type { Equipment } from './step-types';
@@ -9,16 +9,14 @@ export type VendorMethodRow = {
   /** The answer does not wait for its end. */
   readonly async: boolean;
   readonly act: ActName;
-  /** For operators, with its arguments. */
   readonly description: string;
 };
 
-/** Methods by name. */
 export type VendorMethods = Readonly<Record<string, VendorMethodRow>>;
 
 const subscription = 'the id that the BMC gave the subscription';
 
-// Names, verbs and arguments: openstack/ironic:ironic/drivers/modules/redfish/vendor.py. Clients make event subscriptions with them.
+// openstack/ironic:ironic/drivers/modules/redfish/vendor.py. Clients make event subscriptions with them.
 const redfishMethods = {
   create_subscription: {
     http_methods: ['POST'],
@@ -55,22 +53,16 @@ const redfishMethods = {
 
 export type VendorMethod = keyof typeof redfishMethods;
 
-/**
- * By implementation of the vendor interface; others have no methods. Sending raw bytes is a step instead, because it needs its policy
- * rule.
- */
+/** By implementation of the vendor interface. Raw bytes are a step instead, which has a policy rule. */
 const methodsOf: Readonly<Record<string, VendorMethods>> = { redfish: redfishMethods };
 
-/** Methods of a node. */
 export const vendorMethodsOf = (node: Equipment): VendorMethods => methodsOf[workerOf(node, 'vendor')] ?? {};
 
-/** Methods of a driver without a node: none. */
 export const driverMethods: VendorMethods = {};
 
-/** The kind of drive for each name in `eject_vmedia`. */
+/** Kind of drive for each name in `eject_vmedia`. */
 export const ejectedDrives = { cd: 'cdrom', dvd: 'cdrom', usb: 'disk', floppy: 'floppy' } as const;
 
-/** Methods in the API's form. */
 export const shownMethods = (methods: VendorMethods): Record<string, Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(methods).map(([name, { http_methods, async, description }]) => [

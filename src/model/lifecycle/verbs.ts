@@ -1,7 +1,7 @@
-/** The verbs for a node's provision state, one row each, read by the API and by runs. */
+/** Verbs for a node's provision state. */
 import { type Event, type Fault, next, type ProvisionState, states } from './states';
 
-/** The kinds of run, by workflow type. `power` and `call` run beside the provision state and never change it. */
+/** By workflow type. `power` and `call` never change the provision state. */
 export type RunKind =
   | 'verify'
   | 'inspect'
@@ -16,47 +16,41 @@ export type RunKind =
   | 'call';
 
 export type VerbRow = {
-  /** Its event in the state machine. */
   readonly event: Event;
-  /** Minor version from which the API accepts it. */
+  /** Minor version. */
   readonly since: number;
   /** Starts a run, or sends a message to the waiting run (or changes the state at once if the target is stable). */
   readonly does: 'run' | 'message';
-  /** The workflow type of its run. */
   readonly story?: RunKind;
   /** The caller must or may give steps, or the node's automatic list applies; none if the run has its own. */
   readonly steps?: 'given' | 'optional' | 'automatic' | 'none';
-  /** Key of the request that carries the caller's steps. */
+  /** Key of the caller's steps in the request. */
   readonly stepsKey?: 'clean_steps' | 'service_steps' | 'deploy_steps';
-  /** Minor version from which that key is accepted. */
+  /** Minor version. */
   readonly stepsSince?: number;
-  /** True if a runbook may replace the steps. */
+  /** A runbook may replace the steps. */
   readonly runbook?: true;
-  /** Minor version from which a configuration drive is accepted. */
+  /** Minor version. */
   readonly configdriveSince?: number;
-  /** True if it needs a rescue password. */
   readonly rescuePassword?: true;
-  /** Refused on a protected node. */
   readonly protected?: 'refused';
   /** Interface that must not be switched off. */
   readonly needs?: 'inspect' | 'rescue';
-  /** The limit of concurrent runs that it counts for. */
+  /** Limit of concurrent runs that it counts for. */
   readonly counts?: 'clean' | 'deploy';
-  /** Minor version from which `disable_ramdisk` is accepted. */
+  /** Minor version. */
   readonly disableRamdiskSince?: number;
   /** The event of its success. */
   readonly ends?: Event;
-  /** Its target, if different from the state machine's default. */
+  /** If different from the state machine's default. */
   readonly target?: ProvisionState;
-  /** Refused in maintenance. */
   readonly maintenance?: 'refused';
-  /** Refused for a retired node. */
   readonly retired?: 'refused';
   /** The fault of a failed step, which puts the node into maintenance. */
   readonly fault?: Fault;
 };
 
-/** The likely intended verb for a verb in a wrong state: by verb, then by state. */
+/** The likely intended verb: by verb, then by state. */
 const instead: Readonly<Record<string, Readonly<Partial<Record<ProvisionState, string>>>>> = {
   clean: {
     active:
@@ -78,7 +72,6 @@ const instead: Readonly<Record<string, Readonly<Partial<Record<ProvisionState, s
   },
 };
 
-/** A suggestion for the caller; undefined if there is no better verb. */
 export const insteadOf = (verb: string, state: ProvisionState): string | undefined =>
   Object.hasOwn(instead, verb) ? instead[verb]![state] : undefined;
 
@@ -150,7 +143,7 @@ export const verbs = {
   unhold: { event: 'unhold', since: 85, does: 'message' },
   inspect: { event: 'inspect', since: 6, does: 'run', story: 'inspect', steps: 'none', ends: 'done', needs: 'inspect' },
   active: { ...deployment, event: 'deploy', since: 1, configdriveSince: 1 },
-  // Ironic accepts no steps and no configuration drive with this alias, by oversight. Temper does, since the alias means the same.
+  // Ironic accepts no steps and no configuration drive with this alias, by oversight.
   deploy: { ...deployment, event: 'deploy', since: 73, configdriveSince: 73 },
   rebuild: { ...deployment, event: 'rebuild', since: 1, configdriveSince: 35, protected: 'refused' },
   deleted: { ...tearDown, since: 1 },
@@ -179,17 +172,16 @@ export const verbs = {
 
 export type Verb = keyof typeof verbs;
 
-/** True for a verb. */
 export const isVerb = (text: string): text is Verb => Object.hasOwn(verbs, text);
 
-/** A verb's row with all optional columns in its type. */
+/** Has all optional columns in its type. */
 export const verbRow = (verb: Verb): VerbRow => verbs[verb];
 
-// States in which a run waits. Its hold on the node does not block a verb that is legal there.
+// A waiting run does not block a legal verb.
 const waits = (state: ProvisionState): boolean =>
   next(state, 'resume') !== undefined || next(state, 'unhold') !== undefined;
 
-/** True if a node held by a run accepts a verb: a message to that run, or a verb that takes over from a waiting run. */
+/** A held node accepts a message to its run, or a verb that takes over from a waiting run. */
 export const passesLock = ({ event, does }: Pick<VerbRow, 'event' | 'does'>, from: ProvisionState): boolean => {
   const to = next(from, event);
   return to !== undefined && (does === 'message' ? states[to].kind !== 'stable' : waits(from));
