@@ -7,7 +7,7 @@ export type Change =
   | { readonly op: 'remove'; readonly path: string };
 
 /**
- * Characters. Below a longer path the value is replaced as a whole: each change repeats its path, and a key may be as long as a body.
+ * Characters. Below a longer path the value is replaced as a whole. Each change repeats its path, and a key may be as long as a body.
  * The catalogue's deepest path has 60.
  */
 const longestPath = 400;

@@ -1,4 +1,4 @@
-/** Completes a plan after the ramdisk's report of its own steps. */
+/** Completes a plan after the ramdisk has reported its steps. */
 import { raise } from '../errors';
 import { numbered } from './plan-parts';
 import type { Joins, PlannedStep, ReportedStep, StepInterface } from './step-types';

@@ -1,14 +1,13 @@
-/** Allocations: requests for a node of some kind, their fields in the API, and the rules for matching and release. */
+/** Allocations: requests for a node of some kind, with rules for matching and release. */
 
 import { type AllocationUuid, asUuid, isLogicalName, type NodeUuid, type ProjectId } from '../ids';
 import { type ProvisionState, states } from '../lifecycle/states';
 import type { ResourceTable } from './fields';
 
-/** Minor version that introduced allocations. */
 export const allocationsSince = 52;
 /** Minor version from which name and extra can change. */
 export const allocationUpdateSince = 57;
-/** Minor version from which a request can name a node that is already in use. */
+/** Minor version from which a request can name a node in use. */
 export const allocationNodeSince = 58;
 
 const allocationStates = ['allocating', 'active', 'error'] as const;
@@ -73,7 +72,7 @@ export type Allocation = {
   readonly name: string | null;
   readonly resource_class: string | null;
   readonly traits: readonly string[];
-  /** An empty list allows any node. */
+  /** Empty: any node. */
   readonly candidate_nodes: readonly string[];
   readonly state: AllocationState;
   readonly node_uuid: NodeUuid | null;
@@ -84,7 +83,6 @@ export type Allocation = {
   readonly updated_at: Date | null;
 };
 
-/** The requirements for a node. */
 export type AllocationWish = Pick<Allocation, 'resource_class' | 'traits' | 'candidate_nodes' | 'owner'>;
 
 /** True if an allocation of this owner may get the node. */
@@ -93,13 +91,9 @@ export const isOf = (
   node: { readonly owner: ProjectId | null; readonly lessee: ProjectId | null },
 ): boolean => owner === null || node.owner === owner || node.lessee === owner;
 
-/**
- * Numbers of nodes for an error: `available` match everything except traits, `suitable` match all. Both include nodes that a run or
- * allocation holds.
- */
+/** Numbers of nodes, held ones included: `available` match everything except traits, `suitable` match all. */
 export type Shortage = { readonly available: number; readonly suitable: number };
 
-/** The reason why an allocation ended without a node. */
 export const failureText = (uuid: string, wish: AllocationWish, { available, suitable }: Shortage): string => {
   const requested = wish.candidate_nodes.length > 0;
   const which =
@@ -114,7 +108,7 @@ export const failureText = (uuid: string, wish: AllocationWish, { available, sui
   return `Failed to process allocation ${uuid}: ${which}${whose}.`;
 };
 
-/** Tries, and the pause in ms, while other requests hold every suitable node. */
+/** For the case that other requests hold every suitable node; ms. */
 export const reserveTries = 3;
 export const reservePauseMs = 1_000;
 
@@ -124,18 +118,17 @@ type InUse = {
   readonly maintenance: boolean;
 };
 
-/** States in which a tenant's instance runs, so the node must stay with it. */
+/** The node must stay with a tenant's running instance. */
 const instanceRunsIn: readonly ProvisionState[] = ['active', 'rescue'];
 
-/** True if a node can be released from its allocation: no running instance and no transition, or in maintenance. */
+/** True without a running instance and a transition, or in maintenance. */
 export const isReleasable = ({ provision_state, target_provision_state, maintenance }: InUse): boolean =>
   maintenance ||
   !(instanceRunsIn.includes(provision_state) || (target_provision_state !== null && !states[provision_state].patch));
 
-/** States of a node that may get an allocation afterwards. */
 export const backfilledIn: readonly ProvisionState[] = ['active'];
 
-/** The field and the reason why a node in use does not fit an allocation; undefined if it fits. */
+/** The field and the reason if a node in use does not fit. */
 export const backfillFault = (
   wish: AllocationWish,
   node: {

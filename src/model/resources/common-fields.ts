@@ -1,4 +1,4 @@
-/** Rows of the fields that most kinds of resource have. */
+/** Rows of fields that most resources have. */
 import { isMac } from '../ids';
 import type { FieldRow } from './fields';
 
@@ -6,7 +6,7 @@ type More = Partial<FieldRow>;
 
 export const uuidField: FieldRow = { name: 'uuid', type: 'uuid', inList: true, create: 'optional' };
 
-/** A free-form object of the caller. @param patch the rule for its change */
+/** @param patch the rule for its change */
 export const extraField = (patch: string, more: More = {}): FieldRow => ({
   name: 'extra',
   type: 'object',
@@ -16,7 +16,7 @@ export const extraField = (patch: string, more: More = {}): FieldRow => ({
   ...more,
 });
 
-/** An optional text of at most 255 characters. @param patch the rule for its change */
+/** At most 255 characters. @param patch the rule for its change */
 export const optionalText = (name: string, patch: string, more: More = {}): FieldRow => ({
   name,
   type: 'text',
@@ -27,7 +27,7 @@ export const optionalText = (name: string, patch: string, more: More = {}): Fiel
   ...more,
 });
 
-/** A MAC address. @param patch the rule for its change */
+/** @param patch the rule for its change */
 export const macField = (patch: string, more: More): FieldRow => ({
   name: 'address',
   type: 'text',
@@ -38,11 +38,11 @@ export const macField = (patch: string, more: More): FieldRow => ({
   ...more,
 });
 
-/** The physical network of a port or portgroup. @param patch the rule for its change */
+/** @param patch the rule for its change */
 export const physicalNetwork = (patch: string, since: number): FieldRow =>
   optionalText('physical_network', patch, { since, min: 1, max: 64 });
 
-/** Timestamps and links of every row. @param since minor version of the resource */
+/** Timestamps and links. @param since minor version of the resource */
 export const recordFields = (since?: number): readonly FieldRow[] => [
   { name: 'created_at', since, type: 'timestamp' },
   { name: 'updated_at', since, type: 'timestamp' },

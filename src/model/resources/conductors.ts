@@ -1,7 +1,6 @@
-/** Conductors in the API: Temper's BMC workers, by their last heartbeat. */
+/** Conductors in the API: BMC workers, by their last heartbeat. */
 import type { ResourceTable } from './fields';
 
-/** Minor version that introduced conductors. */
 export const conductorsSince = 49;
 
 export const conductorTable: ResourceTable = {

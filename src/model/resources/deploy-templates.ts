@@ -1,4 +1,4 @@
-/** Deploy templates: steps for deployments of instances that request the trait in the template's name. */
+/** Deploy templates: steps for instances that request the trait in the template's name. */
 import { raise } from '../errors';
 import type { StepInterface, StepSettings } from '../lifecycle/step-types';
 import { maxSteps, nameOf } from '../lifecycle/steps';
@@ -8,7 +8,6 @@ import { isTrait, maxTraitLength } from './traits';
 
 const updateTemplate = 'baremetal:deploy_template:update';
 
-/** Minor version that introduced deploy templates. */
 export const templatesSince = 55;
 
 // Source of rows: openstack/ironic:ironic/api/controllers/v1/deploy_template.py, ironic/api/schemas/v1/deploy_template.py.
@@ -28,14 +27,14 @@ export const templateTable: ResourceTable = {
     },
     { name: 'steps', type: 'list', create: 'required', patch: updateTemplate, secret: true },
     extraField(updateTemplate),
-    // The API accepts it and stores nothing.
+    // Accepted and dropped.
     optionalText('description', updateTemplate, { hidden: true, column: null }),
     ...recordFields(),
   ],
   filters: [],
 };
 
-/** A stored step of a template; secrets in `args` are references. */
+/** Secrets in `args` are references. */
 export type TemplateStep = {
   readonly interface: StepInterface;
   readonly step: string;
@@ -44,17 +43,16 @@ export type TemplateStep = {
   readonly temper?: StepSettings;
 };
 
-/** A stored template. */
 export type DeployTemplate = {
   readonly uuid: string;
   readonly name: string;
   readonly steps: readonly TemplateStep[];
   readonly extra: Readonly<Record<string, unknown>>;
-  /** True if a caller with system scope wrote its steps. A caller who deploys with it needs no permission for own steps. */
+  /** Its steps were written with system scope, so deploying with it needs no permission for own steps. */
   readonly vouched: boolean;
 };
 
-/** Refuses too many steps and duplicate steps. Throws InvalidSteps. */
+/** Throws InvalidSteps for too many or duplicate steps. */
 export const checkTemplateSteps = (steps: readonly TemplateStep[]): void => {
   if (steps.length > maxSteps)
     raise('InvalidSteps', { reason: `A deploy template has at most ${maxSteps} steps; ${steps.length} came.` });

@@ -1,4 +1,4 @@
-/** The API's fields of a driver: its hosts, and the enabled and default implementation of each interface. */
+/** Fields of a driver: its hosts, and the enabled and default implementation of each interface. */
 import { type DriverName, driverRow } from '../lifecycle/drivers';
 import { type InterfaceName, interfaceNames } from '../lifecycle/step-types';
 import type { FieldRow, ResourceTable } from './fields';
@@ -31,7 +31,7 @@ export const driverTable: ResourceTable = {
   filters: [],
 };
 
-/** The values of a driver's fields. An interface without implementation has no default. */
+/** An interface without implementation has no default. */
 export const driverValues = (name: DriverName, hosts: readonly string[]): Record<string, unknown> => ({
   name,
   hosts,
@@ -47,7 +47,6 @@ export const driverValues = (name: DriverName, hosts: readonly string[]): Record
   ),
 });
 
-/** The keys of the driver's driver_info. */
 export const driverProperties = (name: DriverName): Record<string, string> =>
   Object.fromEntries(
     Object.entries(driverRow(name).properties).map(([key, row]) => [
@@ -56,7 +55,7 @@ export const driverProperties = (name: DriverName): Record<string, string> =>
     ]),
   );
 
-/** Keys of a logical disk in a RAID request, equal for all drivers with RAID. */
+/** Equal for all drivers with RAID. */
 const logicalDiskKeys = {
   raid_level: 'RAID level: JBOD, 0, 1, 2, 5, 6, 1+0, 5+0 or 6+0. Required.',
   size_gb: 'Size in GiB, or MAX for all that is left. Required.',
@@ -70,6 +69,6 @@ const logicalDiskKeys = {
   physical_disks: 'Physical disks, as the driver names them.',
 } as const;
 
-/** The properties of a logical disk; undefined if the driver has no RAID by default. */
+/** Undefined if the driver has no RAID by default. */
 export const logicalDiskProperties = (name: DriverName): Record<string, string> | undefined =>
   driverRow(name).interfaces.raid[0] === 'no-raid' ? undefined : { ...logicalDiskKeys };

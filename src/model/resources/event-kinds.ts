@@ -1,12 +1,12 @@
-/** Every kind of event, one row each: subject, happening, and facts for its readers. */
+/** Every kind of event, with facts for its readers. */
 type KindFacts = {
   /** Ends the run and its stream. */
   readonly ends?: true;
-  /** A state of a rollout, which the tenants of its nodes may see too. */
+  /** A rollout's state, which tenants of its nodes may see too. */
   readonly state?: true;
-  /** Its data holds no values of fields, so no rule about a field hides it. */
+  /** Holds no values of fields, so no rule about a field hides it. */
   readonly plain?: true;
-  /** For streams only: too frequent for webhooks, which cannot name it. */
+  /** Too frequent for webhooks, which cannot name it. */
   readonly stream?: true;
 };
 
@@ -143,18 +143,16 @@ export type EventKind = keyof typeof kinds;
 
 type SubjectOf<Kind> = Kind extends `${infer Subject}.${string}` ? Subject : never;
 
-/** The names of records with events: a text before `.created`. */
+/** Texts before `.created`. */
 export type RecordSubject = SubjectOf<Extract<EventKind, `${string}.created`>>;
 
 const kindNames = Object.keys(kinds) as EventKind[];
 
 const factsOf = (kind: EventKind): KindFacts => kinds[kind];
 
-/** Every kind whose row has this fact. */
 export const kindsWith = (fact: keyof KindFacts): readonly EventKind[] =>
   kindNames.filter((kind) => factsOf(kind)[fact]);
 
 export const isEventKind = (text: string): text is EventKind => Object.hasOwn(kinds, text);
 
-/** Every kind of event that a webhook can name. */
 export const webhookKinds: readonly EventKind[] = kindNames.filter((kind) => !factsOf(kind).stream);

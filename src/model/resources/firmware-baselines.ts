@@ -1,11 +1,11 @@
-/** Firmware baselines: the wanted versions for kinds of nodes, and the drift of one node. Pure. */
+/** Firmware baselines: wanted versions for kinds of nodes, and the drift of one node. Pure. */
 import { raise } from '../errors';
 import { ownValue } from '../own';
 
-/** The version in the BMC's spelling, and the image with it. */
+/** `version` in the BMC's spelling. */
 type WantedFirmware = { readonly version: string; readonly url: string };
 
-/** For nodes of a vendor and model, in any case; for all others if neither is set. */
+/** Ignores case. Applies to all other nodes if neither is set. */
 export type FirmwareBaseline = {
   readonly vendor?: string;
   readonly model?: string;
@@ -28,15 +28,15 @@ const fits = (wanted: string | undefined, found: string | null): boolean =>
 const said = ({ vendor, model }: FirmwareBaseline): number =>
   (vendor === undefined ? 0 : 1) + (model === undefined ? 0 : 1);
 
-/** The most specific baseline for a node's kind; the first of equals. */
+/** The most specific one; the first of equals. */
 const baselineFor = (baselines: readonly FirmwareBaseline[], { vendor, model }: Kind): FirmwareBaseline | undefined =>
   baselines
     .filter((one) => fits(one.vendor, vendor) && fits(one.model, model))
     .reduce<FirmwareBaseline | undefined>((best, one) => (best && said(best) >= said(one) ? best : one), undefined);
 
 /**
- * The components of a node that differ from its baseline, in the baseline's order. Throws FirmwareCurrent if no baseline fits or nothing
- * differs. Throws InvalidInput for a component that no inspection has found, because its version is unknown.
+ * In the baseline's order. Throws FirmwareCurrent if no baseline fits or nothing differs. Throws InvalidInput for a component that no
+ * inspection has found, because its version is unknown.
  * @param seen by the last inspection
  * @param node as the caller names it
  */

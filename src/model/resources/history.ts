@@ -1,10 +1,9 @@
-/** A node's history in the API: its events and their texts. */
+/** A node's history: its events and their texts. */
 
 import type { NodeUuid } from '../ids';
 import type { EventKind } from './event-kinds';
 import type { ResourceTable } from './fields';
 
-/** The parts of an event that the history uses. */
 export type HistoryEvent = {
   readonly seq: number;
   readonly node_uuid: NodeUuid;
@@ -21,7 +20,7 @@ const historyText = (value: unknown): string => (value === null || value === und
 const runOf = ({ verb, run_id }: HistoryEvent): string => `Run ${historyText(run_id)} (${historyText(verb)})`;
 const stepOf = ({ data }: HistoryEvent): string => historyText(data.step ?? data.index);
 
-/** Kinds that are always in a history. Any other kind is in it only with an error. */
+/** Always in a history. Other kinds are in it only with an error. */
 export const historyKinds: Readonly<Partial<Record<EventKind, HistoryRow>>> = {
   'node.moved': {
     severity: 'INFO',
@@ -42,11 +41,10 @@ export const historyKinds: Readonly<Partial<Record<EventKind, HistoryRow>>> = {
   },
 };
 
-/** The row of an event's kind. */
 export const historyRow = (kind: EventKind): HistoryRow =>
   historyKinds[kind] ?? { severity: 'ERROR', says: (event) => `${kind}: ${historyText(event.data.error)}` };
 
-// Ironic's types, by the verb of the run. Moves of the node have a separate type.
+// Ironic's types. Moves of the node have a separate type.
 const typesByVerb: Readonly<Record<string, string>> = {
   manage: 'verify',
   verify: 'verify',
@@ -58,7 +56,7 @@ const typesByVerb: Readonly<Record<string, string>> = {
 };
 const moves: readonly EventKind[] = ['node.moved', 'run.accepted', 'run.succeeded', 'run.aborted'];
 
-/** `event_type` of an event: a transition if it changes the state. Events outside runs come from monitoring the node. */
+/** A transition if it changes the state. Events outside runs come from monitoring. */
 export const historyType = ({ kind, verb }: Pick<HistoryEvent, 'kind' | 'verb'>): string => {
   if (moves.includes(kind)) return 'transition';
   return verb === null ? 'monitoring' : (typesByVerb[verb] ?? 'provisioning');
@@ -66,17 +64,17 @@ export const historyType = ({ kind, verb }: Pick<HistoryEvent, 'kind' | 'verb'>)
 
 const highestSeq = 0xffff_ffff_ffff;
 
-/** An event's id: the first half of the node's UUID, version 8 (custom), and the event's number. */
+/** First half of the node's UUID, version 8 (custom), then the event's number. */
 export const historyUuid = (node: NodeUuid, seq: number): string =>
   `${node.slice(0, 14)}8${node.slice(15, 18)}-8${node.slice(20, 23)}-${seq.toString(16).padStart(12, '0')}`;
 
-/** The number of the event with this id; undefined if it is not one of this node's. */
+/** Undefined if the id is not one of this node's. */
 export const historySeq = (node: NodeUuid, uuid: string): number | undefined => {
   const seq = Number.parseInt(uuid.slice(24), 16);
   return seq <= highestSeq && historyUuid(node, seq) === uuid ? seq : undefined;
 };
 
-/** Minor version that introduced the history. */
+/** Minor version. */
 export const historySince = 78;
 
 export const historyTable: ResourceTable = {
@@ -102,6 +100,6 @@ export const historyTable: ResourceTable = {
 const longestEvent = 255;
 const cutTo = 251;
 
-/** An event's text in a list without detail. */
+/** For lists without detail. */
 export const shortEvent = (event: string): string =>
   event.length > longestEvent ? `${event.slice(0, cutTo)}...` : event;

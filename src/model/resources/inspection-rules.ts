@@ -1,11 +1,10 @@
-/** Inspection rules: conditions and actions on the data of an inspection, in the API and in storage. */
+/** Inspection rules: conditions and actions on the data of an inspection. */
 import { raise } from '../errors';
 import { optionalText, recordFields, uuidField } from './common-fields';
 import type { ResourceTable } from './fields';
 
 const updateInspectionRule = 'baremetal:inspection_rule:update';
 
-/** Minor version that introduced inspection rules. */
 export const inspectionRulesSince = 96;
 
 // Source of rows: openstack/ironic:ironic/api/controllers/v1/inspection_rule.py, ironic/api/schemas/v1/inspection_rule.py.
@@ -52,7 +51,7 @@ const plainConditionOps = 'eq lt gt is-empty in-net matches contains one-of is-n
 export const conditionOps: readonly string[] = plainConditionOps.flatMap((op) => [op, `!${op}`]);
 export const multiples = ['any', 'all', 'first', 'last'] as const;
 
-/** A stored rule; secrets in its lists are references. */
+/** Secrets in its lists are references. */
 export type InspectionRule = {
   readonly uuid: string;
   readonly description: string | null;
@@ -63,10 +62,10 @@ export type InspectionRule = {
   readonly actions: readonly unknown[];
 };
 
-/** Fields of a sensitive rule that are hidden from every caller, including its author. */
+/** Hidden even from the author. */
 export const hiddenWhenSensitive: readonly string[] = ['conditions', 'actions'];
 
-/** A sensitive rule stays sensitive, because otherwise a change would reveal its contents. Throws InvalidInput. */
+/** A change from sensitive would reveal the contents. Throws InvalidInput. */
 export const checkStaysSensitive = (
   before: { readonly sensitive: boolean },
   after: { readonly sensitive?: unknown },

@@ -1,11 +1,10 @@
-/** The supported minor versions, and the headers that request one. */
+/** Supported minor versions, and the headers that request one. */
 
 const minMinor = 1;
 export const maxMinor = 115;
 export const minVersion = `1.${minMinor}`;
 export const maxVersion = `1.${maxMinor}`;
 
-/** The result of a request's version headers. */
 export type MicroversionWanted =
   | { readonly is: 'ok'; readonly minor: number }
   | { readonly is: 'bad'; readonly asked: string };
@@ -23,8 +22,8 @@ const fromServiceHeader = (header: string): string | undefined => {
 const fromLegacyHeader = (header: string): string => header.slice(header.lastIndexOf(',') + 1).trim();
 
 /**
- * The minor version that the headers request. `service` is OpenStack-API-Version and takes precedence, `legacy` is
- * X-OpenStack-Ironic-API-Version. Neither: 1.1. `latest`, in any case: the maximum.
+ * `service` is OpenStack-API-Version and takes precedence, `legacy` is X-OpenStack-Ironic-API-Version. Neither: 1.1. `latest`, in any
+ * case: the maximum.
  */
 export const wantedMinor = (service: string | undefined, legacy: string | undefined): MicroversionWanted => {
   const asked = (service && fromServiceHeader(service)) ?? (legacy ? fromLegacyHeader(legacy) : undefined);

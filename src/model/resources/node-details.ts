@@ -1,7 +1,7 @@
-/** The API's fields of a node's BIOS settings and firmware. */
+/** Fields of a node's BIOS settings and firmware. */
 import type { ResourceTable } from './fields';
 
-/** Minor version from which BIOS settings have data of their registry, and `fields` and `detail` exist. */
+/** Minor version of the registry's data, `fields` and `detail`. */
 export const registrySince = 74;
 
 export const biosTable: ResourceTable = {
@@ -26,7 +26,7 @@ export const biosTable: ResourceTable = {
   filters: [],
 };
 
-/** Minor version from which firmware has identity fields. An older request that names one gets 400. */
+/** Minor version of firmware's identity fields. An older request that names one gets 400. */
 export const identitySince = 114;
 export const identityFields: readonly string[] = ['vendor', 'model', 'serial_number'];
 

@@ -1,9 +1,8 @@
-/** Resources of a node: ports, portgroups, volume connectors and targets, and the node's fields for decisions about them. */
+/** Resources of a node (ports, portgroups, volumes), and the node's fields for decisions about them. */
 import { raise } from '../errors';
 import type { NodeUuid } from '../ids';
 import type { PowerState, ProvisionState } from '../lifecycle/states';
 
-/** The node of such a resource. */
 export type HomeNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
@@ -16,31 +15,30 @@ export type HomeNode = {
   readonly reservation: string | null;
 };
 
-/** Fields that every such resource has. */
 export type NodeResourceRow = { readonly uuid: string; readonly node_uuid: NodeUuid };
 
 const calledOf = (node: HomeNode): string => node.name ?? node.uuid;
 
-/** Refuses any write below a node that a run holds. Throws NodeLocked. */
+/** Throws NodeLocked if a run holds the node. */
 export const checkHomeFree = (node: HomeNode): void => {
   if (node.reservation) raise('NodeLocked', { node: calledOf(node) });
 };
 
-/** Refuses to change a volume's record while the node may be using it. Throws InvalidState. */
+/** A running node may be using the volume. Throws InvalidState. */
 export const checkPoweredOff = (node: HomeNode, verb: string): void => {
   if (node.power_state !== 'power off')
     raise('InvalidState', { verb, node: calledOf(node), state: node.power_state ?? 'unknown power state' });
 };
 
-/** States in which a node may lose its volumes at any power state; openstack/ironic:ironic/common/states.py (DELETE_ALLOWED_STATES). */
+/** At any power state; openstack/ironic:ironic/common/states.py (DELETE_ALLOWED_STATES). */
 const givesUp: readonly ProvisionState[] = ['enroll', 'manageable', 'adopt failed'];
 
-/** Refuses to remove a volume's record while the node may be using it. Throws InvalidState. */
+/** A running node may be using the volume. Throws InvalidState. */
 export const checkRemovable = (node: HomeNode, verb: string): void => {
   if (!givesUp.includes(node.provision_state)) checkPoweredOff(node, verb);
 };
 
-/** Minor version from which a node's resources must not change during its inspection. */
+/** Minor version from which resources must not change during an inspection. */
 const restsInInspectionSince = 39;
 
 /** Throws Conflict. */
@@ -49,7 +47,7 @@ export const checkNotInspected = (node: HomeNode, what: string, minor: number): 
     raise('Conflict', { reason: `The ${what} of node ${calledOf(node)} cannot change while it is being inspected.` });
 };
 
-/** States in which resources may move from or to a node; in maintenance they always may. */
+/** States in which resources may move; in maintenance they always may. */
 const idle: readonly ProvisionState[] = ['enroll', 'inspecting', 'inspect wait', 'manageable'];
 
 /** Throws Conflict. */

@@ -1,4 +1,4 @@
-/** Nodes: their fields in the API, list filters, and rules for names. */
+/** Nodes: fields, list filters, and rules for names. */
 
 import { networkFiles } from '../boot/network-data';
 import { isTemperError } from '../errors';
@@ -40,13 +40,13 @@ const conductorGroupForm = {
 const isCount = (value: unknown): boolean =>
   value === null || value === undefined || /^\d+$/.test(String(value)) || value === '';
 
-/** The fault of `properties`, or undefined: sizes must be whole numbers. */
+/** Sizes must be whole numbers. */
 export const propertiesFault = (properties: Readonly<Record<string, unknown>>): string | undefined => {
   const wrong = ['local_gb', 'memory_mb'].filter((key) => !isCount(properties[key]));
   return wrong.length > 0 ? `${wrong.join(' and ')} must be a whole number that is not negative` : undefined;
 };
 
-/** The fault of `network_data`, or undefined: it must be empty, or a network description that a ramdisk can use. */
+/** Must be empty, or a network description for a ramdisk. */
 export const networkDataFault = (data: Readonly<Record<string, unknown>>): string | undefined => {
   try {
     networkFiles(data);
@@ -329,10 +329,9 @@ const nodeFilters: readonly FilterRow[] = [
 
 export const nodeTable: ResourceTable = { resource: 'node', collection: 'nodes', fields, filters: nodeFilters };
 
-/** The fields that name a driver's interface. */
 export const interfaceFieldNames: readonly string[] = interfaceFields.map((row) => row.name);
 
-/** Fields of GET states with their minor versions. `last_error` stays unredacted, because clients poll it for the cause. */
+/** By minor version. `last_error` stays unredacted, because clients poll it for the cause. */
 export const stateFields = [
   { name: 'console_enabled', since: 1 },
   { name: 'last_error', since: 1 },
@@ -347,25 +346,23 @@ export const stateFields = [
   { name: 'secure_boot', since: 75 },
 ] as const;
 
-/** Replacements of states for older versions. `below` is the first version that shows the state itself. */
+/** States in older versions. `below` is the first version that shows the state itself. */
 const rewrites = [
   { state: 'available', below: 2, shown: null },
   { state: 'inspect wait', below: 39, shown: 'inspecting' },
 ] as const satisfies readonly { state: ProvisionState; below: number; shown: string | null }[];
 
-/** A provision state as a minor version shows it. */
 export const shownState = (state: unknown, minor: number): unknown => {
   for (const row of rewrites) if (row.state === state && minor < row.below) return row.shown;
   return state;
 };
 
-/** True if a minor version shows every state unchanged. */
 export const showsEveryState = (minor: number): boolean => rewrites.every(({ below }) => minor >= below);
 
-/** The first state of a new node: enrolment does not exist before 1.11. */
+/** Enrolment does not exist before 1.11. */
 export const firstState = (minor: number): ProvisionState => (minor < 11 ? 'available' : 'enroll');
 
-/** The name in an instance's data, for a node without a name; null without a valid name. */
+/** A node without a name shows the one in its instance's data; null if not valid. */
 export const displayName = (instance_info: unknown): string | null => {
   const name = (instance_info as { readonly display_name?: unknown } | null | undefined)?.display_name;
   return typeof name === 'string' && name.length > 0 && name.length <= longestInstanceName ? name : null;
@@ -379,24 +376,23 @@ const hostName = /^(?=.{1,255}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a
 /** Minor version from which names need not be host names. */
 const freeNamesSince = 10;
 
-/** The fault of a name's form at this minor version, for any node; undefined if valid. */
+/** For any node. */
 export const nameFormFault = (name: string, minor: number): string | undefined => {
   if (minor < freeNamesSince && !hostName.test(name))
     return `must be a host name before API version 1.${freeNamesSince}`;
   return isLogicalName(name) ? undefined : 'may hold letters, digits, "-", ".", "_" and "~" only, 1 to 255 of them';
 };
 
-/** The fault of a name for a node, or undefined. */
 export const nameFault = (name: string, minor: number): string | undefined => {
   if (asUuid(name) !== undefined) return 'must not look like a UUID';
   if (reservedNames.includes(name)) return `must not be one of ${reservedNames.join(', ')}`;
   return nameFormFault(name, minor);
 };
 
-/** True if a path segment names a subresource and so can never be a node. */
+/** Subresources cannot be names of nodes. */
 export const isSubresource = (ident: string): boolean => subresources.includes(ident);
 
-/** The implementations that a driver offers for an interface field such as `power_interface`; none for an unknown driver. */
+/** For a field such as `power_interface`; none for an unknown driver. */
 export const offered = (driver: string, field: string): readonly string[] => {
   const row = (drivers as Readonly<Record<string, { interfaces: Readonly<Record<string, readonly string[]>> }>>)[
     driver
@@ -404,13 +400,13 @@ export const offered = (driver: string, field: string): readonly string[] => {
   return row?.interfaces[field.replace(/_interface$/, '')] ?? [];
 };
 
-/** States in which a change of the owner needs a separate rule, because a tenant's instance runs there. */
+/** A tenant's instance runs there, so a new owner needs a separate rule. */
 export const ownerGuardedIn: readonly ProvisionState[] = ['active'];
 
-/** States that refuse PATCH from version `since`, because the node's properties are being inspected. */
+/** PATCH is refused from version `since`, because an inspection reads the node's properties. */
 export const patchRefusedIn: readonly { readonly state: ProvisionState; readonly since: number }[] = [
   { state: 'inspecting', since: 39 },
 ];
 
-/** States in which a node cannot become retired, because it would still be allocated. */
+/** A retired node would still be allocated. */
 export const retireRefusedIn: readonly ProvisionState[] = ['available'];

@@ -1,7 +1,4 @@
-/**
- * The subset of JSON Schema for runbook parameters. It is bounded in time and needs no generated code, so it has no patterns and
- * references. Pure.
- */
+/** JSON Schema for runbook parameters, without patterns and references: bounded in time, without generated code. Pure. */
 import { asDocument, type Document, isDocument, type Json } from '../document';
 import { ownValue } from '../own';
 
@@ -27,7 +24,7 @@ const isCount = (value: Json): boolean => Number.isSafeInteger(value) && (value 
 const isTexts = (value: Json): value is string[] =>
   Array.isArray(value) && value.length <= mostListed && value.every((one) => typeof one === 'string');
 
-/** The fault of each keyword's value; undefined if valid. */
+/** Checks each keyword's value. */
 const keywords: Readonly<Record<string, (value: Json, depth: number) => string | undefined>> = {
   type: (value) => {
     const unknown = typesOf({ type: value }).find((one) => ownValue(types, one) === undefined);
@@ -60,7 +57,6 @@ const keywords: Readonly<Record<string, (value: Json, depth: number) => string |
   description: (value) => (typeof value === 'string' ? undefined : 'must be a text'),
 };
 
-/** The fault of a schema itself; undefined if valid. */
 export const schemaFault = (schema: Json, depth = 0): string | undefined => {
   if (!isDocument(schema)) return 'must be an object';
   if (depth > deepest) return `is nested deeper than ${deepest} levels`;
@@ -115,7 +111,7 @@ const listFault = (schema: ParameterSchema, value: readonly Json[]): string | un
   return undefined;
 };
 
-/** The fault of a value by a valid schema. It never contains the value, which may be secret. Undefined if it fits. */
+/** The fault never contains the value, which may be secret. */
 export const valueFault = (schema: ParameterSchema, value: Json): string | undefined => {
   const wanted = typesOf(schema);
   if (wanted.length > 0 && !wanted.some((one) => types[one]!(value))) return `must be of type ${wanted.join(' or ')}`;

@@ -1,4 +1,4 @@
-/** Rules for changes of ports: the switch connection, and the states of the node that forbid a change. */
+/** Rules for changes of ports: switch connection, and states of the node. */
 import { raise } from '../errors';
 import { isMac } from '../ids';
 import type { ProvisionState } from '../lifecycle/states';
@@ -10,7 +10,7 @@ type ConnectionKey = {
   readonly since?: number;
   readonly until?: number;
   readonly oneOf?: readonly string[];
-  /** An older version gets a refusal that names the needed version; any other key is refused as unknown. */
+  /** The refusal at an older version names the needed version. Other keys are refused as unknown. */
   readonly negotiable?: true;
 };
 
@@ -51,10 +51,7 @@ const identifiesPort = (connection: Connection): boolean =>
   connection.network_type === 'unmanaged' ||
   ('port_id' in connection && ('switch_id' in connection || 'hostname' in connection));
 
-/**
- * The connection to store: empty, or a port of a switch. Throws InvalidInput, NotAcceptable. Keys of another minor version are refused,
- * most of them as unknown.
- */
+/** Empty, or a port of a switch. Throws InvalidInput, NotAcceptable. Most keys of another minor version are refused as unknown. */
 export const checkConnection = (connection: Connection, minor: number): Connection => {
   for (const [key, value] of Object.entries(connection)) checkKey(key, value, minor);
   if (Object.keys(connection).length === 0) return connection;
@@ -77,17 +74,14 @@ export const checkSmartNic = (port: Pick<Port, 'is_smartnic' | 'local_link_conne
     });
 };
 
-/** States in which a port's connection may change; in maintenance it always may. */
+/** States in which a connection may change; in maintenance it always may. */
 const unconnected: readonly ProvisionState[] = ['enroll', 'inspecting', 'inspect wait', 'manageable'];
 const connectionFields = ['portgroup_uuid', 'pxe_enabled', 'local_link_connection', 'physical_network'];
 
-/** Minor version from which ports must not change during an inspection of their node. */
+/** Minor version from which ports must not change during an inspection. */
 const restsInInspectionSince = 39;
 
-/**
- * Refuses a change of these fields if the node's state forbids it. Throws NodeLocked or Conflict.
- * openstack/ironic:ironic/conductor/manager.py (update_port)
- */
+/** Throws NodeLocked or Conflict. openstack/ironic:ironic/conductor/manager.py (update_port) */
 export const checkPortUpdate = (node: PortNode, changed: readonly string[], minor: number): void => {
   checkNodeFree(node);
   const called = node.name ?? node.uuid;
@@ -104,12 +98,12 @@ export const checkPortUpdate = (node: PortNode, changed: readonly string[], mino
     });
 };
 
-/** Refuses any write to ports of a node that a run holds. Throws NodeLocked. */
+/** Throws NodeLocked if a run holds the node. */
 const checkNodeFree = (node: PortNode): void => {
   if (node.reservation) raise('NodeLocked', { node: node.name ?? node.uuid });
 };
 
-/** Refuses to delete a port that is bound to a network. Throws NodeLocked or Conflict. */
+/** A port bound to a network stays. Throws NodeLocked or Conflict. */
 export const checkPortDelete = (node: PortNode, port: Pick<Port, 'uuid' | 'internal_info'>): void => {
   checkNodeFree(node);
   if (port.internal_info.tenant_vif_port_id && !node.maintenance)

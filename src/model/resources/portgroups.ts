@@ -1,4 +1,4 @@
-/** Portgroups: bonded ports of a node, their fields in the API, and the conditions for members. */
+/** Portgroups: bonded ports of a node, and the conditions for members. */
 import { raise } from '../errors';
 import { asUuid, isLogicalName } from '../ids';
 import { extraField, macField, optionalText, physicalNetwork, recordFields, uuidField } from './common-fields';
@@ -7,7 +7,7 @@ import type { NodeResourceRow } from './node-resources';
 
 const updatePortgroup = 'baremetal:portgroup:update';
 
-/** Minor versions of portgroups, and of the routes below them and below nodes. */
+/** Minor versions of portgroups, and of routes below them and below nodes. */
 export const portgroupsSince = 23;
 export const nestedPortgroupsSince = 24;
 
@@ -60,7 +60,6 @@ export const portgroupTable: ResourceTable = {
   ],
 };
 
-/** A stored portgroup. */
 export type Portgroup = NodeResourceRow & {
   readonly name: string | null;
   readonly address: string | null;
@@ -72,7 +71,7 @@ export type Portgroup = NodeResourceRow & {
 type GroupedPort = { readonly pxe_enabled: boolean; readonly physical_network: string | null };
 
 /**
- * Conditions on a present or future member. Throws Conflict.
+ * Throws Conflict.
  * @param others the physical networks of its other members
  */
 export const checkMember = (
@@ -90,10 +89,10 @@ export const checkMember = (
     });
 };
 
-/** Minor version from which only the portgroup can change the physical network of a member. */
+/** Minor version from which only the portgroup changes a member's physical network. */
 const networkOfGroupSince = 102;
 
-/** Refuses a direct change of a member's physical network. Throws InvalidInput. */
+/** Throws InvalidInput. */
 export const checkMemberNetwork = (
   before: { readonly portgroup_uuid: string | null },
   after: { readonly portgroup_uuid: string | null },

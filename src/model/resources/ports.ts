@@ -1,4 +1,4 @@
-/** Ports: the network interfaces of a node, and their fields in the API. */
+/** Ports: the network interfaces of a node. */
 
 import { isLogicalName, type NodeUuid, type PortUuid } from '../ids';
 import { extraField, macField, optionalText, physicalNetwork, recordFields, uuidField } from './common-fields';
@@ -57,7 +57,6 @@ export const portTable: ResourceTable = {
   ],
 };
 
-/** A stored port. */
 export type Port = {
   readonly uuid: PortUuid;
   readonly node_uuid: NodeUuid;
@@ -78,8 +77,7 @@ export type Port = {
   readonly updated_at: Date | null;
 };
 
-/** The fields of a node for decisions about its ports. */
 export type PortNode = Omit<HomeNode, 'power_state'>;
 
-/** Filters by the ports' parent; a request may have only one of them. */
+/** A request may have only one of them. */
 export const homeFilters = ['node', 'node_uuid', 'portgroup', 'shard'] as const;

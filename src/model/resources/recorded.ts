@@ -1,21 +1,21 @@
-/** Limits of recorded data, because no process may delete a row of the audit trail or an event. */
+/** Limits of recorded data, because no process may delete audit rows and events. */
 import { canonicalJson, sha256Of } from '../digests';
 import { jsonBytes } from '../lifecycle/plan-size';
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** A longer value, in bytes of JSON, is recorded as its size and SHA-256. Texts of nodes have up to 255 characters, `description` 4096. */
+/** Bytes of JSON. A longer value is recorded as its size and SHA-256. Texts of nodes have up to 255 characters, `description` 4096. */
 export const longestRecorded = 4 * 1024;
-/** Bytes of one row's data as JSON at most, equal to the plan of the largest run. */
+/** Bytes of one row's JSON, as for the plan of the largest run. */
 export const longestRecord = 64 * 1024;
 
-/** The replacement of a long value. The digest is of its JSON with sorted keys and without spaces. */
+/** Of JSON with sorted keys and without spaces. */
 const digestOf = (value: unknown) => {
   const text = canonicalJson(value);
   return { $bytes: Buffer.byteLength(text), $sha256: sha256Of(text) };
 };
 
-/** @param depth levels in which long values are replaced one by one; below, a long value is replaced as a whole */
+/** @param depth levels in which long values are replaced one by one */
 const shortened = (value: unknown, depth: number): unknown => {
   if (jsonBytes(value) <= longestRecorded) return value;
   if (depth === 0 || typeof value !== 'object' || value === null) return digestOf(value);
@@ -23,7 +23,7 @@ const shortened = (value: unknown, depth: number): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner, depth - 1)]));
 };
 
-/** The data of an audit row or an event, with digests in place of long values. Its secrets must already be masked. */
+/** Replaces long values with digests. Secrets must already be masked. */
 export const recorded = (data: Data): Data => {
   for (const depth of [2, 1, 0]) {
     const kept = shortened(data, depth) as Data;

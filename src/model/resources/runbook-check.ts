@@ -1,4 +1,4 @@
-/** Checks a runbook before it runs, against the catalogue and the last data of a node. */
+/** Checks a runbook before it runs, against the catalogue and a node's last data. */
 import { type Document, isDocument } from '../document';
 import { isTemperError } from '../errors';
 import { checkArgs, planSteps } from '../lifecycle/plan-steps';
@@ -10,23 +10,22 @@ import { shortText } from '../texts';
 import { leavesOpen } from './runbook-parameters';
 import { checkRunbookSteps, type RunbookStep } from './runbook-steps';
 
-/** `error`: the run would be refused, or would fail in this step. `warning`: that is uncertain, or the step is unusual. */
+/** `error`: the run would be refused or fail. `warning`: that is uncertain, or the step is unusual. */
 type Severity = 'error' | 'warning';
 
 export type RunbookFinding = {
   readonly severity: Severity;
-  /** Position in the order of execution; null for the whole runbook. */
+  /** In order of execution; null for the whole runbook. */
   readonly index: number | null;
   readonly step: string | null;
-  /** In the caller's spelling; null if it applies to every node. */
+  /** In the caller's spelling; null for every node. */
   readonly node: string | null;
   readonly says: string;
 };
 
-/** A finding of one check. */
 export type StepFault = readonly [Severity, string];
 
-/** The text of a refusal as a fault; other errors are rethrown. */
+/** Turns a refusal into a fault; other errors are rethrown. */
 export const faultOf = (check: () => void): StepFault[] => {
   try {
     check();
@@ -37,7 +36,7 @@ export const faultOf = (check: () => void): StepFault[] => {
   }
 };
 
-/** Rows of the catalogue for a step: one for each kind of driver. */
+/** One for each kind of driver. */
 export const catalogueRows = (step: Pick<RunbookStep, 'interface' | 'step'>): readonly StepRow[] =>
   steps.filter((row) => nameOf(row) === nameOf(step));
 
@@ -61,7 +60,7 @@ const inCatalogue = (step: RunbookStep): StepFault[] => {
   return faults.some((found) => found.length === 0) ? [] : faults[0]!;
 };
 
-/** Characters of a finding. It may quote input as long as a body, and each node has one. */
+/** Characters. It may quote input as long as a body, and each node has one. */
 const longestText = 2_000;
 
 const finding = (
@@ -82,16 +81,16 @@ export const checkRunbook = (
   ),
 ];
 
-/** The last data of a node; undefined if the caller may not see it. */
+/** Undefined if the caller may not see it. */
 export type LastSeen = {
   readonly bios?: readonly BiosSetting[];
   readonly firmware?: readonly Pick<FirmwareComponent, 'component'>[];
 };
 
-/** Suggests the nearest known word, or an empty text after its budget is spent. */
+/** An empty text after its budget is spent. */
 export type Suggest = (word: string, known: readonly string[]) => string;
 
-/** Suggestions for one request, limited in number: comparing thousands of names with thousands would block all other callers. */
+/** For one request. The limit matters: comparing thousands of names with thousands would block other callers. */
 export const createSuggest = (most = 20): Suggest => {
   let left = most;
   return (word, known) => {
@@ -106,7 +105,7 @@ const itemsOf = (step: RunbookStep): readonly Document[] =>
 const isBetween = (size: number, low: number | null | undefined, high: number | null | undefined): boolean =>
   size >= (low ?? Number.NEGATIVE_INFINITY) && size <= (high ?? Number.POSITIVE_INFINITY);
 
-/** The fault of a setting's value by the BIOS's own data; undefined if none. */
+/** By the BIOS's own data. */
 const settingFault = (value: unknown, known: BiosSetting): string | undefined => {
   if (known.read_only) return 'is read-only';
   const allowed = known.allowable_values ?? [];
@@ -166,13 +165,13 @@ const lastSeenFaults = (step: RunbookStep, { bios, firmware }: LastSeen, suggest
   }
 };
 
-/** Faults for a step that every given verb refuses: the run would not be accepted. */
+/** Every given verb refuses the step, so a run would not be accepted. */
 const plannedFaults = (step: RunbookStep, verbs: readonly StepVerb[], node: Equipment): StepFault[] => {
   const faults = verbs.map((verb) => faultOf(() => void planSteps([step], verb, node)));
   return faults.some((found) => found.length === 0) ? [] : faults[0]!;
 };
 
-/** Faults on one node, in addition to those on every node. */
+/** In addition to faults on every node. */
 export const checkOnNode = (
   given: readonly RunbookStep[],
   {

@@ -1,6 +1,6 @@
 /**
- * Open values of a runbook: parameters from a request, and choices by the node. Arguments of steps contain them as `{"$param": "name"}`
- * and `{"$by": "vendor", "dell inc.": ..., "default": ...}`. They are resolved when a run is planned. Pure.
+ * Open values of a runbook: parameters from a request, and choices by the node. Steps contain them as `{"$param": "name"}` and `{"$by":
+ * "vendor", "dell inc.": ..., "default": ...}`, and planning resolves them. Pure.
  */
 
 import { holdsSecrets, masked, maskSecrets, replaceSecrets } from '../access/secrets';
@@ -16,17 +16,16 @@ export type RunbookParameter = {
   readonly name: string;
   readonly description?: string;
   readonly schema: ParameterSchema;
-  /** The value if a request has none; without a default the request must have one. */
+  /** Without a default, the request must have a value. */
   readonly default?: Json;
-  /** Its values are masked in all output. */
+  /** Masked in all output. */
   readonly secret?: boolean;
 };
 
-/** The facts of a node that a choice may use. */
 const choiceKeys = ['vendor', 'model', 'resource_class', 'trait'] as const;
 type ChoiceKey = (typeof choiceKeys)[number];
 
-/** The facts for choices. Vendor and model come from an inspection. */
+/** Vendor and model come from an inspection. */
 export type NodeFacts = {
   readonly vendor: string | null;
   readonly model: string | null;
@@ -37,7 +36,6 @@ export type NodeFacts = {
 const isChoice = (value: Document): boolean => Object.hasOwn(value, '$by');
 const isParameter = (value: Document): boolean => Object.hasOwn(value, '$param');
 
-/** True if a value contains a parameter or a choice. */
 export const leavesOpen = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(leavesOpen);
   return isDocument(value) && (isChoice(value) || isParameter(value) || Object.values(value).some(leavesOpen));
@@ -70,10 +68,10 @@ const openFault = (value: Json, depth = 0): string | undefined => {
     .find((fault) => fault !== undefined);
 };
 
-/** Pattern for names of parameters, with the length limit of a column. `constructor` is valid, because look-ups use own keys only. */
+/** Limited like the name of a PostgreSQL column. `constructor` is valid, because look-ups use own keys only. */
 export const parameterName = /^[a-z][a-z0-9_]{0,62}$/;
 
-/** True if a choice holds a value that would be sealed. A secret is bound to its place and could not be found at another. */
+/** A secret is bound to its place and could not be found at another. */
 const choosesSecret = (document: Json): boolean => {
   let found = false;
   replaceSecrets(document, (value) => {
@@ -94,7 +92,7 @@ const choosesSecret = (document: Json): boolean => {
   return found || within(document);
 };
 
-/** Refuses open values that no node can resolve. Throws InvalidSteps. */
+/** Throws InvalidSteps for values that no node can resolve. */
 export const checkOpenArgs = (steps: readonly Pick<RunbookStep, 'interface' | 'step' | 'args'>[]): void => {
   const labels = labelsOf(steps);
   for (const [at, step] of steps.entries()) {
@@ -105,10 +103,9 @@ export const checkOpenArgs = (steps: readonly Pick<RunbookStep, 'interface' | 's
   }
 };
 
-/** The values of one run: for arguments, and for output. */
 type Bound = {
   readonly values: ReadonlyMap<string, Json>;
-  /** The reason why a declared parameter has no value. */
+  /** Reasons for missing values. */
   readonly faults: ReadonlyMap<string, string>;
   readonly shown: Document;
 };
@@ -118,13 +115,13 @@ type Parametrized = { readonly name: string; readonly parameters: readonly Runbo
 const refuse = (runbook: string, parameter: string, reason: string): never =>
   raise('ParameterInvalid', { runbook, parameter: parameter.slice(0, 80), reason });
 
-/** Keys with a dollar sign are reserved for secret references and open values, so a parameter's value must not contain them. */
+/** Keys with a dollar sign are reserved for references and open values. */
 const bringsKeys = (value: Json): boolean => {
   if (Array.isArray(value)) return value.some(bringsKeys);
   return isDocument(value) && Object.entries(value).some(([key, one]) => key.startsWith('$') || bringsKeys(one));
 };
 
-/** The fault of a parameter's value, without the value itself; undefined if valid. */
+/** The fault never contains the value. */
 export const parameterFault = (parameter: RunbookParameter, value: Json): string | undefined => {
   const bytes = jsonBytes(value);
   if (bytes > maxPlanBytes)
@@ -132,7 +129,7 @@ export const parameterFault = (parameter: RunbookParameter, value: Json): string
   return bringsKeys(value) ? 'must hold no key that begins with $' : valueFault(parameter.schema, value);
 };
 
-/** Names of parameters in place of a secret. */
+/** Parameters in place of a secret. */
 const inSecretPlaces = (document: Json): Set<string> => {
   const names = new Set<string>();
   const mark = (value: Json): void => {
@@ -153,13 +150,13 @@ const inSecretPlaces = (document: Json): Set<string> => {
 
 const looksSecret = (name: string): boolean => holdsSecrets({ [name]: 'x' });
 
-/** Parameters that are secret by their declaration, by their name or by their place. */
+/** By declaration, by name or by place. */
 const secretIn = (steps: readonly Pick<RunbookStep, 'args'>[]): ((parameter: RunbookParameter) => boolean) => {
   const places = inSecretPlaces(steps.map(({ args }) => args));
   return ({ name, secret }) => secret === true || places.has(name) || looksSecret(name);
 };
 
-/** The name of the first given value that must stay secret; undefined if none. */
+/** The name of the first given value that must stay secret. */
 export const secretGiven = (
   { parameters, steps }: { readonly parameters: readonly RunbookParameter[]; readonly steps: readonly RunbookStep[] },
   given: Document,
@@ -169,7 +166,7 @@ export const secretGiven = (
   return declared?.name ?? Object.keys(given).find((name) => holdsSecrets({ [name]: given[name] }));
 };
 
-/** Binds the request's values and the defaults. Throws ParameterInvalid. */
+/** Throws ParameterInvalid. */
 const bind = (
   { name, parameters }: Parametrized,
   steps: readonly RunbookStep[],
@@ -202,7 +199,7 @@ const bind = (
 
 const normal = (text: string): string => text.trim().toLowerCase();
 
-/** The value of a choice on a node. Throws ParameterInvalid. */
+/** Throws ParameterInvalid. */
 const chosen = (runbook: string, { $by, ...values }: Document, node: NodeFacts): Json => {
   const by = $by as ChoiceKey;
   const has = (by === 'trait' ? node.traits : [node[by]]).filter((one) => one !== null);
@@ -222,14 +219,12 @@ const chosen = (runbook: string, { $by, ...values }: Document, node: NodeFacts):
   return refuse(runbook, `$by ${by}`, `cannot be chosen: the node ${what}, and there is no default`);
 };
 
-/** The data for resolving arguments on one node. */
 type Resolving = {
   readonly runbook: string;
   readonly bound: Bound;
   readonly node: NodeFacts;
   /** Reduced before each value is built. */
   readonly room: PlanRoom;
-  /** Bytes of a bound value's JSON. */
   readonly bytesOf: (name: string) => number;
 };
 
@@ -260,7 +255,7 @@ const resolve = (value: Json, by: Resolving): Json => {
   );
 };
 
-/** Measures each value of a set once, however often steps use it. */
+/** Measures each value once, however often steps use it. */
 const measured = ({ values }: Bound): ((name: string) => number) => {
   const known = new Map<string, number>();
   return (name) => {
@@ -278,7 +273,7 @@ type BoundOnce = {
 };
 const boundOnce = new WeakMap<readonly RunbookStep[], BoundOnce>();
 
-/** Binds once per plan if nothing is refused, because all nodes of a plan share the values and the steps. */
+/** Binds once per plan if nothing is refused: all its nodes share values and steps. */
 const bindOnce = (
   runbook: Parametrized & { readonly steps: readonly RunbookStep[] },
   given: Document,
@@ -301,13 +296,13 @@ const bindOnce = (
 
 export type ResolvedSteps = {
   readonly steps: readonly RunbookStep[];
-  /** Values by parameter, secret ones masked; null for a runbook without parameters. */
+  /** With secrets masked; null for a runbook without parameters. */
   readonly parameters: Document | null;
 };
 
 /**
- * The steps of a runbook on one node, with all open values resolved. Throws ParameterInvalid, and InvalidSteps if they are too large for
- * a run. If `attempt` catches a refusal, the unresolvable step is left out.
+ * Resolves a runbook on one node. Throws ParameterInvalid, and InvalidSteps if too large for a run. If `attempt` catches a refusal, that
+ * step is left out.
  * @param given values by name of the parameter
  */
 export const resolveSteps = (

@@ -1,4 +1,4 @@
-/** The steps of a runbook: their order, their names, and matching given steps with stored ones. */
+/** Steps of a runbook: order, names, and matching given steps with stored ones. */
 import { maskSecrets, secretRefs } from '../access/secrets';
 import { canonicalJson } from '../digests';
 import { raise } from '../errors';
@@ -6,7 +6,7 @@ import type { StepInterface, StepSettings } from '../lifecycle/step-types';
 import { maxSteps, nameOf } from '../lifecycle/steps';
 import { partners } from '../partners';
 
-/** A stored step of a runbook; secrets in `args` are references. `temper` is not part of Ironic's API. */
+/** Secrets in `args` are references. `temper` is not in Ironic's API. */
 export type RunbookStep = {
   readonly interface: StepInterface;
   readonly step: string;
@@ -15,16 +15,13 @@ export type RunbookStep = {
   readonly temper?: StepSettings;
 };
 
-/**
- * Steps in order of execution: by `order`, then by position. An ordered list is returned itself, because parameters are bound once per
- * list object.
- */
+/** By `order`, then position. Returns an ordered list itself, because parameters are bound once per list object. */
 export const inOrder = <Step extends { order: number }>(steps: readonly Step[]): readonly Step[] =>
   steps.every(({ order }, at) => at === 0 || steps[at - 1]!.order <= order)
     ? steps
     : steps.toSorted((one, other) => one.order - other.order);
 
-/** Refuses too many steps. Throws InvalidSteps. */
+/** Throws InvalidSteps. */
 export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
   if (steps.length > maxSteps)
     raise('InvalidSteps', { reason: `A runbook has at most ${maxSteps} steps; ${steps.length} came.` });
@@ -32,14 +29,14 @@ export const checkRunbookSteps = (steps: readonly RunbookStep[]): void => {
 
 type Named = Pick<RunbookStep, 'interface' | 'step'>;
 
-/** A label for each step in texts, with its place if another step has the same name. */
+/** With the place if another step has the same name. */
 export const labelsOf = (steps: readonly Named[]): string[] => {
   const names = steps.map(nameOf);
   const once = (name: string): boolean => names.indexOf(name) === names.lastIndexOf(name);
   return names.map((name, at) => (once(name) ? name : `${name} (place ${at + 1})`));
 };
 
-/** Keys for matching a step: a secret that it holds, then its masked arguments, then its name. */
+/** A secret that it holds, its masked arguments, its name. */
 const keysOf = (step: RunbookStep, at: number | undefined): readonly string[] => [
   at === undefined ? 'no secret' : String(at),
   `${nameOf(step)} ${canonicalJson(maskSecrets(step.args))}`,
@@ -47,9 +44,8 @@ const keysOf = (step: RunbookStep, at: number | undefined): readonly string[] =>
 ];
 
 /**
- * Matches each given step with the stored one, at any position. Among steps with one name, the order is: the same secrets, then the same
- * masked arguments, then the position among the rest. A doubtful step has no match, because its mask would then restore another step's
- * secret.
+ * Matches given steps with stored ones by secrets, then by masked arguments, then by position among those of one name. A doubtful step
+ * has no match, because its mask would restore another step's secret.
  */
 export const withStored = (
   given: readonly RunbookStep[],

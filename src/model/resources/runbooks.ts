@@ -1,4 +1,4 @@
-/** Runbooks: named, ordered lists of steps, their fields in the API, and their approval for nodes. */
+/** Runbooks: named, ordered lists of steps, and their approval for nodes. */
 
 import { raise } from '../errors';
 import { isLogicalName, type RunbookUuid } from '../ids';
@@ -8,7 +8,6 @@ import type { RunbookParameter } from './runbook-parameters';
 import type { RunbookStep } from './runbook-steps';
 import { isTrait } from './traits';
 
-/** Minor version that introduced runbooks. */
 export const runbooksSince = 92;
 
 /** Minor version from which the runbook's traits approve it and names are free. */
@@ -65,13 +64,13 @@ const firstTable: ResourceTable = {
 };
 
 /**
- * The table at a minor version. Ironic's runbooks answer 400, not 406, to a field of a later version, so the tables of older versions
- * lack these fields. openstack/ironic:ironic/api/schemas/v1/runbook.py
+ * Ironic's runbooks answer 400, not 406, to a field of a later version, so tables of older versions lack it.
+ * openstack/ironic:ironic/api/schemas/v1/runbook.py
  */
 export const runbookTableAt = (minor: number): ResourceTable =>
   minor < runbookTraitsSince ? firstTable : runbookTable;
 
-/** A stored runbook; secrets in `steps` are references. */
+/** Secrets in `steps` are references. */
 export type Runbook = {
   readonly uuid: RunbookUuid;
   readonly name: string;
@@ -82,30 +81,30 @@ export type Runbook = {
   readonly owner: string | null;
   readonly description: string | null;
   readonly traits: readonly string[];
-  /** Its parameters; not in Ironic's API. */
+  /** Not in Ironic's API. */
   readonly parameters: readonly RunbookParameter[];
-  /** Number of its revision, from 1; PostgreSQL increments it. */
+  /** From 1; PostgreSQL increments it. */
   readonly revision: number;
   readonly created_at: Date;
   readonly updated_at: Date | null;
 };
 
-/** A withdrawn revision must not run. Throws RevisionWithdrawn. @param withdrawn the reason; null if not withdrawn */
+/** Throws RevisionWithdrawn. @param withdrawn the reason; null if not withdrawn */
 export const refuseWithdrawn = (runbook: string, revision: number, withdrawn: string | null): void => {
   if (withdrawn !== null) raise('RevisionWithdrawn', { runbook, revision, reason: withdrawn });
 };
 
 export type Approval = { readonly ok: true } | { readonly ok: false; readonly wanted: string };
 
-/** The traits by which a node may approve a runbook, at any version: its traits, and a name with the form of a trait. */
+/** Traits that approve a runbook at any version: its own, and a name with the form of a trait. */
 export const marksOf = ({ name, traits }: Pick<Runbook, 'name' | 'traits'>): string[] => [
   ...new Set([...(isTrait(name) ? [name] : []), ...traits]),
 ];
 
 /**
- * The approval of a runbook for a node with these traits. Below 1.112 the node has the runbook's name as a trait; later the two share a
- * trait. `wanted` ends "the node needs ...". openstack/ironic:ironic/api/controllers/v1/node.py (_handle_runbook)
- * @param byName true if the name replaces the missing traits of a runbook, at later versions too
+ * Below 1.112 the node has the runbook's name as a trait; later the two share a trait. `wanted` ends "the node needs ...".
+ * openstack/ironic:ironic/api/controllers/v1/node.py (_handle_runbook)
+ * @param byName the name replaces missing traits, at later versions too
  */
 export const runbookApproval = (
   runbook: { readonly name: string; readonly traits: readonly string[] },

@@ -1,6 +1,6 @@
-/** The changes of each minor version as data. Tests check both sides of each, and a document is generated from it. */
+/** Changes of each minor version as data. Tests check both sides of each, and a document is generated from it. */
 
-/** The owner of a field or filter: a resource, or a part shown beside a node or driver. */
+/** A resource, or a part shown beside a node or driver. */
 export type Changing =
   | 'node'
   | 'node states'
@@ -15,24 +15,24 @@ export type Changing =
 
 /** `below` is the status for requests of older versions. Older replies omit the fields in any case. */
 export type Change =
-  /** Shown from this version. Older versions refuse writing, choosing and sorting by it. */
+  /** Older versions also refuse writing, choosing and sorting by it. */
   | { readonly is: 'fields'; readonly of: Changing; readonly names: readonly string[]; readonly below: 400 | 406 }
   | { readonly is: 'filters'; readonly of: Changing; readonly names: readonly string[] }
   | { readonly is: 'verbs'; readonly names: readonly string[] }
-  /** `METHOD /path`, as in the table of routes. */
+  /** `METHOD /path`. */
   | { readonly is: 'routes'; readonly names: readonly string[]; readonly below: 404 | 405 | 406 }
   /** Parts of the discovery document. */
   | { readonly is: 'links'; readonly names: readonly string[] }
-  /** New inputs of a request: a query parameter, a key of the body, or one form of its value. */
+  /** A query parameter, a key of the body, or one form of its value. */
   | { readonly is: 'arguments'; readonly of: string; readonly names: readonly string[]; readonly below: 400 | 406 }
-  /** A change without a list of names; a separate test checks it. */
+  /** A separate test checks it. */
   | { readonly is: 'behaviour'; readonly name: Behaviour }
-  /** Introduced with this version, but older versions behave the same. */
+  /** Older versions behave the same. */
   | { readonly is: 'ungated'; readonly names: readonly string[]; readonly why: string }
   /** Only announces a capability to clients. */
   | { readonly is: 'marker'; readonly why: string };
 
-/** Changes without a list of names, with the difference between versions. */
+/** Changes without a list of names. */
 export const behaviours = {
   'first version':
     'maintenance can be set and cleared, a deployment takes a configuration drive, vendor methods are called',
@@ -66,10 +66,9 @@ export const behaviours = {
 
 export type Behaviour = keyof typeof behaviours;
 
-/** One minor version. */
 export type VersionRow = {
   readonly minor: number;
-  /** The subject of a sentence with "from this version on": "nodes have an owner". */
+  /** For "from this version on": "nodes have an owner". */
   readonly says: string;
   readonly changes: readonly Change[];
   /** The reason why Temper does not implement the version's purpose. */
@@ -97,13 +96,12 @@ const provision = `PUT ${node}/states/provision`;
 const power = `PUT ${node}/states/power`;
 const heartbeat = 'POST /v1/heartbeat/:node_ident';
 
-/** The five routes of a collection. Older versions answer reads with 404, and writes with `written` (unknown path or method). */
+/** Older versions answer reads with 404, and writes with `written`. */
 const collection = (path: string, ident: string, written: 404 | 405): Change[] => [
   routes(404, `GET ${path}`, `GET ${path}/:${ident}`),
   routes(written, `POST ${path}`, `PATCH ${path}/:${ident}`, `DELETE ${path}/:${ident}`),
 ];
 
-/** The fields of a driver for these interfaces. */
 const offers = (names: string): string =>
   names
     .split(' ')
@@ -121,8 +119,7 @@ const notEnforced = 'the original never asked for the version';
 
 type ChangeRow = readonly [minor: number, says: string, changes: readonly Change[], outOfScope?: string];
 
-// One row per minor version. Source of versions: openstack/ironic:doc/source/contributor/webapi-version-history.rst,
-// ironic/api/controllers/v1/versions.py.
+// Source of versions: openstack/ironic:doc/source/contributor/webapi-version-history.rst, ironic/api/controllers/v1/versions.py.
 const changeRows: readonly ChangeRow[] = [
   [1, 'a request without a version is served as this one', [behaves('first version')]],
   [2, 'a node that can be handed out is in state available', [behaves('available is a state')]],
@@ -501,7 +498,7 @@ const changeRows: readonly ChangeRow[] = [
   ],
 ];
 
-/** Every minor version from 1.1, in order. */
+/** In order, from 1.1. */
 export const versionChanges: readonly VersionRow[] = changeRows.map(([minor, says, changes, outOfScope]) => ({
   minor,
   says,

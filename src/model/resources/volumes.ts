@@ -1,14 +1,13 @@
-/** Volumes of a node in the API: connectors (the node's access) and targets (the volumes). */
+/** Volumes: a node's access to them (connectors) and the volumes (targets). */
 import { extraField, recordFields, uuidField } from './common-fields';
 import type { FieldRow, ResourceTable } from './fields';
 import type { NodeResourceRow } from './node-resources';
 
 const updateVolume = 'baremetal:volume:update';
 
-/** Minor version that introduced volumes. */
 export const volumesSince = 32;
 
-/** The rule for reading a target's properties, with secrets masked. Without it a caller sees only that they exist. */
+/** The rule for a target's properties, with secrets masked. Without it a caller sees only that they exist. */
 export const viewProperties = 'baremetal:volume:view_target_properties';
 
 const firstFields: readonly FieldRow[] = [
@@ -74,7 +73,7 @@ export const targetTable: ResourceTable = {
 
 export type VolumeConnector = NodeResourceRow & { readonly type: string; readonly connector_id: string };
 
-/** A stored target; secrets in `properties` are references. */
+/** Secrets in `properties` are references. */
 export type VolumeTarget = NodeResourceRow & {
   readonly volume_type: string;
   readonly volume_id: string;

@@ -1,4 +1,4 @@
-/** A tenant's consent to work on one of its nodes, from its answer, its windows and its budgets. */
+/** A tenant's consent to work on its nodes, from its answers, windows and budgets. */
 import { beginsIn, openingFor, type Window } from './windows';
 
 export type TenantAnswer =
@@ -12,21 +12,21 @@ export type TenantAnswer =
 export type ConsentFacts = {
   /** The newest. */
   readonly answer?: TenantAnswer;
-  /** The tenant's windows, which consent for all its nodes. */
+  /** They consent for all its nodes. */
   readonly windows: readonly Window[];
-  /** True if a disruption budget of the tenant covers this node: counting then replaces an answer. */
+  /** A disruption budget of the tenant covers this node: counting replaces an answer. */
   readonly budgeted: boolean;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** Duration of the work in 95 of 100 cases, if known. The work must end before a window closes. */
+  /** Duration in 95 of 100 cases, if known. The work must end before a window closes. */
   readonly needsMs: number;
-  /** True if a rule allowed work without an answer. An answer still counts. */
+  /** A rule allowed work without an answer. An answer still counts. */
   readonly forced?: boolean;
 };
 
 export type Consent =
   | { readonly is: 'given' }
-  /** Without consent of the tenant: a rule allowed work without an answer. */
+  /** Allowed by a rule, without the tenant's consent. */
   | { readonly is: 'forced' }
   /** Epoch milliseconds. */
   | { readonly is: 'waits'; readonly until: number; readonly reason: string }
@@ -36,13 +36,12 @@ export type Consent =
 const from = (begins: number, now: number, reason: string): Consent =>
   begins <= now ? { is: 'given' } : { is: 'waits', until: begins, reason };
 
-/** The reason why a node waits for a later window. */
 const windowSays = (windows: readonly Window[], now: number, needsMs: number): string =>
   windows.some((window) => (openingFor(window, now, 0)?.opens ?? Infinity) <= now)
     ? `A window of its project is open, but not long enough: such work ends within ${Math.ceil(needsMs / 60_000)} min in 95 of 100 cases. It is begun in the next one.`
     : 'It is begun when a window of its project opens.';
 
-/** An answer for the node has precedence over the windows for all nodes. A window that is too short for the work does not count. */
+/** An answer has precedence over windows. A window too short for the work does not count. */
 export const consentOf = ({ answer, windows, budgeted, now, needsMs, forced }: ConsentFacts): Consent => {
   if (answer?.answer === 'refuse') return { is: 'refused', reason: answer.reason };
   if (answer?.answer === 'now') return { is: 'given' };
@@ -54,30 +53,28 @@ export const consentOf = ({ answer, windows, budgeted, now, needsMs, forced }: C
   return budgeted && named.length === 0 ? { is: 'given' } : { is: 'asks' };
 };
 
-/** A rollout's terms for tenants' consent. */
 export type ConsentTerms = {
-  /** Time for a tenant's answer; without one the node is skipped. */
+  /** Time for an answer; without one the node is skipped. */
   readonly grace_ms: number;
-  /** With `rule`, work begins after that time for this reason, if the rule temper:rollout:without_consent allows it. */
+  /** `rule`: work begins after that time for this reason, if the rule temper:rollout:without_consent allows it. */
   readonly force: 'never' | 'rule';
   readonly reason?: string;
 };
 
 const defaultTerms: ConsentTerms = { grace_ms: 24 * 3_600_000, force: 'never' };
 
-/** The terms of a rollout's spec, with defaults. */
 export const termsOf = (spec: Readonly<Record<string, unknown>>): ConsentTerms => ({
   ...defaultTerms,
   ...(spec.consent as Partial<ConsentTerms> | undefined),
 });
 
-/** The project whose consent a node needs: its lessee, otherwise its owner. */
+/** The lessee, otherwise the owner. */
 export const tenantOf = ({ owner, lessee }: { readonly owner: string | null; readonly lessee: string | null }) =>
   lessee ?? owner;
 
 /**
- * True if the tenant itself requested the rollout: for its project, by a caller in that project. Another caller may name the project,
- * but this proves no consent.
+ * True if the tenant requested the rollout: for its project, by a caller in it. Another caller may name the project, which proves no
+ * consent.
  */
 export const asksItself = (
   tenant: string,

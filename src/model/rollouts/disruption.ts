@@ -1,7 +1,7 @@
-/** Disruption budgets of projects: the number of their nodes that may be unavailable at one time. */
+/** Disruption budgets: the number of a project's nodes that may be unavailable at one time. */
 import { states } from '../lifecycle/states';
 
-/** A number of nodes, or a share of them such as `10%`. */
+/** A share is written `10%`. */
 export type Amount = number | string;
 
 export type DisruptionLimit = {
@@ -9,7 +9,7 @@ export type DisruptionLimit = {
   readonly min_available: Amount | null;
 };
 
-/** Columns of a node that select it for a budget. No run changes them, so a node stays in its budget during work. */
+/** Columns that no run changes, so a node stays in its budget during work. */
 export const budgetColumns = [
   'uuid',
   'resource_class',
@@ -19,22 +19,20 @@ export const budgetColumns = [
   'parent_node',
 ] as const;
 
-/** Those of them that hold UUIDs. */
 export const budgetUuids: readonly string[] = ['uuid', 'chassis_uuid', 'parent_node'];
 
 const propertyKey = /^properties\.([A-Za-z0-9_-]{1,64})$/;
 
-/** The key of `properties` in a query's name; undefined for other names. */
+/** The key of `properties`; undefined for other names. */
 export const propertyOf = (name: string): string | undefined => propertyKey.exec(name)?.[1];
 
-/** Selects nodes of a project: every key must match one of its values, but `traits` needs all. An empty query selects all nodes. */
+/** Every key must match one of its values, but `traits` needs all. An empty query selects all nodes. */
 export type DisruptionQuery = Readonly<Record<string, readonly string[]>>;
 
-/** True if a query may have this key. */
 export const isBudgetKey = (name: string): boolean =>
   name === 'traits' || (budgetColumns as readonly string[]).includes(name) || propertyOf(name) !== undefined;
 
-/** Provision states in which a node serves no tenant, even if no run holds it. */
+/** A node serves no tenant here, even if no run holds it. */
 export const downStates: readonly string[] = Object.entries(states)
   .filter(([name, { kind }]) => kind === 'failure' || name === 'error')
   .map(([name]) => name);
@@ -44,10 +42,7 @@ const percentOf = (amount: Amount): number | undefined => {
   return text.endsWith('%') ? Number(text.slice(0, -1)) : undefined;
 };
 
-/**
- * The number of `total` nodes that may be unavailable. A share of `max_unavailable` is rounded down, but to at least one node. A share
- * of `min_available` is rounded up.
- */
+/** A share of `max_unavailable` is rounded down, but to at least one node. A share of `min_available` is rounded up. */
 export const mayBeMissing = ({ max_unavailable, min_available }: DisruptionLimit, total: number): number => {
   if (max_unavailable !== null) {
     const percent = percentOf(max_unavailable);

@@ -2,7 +2,6 @@
 import type { Document } from '../document';
 import { ownValue } from '../own';
 
-/** The data of a node at its selection. */
 export type SelectedNode = {
   readonly uuid: string;
   readonly name: string | null;
@@ -29,7 +28,7 @@ const domainColumns = [
 
 const propertyKey = /^properties\.[A-Za-z0-9_.-]{1,64}$/;
 
-/** The reason why this cannot form domains; undefined if it can. */
+/** The reason why this cannot form domains. */
 export const domainFault = (by: string): string | undefined => {
   if (by === 'extra' || by.startsWith('extra.'))
     return 'is written by tenants, who could move their nodes from one domain into another; use properties.<key>';
@@ -37,13 +36,12 @@ export const domainFault = (by: string): string | undefined => {
   return `must be one of ${[...domainColumns, 'model'].join(', ')}, or properties.<key>`;
 };
 
-// A tenant writes its node's properties. A longer value would not fit into the index of counters and would make every plan with it
-// impossible.
+// Tenants write properties. A longer value would not fit into the index of counters and would make every plan with it impossible.
 const longestDomain = 255;
 
 /**
- * The domain of a node, cut to 255 characters: values that differ only beyond share one. Nodes without a value share the unnamed domain,
- * because they may be in one domain.
+ * Cut to 255 characters: values that differ only beyond share a domain. Nodes without a value share the unnamed one, because they may
+ * fail together.
  */
 export const domainOf = (node: SelectedNode, by: string): string => {
   const column = domainColumns.find((name) => name === by);
@@ -54,7 +52,7 @@ export const domainOf = (node: SelectedNode, by: string): string => {
   return text.slice(0, longestDomain);
 };
 
-/** Nodes by their domain, in the given order. */
+/** In the given order. */
 export const byDomain = <Node extends SelectedNode>(nodes: readonly Node[], by: string): Map<string, Node[]> => {
   const domains = new Map<string, Node[]>();
   for (const node of nodes) {

@@ -1,17 +1,17 @@
-/** The layout of a plan: the wave of each node, and the counters that limit harmed and concurrent nodes. */
+/** The layout of a plan: each node's wave, and counters that limit harmed and concurrent nodes. */
 import { type Amount, boundOf } from './amounts';
 import { byDomain, domainOf, type SelectedNode } from './domains';
 import { inOrder, type TargetOrder, type WaveSpec, waveSizes } from './waves';
 
 type DomainBound = { readonly by: string; readonly max: Amount };
 
-/** Limits of harmed and of concurrent nodes; fixed with the plan. */
+/** Fixed with the plan. */
 export type Limits = {
   readonly waves: readonly WaveSpec[];
   readonly order: TargetOrder;
   /** Concurrent nodes of a domain. */
   readonly spread: readonly DomainBound[];
-  /** Nodes that may be harmed: of all, of each wave, of each domain. */
+  /** Nodes that may be harmed. */
   readonly budget: {
     /**
      * `strict`: nodes that may still fail count as failed. `stop`: only failed nodes count, and the rollout ends when the budget is
@@ -27,18 +27,18 @@ export type Limits = {
   readonly max_in_flight?: Amount;
   /** Doubles the concurrency from one while nothing fails. */
   readonly ramp: boolean;
-  /** Skipped nodes after which the rollout waits for an operator. */
+  /** After this many skips the rollout waits for an operator. */
   readonly max_skipped?: Amount;
 };
 
-/** A row of rollout_counters before anything has begun. */
+/** A row of rollout_counters at the beginning. */
 export type Counter = {
   readonly number: number;
   readonly scope: string;
   readonly value: string;
   readonly budget: number | null;
   readonly most: number | null;
-  /** Limit per minute of started nodes with a power interruption. */
+  /** Starts per minute of nodes with a power interruption. */
   readonly per_minute: number | null;
 };
 
@@ -52,7 +52,6 @@ export type Layout<Node> = {
 
 const smaller = (one: number | null, other: number): number => (one === null ? other : Math.min(one, other));
 
-/** The counters of the domains of one kind, by their value. */
 const domainCounters = (
   nodes: readonly SelectedNode[],
   by: string,
@@ -88,7 +87,7 @@ const countersOf = (nodes: readonly SelectedNode[], sizes: readonly number[], li
 
 const waveOf = (sizes: readonly number[]): number[] => sizes.flatMap((size, wave) => Array<number>(size).fill(wave));
 
-/** The wave and the counters of each node. @returns the layout, or the fault of the waves */
+/** @returns the layout, or the fault of the waves */
 export const layOut = <Node extends SelectedNode>(
   nodes: readonly Node[],
   limits: Limits,
@@ -116,7 +115,7 @@ export const layOut = <Node extends SelectedNode>(
   return { sizes: sized.sizes, targets, counters };
 };
 
-/** For each kind of domain, the largest number of its nodes in one wave. */
+/** The largest number of nodes of one domain in one wave, for each kind of domain. */
 export const worstWaves = (targets: readonly Placed<SelectedNode>[], domains: readonly string[]) =>
   domains.map((by) => {
     const counts = new Map<string, { readonly wave: number; readonly value: string; nodes: number }>();

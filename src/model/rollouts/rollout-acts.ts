@@ -1,4 +1,4 @@
-/** Acts of callers on rollouts and targets: their states and effects, and the reasons why a target has not begun. */
+/** Acts of callers on rollouts and targets: allowed states, effects, and reasons why a target has not begun. */
 import { isKeptByGate } from './gates';
 import { endedRollouts, type RolloutState, rolloutActs, type TargetState } from './states';
 
@@ -15,19 +15,19 @@ const possibleIn = {
 } as const satisfies Readonly<Record<string, readonly RolloutState[]>>;
 export type RolloutAct = keyof typeof possibleIn;
 
-/** All acts, first those that decide about a waiting rollout. */
+/** First those that decide about a waiting rollout. */
 export const offeredRolloutActs = Object.keys(possibleIn) as RolloutAct[];
 
-/** The fields of a rollout that decide; `state` and `code` as in the API. */
+/** `state` and `code` as in the API. */
 type RolloutStanding = {
   readonly state: RolloutState;
   readonly code?: string | null;
-  /** The open wave, counted from 1; absent if the caller sees only its own nodes. */
+  /** Counted from 1; absent if the caller sees only its own nodes. */
   readonly wave?: number;
   readonly waves?: readonly { readonly gate?: unknown }[];
 };
 
-/** The reason why an act is impossible in a rollout's state; undefined if possible. */
+/** Undefined if the act is possible. */
 export const rolloutStateSays = (act: RolloutAct, standing: RolloutStanding): string | undefined => {
   const { state, code, wave = 1, waves = [] } = standing;
   const from: readonly RolloutState[] = possibleIn[act];
@@ -38,7 +38,6 @@ export const rolloutStateSays = (act: RolloutAct, standing: RolloutStanding): st
   return undefined;
 };
 
-/** The effect of each act. */
 export const rolloutWill: Readonly<Record<RolloutAct, string>> = {
   submit: 'Other users are asked to approve this plan; nothing begins.',
   approve: 'Your vote counts for this plan alone; the rollout can be started when enough users have approved it.',
@@ -51,13 +50,12 @@ export const rolloutWill: Readonly<Record<RolloutAct, string>> = {
   adopt: 'Nodes are begun by your rights from now on.',
 };
 
-/** Acts on one target. */
 export const targetActs = ['consent', 'refuse', 'skip', 'retry'] as const;
 export type TargetAct = (typeof targetActs)[number];
 
 type TargetStanding = { readonly state: TargetState };
 
-/** The reason why an act on a target is impossible; undefined if possible. */
+/** Undefined if the act is possible. */
 export const targetStateSays = (
   act: TargetAct,
   { state }: TargetStanding,
@@ -71,7 +69,6 @@ export const targetStateSays = (
   return state === 'pending' || state === 'asked' ? undefined : `The node is ${state} in this rollout.`;
 };
 
-/** The effect of each act. */
 export const targetWill: Readonly<Record<TargetAct, string>> = {
   consent: 'The rollout may work on this node: now, or from the time that you name.',
   refuse: 'The rollout passes over this node.',
@@ -79,7 +76,6 @@ export const targetWill: Readonly<Record<TargetAct, string>> = {
   retry: 'The node is begun again; it keeps its place in the budget meanwhile.',
 };
 
-/** The limits and the use of one scope. */
 export type ScopeCounter = {
   readonly scope: string;
   readonly value: string;
@@ -111,7 +107,7 @@ const notRunning: Partial<Readonly<Record<RolloutState, string>>> = {
   scheduled: 'The rollout is approved, and not started.',
 };
 
-/** The reason why a counter has no room; undefined if it has. */
+/** Undefined if the counter has room. */
 const whyFull = ({ scope, value, budget, most, in_flight, failed, parked }: ScopeCounter): string | undefined => {
   const of = scope === 'total' ? 'the rollout' : `${scope} ${value}`;
   if (budget !== null && failed + parked + in_flight >= budget)
@@ -140,7 +136,7 @@ const whyPending = (rollout: BeginningRollout, target: BeginningTarget, now: num
   return 'Its turn comes in the order of the plan; while the node is held or frozen, or a bound of its domain or its project has no room, the others go first.';
 };
 
-/** The reason why a target has not begun, or never will; undefined if it has. @param now epoch milliseconds */
+/** Undefined if the target has begun. @param now epoch milliseconds */
 export const whyNotBegun = (rollout: BeginningRollout, target: BeginningTarget, now: number): string | undefined => {
   switch (target.state) {
     case 'pending':

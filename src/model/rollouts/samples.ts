@@ -1,11 +1,10 @@
-/** Gates with several queries of a metric: the result of the answers so far. */
+/** Gates with several queries of a metric. */
 import type { Gate, GateAnswer, MetricGate, Samples } from './gates';
 
 export const noSamples: Samples = { taken: 0, failed: 0, inconclusive: 0 };
 
 const defaultIntervalMs = 60_000;
 
-/** True if a metric has several queries, or may fail sometimes. */
 const isSampled = ({ count = 1, fail_limit = 0, inconclusive_limit = 0 }: MetricGate): boolean =>
   count > 1 || fail_limit > 0 || inconclusive_limit > 0;
 
@@ -15,9 +14,8 @@ const noteOf = (said: GateAnswer, { taken, failed, inconclusive }: Samples, of: 
 type Counted = { readonly answer: GateAnswer; readonly samples?: Samples };
 
 /**
- * The result of an answer together with the earlier ones. A wave's end needs `count` answers; it fails at once if failures or
- * inconclusive answers exceed their limits. A guard passes with its first pass, and fails if failures in a row exceed its limit. Until
- * then nothing begins.
+ * A wave's end needs `count` answers, and ends early if failures or inconclusive answers exceed their limits. A guard passes with its
+ * first pass, and fails if failures in a row exceed its limit. Until then nothing begins.
  */
 export const withSamples = (gate: Gate, before: Samples, said: GateAnswer, of: 'wave' | 'guard'): Counted => {
   if (!('metric' in gate) || said.is === 'later' || !isSampled(gate.metric)) return { answer: said };

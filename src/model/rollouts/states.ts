@@ -1,4 +1,4 @@
-/** States of rollouts and of their targets, and codes for their reasons. */
+/** States of rollouts and targets, and codes for their reasons. */
 
 /** A paused rollout begins nothing, but its running work continues. */
 export const rolloutStates = [
@@ -14,10 +14,9 @@ export const rolloutStates = [
 ] as const;
 export type RolloutState = (typeof rolloutStates)[number];
 
-/** States that a rollout does not leave. */
+/** Final states. */
 export const endedRollouts: readonly RolloutState[] = ['succeeded', 'stopped', 'aborted', 'expired'];
 
-/** Reasons of a pause. */
 export type PauseCode =
   | 'operator'
   | 'wave_gate'
@@ -46,7 +45,7 @@ export const targetStates = [
 ] as const;
 export type TargetState = (typeof targetStates)[number];
 
-/** Acts on a rollout, with the states that allow each. */
+/** The states that allow each act. */
 export const rolloutActs = {
   replan: ['planned', 'awaiting_approval', 'scheduled'],
   submit: ['planned'],

@@ -4,7 +4,7 @@ import { type Amount, shareOf } from './amounts';
 import { byDomain, type SelectedNode } from './domains';
 import type { Gate } from './gates';
 
-/** A wave, opened by a caller or by the end of the previous one. */
+/** Opened by a caller or by the end of the previous one. */
 export type WaveSpec = {
   readonly size: Amount | 'rest';
   readonly advance: 'manual' | 'auto';
@@ -17,7 +17,7 @@ export const targetOrders = ['spread', 'random', 'domain', 'name'] as const;
 export type TargetOrder = (typeof targetOrders)[number];
 
 /**
- * The number of nodes of each wave. Sizes are summed before rounding, so that a small percentage of few nodes still gives nodes.
+ * Sums sizes before rounding, so that a small percentage of few nodes still gives nodes.
  * @returns the sizes, or the fault: an empty wave, or nodes without a wave
  */
 export const waveSizes = (
@@ -48,7 +48,7 @@ const byName = (one: SelectedNode, other: SelectedNode): number =>
 
 const lot = (seed: string, { uuid }: Pick<SelectedNode, 'uuid'>): string => sha256Of(`${seed}/${uuid}`);
 
-/** Ordered by the seed: the same seed and nodes give the same order. */
+/** The same seed and nodes give the same order. */
 const shuffled = <Node extends Pick<SelectedNode, 'uuid'>>(nodes: readonly Node[], seed: string): Node[] =>
   nodes
     .map((node) => ({ node, lot: lot(seed, node) }))
@@ -61,8 +61,7 @@ const roundRobin = <Node>(groups: readonly (readonly Node[])[]): Node[] => {
 };
 
 /**
- * The nodes in order of execution: `spread` alternates between domains, `domain` completes one before the next, `random` uses the seed,
- * `name` compares numbers in names by value.
+ * `spread` alternates between domains, `domain` completes one before the next, `random` uses the seed, `name` compares numbers by value.
  */
 export const inOrder = <Node extends SelectedNode>(
   nodes: readonly Node[],
@@ -77,7 +76,7 @@ export const inOrder = <Node extends SelectedNode>(
   return order === 'domain' ? groups.flat() : roundRobin(groups);
 };
 
-/** A number of nodes, chosen by the seed. */
+/** Chosen by the seed. */
 export const sampleOf = <Node extends Pick<SelectedNode, 'uuid'>>(
   nodes: readonly Node[],
   many: number,

@@ -1,17 +1,17 @@
-/** Maintenance windows: weekly hours in a time zone, as instants, also across clock changes. */
+/** Maintenance windows: weekly hours in a time zone, as instants. */
 import { Temporal } from 'temporal-polyfill';
 
 export const windowDays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
 type WindowDay = (typeof windowDays)[number];
 
 export type Window = {
-  /** The days on which it begins. */
+  /** Days of its beginning. */
   readonly days: readonly WindowDay[];
-  /** Local time of its beginning: `22:00`. */
+  /** Local time: `22:00`. */
   readonly from: string;
   /** Elapsed time, also across a clock change. */
   readonly minutes: number;
-  /** A name of the time zone database, such as `Europe/Berlin`. */
+  /** Such as `Europe/Berlin`. */
   readonly zone: string;
 };
 
@@ -23,8 +23,8 @@ export const mostMinutes = 7 * 24 * 60;
 const minuteMs = 60_000;
 
 /**
- * The platform's canonical name of a zone, from any spelling and alias: `Europe/Berlin` for `europe/BERLIN`. Undefined for an unknown
- * zone. Offsets such as `+01:00` are refused, because they have no clock changes.
+ * The platform's canonical name: `Europe/Berlin` for `europe/BERLIN`. Undefined for an unknown zone, and for offsets such as `+01:00`,
+ * which have no clock changes.
  */
 export const zoneNamed = (zone: string): string | undefined => {
   if (!/^[A-Za-z][\w+-]*(\/[\w+-]+)*$/.test(zone)) return undefined;
@@ -36,8 +36,8 @@ export const zoneNamed = (zone: string): string | undefined => {
 };
 
 /**
- * The window's openings that begin on this day of the zone's calendar or the next fifteen, in order. A repeated local time counts at its
- * first occurrence. A skipped one is moved forward by the size of the gap (RFC 5545, 3.3.5).
+ * Openings that begin on this day in the zone or the next fifteen, in order. A repeated local time counts at its first occurrence. A
+ * skipped one moves forward by the gap (RFC 5545, 3.3.5).
  */
 const openingsFrom = ({ days, from, minutes, zone }: Window, first: Temporal.PlainDate): Opening[] =>
   Array.from({ length: 16 }, (_, number) => first.add({ days: number }))
@@ -48,8 +48,7 @@ const openingsFrom = ({ days, from, minutes, zone }: Window, first: Temporal.Pla
     });
 
 /**
- * The first opening in which work of `needsMs` can begin at `at` or later and end before the close. Undefined if the window is too
- * short.
+ * The first opening for work of `needsMs` at `at` or later. Undefined if the window is too short.
  * @param at epoch milliseconds
  */
 export const openingFor = (window: Window, at: number, needsMs: number): Opening | undefined => {
@@ -60,10 +59,7 @@ export const openingFor = (window: Window, at: number, needsMs: number): Opening
   return openings.find(({ opens, closes }) => closes - Math.max(opens, at) >= needsMs);
 };
 
-/**
- * The time when work of `needsMs` may begin: `at` if one of the windows is open long enough, otherwise the next opening of any.
- * Undefined if all are too short.
- */
+/** `at` if one of the windows is open long enough, otherwise the next opening. Undefined if all are too short. */
 export const beginsIn = (windows: readonly Window[], at: number, needsMs: number): number | undefined => {
   const begins = windows.flatMap((window) => openingFor(window, at, needsMs)?.opens ?? []);
   return begins.length === 0 ? undefined : Math.max(at, Math.min(...begins));

@@ -1,4 +1,4 @@
-/** Synchronous calls: the input for one read of a node by a BMC worker, while the caller waits. */
+/** Synchronous calls: the input for one read of a node by a BMC worker. */
 
 import type { NodeUuid } from '../ids';
 import type { ActName } from '../lifecycle/acts';
@@ -9,14 +9,14 @@ export type LookInput = {
   readonly act: ActName;
   readonly args: Readonly<Record<string, unknown>>;
   readonly timing: Timing;
-  /** Limit of one attempt, including the wait for the BMC's lane. */
+  /** For one attempt, including the wait for the BMC's lane. */
   readonly withinMs: number;
 };
 
-/** The input of its workflow. Fields may only be added, as optional ones. */
+/** Fields may only be added, as optional ones. */
 export type CallInput = LookInput & {
   readonly conductor_group: string;
-  /** First part of the queue names; Temper's default if absent. */
+  /** Temper's default if absent. */
   readonly queue_prefix?: string;
   /** For all attempts together. */
   readonly timeoutMs: number;

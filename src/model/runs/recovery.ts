@@ -1,12 +1,11 @@
 /** Detects a restored PostgreSQL or Temporal by a mark in both, which advances every minute. */
 
-/** The identity of a PostgreSQL cluster. Another cluster has another id, and a point-in-time restore has another timeline. */
+/** Another cluster has another id, and a point-in-time restore another timeline. */
 export type Cluster = { readonly system_id: string; readonly timeline: number };
 
-/** The mark in Temporal. */
 export type EngineMark = { readonly count: number; readonly mark: string };
 
-/** The mark in PostgreSQL; nulls before the first one. `seen` is the last mark that was read from Temporal. */
+/** Nulls before the first mark. `seen` is the last mark that was read from Temporal. */
 export type StoreMark = {
   readonly system_id: string | null;
   readonly timeline: number | null;
@@ -15,22 +14,19 @@ export type StoreMark = {
   readonly seen: string | null;
 };
 
-/** The older one of both. */
 export type OlderSide = 'store' | 'engine' | 'unknown';
 export type Suspicion = { readonly side: OlderSide; readonly reason: string };
 
-/** A mark as a note in Temporal. */
 export const noteOf = ({ count, mark }: EngineMark): string => `temper-mark ${count} ${mark}`;
 
-/** The mark in a note; undefined if there is none. */
 export const markIn = (note: string | undefined): EngineMark | undefined => {
   const found = /^temper-mark (\d+) ([0-9a-f-]{36})$/.exec(note ?? '');
   return found ? { count: Number(found[1]), mark: found[2]! } : undefined;
 };
 
 /**
- * The reason to assume a restore from a backup; undefined if both match. A Temporal without a mark is new or has lost its database. Runs
- * then resume from their records, without an operator.
+ * The reason to assume a restore. A Temporal without a mark is new or has lost its database: runs then resume from their records,
+ * without an operator.
  */
 export const suspicionOf = (
   store: StoreMark,
@@ -50,7 +46,7 @@ export const suspicionOf = (
   return { side: 'unknown', reason: 'database and workflow engine went on apart from each other' };
 };
 
-/** Restores that an operator may declare, even if the marks do not show them. `both` may be restored to different moments. */
+/** Restores that an operator may declare, even without different marks. `both` may be restored to different moments. */
 export const restorable = ['store', 'engine', 'both'] as const;
 export type Restorable = (typeof restorable)[number];
 
@@ -60,7 +56,6 @@ const restoredReasons: Readonly<Record<Restorable, string>> = {
   both: 'an operator says that database and workflow engine were restored from backups',
 };
 
-/** A restore that an operator has declared. */
 export const restored = (what: Restorable): Suspicion => ({
   side: what === 'both' ? 'unknown' : what,
   reason: restoredReasons[what],

@@ -1,9 +1,9 @@
-/** The place from which a run resumes after Temporal lost its workflow, from PostgreSQL's record alone. */
+/** Resumes a run after Temporal lost its workflow, from PostgreSQL's record alone. */
 import type { PlannedStep } from '../lifecycle/step-types';
 import { actRow, nameOf } from '../lifecycle/steps';
 import type { Carried, RunEnding, RunInput, RunState, StepState } from './runs';
 
-/** The record of one step. `acts_ended` has names of its own acts, and of those of a later reboot of the ramdisk. */
+/** `acts_ended` includes acts of a later reboot of the ramdisk. */
 export type StepRecord = {
   readonly index: number;
   readonly interface: string;
@@ -13,20 +13,19 @@ export type StepRecord = {
   readonly state: StepState;
   readonly acts_ended: readonly string[];
   readonly last_error: string | null;
-  /** Time since it began, by PostgreSQL's clock; 0 if it has not begun. */
+  /** By PostgreSQL's clock; 0 if not begun. */
   readonly age_ms: number;
 };
 
-/** The record of an active run. */
 export type RunRecord = {
   readonly seq: number;
   readonly state: RunState;
   readonly waiting_for: string | null;
-  /** A caller has paused it, and none has resumed it. */
+  /** Paused by a caller, and not resumed. */
   readonly paused: boolean;
   readonly plan: readonly PlannedStep[] | null;
   readonly ending: RunEnding | null;
-  /** The ramdisk has sent its inventory since the step that waits for it began. */
+  /** The ramdisk has sent its inventory since the waiting step began. */
   readonly inspected?: boolean;
   readonly steps: readonly StepRecord[];
 };
@@ -34,7 +33,7 @@ export type RunRecord = {
 const isSettled = ({ state }: StepRecord, { on_failure }: PlannedStep): boolean =>
   state === 'done' || state === 'skipped' || (state === 'failed' && on_failure === 'continue');
 
-/** The plan with the ramdisk's steps; before they joined, the plan at acceptance or in the last continuation. */
+/** The plan with the ramdisk's steps; before they joined, that at acceptance or continuation. */
 const planOf = (input: RunInput, { plan }: RunRecord): readonly PlannedStep[] =>
   plan ?? input.carries?.steps ?? input.steps;
 
@@ -42,8 +41,8 @@ const within = (names: readonly string[], ended: readonly string[]): boolean =>
   names.every((name) => ended.includes(name));
 
 /**
- * True if a completed step has restarted the node and the ramdisk must boot again. If the record is unclear, it boots: an additional
- * boot between two steps does no harm.
+ * True if a completed step has restarted the node and the ramdisk must boot again. In doubt it boots, which does no harm between two
+ * steps.
  */
 const lacksRamdisk = (input: RunInput, step: PlannedStep, row: StepRecord, rest: readonly PlannedStep[]): boolean => {
   const { boot } = input;
@@ -69,10 +68,7 @@ const placeIn = (step: PlannedStep, row: StepRecord, record: RunRecord): NonNull
   return { acts, ...(over && step.awaits === undefined && { reboots: true as const }) };
 };
 
-/**
- * The start of a new execution. Completed steps stay completed. An active step resumes at its first act that has not ended; the act's
- * intent shows if its command was sent.
- */
+/** An active step resumes at its first act that has not ended; the act's intent shows if its command was sent. */
 export const carriedFrom = (input: RunInput, record: RunRecord): Carried => {
   const rows = new Map(record.steps.map((row) => [row.index, row]));
   const steps = planOf(input, record).map((step) => ({ ...step, args: rows.get(step.index)?.args ?? step.args }));
@@ -89,7 +85,7 @@ export const carriedFrom = (input: RunInput, record: RunRecord): Carried => {
   if (!last) return { ...base, from: 0, ...(input.limit && { waitsTurn: true }) };
   const at = steps.indexOf(last);
   const row = rows.get(last.index)!;
-  // The ramdisk's own steps join the plan after its answer. Without a recorded plan they are requested again.
+  // The ramdisk's steps join the plan after its answer. Without a recorded plan they are requested again.
   const joins = last.acts.some(({ act }) => act === 'agent_steps') && record.plan === null;
   if (joins) return { ...base, from: at };
   if (!isSettled(row, last)) return { ...base, from: at, within: placeIn(last, row, record) };
@@ -98,6 +94,6 @@ export const carriedFrom = (input: RunInput, record: RunRecord): Carried => {
   return { ...base, from: at + 1 };
 };
 
-/** For a log: the place from which a run resumes. */
+/** For a log. */
 export const placeOf = ({ from, steps, ending }: Carried): string =>
   ending ? `ends: ${ending.outcome}` : steps[from] ? `step ${from + 1}: ${nameOf(steps[from])}` : 'its end';

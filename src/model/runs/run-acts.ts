@@ -1,20 +1,18 @@
-/** Acts of callers on active runs: the states that allow each, and their effects. */
+/** Acts of callers on active runs: allowed states, and effects. */
 import { endedStates } from './runs';
 
 export const runActs = ['abort', 'pause', 'resume', 'retry', 'skip', 'fail'] as const;
 export type RunAct = (typeof runActs)[number];
-/** Acts in events: those of callers, and those of the API and of Temporal's own tools. */
+/** Includes acts of the API and of Temporal's own tools. */
 export type RecordedAct = RunAct | 'unhold' | 'cancel';
 
-/** The fields of a run that decide; `state` as in the API. */
+/** As in the API. */
 type RunStanding = { readonly state: string };
 type StepStanding = { readonly interface: string; readonly step: string; readonly abortable?: boolean };
 
 const isEnded = ({ state }: RunStanding): boolean => (endedStates as readonly string[]).includes(state);
 
-/**
- * The reason why an act is impossible in a run's state; undefined if possible. The run itself decides, since its state may have changed.
- */
+/** Undefined if the act is possible. The run itself decides, since its state may have changed. */
 export const stateSays = (act: RunAct, run: RunStanding): string | undefined => {
   if (isEnded(run)) return `The run has ended: ${run.state}.`;
   switch (act) {
@@ -51,6 +49,6 @@ const follows: Readonly<Record<Exclude<RunAct, 'abort'>, string>> = {
   fail: 'The run ends as failed.',
 };
 
-/** The effect of an act. @param step the run's present step, if any */
+/** @param step the run's present step, if any */
 export const willOf = (act: RunAct, run: RunStanding, step: StepStanding | undefined): string =>
   act === 'abort' ? abortWill(run, step) : follows[act];

@@ -1,4 +1,4 @@
-/** Runs: their fixed input, their states, and their fields for callers. */
+/** Runs: input, states, and observations. */
 import type { NodeUuid, ProjectId, RunUuid } from '../ids';
 import type { Event, Fault, PowerTarget, ProvisionState } from '../lifecycle/states';
 import type { Joins, PlannedStep, ReportedStep, Tidying } from '../lifecycle/step-types';
@@ -6,41 +6,40 @@ import type { RunKind, Verb } from '../lifecycle/verbs';
 
 export type RunState = 'accepted' | 'running' | 'paused' | 'waiting' | 'parked' | 'succeeded' | 'failed' | 'aborted';
 
-/** Waits with consequences: a frozen run gives its turn to the next. */
+/** A frozen run gives its turn to the next. */
 export type WaitsOn = 'freeze' | 'time';
 
-/** Final states of a run. */
 export const endedStates: readonly RunState[] = ['succeeded', 'failed', 'aborted'];
 
 export type StepState = 'pending' | 'running' | 'waiting' | 'parked' | 'done' | 'failed' | 'skipped';
-/** The states of a step that the workflow sets; the others follow from the step's acts. */
+/** Set by the workflow; the others follow from the step's acts. */
 export type MarkedState = Exclude<StepState, 'pending' | 'running'>;
 
-/** The proof that a run may change a node. It is checked before every write and every call to a BMC. */
+/** Proof that a run may change a node, checked before every write and every call to a BMC. */
 export type Lock = { readonly run: RunUuid; readonly node_uuid: NodeUuid; readonly fence: number };
 
-/** Durations from the acceptance of a run, fixed so that a changed setting never affects an active run. Tests use small ones. */
+/** Fixed at acceptance, so that a changed setting never affects an active run. Tests use small ones. */
 export type Timing = {
-  /** Time limit for reaching a power state, per act. */
+  /** Per act. */
   readonly powerTimeoutMs: number;
   readonly softPowerTimeoutMs: number;
-  /** Time for which a sent command counts as in flight, before it may be sent again. */
+  /** A sent command counts as in flight for this time. Only then it may be sent again. */
   readonly settleMs: number;
   /** First pause between two polls; doubles up to 8 times this. */
   readonly pollMs: number;
-  /** Time limit for the ramdisk's callback; half an hour if absent. */
+  /** Limit for the ramdisk's callback; half an hour if absent. */
   readonly agentTimeoutMs?: number;
   /** Silence of a ramdisk during an act after which the BMC is checked; five minutes if absent. */
   readonly agentSilenceMs?: number;
-  /** First pause between two checks for the callback without a message; doubles up to five times this. */
+  /** First pause between two checks for the callback; doubles up to five times this. */
   readonly agentPollMs?: number;
-  /** Time limit of an abort for a sent command; two minutes if absent. */
+  /** Limit of an abort for a sent command; two minutes if absent. */
   readonly abortPatienceMs?: number;
-  /** Events after which a run continues as a new execution, unless Temporal suggests it earlier. */
+  /** Then a run continues as a new execution, unless Temporal suggests it earlier. */
   readonly historyLength?: number;
   /** A longer wait gives the run's turn to others; a minute if absent. */
   readonly longWaitMs?: number;
-  /** Overall limits per effect class, in Temporal's form. */
+  /** By effect class, in Temporal's form. */
   readonly limits?: Partial<
     Record<
       'read' | 'converge' | 'once',
@@ -49,7 +48,7 @@ export type Timing = {
   >;
 };
 
-/** The input of every run's workflow. Fields may only be added, as optional ones. */
+/** Fields may only be added, as optional ones. */
 export type RunInput = {
   readonly lock: Lock;
   readonly story: RunKind;
@@ -59,7 +58,7 @@ export type RunInput = {
   readonly conductor_group: string;
   readonly steps: readonly PlannedStep[];
   readonly target: ProvisionState | null;
-  /** Of the node when the run begins, for display. */
+  /** When the run begins, for display. */
   readonly provision_state?: ProvisionState;
   /** The event of its success. */
   readonly ends: Event | null;
@@ -68,37 +67,36 @@ export type RunInput = {
   readonly runbook: string | null;
   readonly rule_set: string;
   readonly timing: Timing;
-  /** First part of the queue names; Temper's default if absent. */
+  /** Temper's default if absent. */
   readonly queue_prefix?: string;
-  /** The step that boots the ramdisk again after a restart. */
+  /** Boots the ramdisk again after a restart. */
   readonly boot?: PlannedStep;
-  /** Tidying steps of an early end, after the ramdisk was booted. */
+  /** For an early end after the ramdisk was booted. */
   readonly tidy?: Tidying;
-  /** The way in which the ramdisk's own steps join the plan. */
   readonly joins?: Joins;
-  /** The run that held the node before. It receives a signal to end, and this run does nothing until then. */
+  /** The previous run on the node. It is signalled to end, and this run does nothing until it has ended. */
   readonly displaces?: { readonly run: RunUuid; readonly workflow_id: string };
-  /** Fences of the other nodes that it holds, by their uuid. */
+  /** Fences of the other nodes that it holds, by uuid. */
   readonly also?: Readonly<Record<string, number>>;
-  /** Limit of concurrent runs of a class; the others wait in order of their acceptance. */
+  /** Concurrent runs of a class; the others wait in order of their acceptance. */
   readonly limit?: { readonly class: 'clean' | 'deploy'; readonly max: number };
-  /** Set if a long run continues as a new execution. */
+  /** Set in a continued execution. */
   readonly carries?: Carried;
   /**
-   * Acts that were active when PostgreSQL was restored from a backup, as Temporal's `execution/activity`. The command of an earlier
-   * attempt may have been sent without a record.
+   * Acts that were active when PostgreSQL was restored, as Temporal's `execution/activity`. An earlier attempt may have sent its command
+   * without a record.
    */
   readonly doubted?: readonly string[];
 };
 
-/** The place from which a run continues as a new execution. */
+/** The place from which a new execution continues. */
 export type Carried = {
   readonly from: number;
   readonly seq: number;
   readonly steps: readonly PlannedStep[];
   readonly paused: boolean;
   readonly booted?: boolean;
-  /** Its turn had not come before the continuation. */
+  /** Its turn had not come. */
   readonly waitsTurn?: boolean;
   /** Temporal lost the previous execution, and this one resumes from PostgreSQL's record. */
   readonly resumed?: true;
@@ -108,11 +106,10 @@ export type Carried = {
   readonly ending?: RunEnding;
 };
 
-/** The place in a step from which a run continues. */
 export type Within = {
-  /** Number of the step's acts that have ended. */
+  /** Number of ended acts. */
   readonly acts: number;
-  /** The step was parked and waited for an operator. */
+  /** It waited for an operator. */
   readonly parked?: { readonly error: string; readonly unknown: boolean };
   /** The node was restarting for the return of the ramdisk. */
   readonly reboots?: true;
@@ -120,10 +117,9 @@ export type Within = {
   readonly elapsedMs?: number;
 };
 
-/** The ending of a run during its tidying. */
 export type RunEnding = { readonly outcome: 'failed' | 'aborted'; readonly error: string; readonly cursor: number };
 
-/** The requester, as in the run and in the audit trail. */
+/** As in the run and in the audit trail. */
 export type Requester = {
   readonly user_id: string | null;
   readonly user_name: string | null;
@@ -133,29 +129,29 @@ export type Requester = {
   readonly request_id: string;
 };
 
-/** Observations of an act about a node, to be stored. */
+/** To be stored about a node. */
 export type RunObserved = {
   readonly power_state?: 'power on' | 'power off' | 'error' | null;
   readonly boot_mode?: 'bios' | 'uefi' | null;
-  /** Progress of the host's boot, in Redfish's values (ComputerSystem BootProgress.LastState); only some BMCs report it. */
+  /** In Redfish's values (ComputerSystem BootProgress.LastState); only some BMCs report it. */
   readonly boot_progress?: string;
   readonly secure_boot?: boolean | null;
   readonly vendor?: string;
   readonly health?: 'OK' | 'Warning' | 'Critical' | null;
   /** Merged into the node's properties. */
   readonly properties?: Readonly<Record<string, unknown>>;
-  /** Replaces the stored BIOS settings. */
+  /** Replaces the stored settings. */
   readonly bios?: readonly BiosSetting[];
   /** Replaces the stored firmware. */
   readonly firmware?: readonly FirmwareComponent[];
   readonly raid_config?: Readonly<Record<string, unknown>>;
-  /** Inventory of an inspection, in the API's form. */
+  /** In the API's form. */
   readonly inventory?: Readonly<Record<string, unknown>>;
-  /** MAC addresses of network interfaces; new ones become ports. */
+  /** New ones become ports. */
   readonly macs?: readonly string[];
 };
 
-/** One BIOS setting with the data of its registry. */
+/** With the data of its registry. */
 export type BiosSetting = {
   readonly name: string;
   readonly value: string | null;
@@ -170,23 +166,23 @@ export type BiosSetting = {
   readonly unique?: boolean | null;
 };
 
-/** A component with firmware: `bios`, `bmc`, `nic:<serial or id>`. */
+/** Such as `bios`, `bmc`, `nic:<serial or id>`. */
 export type FirmwareComponent = {
   readonly component: string;
   readonly current_version: string | null;
   readonly initial_version?: string | null;
   readonly last_version_flashed?: string | null;
 };
-/** The result of an act. `rest: 'skip'` skips the step's remaining acts. */
+/** `rest: 'skip'` skips the step's remaining acts. */
 export type ActOutcome = {
   readonly is: 'done';
   readonly note?: string;
   readonly rest?: 'skip';
   readonly seen?: RunObserved;
-  /** The steps of the ramdisk, for acts that read them. */
+  /** Steps of the ramdisk. */
   readonly reported?: readonly ReportedStep[];
-  /** The step is done after a restart of the node and the return of the ramdisk. */
+  /** The step ends after a restart of the node and the return of the ramdisk. */
   readonly follows?: 'reboot';
-  /** The value for a waiting caller: small, and never secret. A read's value is not stored. */
+  /** For a waiting caller: small, and never secret. A read's value is not stored. */
   readonly value?: unknown;
 };

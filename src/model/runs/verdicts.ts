@@ -1,8 +1,8 @@
-/** The reasons why a node does not accept a run: one code for each kind. */
+/** Reasons why a node does not accept a run, one code for each kind. */
 import { type ErrorCode, errors, type TemperError } from '../errors';
 import { shortText } from '../texts';
 
-/** `frozen` and `leased` do not keep a single run from being accepted; a plan for many nodes decides about them. */
+/** `frozen` and `leased` never prevent the acceptance of a single run; a plan for many nodes decides about them. */
 export const verdictCodes = [
   'rule',
   'trait',
@@ -53,25 +53,25 @@ const byError: Partial<Record<ErrorCode, VerdictCode>> = {
   FirmwareCurrent: 'firmware_current',
 };
 
-/** A reason why a run would not be accepted, or would not begin at once. */
+/** The run would not be accepted, or would not begin at once. */
 export type Refusal = {
   readonly code: VerdictCode;
   readonly error: ErrorCode;
-  /** HTTP status of the request's refusal. */
+  /** Of the request's refusal. */
   readonly status: number;
   /** The refusing rule, if any. */
   readonly rule?: string;
-  /** The text for the caller, as in an answer to the request itself. */
+  /** As in an answer to the request itself. */
   readonly reason: string;
 };
 
 /**
- * Characters of a reason. It may quote input as long as a body, and a plan holds one for each node. The longest regular reason names all
- * steps of a driver and has 1,100 characters.
+ * Characters. It may quote input as long as a body, and a plan holds one for each node. The longest regular one has 1,100 and names all
+ * steps of a driver.
  */
 const longestReason = 2_000;
 
-/** Undefined for errors that are not about the node and the request: a missing object, a failure of PostgreSQL. */
+/** Undefined for errors not about the node and the request: a missing object, a failure of PostgreSQL. */
 export const refusalOf = ({ code: error, facts, message }: TemperError): Refusal | undefined => {
   const code = byError[error];
   if (code === undefined) return undefined;
