@@ -82,7 +82,7 @@ export type StepSettings = {
   readonly on_failure?: OnFailure;
 };
 
-/** Reached by that node's workers. */
+/** Another node that a step runs on, reached by that node's workers. */
 export type NodeOfStep = {
   readonly node_uuid: NodeUuid;
   readonly name: string | null;

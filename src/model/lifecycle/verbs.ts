@@ -50,7 +50,7 @@ export type VerbRow = {
   readonly fault?: Fault;
 };
 
-/** The likely intended verb: by verb, then by state. */
+/** Suggestions after a refused verb: by verb, then by state. */
 const instead: Readonly<Record<string, Readonly<Partial<Record<ProvisionState, string>>>>> = {
   clean: {
     active:

@@ -12,7 +12,7 @@ export type TenantAnswer =
 export type ConsentFacts = {
   /** The newest. */
   readonly answer?: TenantAnswer;
-  /** They consent for all its nodes. */
+  /** The tenant's windows. Each consents for all its nodes. */
   readonly windows: readonly Window[];
   /** A disruption budget of the tenant covers this node: counting replaces an answer. */
   readonly budgeted: boolean;

@@ -35,7 +35,7 @@ export type Timing = {
   readonly agentPollMs?: number;
   /** Limit of an abort for a sent command; two minutes if absent. */
   readonly abortPatienceMs?: number;
-  /** Then a run continues as a new execution, unless Temporal suggests it earlier. */
+  /** Events after which a run continues as a new execution, unless Temporal suggests it earlier. */
   readonly historyLength?: number;
   /** A longer wait gives the run's turn to others; a minute if absent. */
   readonly longWaitMs?: number;
@@ -58,7 +58,7 @@ export type RunInput = {
   readonly conductor_group: string;
   readonly steps: readonly PlannedStep[];
   readonly target: ProvisionState | null;
-  /** When the run begins, for display. */
+  /** The node's state at the beginning, for display. */
   readonly provision_state?: ProvisionState;
   /** The event of its success. */
   readonly ends: Event | null;
