@@ -1,4 +1,4 @@
-/** The store: one object of queries per resource, on a pool or inside a transaction. */
+/** The inventory: one object of queries per resource, on a pool or in a transaction. */
 
 import { allEvents } from './all-events';
 import { allocationPasses } from './allocation-passes';
@@ -72,7 +72,6 @@ import { summary } from './summary';
 import { webhooks } from './webhooks';
 import { workers } from './workers';
 
-/** What the store answers and takes, by its subject. */
 const parts = {
   nodes,
   ports,
@@ -156,49 +155,48 @@ const partOf = (made: Made, name: string | symbol): unknown => {
   return made[name];
 };
 
-/** A part is made when it is first asked for, since a transaction needs few of them; they can be listed and spread as usual. */
+/** Makes parts on first use, because a transaction needs few. They can be listed and spread as usual. */
 const lazily: ProxyHandler<Made> = {
   get: partOf,
   ownKeys: () => Object.keys(parts),
   getOwnPropertyDescriptor: (made, name) => ({ value: partOf(made, name), enumerable: true, configurable: true }),
 };
 
-/** Of one transaction. */
 const queries = (sql: Db): Queries => new Proxy<Made>({ [ofConnection]: sql }, lazily) as unknown as Queries;
 
 const allQueries = (sql: Db): Queries =>
   Object.fromEntries(Object.entries(parts).map(([name, make]) => [name, make(sql)])) as Queries;
 
 export type Inventory = Queries & {
-  /** Runs that are watched; listening needs a connection of its own, so it is no part of a transaction. */
+  /** LISTEN needs its own connection, so this is no part of a transaction. */
   readonly watches: ReturnType<typeof watches>;
-  /** Likewise, of the passes that give nodes to allocations. */
+  /** Notifies allocation passes; no part of a transaction, either. */
   readonly allocationsChannel: ReturnType<typeof allocationsChannel>;
   /**
-   * Runs `work` in one transaction; its queries see and commit together. Never hold one open across a BMC call. Where Postgres ends it
-   * by a deadlock or a serialization failure, `work` runs anew, thrice in all: it does nothing but what the transaction undoes.
+   * Runs `work` in one transaction. Never hold one open across a BMC call. After a deadlock or serialization failure, `work` runs again,
+   * three times in all: it must do nothing that a rollback does not undo.
    */
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` in one transaction whose parts may fail each by itself: what a part did is undone then, and the rest stands.
-   * Constraints are checked by each part. @param keep false to undo everything in the end
+   * Runs `work` in one transaction with a savepoint per part: only a part that fails is rolled back. Each part checks its constraints.
+   * @param keep false rolls back everything at the end
    */
   stepwise<T>(work: (attempt: Attempt) => Promise<T>, keep: boolean): Promise<T>;
   /**
-   * Runs `work` unless another process is at the work of this name; undefined then. The lock goes with its connection, so a
-   * process that dies holds it no longer; no transaction is open meanwhile.
+   * Runs `work` under a lock of this name, without a transaction; undefined if another process holds it. The lock is bound to the
+   * connection, so a dead process releases it.
    */
   alone<T>(what: string, work: () => Promise<T>): Promise<T | undefined>;
-  /** Whether Postgres answers. */
+  /** Throws if PostgreSQL does not answer. */
   ping(): Promise<void>;
-  /** Migrations of this release that the database has not had. */
+  /** Migrations that the database lacks. */
   missingMigrations(): Promise<string[]>;
-  /** The time by Postgres' clock, epoch milliseconds. */
+  /** PostgreSQL's clock in epoch milliseconds. */
   clock(): Promise<number>;
   close(): Promise<void>;
 };
 
-/** Runs a part of a transaction; throws what it throws, and has undone it then. */
+/** A part that throws is rolled back. */
 export type Attempt = <T>(part: (inventory: Queries) => Promise<T>) => Promise<T>;
 
 class Undone<T> extends Error {
@@ -221,7 +219,6 @@ const stepwise = async <T>(sql: Sql, work: (attempt: Attempt) => Promise<T>, kee
   }
 };
 
-/** The store on a pool. */
 export const createInventory = (sql: Sql): Inventory => ({
   ...allQueries(sql),
   watches: watches(sql),

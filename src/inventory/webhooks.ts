@@ -1,4 +1,4 @@
-/** Queries of webhooks: which receiver gets which events, what is still to be delivered, and the log of deliveries. */
+/** Queries of webhooks: receivers, pending deliveries, and the log. */
 import { type EventKind, webhookKinds } from '../model/resources/event-kinds';
 import { type Db, uuidArray } from './database';
 import type { FeedEvent } from './feed';
@@ -28,14 +28,13 @@ export type DeliveryRow = {
   readonly finished_at: Date | null;
 };
 
-/** A delivery that its taker has to try now, with everything that it needs. */
 export type DueDelivery = {
   readonly id: number;
   readonly uuid: string;
   readonly attempts: number;
   readonly webhook: string;
   readonly url: string;
-  /** As it is sent. */
+  /** The body that is sent. */
   readonly event: Readonly<Record<string, unknown>> & { readonly seq: number; readonly kind: EventKind };
   readonly secret: {
     readonly id: string;
@@ -49,7 +48,7 @@ export type Attempted = {
   readonly state: DeliveryRow['state'];
   readonly status: number | null;
   readonly error: string | null;
-  /** Until the next attempt, where there is one. */
+  /** Until the next attempt. */
   readonly waitMs: number;
 };
 
@@ -87,13 +86,13 @@ const configured = (sql: Db) => ({
     return (await sql`delete from webhooks where uuid = ${uuid} returning 1`).length === 1;
   },
 
-  /** What deliveries are signed with from now on; in a transaction. Replaced, not updated: the API may not read it. */
+  /** Replaces the signing secret, in a transaction. Deletes and inserts, because the API's role may not read the table. */
   async setSecret(webhook: string, { id, key_id, nonce, ciphertext }: SealedSecret): Promise<void> {
     await sql`delete from webhook_secrets where webhook_uuid = ${webhook}`;
     await sql`insert into webhook_secrets ${sql({ webhook_uuid: webhook, id, key_id, nonce, ciphertext })}`;
   },
 
-  /** The log of a webhook, newest first. */
+  /** Newest first. */
   async deliveries(webhook: string, { limit, after }: { limit: number; after?: string }): Promise<DeliveryRow[]> {
     return sql<DeliveryRow[]>`
       select ${sql(logColumns)} from webhook_deliveries
@@ -110,7 +109,7 @@ const configured = (sql: Db) => ({
 });
 
 const delivering = (sql: Db) => ({
-  /** Adds what these events mean to every webhook that wants them; a repeat adds nothing. */
+  /** Adds deliveries of these events to the webhooks that want them. Idempotent. */
   async enqueue(events: readonly FeedEvent[]): Promise<void> {
     const wanted = events.filter(({ kind }) => webhookKinds.includes(kind));
     if (wanted.length === 0) return;
@@ -127,10 +126,8 @@ const delivering = (sql: Db) => ({
   },
 
   /**
-   * Takes deliveries that are due, at most `each` of one webhook, so that one which does not answer delays no other.
-   * They are this worker's alone for `leaseMs`; a worker that dies leaves them to the others after that. One whose event is gone
-   * has failed.
-   * @param except webhooks of which none are taken
+   * Leases due deliveries to this worker for `leaseMs`, at most `each` per webhook, so that a silent receiver delays no other. Deliveries
+   * of deleted events fail. @param except webhooks to leave out
    */
   async takeDue({
     limit,
@@ -166,7 +163,7 @@ const delivering = (sql: Db) => ({
         left join nodes n on n.uuid = e.node_uuid left join runs r on r.id = e.run_id`.then((rows) => rows.map(opened));
   },
 
-  /** Where an enabled webhook is and what it is signed with; undefined for others. */
+  /** Undefined if it is disabled. */
   async target(uuid: string): Promise<{ readonly url: string; readonly secret: DueDelivery['secret'] } | undefined> {
     const [row] = await sql<(DueDelivery['secret'] & { url: string })[]>`
       select w.url, s.id, s.key_id, s.nonce, s.ciphertext from webhooks w join webhook_secrets s on s.webhook_uuid = w.uuid
@@ -176,7 +173,6 @@ const delivering = (sql: Db) => ({
     return { url, secret };
   },
 
-  /** Records what came of an attempt. */
   async attempted(id: number, { state, status, error, waitMs }: Attempted): Promise<void> {
     await sql`
       update webhook_deliveries set state = ${state}, status = ${status}, error = ${error},
@@ -184,13 +180,10 @@ const delivering = (sql: Db) => ({
       where id = ${id} and state = 'pending'`;
   },
 
-  /**
-   * Deletes what ended longer ago from the log, at most `limit` rows at once; what is still to be delivered stays, however old.
-   * @returns how many rows
-   */
+  /** Deletes old ended deliveries, at most `limit`; pending ones stay. @returns the number of rows */
   async forget(olderThanDays: number, limit = 5_000): Promise<number> {
     const since = sql`now() - ${olderThanDays} * interval '1 day'`;
-    // None ends before it is made: by `created_at` there is an index.
+    // No delivery ends before `created_at`, which has an index.
     const gone = await sql`
       delete from webhook_deliveries where id in (
         select id from webhook_deliveries where created_at < ${since} and finished_at < ${since} limit ${limit}
@@ -199,7 +192,7 @@ const delivering = (sql: Db) => ({
   },
 });
 
-// Bytes travel as text inside a JSON document.
+// Bytes are base64 inside a JSON document.
 const opened = (row: DueDelivery): DueDelivery => {
   const { nonce, ciphertext } = row.secret as unknown as { nonce: string; ciphertext: string };
   const bytes = { nonce: Buffer.from(nonce, 'base64'), ciphertext: Buffer.from(ciphertext, 'base64') };

@@ -1,10 +1,9 @@
-/** The heart of rollouts: a target is begun only while every bound that counts it has room, by counters that are locked in one order. */
+/** Admission of targets: a target begins only if all its counters have room. Counters are locked in one order. */
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../model/ids';
 import type { TargetState } from '../../model/rollouts/states';
 import type { Db } from '../database';
 import { atMost, powerStarts } from './due';
 
-/** Which target is to be begun by which run, by which plan. */
 export type AdmissionOrder = {
   readonly rollout: RolloutUuid;
   readonly plan_hash: string;
@@ -14,8 +13,8 @@ export type AdmissionOrder = {
 };
 
 /**
- * `admitted`, or why not: the rollout is not running by this plan (`closed`), the target is begun or over already, or not to be begun
- * yet (`begun`), its node changed hands after the plan (`changed`), or a bound has no room (`full`, naming the first).
+ * `closed`: the rollout does not run with this plan. `begun`: the target has begun, is over, or may not begin yet. `changed`: the node's
+ * owner or lease changed after the plan. `full`: the first bound without room.
  */
 export type Admission =
   | { readonly is: 'admitted' | 'closed' | 'begun' | 'changed' }
@@ -31,8 +30,8 @@ export const rolloutAdmission = (sql: Db) => {
   };
 
   /**
-   * The target whose node is as it was planned; the node stays locked, for the ends of runs lock it before counters, too. Whether
-   * it may be begun is decided under its lock: its state may be another by now than when a coordinator listed it as due.
+   * The target, if its node is as planned. Locks the node before counters, as ends of runs do. Reads `beginnable` under the target's lock,
+   * because the state may have changed since a coordinator listed it.
    */
   const unchanged = async ({ rollout, position, node_uuid }: AdmissionOrder): Promise<TargetRow | undefined> => {
     await sql`select 1 from nodes where uuid = ${node_uuid} for no key update`;
@@ -53,7 +52,7 @@ export const rolloutAdmission = (sql: Db) => {
     return { is: 'full', ...first! };
   };
 
-  /** The counter whose nodes were begun as often in the last minute as their power supply bears. The counters are locked by now. */
+  /** The counter whose nodes started as often in the last minute as their power supply allows. Lock the counters before. */
   const countersAtStartLimit = async (
     { rollout, position }: AdmissionOrder,
     keys: number[],
@@ -71,8 +70,8 @@ export const rolloutAdmission = (sql: Db) => {
 
   return {
     /**
-     * Takes the target's place in all its counters, or in none: anything but `admitted` must not be committed. Belongs into the
-     * transaction that accepts the run, before that takes the node.
+     * Takes a place in all counters or in none; commit only `admitted`. Call it in the transaction that accepts the run, before the run
+     * takes the node.
      */
     async admit(order: AdmissionOrder): Promise<Admission> {
       if (!(await isOpen(order))) return { is: 'closed' };
@@ -81,9 +80,9 @@ export const rolloutAdmission = (sql: Db) => {
       if (!target.beginnable) return { is: 'begun' };
       const { rollout, position, run } = order;
       const { counters: keys } = target;
-      // A failed target that is tried again gives its harm back in the moment in which it may do harm once more.
+      // A retry leaves the failed targets when it enters those in flight.
       const again = target.state === 'failed' ? 1 : 0;
-      // Without the order, two admissions of targets that share two domains could wait for each other.
+      // Prevents deadlocks of admissions whose targets share two domains.
       await sql`
         select 1 from rollout_counters where rollout = ${rollout} and number = any (${keys}) order by number for no key update`;
       const taken = await sql<{ number: number }[]>`

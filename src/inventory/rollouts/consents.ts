@@ -1,4 +1,4 @@
-/** Queries of tenants' consent: what a tenant has said of a node, its answers, and the targets that wait for one. */
+/** Tenants' consent: answers for a node, and targets that wait for one. */
 import { raise } from '../../model/errors';
 import type { NodeUuid, ProjectId, RolloutUuid } from '../../model/ids';
 import {
@@ -17,13 +17,12 @@ import { type ProjectWindow, projectWindows } from '../project-windows';
 import type { RolloutRow } from './rollouts';
 import type { TargetRow } from './targets';
 
-/** For one node of a rollout, for each is kept. Largest honest use: a tenant that puts it off each day of a month. */
+/** Per target of a rollout. Daily postponements for a month stay below it. */
 const mostAnswers = 100;
 
 type OfRollout = Pick<RolloutRow, 'id' | 'project' | 'requester' | 'spec' | 'verb' | 'runbook_name'>;
 type Asked = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee' | 'expected_ms' | 'p95_ms'>;
 
-/** As a tenant gives it. */
 export type GivenAnswer = {
   readonly answer: TenantAnswer['answer'];
   readonly at?: Date | null;
@@ -86,13 +85,13 @@ export const rolloutConsents = (sql: Db) => {
 
   return {
     /**
-     * What the tenant of a target says now. Where that is no consent, the target is moved: it is put off until a time, its tenant
-     * is asked, or it is passed over. In a transaction.
+     * Returns the tenant's present consent to a target. Without consent, postpones the target, requests an answer, or skips it. Call it in
+     * a transaction.
      */
     async settle(rollout: OfRollout, target: Asked): Promise<Consent['is']> {
       const tenant = tenantOf(target);
       if (tenant === null || asksItself(tenant, rollout)) return 'given';
-      // Kept over admission and failure, so that another attempt needs the tenant's word as well.
+      // Stays set after admission and failure, so that a retry needs consent, too.
       await sql`
         update rollout_targets set asked_at = coalesce(asked_at, now()) where rollout = ${rollout.id} and position = ${target.position}`;
       const consent = await consentFor(rollout.id, target, tenant);
@@ -109,8 +108,8 @@ export const rolloutConsents = (sql: Db) => {
     },
 
     /**
-     * Records an answer and lets the rollout go on by it. False where the target is no longer to be asked for: it has begun, or is
-     * over. Throws Conflict where there are too many. In a transaction.
+     * Records an answer and wakes the rollout, in a transaction. False if the target has begun or is over. Throws Conflict if there are too
+     * many answers.
      */
     async answer(rollout: RolloutUuid, position: number, given: GivenAnswer): Promise<boolean> {
       const refused = given.answer === 'refuse';
@@ -130,12 +129,11 @@ export const rolloutConsents = (sql: Db) => {
       return true;
     },
 
-    /** Targets whose tenant has not answered in time. */
     overdue: (rollout: RolloutUuid): Promise<(Asked & { node_uuid: NodeUuid })[]> => sql`
       select position, node_uuid, owner, lessee, expected_ms::float8 as expected_ms, p95_ms::float8 as p95_ms from rollout_targets
       where rollout = ${rollout} and state = 'asked' and not_before <= now() order by position limit 1000`,
 
-    /** Passes over a tenant's silence. False where it has answered, or the target is not asked for any more. In a transaction. */
+    /** Releases a target whose tenant did not answer in time, in a transaction. False if that has changed. */
     async force(rollout: RolloutUuid, position: number): Promise<boolean> {
       const forced = await sql`
         update rollout_targets set state = 'pending', forced_at = now(), not_before = null
@@ -143,14 +141,14 @@ export const rolloutConsents = (sql: Db) => {
       return forced.length === 1;
     },
 
-    /** When the next tenant's time is over; null where none is asked. */
+    /** The next time at which a tenant's time to answer ends. */
     async nextOverdue(rollout: RolloutUuid): Promise<Date | null> {
       const [row] = await sql<{ at: Date | null }[]>`
         select min(not_before) as at from rollout_targets where rollout = ${rollout} and state = 'asked'`;
       return row!.at;
     },
 
-    /** A failed target is to be tried again. It counts as failed until then. False where it has not failed. */
+    /** Requests a retry of a failed target, which counts as failed until then. False if it has not failed. */
     async retry(rollout: RolloutUuid, position: number): Promise<boolean> {
       const asked = await sql`
         update rollout_targets set retry_asked_at = now()

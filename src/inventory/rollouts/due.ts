@@ -1,13 +1,13 @@
-/** Queries of what a rollout may begin now: which targets, when there are more, and what forbids the rest. */
+/** Targets that a rollout may begin now, the next such time, and the bound that blocks the rest. */
 import type { RolloutUuid } from '../../model/ids';
 import type { Db } from '../database';
 import { type TargetRow, targetColumns } from './targets';
 
-/** How often targets `t`, all begun in the last minute, were begun in it: one that was tried again, twice. */
+/** Starts of targets `t` in the last minute. All began in it; a retried one may count twice. */
 export const powerStarts = (sql: Db) =>
   sql`coalesce(sum(1 + coalesce((t.begun_before > now() - interval '1 minute')::int, 0)), 0)`;
 
-/** Counters whose nodes were begun as often in the last minute as their power supply bears. */
+/** Counters whose nodes started as often in the last minute as their power supply allows. */
 const countersAtStartLimit = (sql: Db, rollout: RolloutUuid) => sql`
   select c.number from (
     select number, ${powerStarts(sql)} as starts
@@ -19,30 +19,30 @@ const countersAtStartLimit = (sql: Db, rollout: RolloutUuid) => sql`
 
 const allOf = (sql: Db) => sql(targetColumns.map((name) => `t.${name}`));
 
-/** Whether the node of target `t` is held or frozen, one lookup for each target that is come upon. */
+/** The node of target `t` is held or frozen; one lookup per target read. */
 const isHeld = (sql: Db) => sql`
   ((select n.reservation from nodes n where n.uuid = t.node_uuid) is not null or exists (
     select from freezes f where f.node_uuid = t.node_uuid and f.ended_at is null and (f.until is null or f.until > now())))`;
 
 /**
- * Whether as many targets of a counter are at work at once as may be; null where it has no such bound. In a failure domain a parked
- * one is: its run goes on when a person says so, and nothing makes room for it then.
+ * A counter is at its bound on targets at work; null if it has none. Parked targets count in a failure domain. Their runs may be resumed at
+ * any time, without making room.
  */
 export const atMost = (sql: Db) => sql`in_flight + case scope when 'total' then 0 else parked end >= most`;
 
-/** The nodes that are held or frozen: few, beside all targets that may be to come. */
+/** Held or frozen nodes: few, compared to targets. */
 const heldNodes = (sql: Db) => sql`
   select uuid from nodes where reservation is not null
   union select node_uuid from freezes where ended_at is null and (until is null or until > now())`;
 
-/** Targets `t` of a wave that may be begun now. Of these, the whole and the wave itself have room in their bounds, or none is. */
+/** Targets `t` of a wave that may begin now; none if the bound of the rollout or the wave is spent. */
 const pendingDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
   t.rollout = ${rollout} and t.state = 'pending' and t.wave = ${wave} and (t.not_before is null or t.not_before <= now())
   and not exists (select from spent where scope = 'total' or (scope = 'wave' and value = ${wave}::int::text))
   and not t.counters && array(select number from spent)
   and (t.power_cycles = 0 or not t.counters && array(select number from hurried))`;
 
-/** Targets `t` of this wave or an earlier one that are to be tried again, whose bounds on what is under way have room. */
+/** Retries `t` up to this wave whose bounds on targets at work have room. */
 const againDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
   t.rollout = ${rollout} and t.state = 'failed' and t.wave <= ${wave} and t.retry_asked_at > t.ended_at
   and (t.not_before is null or t.not_before <= now())
@@ -50,13 +50,12 @@ const againDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
 
 export const rolloutDue = (sql: Db) => ({
   /**
-   * Targets of a wave that may be begun now, and those of it or of earlier ones that are to be tried again, in the order of the plan;
-   * without those of which a bound has no room as it stands. Those whose nodes are held or frozen come last, so that they keep none
-   * behind them waiting. @param skip so many of them, which were seen to wait for something
+   * Targets of a wave that may begin now and retries up to this wave, in the order of the plan, without those of full bounds. Targets on
+   * held or frozen nodes come last and so block no others. @param skip targets already found to wait
    */
   targets(rollout: RolloutUuid, wave: number, limit: number, skip = 0): Promise<TargetRow[]> {
     const upTo = limit + skip;
-    // Each part stops in the order of the plan where it has enough: of all that are to come, a page is read.
+    // Each part stops at its limit, so only a page of the pending targets is read.
     return sql<TargetRow[]>`
       with spent as materialized (
         select number, scope, value from rollout_counters
@@ -76,8 +75,8 @@ export const rolloutDue = (sql: Db) => ({
   },
 
   /**
-   * The first spent bound that forbids what is left of this wave and those before it; undefined where one of these targets is worked on,
-   * may be begun now or later, or is over.
+   * The first spent bound that blocks the rest up to this wave. Undefined if a target is at work, or may begin now or later, or none
+   * remains.
    */
   async forbiddenBy(
     rollout: RolloutUuid,
@@ -99,7 +98,7 @@ export const rolloutDue = (sql: Db) => ({
     return row;
   },
 
-  /** When the next soak is over, or the next target of the wave may be begun; null where time changes nothing. */
+  /** Time of the next end of a soak or begin of a target. */
   async nextTime(rollout: RolloutUuid, wave: number): Promise<Date | null> {
     const [row] = await sql<{ at: Date | null }[]>`
       select least(
@@ -118,7 +117,7 @@ export const rolloutDue = (sql: Db) => ({
     return times.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
   },
 
-  /** How many targets wait for a time, and for which first, where nothing else is to come up to this wave: no other that is left, or under way. */
+  /** Targets that wait for a time, and the earliest one. Undefined if other targets up to this wave remain or are under way. */
   async putOff(
     rollout: RolloutUuid,
     wave: number,

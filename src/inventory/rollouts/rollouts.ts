@@ -1,4 +1,4 @@
-/** Queries of rollouts themselves: planned, read, listed, moved from state to state. */
+/** Queries of rollouts: plan, read, list and change state. */
 import type { Caller } from '../../model/access/callers';
 import type { Document } from '../../model/document';
 import type { ProjectId, RolloutUuid } from '../../model/ids';
@@ -16,7 +16,6 @@ export type RolloutRow = {
   readonly name: string | null;
   readonly project: ProjectId | null;
   readonly state: RolloutState;
-  /** Why it is paused, or ended as it did. */
   readonly code: PauseCode | null;
   readonly reason: string | null;
   readonly verb: string;
@@ -29,11 +28,10 @@ export type RolloutRow = {
   readonly plan_number: number;
   readonly seed: string;
   readonly requester: Requester;
-  /** How many users must approve its plan; null where it was planned by a version that did not keep it. */
+  /** Number of required approvers. Null for plans of older versions. */
   readonly approvers: number | null;
-  /** What its guard has answered last. */
   readonly guard: Document | null;
-  /** By whose rights targets are admitted; null before the start. */
+  /** The caller whose rights admit targets. Null before the start. */
   readonly granted: Caller | null;
   readonly granted_at: Date | null;
   readonly rule_set: string;
@@ -43,7 +41,7 @@ export type RolloutRow = {
   readonly reverts: RolloutUuid | null;
   readonly created_at: Date;
   readonly submitted_at: Date | null;
-  /** When it begins by itself, once it is scheduled; null where a person starts it. */
+  /** Time of a scheduled start. Null if a user starts it. */
   readonly start_at: Date | null;
   readonly started_at: Date | null;
   readonly finished_at: Date | null;
@@ -65,7 +63,6 @@ export type CounterRow = Counter & {
   readonly done: number;
 };
 
-/** What one plan says. */
 export type Planned = Pick<
   RolloutRow,
   'spec' | 'summary' | 'plan_hash' | 'seed' | 'rule_set' | 'runbook_uuid' | 'runbook_name' | 'runbook_revision' | 'verb'
@@ -74,7 +71,7 @@ export type NewRollout = Planned &
   Pick<RolloutRow, 'name' | 'project' | 'requester' | 'reverts'> &
   Partial<Pick<RolloutRow, 'approvers'>>;
 
-/** What a move changes beside the state. */
+/** Columns that a move may change besides `state`. */
 export type RolloutChange = Partial<
   Pick<
     RolloutRow,
@@ -110,7 +107,7 @@ const plannedColumns = (sql: Db, plan: Planned) => ({
 });
 
 export const rollouts = (sql: Db) => ({
-  /** Stores a plan; its waves, targets and counters come in the same transaction. */
+  /** Insert waves, targets and counters in the same transaction. */
   async create(rollout: NewRollout): Promise<RolloutRow> {
     const { name, project, requester, reverts, approvers = null } = rollout;
     const values = {
@@ -126,9 +123,8 @@ export const rollouts = (sql: Db) => ({
   },
 
   /**
-   * Puts a plan in the place of the one before, with none of its targets; votes for that one count no more, and it is the request of
-   * the caller who made it, who is none of its approvers. False where the rollout
-   * has begun, or was planned anew meanwhile.
+   * Replaces the plan and deletes its targets; votes for the old plan no longer count. The caller becomes the requester and cannot approve
+   * it. False if the rollout has begun or has another plan than `before`.
    */
   async replan(
     id: RolloutUuid,
@@ -154,8 +150,8 @@ export const rollouts = (sql: Db) => ({
   },
 
   /**
-   * A page, newest first. `visible` is over the columns of rollouts, `nodes` over those of nodes, `own` over owner and lessee as the plan has
-   * them: a rollout is seen as well that has one of these among its targets.
+   * A page, newest first. `visible` is over columns of rollouts, `nodes` over those of nodes, `own` over owner and lessee in the plan. A
+   * rollout is also visible if a target matches `nodes` and `own`.
    */
   async list(of: {
     readonly visible: Predicate;
@@ -167,7 +163,7 @@ export const rollouts = (sql: Db) => ({
     readonly after?: RolloutUuid;
   }): Promise<RolloutRow[]> {
     const place = sql`(select m.created_at from rollouts m where m.id = ${of.after ?? null})`;
-    // By way of the caller's nodes, so that neither every rollout is read nor, where the store asks it of each, the targets of all.
+    // Starts from the caller's nodes. Otherwise PostgreSQL reads every rollout, or all targets for each one.
     const seen = sql`
       select w.id from rollouts w where ${conditionOf(sql, of.visible, 'w')}
       union select t.rollout from nodes n join rollout_targets t on t.node_uuid = n.uuid cross join lateral ${projectsOfTarget(sql)} planned
@@ -187,7 +183,7 @@ export const rollouts = (sql: Db) => ({
   counters: (id: RolloutUuid): Promise<CounterRow[]> => sql<CounterRow[]>`
     select number, scope, value, budget, most, per_minute, in_flight, failed, parked, done from rollout_counters where rollout = ${id} order by number`,
 
-  /** How many targets are in which state, by wave; wave null holds those that the plan refused. */
+  /** Wave null has the targets that the plan refused. */
   counts: (
     id: RolloutUuid,
   ): Promise<{ wave: number | null; state: TargetState; code: string | null; targets: number }[]> => sql`
@@ -195,8 +191,8 @@ export const rollouts = (sql: Db) => ({
     from rollout_targets where rollout = ${id} group by 1, 2, 3 order by 1, 2, 3`,
 
   /**
-   * Moves a rollout that is in one of these states, by this plan, and has its workflow look at it; to a wave only from the one before.
-   * False where it is not. Waits for admissions under way: once it answers, none follows that the state does not allow.
+   * Moves a rollout with this plan from one of these states and wakes its workflow. `change.wave` must follow the present wave. False if a
+   * condition fails. Waits for open admissions: after it returns, none follows that the new state forbids.
    */
   async move(
     { id, plan_hash }: Pick<RolloutRow, 'id' | 'plan_hash'>,
@@ -214,14 +210,14 @@ export const rollouts = (sql: Db) => ({
     return true;
   },
 
-  /** What keeps a running rollout from beginning anything, beside its own bounds; null where nothing does. */
+  /** Sets why a running rollout begins no targets, apart from its own bounds. */
   async waitsFor(id: RolloutUuid, reason: string | null): Promise<void> {
     await sql`
       update rollouts set reason = ${reason}, updated_at = now()
       where id = ${id} and state = 'running' and reason is distinct from ${reason}`;
   },
 
-  /** Ends plans that were not begun for so many hours. @returns those that it ended */
+  /** Expires plans that were not started in time. @returns the expired rollouts */
   async expire(hours: number): Promise<Pick<RolloutRow, 'id' | 'project'>[]> {
     const reason = `The plan was not begun within ${hours} h; plan it anew.`;
     return sql<Pick<RolloutRow, 'id' | 'project'>[]>`
@@ -230,7 +226,6 @@ export const rollouts = (sql: Db) => ({
         and updated_at < now() - ${hours} * interval '1 hour' returning id, project`;
   },
 
-  /** The rollout may begin the targets of this wave. */
   async openWave(id: RolloutUuid, wave: number): Promise<void> {
     await sql`update rollout_waves set opened_at = coalesce(opened_at, now()) where rollout = ${id} and wave = ${wave}`;
   },
@@ -241,17 +236,16 @@ export const rollouts = (sql: Db) => ({
       where rollout = ${id} and wave = ${wave}`;
   },
 
-  /** Keeps what the guard has answered. */
+  /** Stores the guard's last answer. */
   async guarded(id: RolloutUuid, guard: Document): Promise<void> {
     await sql`update rollouts set guard = ${jsonOf(sql, guard)} where id = ${id}`;
   },
 
-  /** How many targets in a row the rules have refused. */
   async refusedInRow(id: RolloutUuid, many: number): Promise<void> {
     await sql`update rollouts set refused_in_row = ${many} where id = ${id}`;
   },
 
-  /** How many may be under way at once from now on; never fewer than before. */
+  /** Raises the bound on targets in flight, never lowers it. */
   async ramp(id: RolloutUuid, most: number): Promise<void> {
     await sql`
       update rollout_counters set most = ${most} where rollout = ${id} and scope = 'total' and most < ${most}`;

@@ -1,4 +1,4 @@
-/** Which nodes a rollout is for: those that its selection names, among those that the caller may see. */
+/** Visible nodes that a rollout's selection names. */
 import type { NodeUuid, RolloutUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import { budgetUuids, propertyOf } from '../../model/rollouts/disruption';
@@ -8,13 +8,13 @@ import { conditionOf } from '../predicates';
 import { isAlive } from '../workers';
 
 export type NodeSelectionQuery = {
-  /** Over the columns of nodes. */
+  /** Over columns of nodes. */
   readonly visible: Predicate;
-  /** Of these, where given. */
+  /** Restricts the selection. */
   readonly nodes?: readonly NodeUuid[];
-  /** One of the values of each key; of `traits` all. */
+  /** One of the values of each key, but all of `traits`. */
   readonly query?: Readonly<Record<string, readonly string[]>>;
-  /** Without the nodes that these rollouts are for. */
+  /** Leaves out targets of these rollouts. */
   readonly exclude?: readonly RolloutUuid[];
   readonly limit: number;
 };
@@ -30,7 +30,7 @@ export const rolloutSelection = (sql: Db) => {
       return sql`${all} and nodes.${sql(name)} = any (${list})`;
     }, sql`true`);
   return {
-    /** The nodes among these UUIDs and names that are visible, in no order. */
+    /** Visible nodes with these UUIDs or names, unordered. */
     named: (
       visible: Predicate,
       { uuids, names }: { readonly uuids: readonly string[]; readonly names: readonly string[] },
@@ -39,7 +39,7 @@ export const rolloutSelection = (sql: Db) => {
       where ${conditionOf(sql, visible, 'nodes')}
         and (nodes.uuid = any (${uuidArray(sql, uuids)}) or nodes.name = any (${textArray(sql, names)}))`,
 
-    /** In the order of their enrolment, at most `limit`. */
+    /** In the order of enrolment. */
     find: ({
       visible,
       nodes,
@@ -54,7 +54,7 @@ export const rolloutSelection = (sql: Db) => {
           where t.node_uuid = nodes.uuid and t.rollout = any (${uuidArray(sql, exclude)}) and t.state <> 'refused')
       order by nodes.id limit ${limit}`,
 
-    /** What was found, as it is now, in the order of enrolment; without nodes that are gone, or not visible any more. */
+    /** Present rows in the order of enrolment, without deleted or invisible nodes. */
     read: (visible: Predicate, nodes: readonly NodeUuid[]): Promise<NodeRow[]> => sql<NodeRow[]>`
       select nodes.*, served.hostname as conductor, nodes.xmin::text as revision,
         nodes.reservation is not null and exists (
@@ -66,7 +66,6 @@ export const rolloutSelection = (sql: Db) => {
       where ${conditionOf(sql, visible, 'nodes')} and nodes.uuid = any (${uuidArray(sql, nodes)})
       order by nodes.id`,
 
-    /** Which of these nodes are frozen now. */
     async frozen(nodes: readonly NodeUuid[]): Promise<Set<NodeUuid>> {
       const rows = await sql<{ node_uuid: NodeUuid }[]>`
         select distinct node_uuid from freezes

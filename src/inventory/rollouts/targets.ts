@@ -1,4 +1,4 @@
-/** Queries of a rollout's targets: written with the plan, listed, and moved. Those that may be begun now: ./due.ts. */
+/** Queries of a rollout's targets: insert, list and move. See ./due.ts for targets that may begin now. */
 import type { LeaseUuid, NodeUuid, ProjectId, RolloutUuid, RunUuid } from '../../model/ids';
 import { always, type Predicate } from '../../model/predicates';
 import type { Counter } from '../../model/rollouts/layout';
@@ -15,7 +15,7 @@ export type TargetRow = {
   readonly owner: ProjectId | null;
   readonly lessee: ProjectId | null;
   readonly lease_id: LeaseUuid | null;
-  /** Null where the plan refused it. */
+  /** Null if the plan refused it. */
   readonly wave: number | null;
   readonly state: TargetState;
   readonly code: string | null;
@@ -23,14 +23,14 @@ export type TargetRow = {
   readonly reason: string | null;
   readonly power_cycles: number;
   readonly erases: boolean;
-  /** The other nodes that its steps run on; null where the plan was made before they were kept. */
+  /** Other nodes that its steps run on. Null for plans of older versions. */
   readonly also_nodes: readonly NodeUuid[] | null;
   readonly expected_ms: number | null;
-  /** What 95 of 100 such runs took at most: it must fit into what is left of a window. */
+  /** 95th percentile of the duration. It must fit into the rest of a window. */
   readonly p95_ms: number | null;
-  /** Not begun before this time: a tenant's answer, or a window. */
+  /** Earliest begin, from the tenant's answer or a window. */
   readonly not_before: Date | null;
-  /** Since when the word of its tenant is needed; null where that was not asked for so far. */
+  /** Since when the tenant's consent is required. Null if not so far. */
   readonly asked_at: Date | null;
   readonly run_id: RunUuid | null;
   readonly admitted_at: Date | null;
@@ -38,7 +38,7 @@ export type TargetRow = {
   readonly ended_at: Date | null;
 };
 
-/** A target as the plan has it. */
+/** The columns that a plan sets. */
 export type PlannedTarget = Omit<
   TargetRow,
   'not_before' | 'asked_at' | 'run_id' | 'admitted_at' | 'soak_until' | 'ended_at'
@@ -47,16 +47,16 @@ export type PlannedTarget = Omit<
 };
 
 export type TargetSelection = {
-  /** Over the columns of nodes. */
+  /** Over columns of nodes. */
   readonly visible: Predicate;
-  /** Over owner and lessee as the plan has them, the lessee while its lease lasts. */
+  /** Over owner and lessee in the plan. The lessee counts during its lease. */
   readonly own?: Predicate;
   readonly state?: TargetState;
   readonly wave?: number;
   readonly code?: string;
   readonly node?: NodeUuid;
   readonly limit: number;
-  /** The position that the page follows. */
+  /** Position of the last target of the page before. */
   readonly after?: number;
 };
 
@@ -65,13 +65,10 @@ export const targetColumns = [
   'also_nodes', 'expected_ms', 'p95_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
 ] as const; // biome-ignore format: one row of names
 
-// One statement's parameter stays small, however large the plan is.
+// Bounds the size of a statement's parameter.
 const targetsAtOnce = 5_000;
 
-/**
- * Which page of all targets, and its order: that of the plan, in which waves follow each other, so that targets of one state are found
- * in their index from the place where the page begins.
- */
+/** Condition and order of a page of all targets. Waves follow each other in the plan, so a page of one state is an index range. */
 const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSelection) => {
   if (state !== undefined && wave === undefined) {
     const waveOf = sql`(select m.wave from rollout_targets m where m.rollout = ${rollout} and m.position = ${after ?? null})`;
@@ -89,15 +86,12 @@ const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSel
     ${after === undefined ? sql`` : sql`and t.position > ${after}`} order by t.position`;
 };
 
-/**
- * Whose `t`, a target of the node `n`, is: a lessee counts while the lease of the plan lasts, for what came after that is of others, also where the
- * project leases the node again.
- */
+/** Owner and lessee of target `t` on node `n`. The lessee counts during the lease of the plan, not if the project leases the node again. */
 export const projectsOfTarget = (sql: Db) =>
   sql`(select t.owner, case when t.lease_id = n.lease_id then t.lessee end as lessee)`;
 
 export const rolloutTargets = (sql: Db) => ({
-  /** Writes what a plan lays down. In the transaction that stores the plan. */
+  /** Call it in the transaction that inserts the plan. */
   async insert(
     rollout: RolloutUuid,
     {
@@ -130,8 +124,8 @@ export const rolloutTargets = (sql: Db) => ({
   },
 
   /**
-   * A page in the order of the plan; of nodes that are gone those alone are shown to whom every node is. Where not all rows are the
-   * caller's, `position` numbers those that are: the place in the plan would say how many others there are.
+   * A page in the order of the plan. Targets of deleted nodes are visible only to callers who see all nodes. Other callers get their own
+   * numbering in `position`: the plan's would reveal the number of hidden targets.
    */
   list: (rollout: RolloutUuid, selection: TargetSelection): Promise<TargetRow[]> => {
     const { visible, own = always, state, wave, code, node, limit, after } = selection;
@@ -148,7 +142,7 @@ export const rolloutTargets = (sql: Db) => ({
       limit ${limit}`;
   },
 
-  /** By its position the domains of each target that a bound of the plan is formed by: the bound's name, and the domain's. */
+  /** The failure domains of targets by position: values by name of the bound. */
   async domains(
     rollout: RolloutUuid,
     targets: readonly Pick<TargetRow, 'position'>[],
@@ -168,7 +162,7 @@ export const rolloutTargets = (sql: Db) => ({
     return row;
   },
 
-  /** What rules ask of a plan as a whole: how many nodes, of how many projects, whether all are this project's own. */
+  /** Facts of a plan for the rules. `tenants` counts projects; `own` is true if all nodes belong to this project. */
   async facts(rollout: RolloutUuid, project: ProjectId | null) {
     const [row] = await sql<{ nodes: number; tenants: number; own: boolean; erases: boolean; power: boolean }[]>`
       select count(*)::int as nodes, count(distinct coalesce(lessee, owner, ''))::int as tenants,
@@ -178,15 +172,13 @@ export const rolloutTargets = (sql: Db) => ({
     return row!;
   },
 
-  /** Targets whose soak is over. */
   soaked: (rollout: RolloutUuid): Promise<{ position: number }[]> => sql`
     select position from rollout_targets
     where rollout = ${rollout} and state = 'soaking' and soak_until <= now() order by position`,
 
   /**
-   * Ends a soak that is over: the target is done, or has failed where something is wrong with its node. Both are looked at under the
-   * target's lock, so that a coordinator that stood still meanwhile moves nothing that is under way again. False where there is no
-   * soak to end.
+   * Ends a soak that is over: the target is done, or failed if its node has a fault. False if there is no such soak. Reads both under the
+   * target's lock, so that a delayed coordinator cannot move a target that was begun again.
    */
   async closeSoak(rollout: RolloutUuid, position: number): Promise<boolean> {
     const [row] = await sql<{ moved: boolean }[]>`
@@ -205,7 +197,7 @@ export const rolloutTargets = (sql: Db) => ({
     return row?.moved ?? false;
   },
 
-  /** Moves a target and its counters. False where it is in that state already. In a transaction of its own or the node's. */
+  /** Moves a target and its counters, in its own transaction or the node's. False if it is in that state already. */
   async move(
     rollout: RolloutUuid,
     position: number,
@@ -218,7 +210,7 @@ export const rolloutTargets = (sql: Db) => ({
     return row!.moved;
   },
 
-  /** Passes over a target that has not been begun; false where it has. */
+  /** Skips a target; false if it has begun. */
   async skip(
     rollout: RolloutUuid,
     position: number,
@@ -227,7 +219,7 @@ export const rolloutTargets = (sql: Db) => ({
     const skipped = await sql`
       update rollout_targets set state = 'skipped', code = ${why.code}, rule = ${why.rule ?? null}, reason = ${why.reason}, ended_at = now()
       where rollout = ${rollout} and position = ${position} and state in ('pending', 'asked') returning 1`;
-    // One that has failed, and was to be tried again, stays failed for another reason.
+    // A failed target that waits for a retry stays failed, with the new reason.
     if (skipped.length === 0)
       await sql`
         update rollout_targets set retry_asked_at = null, code = ${why.code}, rule = ${why.rule ?? null}, reason = ${why.reason}
@@ -236,8 +228,8 @@ export const rolloutTargets = (sql: Db) => ({
   },
 
   /**
-   * The rollout itself ends the runs of its targets that are under way. Two coordinators may do so at once: the rows are locked in one
-   * order. @returns those that no caller has asked to end so far
+   * Marks targets under way as aborted by the rollout. Locks rows in one order, because two coordinators may do so at once.
+   * @returns runs that no caller has aborted
    */
   async abortAsked(rollout: RolloutUuid): Promise<RunUuid[]> {
     const rows = await sql<{ run_id: RunUuid }[]>`

@@ -1,4 +1,4 @@
-/** Queries of votes: for one plan of a rollout each, by one user once, for a time. */
+/** Queries of votes: one per user and plan, which expires. */
 import type { Caller } from '../../model/access/callers';
 import type { RolloutUuid } from '../../model/ids';
 import type { Requester } from '../../model/runs/runs';
@@ -7,7 +7,7 @@ import { type Db, jsonOf } from '../database';
 export type Vote = {
   readonly user_id: string;
   readonly vote: 'approve' | 'reject';
-  /** Whose rights are asked again at the start. */
+  /** Its rights are checked again at the start. */
   readonly caller: Caller;
   readonly requester: Requester;
   readonly rule_set: string;
@@ -28,7 +28,7 @@ const voteColumns = [
 ] as const;
 
 export const rolloutVotes = (sql: Db) => ({
-  /** Casts a vote, in the place of an earlier one by the same user for the same plan. @param hours how long it counts */
+  /** Replaces an earlier vote of the user for this plan. @param hours until it expires */
   async cast(
     { id, plan_hash }: { readonly id: RolloutUuid; readonly plan_hash: string },
     { user_id, vote, caller, requester, rule_set, reason }: Omit<Vote, 'created_at' | 'expires_at'>,
@@ -43,7 +43,7 @@ export const rolloutVotes = (sql: Db) => ({
         expires_at = excluded.expires_at`;
   },
 
-  /** The votes that count for this plan now, oldest first. */
+  /** Unexpired votes for this plan, oldest first. */
   standing: (rollout: RolloutUuid, plan_hash: string): Promise<Vote[]> => sql<Vote[]>`
     select ${sql(voteColumns)} from rollout_votes
     where rollout = ${rollout} and plan_hash = ${plan_hash} and expires_at > now() order by created_at, id`,
