@@ -1,4 +1,4 @@
-/** Queries of the ramdisks that run on nodes: who they are, where they listen, and when they last called back. */
+/** Queries of ramdisks on nodes: their tokens, URLs and heartbeats. */
 import type { NodeUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import { type Db, jsonOf } from '../database';
@@ -8,11 +8,11 @@ type AgentStatus = 'start' | 'end' | 'error';
 
 export type AgentRow = {
   readonly node_uuid: NodeUuid;
-  /** SHA-256 of its token, hexadecimal. */
+  /** Hexadecimal SHA-256 of its token. */
   readonly token_hash: string;
-  /** Id of the token among the secrets; only the BMC workers' role may read that. */
+  /** Id of the sealed token. Only the BMC workers' role may read it. */
   readonly token_secret: string;
-  /** Where it listens; null until its first heartbeat. */
+  /** Null until the first heartbeat. */
   readonly url: string | null;
   readonly version: string | null;
   readonly verify_ca: string | null;
@@ -22,7 +22,7 @@ export type AgentRow = {
   readonly status_message: string | null;
 };
 
-/** What a heartbeat says. Null leaves what is known. */
+/** Null keeps the recorded value. */
 export type Heartbeat = {
   readonly token_hash: string;
   readonly url: string | null;
@@ -39,17 +39,16 @@ export type BmcRow = {
 };
 
 export const agents = (sql: Db) => ({
-  /** The ramdisk on a node, or undefined where none has looked it up since the node was off. */
+  /** Undefined if no ramdisk has looked the node up since its last power-off. */
   async find(node: NodeUuid): Promise<AgentRow | undefined> {
     const [row] = await sql<AgentRow[]>`select * from agents where node_uuid = ${node}`;
     return row;
   },
 
   /**
-   * Takes note of a ramdisk that looks its node up, with its sealed token; false where one is known already, where no run has
-   * booted one, or where the one that was booted brought a token with it, and then nothing is stored. One statement, so that of
-   * two at once one gets the token. The boot is locked: while its node loses power, its ramdisk is forgotten in a transaction
-   * that a lookup must not slip in behind, for the token would outlive the boot.
+   * Registers a ramdisk that looks its node up, with its sealed token. One statement, so that one of two concurrent lookups gets the token.
+   * False, and nothing is stored, if a ramdisk is registered, no run has booted one, or the booted one brought its own token. The boot is
+   * locked, because power-off forgets the ramdisk in a transaction. A lookup behind it would store a token that outlives the boot.
    */
   async meet(node: NodeUuid, token_hash: string, token: BoxedSecret): Promise<boolean> {
     const { id, path, key_id, bound, boxes, nonce, ciphertext } = token;
@@ -69,7 +68,7 @@ export const agents = (sql: Db) => ({
     return met.length === 1;
   },
 
-  /** Nodes with a port of one of these addresses, two at most: with more than one the node is unknown. */
+  /** Nodes with a port of these addresses, at most two: two mean that the node is ambiguous. */
   async withPorts(addresses: readonly string[]): Promise<NodeUuid[]> {
     if (addresses.length === 0) return [];
     const rows = await sql<{ node_uuid: NodeUuid }[]>`
@@ -77,12 +76,12 @@ export const agents = (sql: Db) => ({
     return rows.map((row) => row.node_uuid);
   },
 
-  /** Whether a node has any port, by which a ramdisk on it can be distinguished from others. */
+  /** Ports distinguish a node's ramdisk from others. */
   async hasPorts(node: NodeUuid): Promise<boolean> {
     return (await sql`select 1 from ports where node_uuid = ${node} limit 1`).length === 1;
   },
 
-  /** What is known of the BMCs of the nodes in these states, for a ramdisk that knows its node by nothing else. */
+  /** BMCs of nodes in these states, to identify a ramdisk by its BMC address alone. */
   async bmcsIn(states: readonly ProvisionState[]): Promise<BmcRow[]> {
     return sql<
       BmcRow[]
@@ -90,8 +89,8 @@ export const agents = (sql: Db) => ({
   },
 
   /**
-   * Records a heartbeat; false where the ramdisk is not the one on record: its token, its URL or its certificate differ.
-   * What is recorded once is not changed by a later heartbeat, however many come at once.
+   * Records a heartbeat. False if token, URL or certificate differ from the record. The first recorded URL and certificate stay, also with
+   * concurrent heartbeats.
    */
   async beat(node: NodeUuid, said: Heartbeat): Promise<boolean> {
     const beaten = await sql`
@@ -106,14 +105,13 @@ export const agents = (sql: Db) => ({
     return beaten.length === 1;
   },
 
-  /** A ramdisk has answered a request. */
   async answered(node: NodeUuid): Promise<void> {
     await sql`update agents set silent_since = null where node_uuid = ${node} and silent_since is not null`;
   },
 
   /**
-   * Notes that a ramdisk has not answered for so many milliseconds, or longer where that is known already.
-   * @returns how long it has sent neither an answer nor a heartbeat, in milliseconds; undefined where none is known
+   * Records silence for at least `ms`.
+   * @returns milliseconds without an answer or a heartbeat
    */
   async silent(node: NodeUuid, ms: number): Promise<number | undefined> {
     const [row] = await sql<{ silent_ms: number }[]>`
@@ -123,7 +121,7 @@ export const agents = (sql: Db) => ({
     return row?.silent_ms;
   },
 
-  /** The node has lost its ramdisk; the next one looks it up anew. Its token goes with the next sweep of secrets. */
+  /** The node has lost its ramdisk. The next sweep of secrets deletes the token. */
   async forget(node: NodeUuid): Promise<void> {
     await sql`delete from agents where node_uuid = ${node}`;
   },

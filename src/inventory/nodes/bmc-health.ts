@@ -1,19 +1,19 @@
-/** The circuit breaker of each BMC, shared by all workers: silence is counted, and a silent BMC is left alone for a while. */
+/** The circuit breaker of each BMC, shared by all workers. */
 import type { Db } from '../database';
 
 export type BmcHealthRow = {
   readonly lane: string;
-  /** Acts in a row that got no answer. */
+  /** Acts in a row without an answer. */
   readonly failures: number;
-  /** No worker calls the BMC before; null while the failures are too few. */
+  /** No worker calls the BMC before. Null below the threshold. */
   readonly open_until: Date | null;
   readonly last_error: string;
   readonly updated_at: Date;
 };
 
-/** So many acts in a row without an answer open the breaker. */
+/** Failures in a row that open the breaker. */
 const opensAfter = 3;
-/** How long it stays open then, in milliseconds; every further failure doubles it up to the longest. */
+/** The first pause. Each further failure doubles it, up to the longest. */
 const firstRestMs = 5_000;
 const longestRestMs = 120_000;
 
@@ -21,10 +21,10 @@ const longestError = 500;
 
 export const bmcHealth = (sql: Db) => ({
   /**
-   * Counts an act that got no answer, and opens the breaker when there are too many in a row.
-   * @param error what the act ended with: readable, without secrets
-   * @param longestMs the longest rest that this act asks for, where that is less than what others do
-   * @returns failures in a row, and for how long the BMC is left alone
+   * Counts an act without an answer, and opens the breaker after too many in a row.
+   * @param error readable, without secrets
+   * @param longestMs shortens the longest pause
+   * @returns failures in a row, and the pause
    */
   async failed(lane: string, error: string, longestMs = longestRestMs): Promise<{ failures: number; restMs: number }> {
     const last_error = error.slice(0, longestError);
@@ -41,12 +41,11 @@ export const bmcHealth = (sql: Db) => ({
     return { failures: row!.failures, restMs: row!.rest_ms };
   },
 
-  /** Forgets the failures of a BMC that has answered. */
   async answered(lane: string): Promise<void> {
     await sql`delete from bmc_health where lane = ${lane}`;
   },
 
-  /** All BMCs that did not answer last, the worst first. */
+  /** BMCs that did not answer last, worst first. */
   async list(): Promise<BmcHealthRow[]> {
     return sql<BmcHealthRow[]>`select * from bmc_health order by failures desc, lane`;
   },

@@ -1,21 +1,20 @@
-/** Queries of the URLs under which a node reads its boot image: made by a worker, looked up by the boot service. */
+/** Queries of boot image URLs of nodes: a BMC worker makes them, the boot service looks them up. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 import type { RamdiskRow } from '../ramdisks';
 import type { BoxedSecret } from '../secrets/sealing';
 
-/** What a boot gives its ramdisk. */
 type BootContents = {
   readonly arguments: string;
   readonly inspection_url: string | null;
-  /** The node’s own, for a ramdisk without DHCP; none where it has none. */
+  /** The node's network, for a ramdisk without DHCP. */
   readonly network_data?: Readonly<Record<string, unknown>> | null;
 };
 
-/** What makes a URL: its hashes, and the secrets behind them, sealed for BMC workers. */
+/** Hashes of a URL, and its secrets sealed for BMC workers. */
 export type NewCapability = BootContents & {
-  /** Which act of the run makes it. */
+  /** The act that makes it. */
   readonly act: string;
   readonly ramdisk_uuid: string;
   readonly url_hash: string;
@@ -23,15 +22,14 @@ export type NewCapability = BootContents & {
   readonly inspection_hash: string;
   readonly url: BoxedSecret;
   readonly token: BoxedSecret;
-  /** Boots from the network: the URL's secret itself, which its machine is given once; absent where a BMC is given the URL. */
+  /** For network boots: the URL's secret, given to the machine once. Absent if a BMC gets the URL. */
   readonly network_secret?: string;
 };
 
-/** What the boot service sends for a URL. */
 export type Served = BootContents & {
   readonly node_uuid: NodeUuid;
   readonly run_id: RunUuid;
-  /** Whether the machine loads kernel and initramfs by the network, and no image. */
+  /** The machine loads kernel and initramfs by the network, not an image. */
   readonly network: boolean;
   readonly ramdisk: Pick<
     RamdiskRow,
@@ -47,21 +45,20 @@ export type Served = BootContents & {
 };
 
 export const bootCapabilities = (sql: Db) => ({
-  /** MAC address of the one port that a node boots from; undefined where it has none, or several. */
+  /** MAC address of the node's only boot port; undefined if it has none or several. */
   async bootMac(node: NodeUuid): Promise<string | undefined> {
     const found = await sql<{ address: string }[]>`
       select address from ports where node_uuid = ${node} and pxe_enabled limit 2`;
     return found.length === 1 ? found[0]!.address : undefined;
   },
 
-  /** The network that a node's ramdisk is given; empty where it has none. */
   async networkData(node: NodeUuid): Promise<Readonly<Record<string, unknown>>> {
     const [row] = await sql<{ network_data: Record<string, unknown> }[]>`
       select network_data from nodes where uuid = ${node}`;
     return row?.network_data ?? {};
   },
 
-  /** The id of the sealed secret of the URL that this act of the run has made already; undefined where it has not. */
+  /** Id of the sealed URL that this act of the run has made. */
   async made(lock: Fenced, act: string): Promise<string | undefined> {
     const [row] = await sql<{ url_secret: string }[]>`
       with held as (${heldBy(sql, lock, ['uuid', 'fence'])})
@@ -70,7 +67,7 @@ export const bootCapabilities = (sql: Db) => ({
     return row?.url_secret;
   },
 
-  /** Puts a URL in the place of the node's one before, under the fence. False where the lock no longer holds the node. */
+  /** Replaces the node's URL, under the fence. False if the lock is lost. */
   async make(lock: Fenced, { url, token, ...made }: NewCapability): Promise<boolean> {
     const [held] = await heldBy(sql, lock);
     if (!held) return false;
@@ -94,8 +91,8 @@ export const bootCapabilities = (sql: Db) => ({
   },
 
   /**
-   * The node has been powered on: its ramdisk has its token from its image, so that it is on record before it first calls, and
-   * a lookup has none to hand out. Does nothing where this run made no URL. Under the fence.
+   * After power-on: registers the ramdisk with the token of its image before its first call, so that a lookup gets no token. Under the
+   * fence. Does nothing if this run made no URL.
    */
   async meet(lock: Fenced): Promise<void> {
     await sql`
@@ -114,12 +111,12 @@ export const bootCapabilities = (sql: Db) => ({
         where agents.token_hash <> excluded.token_hash`;
   },
 
-  /** The node has lost its power, and its URL is worth nothing any more. */
+  /** After power-off: the URL is void. */
   async end(node: NodeUuid): Promise<void> {
     await sql`delete from boot_capabilities where node_uuid = ${node}`;
   },
 
-  /** What a URL stands for, by the hash of its secret; undefined unless the run that made it still has the node. */
+  /** Undefined unless the run that made the URL still has the node. */
   async served(url_hash: string): Promise<Served | undefined> {
     const [row] = await sql<Served[]>`
       select b.node_uuid, b.run_id, b.arguments, b.inspection_url, b.network, b.network_data,

@@ -8,7 +8,6 @@ export type ChassisRow = { readonly uuid: string };
 export const chassis = (sql: Db) => ({
   ...resource<ChassisRow>(sql, { name: 'chassis', table: chassisTable }),
 
-  /** Whether nodes are built into it. */
   async hasNodes(uuid: string): Promise<boolean> {
     const [row] = await sql`select 1 from nodes where chassis_uuid = ${uuid} limit 1`;
     return row !== undefined;

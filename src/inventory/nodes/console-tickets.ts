@@ -1,11 +1,11 @@
-/** Queries of tickets for serial lines: made by the API, redeemed once by the BMC worker that reads the line. */
+/** Queries of tickets for serial consoles: the API makes them, and a BMC worker redeems each once. */
 import type { NodeUuid } from '../../model/ids';
 import type { Requester } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { activeFreeze } from './freezes';
 import type { NodeRow } from './nodes';
 
-/** What became of a ticket that was presented; `unknown` also for one that is used, too old, or of a node that has changed hands. */
+/** `unknown` also for a used or expired ticket, or if the node has changed hands. */
 export type Redeemed =
   | { readonly is: 'open'; readonly id: string; readonly node_uuid: NodeUuid; readonly requester: Requester }
   | { readonly is: 'busy' }
@@ -15,14 +15,14 @@ type Made = {
   readonly ticket_hash: string;
   readonly node: Pick<NodeRow, 'uuid' | 'owner' | 'lessee' | 'lease_id'>;
   readonly requester: Requester;
-  /** Milliseconds from now, by the store's clock. */
+  /** Milliseconds from now, by PostgreSQL's clock. */
   readonly useMs: number;
   readonly lastsMs: number;
 };
 
 const uniqueViolation = '23505';
 
-/** What has to hold as long as a line is read, of ticket `t` and node `n`. */
+/** Must hold as long as a console is read, for ticket `t` and node `n`. */
 const stillHolds = (sql: Db) => sql`
   n.uuid = t.node_uuid and n.console_enabled and t.ends_at > now()
   and n.owner is not distinct from t.owner and n.lessee is not distinct from t.lessee
@@ -30,7 +30,7 @@ const stillHolds = (sql: Db) => sql`
   and not exists (select 1 from freezes where freezes.node_uuid = n.uuid and ${activeFreeze(sql)})`;
 
 export const consoleTickets = (sql: Db) => ({
-  /** Keeps a new ticket, and forgets those of the node that can no longer be used and are not in use. */
+  /** Stores a ticket, and deletes those of the node that are neither usable nor in use. */
   async make({ ticket_hash, node, requester, useMs, lastsMs }: Made): Promise<void> {
     await sql`
       delete from console_tickets where node_uuid = ${node.uuid}
@@ -42,8 +42,8 @@ export const consoleTickets = (sql: Db) => ({
   },
 
   /**
-   * Uses a ticket up, if the node's line is free and of this conductor group.
-   * @param silentMs a reader whose worker said nothing for so long is taken for gone
+   * Uses a ticket up, if the node's console is free and its conductor group matches.
+   * @param silentMs frees the console of a reader whose worker was silent for longer
    */
   async redeem(ticket_hash: string, conductor_group: string, silentMs: number): Promise<Redeemed> {
     await sql`
@@ -63,14 +63,14 @@ export const consoleTickets = (sql: Db) => ({
     }
   },
 
-  /** Says that the line is still read. False where it no longer may be. */
+  /** Renews the use of the console. False if it is no longer allowed. */
   async holds(id: string): Promise<boolean> {
     const { count } = await sql`
       update console_tickets t set seen_at = now() from nodes n where t.id = ${id} and t.closed_at is null and ${stillHolds(sql)}`;
     return count === 1;
   },
 
-  /** Frees the node's line. */
+  /** Frees the node's console. */
   async close(id: string): Promise<void> {
     await sql`update console_tickets set closed_at = now() where id = ${id} and closed_at is null`;
   },

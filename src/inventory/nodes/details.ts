@@ -1,4 +1,4 @@
-/** Queries of what was last seen inside nodes: BIOS settings, firmware, inventory. Kept beside the node, under no lock. */
+/** Queries of BIOS settings, firmware and inventory as last seen. Written without the node's lock. */
 import type { Document } from '../../model/document';
 import type { NodeUuid } from '../../model/ids';
 import type { ReportedStep } from '../../model/lifecycle/step-types';
@@ -6,19 +6,19 @@ import { nameOf } from '../../model/lifecycle/steps';
 import type { BiosSetting, FirmwareComponent } from '../../model/runs/runs';
 import { type Db, jsonOf, uuidArray } from '../database';
 
-/** When it was first seen, and when it was seen to have changed. */
+/** First sight, and last seen change. */
 type Dated = { readonly created_at: Date; readonly updated_at: Date | null };
 
 export type SeenBios = BiosSetting & Dated;
 export type SeenFirmware = FirmwareComponent & Dated;
 export type SeenInventory = { readonly inventory: Document; readonly plugin_data: Document; readonly at: Date };
 
-/** What to write; what is absent stays as it is. */
+/** Absent fields stay unchanged. */
 export type Details = {
   readonly bios?: readonly BiosSetting[];
   readonly firmware?: readonly FirmwareComponent[];
   readonly inventory?: Document;
-  /** Goes with the inventory; none when absent. */
+  /** Stored with the inventory. */
   readonly plugin_data?: Document;
 };
 
@@ -31,13 +31,13 @@ const dated = <T extends object>(rows: readonly StoredDetail<T>[]): (T & Dated)[
     updated_at: row.updated_at === null ? null : new Date(row.updated_at),
   }));
 
-/** The last of those that share a name: a BMC may list one twice. */
+/** The last row per key: a BMC may list a name twice. */
 const unique = <T>(rows: readonly T[], keyOf: (row: T) => string): T[] => [
   ...new Map(rows.map((row) => [keyOf(row), row])).values(),
 ];
 
 export const details = (sql: Db) => {
-  // Items keep the time of their first sight, and get a new time where what counts of them has changed.
+  // Items keep the time of their first sight. A changed value sets a new time.
   const merged = (column: 'bios' | 'firmware', key: string, value: string) => {
     const old = sql`coalesce(node_details.${sql(column)}, '[]')`;
     const now = sql`to_jsonb(now() at time zone 'utc') #>> '{}' || 'Z'`;
@@ -59,7 +59,7 @@ export const details = (sql: Db) => {
 
   const put = async (node: NodeUuid, column: 'bios' | 'firmware', rows: readonly object[]): Promise<void> => {
     const [key, value] = column === 'bios' ? ['name', 'value'] : ['component', 'current_version'];
-    // The row must be there first: only an update sees what was known before.
+    // The row must exist, because only an update sees the old values.
     await sql`insert into node_details (node_uuid) values (${node}) on conflict do nothing`;
     await sql`
       insert into node_details (node_uuid, ${sql(column)}) values (${node}, ${jsonOf(sql, rows)})
@@ -68,10 +68,7 @@ export const details = (sql: Db) => {
   };
 
   return {
-    /**
-     * Records what was seen; what is absent stays. Firmware keeps the version that was seen first, and notes a version
-     * that has changed as the one that was flashed.
-     */
+    /** Absent fields stay. Firmware keeps its first seen version; a changed version counts as flashed. */
     async write(node: NodeUuid, seen: Details): Promise<void> {
       if (seen.bios)
         await put(
@@ -93,7 +90,7 @@ export const details = (sql: Db) => {
             inventory = excluded.inventory, plugin_data = excluded.plugin_data, inventory_at = excluded.inventory_at`;
     },
 
-    /** Keeps the steps that a ramdisk said it has; it reports those of one kind of run at a time, so the others stay. */
+    /** Adds the steps that a ramdisk has. It reports those of one kind of run, so others stay. */
     async report(node: NodeUuid, steps: readonly ReportedStep[]): Promise<void> {
       const known = new Map([...(await this.reported(node)), ...steps].map((step) => [nameOf(step), step]));
       const reported = jsonOf(sql, [...known.values()]);
@@ -102,35 +99,33 @@ export const details = (sql: Db) => {
         on conflict (node_uuid) do update set reported = excluded.reported`;
     },
 
-    /** The steps that ramdisks on the node said they have. */
+    /** Steps of the node's ramdisks. */
     async reported(node: NodeUuid): Promise<readonly ReportedStep[]> {
       const [row] = await sql<{ reported: ReportedStep[] | null }[]>`
         select reported from node_details where node_uuid = ${node}`;
       return row?.reported ?? [];
     },
 
-    /** As `reported`, for many nodes at once; those that reported nothing are left out. */
+    /** Without nodes that reported nothing. */
     async reportedOf(nodes: readonly NodeUuid[]): Promise<ReadonlyMap<NodeUuid, readonly ReportedStep[]>> {
       const rows = await sql<{ node_uuid: NodeUuid; reported: ReportedStep[] }[]>`
         select node_uuid, reported from node_details where node_uuid = any (${uuidArray(sql, nodes)}) and reported is not null`;
       return new Map(rows.map((row) => [row.node_uuid, row.reported]));
     },
 
-    /** The BIOS settings as they were last seen; none when they were never read. */
     async bios(node: NodeUuid): Promise<SeenBios[]> {
       const [row] = await sql<{ bios: StoredDetail<BiosSetting>[] | null }[]>`
         select bios from node_details where node_uuid = ${node}`;
       return dated(row?.bios ?? []);
     },
 
-    /** Versions of firmware as they were last seen; none when they were never read. */
     async firmware(node: NodeUuid): Promise<SeenFirmware[]> {
       const [row] = await sql<{ firmware: StoredDetail<FirmwareComponent>[] | null }[]>`
         select firmware from node_details where node_uuid = ${node}`;
       return dated(row?.firmware ?? []);
     },
 
-    /** What the last inspection found; undefined before the first. */
+    /** Undefined before the first inspection. */
     async inventory(node: NodeUuid): Promise<SeenInventory | undefined> {
       const [row] = await sql<SeenInventory[]>`
         select inventory, coalesce(plugin_data, '{}') as plugin_data, inventory_at as at

@@ -1,4 +1,4 @@
-/** Which versions of firmware nodes have, as their last inspections saw them. */
+/** Firmware versions of nodes at their last inspection. */
 import type { Predicate } from '../../model/predicates';
 import type { Db } from '../database';
 import { conditionOf } from '../predicates';
@@ -8,12 +8,11 @@ export type FirmwareVersion = {
   readonly model: string | null;
   readonly component: string;
   readonly version: string | null;
-  /** How many nodes have it. */
   readonly nodes: number;
 };
 
 export type FirmwareSelection = {
-  /** Of the columns of nodes: which are counted. */
+  /** Over columns of nodes. */
   readonly visible: Predicate;
   readonly vendor?: string;
   readonly model?: string;

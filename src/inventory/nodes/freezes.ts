@@ -1,4 +1,4 @@
-/** Queries of freezes: which hold a node now, and the writes of those who make and end them. */
+/** Queries of freezes: make, end, list, and those that hold a node now. */
 import type { FreezeUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Requester } from '../../model/runs/runs';
@@ -9,18 +9,17 @@ export type Freeze = {
   readonly id: FreezeUuid;
   readonly node_uuid: NodeUuid;
   readonly reason: string;
-  /** Who froze the node. */
   readonly requester: Requester;
   readonly created_at: Date;
-  /** From when on it is inactive by itself; null lasts until an operator ends it. */
+  /** Null lasts until an operator ends it. */
   readonly until: Date | null;
   readonly ended_at: Date | null;
   readonly ended_by: Requester | null;
-  /** Neither ended nor over, by the store's clock. */
+  /** Neither ended nor over, by PostgreSQL's clock. */
   readonly active: boolean;
 };
 
-/** A freeze with its node, for lists and for the rules about it. */
+/** With its node, for lists and policy rules. */
 export type ListedFreeze = Freeze & {
   readonly node_name: string | null;
   readonly owner: ProjectId | null;
@@ -28,17 +27,17 @@ export type ListedFreeze = Freeze & {
 };
 
 export type FreezeSelection = {
-  /** Over the columns of nodes. */
+  /** Over columns of nodes. */
   readonly visible: Predicate;
   readonly node?: NodeUuid;
-  /** The ended ones and those that are over as well. */
+  /** Includes inactive ones. */
   readonly all: boolean;
   readonly limit: number;
-  /** The freeze after which the page begins. */
+  /** Last freeze of the page before. */
   readonly after?: FreezeUuid;
 };
 
-/** Whether a row of freezes is neither ended nor over, by the store's clock. */
+/** Neither ended nor over, by PostgreSQL's clock. */
 export const activeFreeze = (sql: Db) =>
   sql`(freezes.ended_at is null and (freezes.until is null or freezes.until > now()))`;
 
@@ -49,7 +48,7 @@ export const freezes = (sql: Db) => {
     from freezes join nodes on nodes.uuid = freezes.node_uuid`;
 
   return {
-    /** The active freeze of a node that lasts longest, or undefined while it is not frozen. */
+    /** The node's active freeze that lasts longest. */
     async active(node: NodeUuid): Promise<Freeze | undefined> {
       const [row] = await sql<Freeze[]>`
         select *, true as active from freezes where node_uuid = ${node} and ${active}
@@ -57,19 +56,19 @@ export const freezes = (sql: Db) => {
       return row;
     },
 
-    /** As `active`, for many nodes at once: one freeze of each that is frozen. */
+    /** One active freeze per frozen node. */
     activeOf: (nodes: readonly NodeUuid[]): Promise<Freeze[]> => sql<Freeze[]>`
       select distinct on (node_uuid) *, true as active from freezes
       where node_uuid = any (${uuidArray(sql, nodes)}) and ${active}
       order by node_uuid, until desc nulls first, created_at`,
 
-    /** One freeze, active or not, or undefined. */
+    /** Active or not. */
     async find(id: FreezeUuid): Promise<ListedFreeze | undefined> {
       const [row] = await sql<ListedFreeze[]>`${listed} where freezes.id = ${id}`;
       return row;
     },
 
-    /** A page of freezes, newest first. The marker's time is read by the store: a Date would lose the microseconds. */
+    /** Newest first. PostgreSQL reads the marker's time, because a Date would lose microseconds. */
     async list({ visible, node, all, limit, after }: FreezeSelection): Promise<ListedFreeze[]> {
       const place = sql`(select m.created_at from freezes m where m.id = ${after ?? null})`;
       return sql<ListedFreeze[]>`
@@ -80,7 +79,7 @@ export const freezes = (sql: Db) => {
         order by freezes.created_at desc, freezes.id limit ${limit}`;
     },
 
-    /** Freezes a node beside whatever else freezes it. */
+    /** A node may have several freezes. */
     async create(row: Pick<Freeze, 'node_uuid' | 'reason' | 'requester' | 'until'>): Promise<Freeze> {
       const [made] = await sql<Freeze[]>`
         insert into freezes (node_uuid, reason, requester, until)
@@ -89,7 +88,7 @@ export const freezes = (sql: Db) => {
       return made!;
     },
 
-    /** Ends an active freeze; undefined where it has ended or is over. */
+    /** Undefined if it has ended or is over. */
     async end(id: FreezeUuid, by: Requester): Promise<Freeze | undefined> {
       const [ended] = await sql<Freeze[]>`
         update freezes set ended_at = now(), ended_by = ${jsonOf(sql, by)} where id = ${id} and ${active}

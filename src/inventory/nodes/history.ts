@@ -1,4 +1,4 @@
-/** Queries of a node's history: a view of its events, newest states and whose run it was beside them. */
+/** Queries of a node's history: a view of its events, with the state after each and the requester of its run. */
 
 import type { LeaseUuid, NodeUuid, RunUuid } from '../../model/ids';
 import type { EventKind } from '../../model/resources/event-kinds';
@@ -16,10 +16,10 @@ export type HistoryEventRow = {
   readonly data: Readonly<Record<string, unknown>>;
   readonly user: string | null;
   readonly project: string | null;
-  /** The provision state that the node was in afterwards. */
+  /** Provision state after the event. */
   readonly state: string | null;
   readonly target_provision_state: string | null;
-  /** Since the node's last change of state that the page may hold; null where none is known. */
+  /** Since the node's last change of state that the page may show. */
   readonly duration_seconds: number | null;
 };
 
@@ -27,7 +27,7 @@ export type HistoryPage = {
   readonly limit: number;
   readonly sort_dir: 'asc' | 'desc';
   readonly after?: number;
-  /** Only what happened in this lease: since it began, and not in runs of another. */
+  /** Only events of this lease: since its begin, and not of other leases' runs. */
   readonly lease?: LeaseUuid;
 };
 
@@ -39,7 +39,7 @@ export const history = (sql: Db) => {
     ${sql(event)}.at >= (select l.started_at from leases l where l.id = ${lease})
     and (${sql(event)}.run_id is null or ${sql(run)}.lease_id = ${lease})`;
   const within = (lease: LeaseUuid | undefined) => (lease === undefined ? sql`` : sql`and ${of(lease, 'e', 'r')}`);
-  // How long a node stood in its state before a lease is of the tenant before, as what moved it is.
+  // A state that began before the lease belongs to the former tenant, and so does its begin.
   const movedAt = (lease: LeaseUuid | undefined) =>
     lease === undefined ? sql`b.at` : sql`case when ${of(lease, 'b', 'past')} then b.at end`;
   const selected = (chosen: ReturnType<typeof part>, lease: LeaseUuid | undefined) => sql`
@@ -55,7 +55,7 @@ export const history = (sql: Db) => {
     where ${chosen} ${within(lease)}`;
 
   return {
-    /** A page of a node's history, in the order of the events. */
+    /** In the order of the events. */
     async ofNode(node: NodeUuid, { limit, sort_dir, after, lease }: HistoryPage): Promise<HistoryEventRow[]> {
       const up = sort_dir === 'asc';
       const later = after === undefined ? sql`true` : up ? sql`e.seq > ${after}` : sql`e.seq < ${after}`;
@@ -64,7 +64,6 @@ export const history = (sql: Db) => {
       return sql<HistoryEventRow[]>`${firstRows(sql, rows, order, limit)}`;
     },
 
-    /** One event of a node's history, or undefined. */
     async find(node: NodeUuid, seq: number, lease?: LeaseUuid): Promise<HistoryEventRow | undefined> {
       const chosen = sql`e.node_uuid = ${node} and e.seq = ${seq} and ${part()}`;
       const [row] = await sql<HistoryEventRow[]>`${selected(chosen, lease)}`;

@@ -1,10 +1,9 @@
-/** Queries of the URLs under which a node's ramdisk reads its image: made by a worker, looked up by the boot service. */
+/** Queries of image URLs of nodes' ramdisks: a BMC worker makes them, the boot service looks them up. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { Db } from '../database';
 import { type Fenced, heldBy } from '../fence';
 import type { ImageRow } from '../images';
 
-/** What the boot service sends for a URL. */
 export type ServedImage = {
   readonly node_uuid: NodeUuid;
   readonly run_id: RunUuid;
@@ -12,7 +11,7 @@ export type ServedImage = {
 };
 
 export const imageCapabilities = (sql: Db) => ({
-  /** Adds a URL to those of this run, and forgets those of runs before it. False where the lock no longer holds the node. */
+  /** Adds a URL to those of this run, and deletes those of earlier runs. False if the lock is lost. */
   async make(lock: Fenced, made: { readonly image_uuid: string; readonly url_hash: string }): Promise<boolean> {
     const [held] = await heldBy(sql, lock);
     if (!held) return false;
@@ -23,7 +22,7 @@ export const imageCapabilities = (sql: Db) => ({
     return true;
   },
 
-  /** What a URL stands for, by the hash of its secret; undefined unless the run that made it still has the node. */
+  /** Undefined unless the run that made the URL still has the node. */
   async served(url_hash: string): Promise<ServedImage | undefined> {
     const [row] = await sql<ServedImage[]>`
       select c.node_uuid, c.run_id,
@@ -34,7 +33,7 @@ export const imageCapabilities = (sql: Db) => ({
     return row;
   },
 
-  /** Digests of images that no cache may forget: runs write them, or they can be fetched nowhere. */
+  /** Digests that no cache may evict: runs write them, or they have no source. */
   async kept(): Promise<string[]> {
     const rows = await sql<{ sha256: string }[]>`
       select sha256 from images where url is null

@@ -1,12 +1,12 @@
-/** Triggers of the database stamp what a lessee writes with its lease, and take it back when the lease ends. */
+/** Writes of a lessee. Triggers stamp them with the lease and revert them at its end. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import type { Db } from '../database';
 
 export const leaseWrites = (sql: Db) => ({
   /**
-   * From this statement on, whatever its transaction writes about the node is the lessee's.
-   * @param lock keeps the node's row; only as the first statement of its transaction, or two of them may wait for each other
-   * @returns false where the project does not lease the node any more
+   * From here on, writes of the transaction to the node count as the lessee's.
+   * @param lock locks the node. Only as the first statement of a transaction, or two transactions may deadlock
+   * @returns false if the project no longer leases the node
    */
   async begin(node: NodeUuid, lessee: ProjectId, { lock = false }: { lock?: boolean } = {}): Promise<boolean> {
     const begun = await sql`

@@ -1,4 +1,4 @@
-/** Queries that resources of a node share: like those of the installation, beside the node by which all is decided. */
+/** Queries that resources of a node share. The node decides about access. */
 import { asUuid } from '../../model/ids';
 import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
@@ -20,12 +20,12 @@ const nodeColumns = [
   'reservation',
 ] as const satisfies readonly (keyof HomeNode)[];
 
-/** Columns of a list that are the node's. */
+/** List columns that belong to the node. */
 const ofHome: readonly string[] = ['owner', 'lessee'];
 
 export type NodeResourceFound<Row> = { readonly row: Row; readonly node: HomeNode };
 
-/** The node that something is to belong to, by UUID or name. `lock` keeps it from changing until the transaction ends. */
+/** By UUID or name. `lock` protects it from changes until the transaction ends. */
 const findHome = async (
   sql: Db,
   ident: string,
@@ -58,17 +58,15 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
   return {
     ...writes<Row>(sql, stored),
 
-    /** As `findHome` has it. */
     findNode: (ident: string, options?: { lock?: boolean }) => findHome(sql, ident, options),
 
-    /** Whether a node has so many of them, or more. */
     async isFull(node: string, most: number): Promise<boolean> {
       const [row] = await sql<{ full: boolean }[]>`
         select count(*) >= ${most} as full from (select from ${table} where node_uuid = ${node} limit ${most}) counted`;
       return row!.full;
     },
 
-    /** By UUID in any form or by name, with its node. `lock` keeps the row for the transaction it is asked in. */
+    /** By UUID in any form or by name. `lock` locks the row for the transaction. */
     async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<NodeResourceFound<Row> | undefined> {
       const [found] = await sql<(Row & { home: HomeNode })[]>`
         select ${table}.*, home.home from ${table} join lateral (select to_jsonb(n) as home from (
@@ -79,7 +77,7 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
       return { row: row as unknown as Row, node: home };
     },
 
-    /** A page as text, in which `owner` and `lessee` are those of the node. Throws MarkerNotFound. */
+    /** A page as text; `owner` and `lessee` are the node's. Throws MarkerNotFound. */
     lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
       const of = (column: string) => `"${sourceOf(column)}"."${column}"`;
       const rows = listed(sql`${sql.unsafe(lineText(line, of))}`, columnsOfLine(line), selection);

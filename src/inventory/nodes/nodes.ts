@@ -1,4 +1,4 @@
-/** Queries of nodes: one by its identifier, a filtered page, and the writes of the API. */
+/** Queries of nodes: find, list, and writes of the API. */
 import type { Document } from '../../model/document';
 import type { LeaseUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Fault, PowerState, ProvisionState } from '../../model/lifecycle/states';
@@ -61,19 +61,19 @@ export type NodeRow = {
   readonly health: string | null;
   readonly created_at: Date;
   readonly updated_at: Date | null;
-  /** Host name of a live worker that serves the node's driver and group; read with the row. */
+  /** Host name of a live worker for the node's driver and group. */
   readonly conductor: string | null;
-  /** Of the present lessee. */
+  /** The present lease. */
   readonly lease_id: LeaseUuid | null;
-  /** What the present lessee wrote over, with former values; triggers write it. */
+  /** Fields that the lessee has changed, with former values. Written by triggers. */
   readonly of_lease: Document;
-  /** Whether the run that holds it was accepted under another lease than the present one. */
+  /** The run that holds the node was accepted under another lease. */
   readonly foreign_run: boolean;
-  /** Changes with every write of the row, by any caller or worker; what a compare-and-set compares. */
+  /** Changes with every write of the row; for compare-and-set. */
   readonly revision: string;
 };
 
-/** Values of columns to write, by column name. */
+/** By column name. */
 export type NodeValues = Readonly<Record<string, unknown>>;
 export type NodeSelection = {
   readonly visible: Predicate;
@@ -82,13 +82,11 @@ export type NodeSelection = {
   readonly conductor?: string;
 };
 
-/** What a change leaves beside itself. */
 type NodeRecord = { readonly audit: AuditRow; readonly event: EventRow };
 
 const foreignRunText = `(nodes.reservation is not null and exists (
     select from runs r where r.id = nodes.reservation and r.lease_id is distinct from nodes.lease_id))`;
 
-/** What a line reads of a node, by the name of its column. */
 const inLine = (column: string): string => {
   if (column === 'conductor') return '"served"."hostname"';
   return column === 'foreign_run' ? foreignRunText : `"nodes"."${column}"`;
@@ -100,15 +98,14 @@ export const nodes = (sql: Db) => {
     where ${isAlive(sql, 'w')} and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
     order by w.hostname limit 1)`;
 
-  /** The same for many rows: joined, it is looked up once for each group and driver. */
+  /** A join for many rows: PostgreSQL looks up once per group and driver. */
   const servedNodes = sql`left join lateral ${conductor} served on true`;
 
   const foreignRun = sql`${sql.unsafe(foreignRunText)}`;
 
-  /** What a whole row has beside its columns. */
   const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
 
-  /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to have. Found once, not for each node. */
+  /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to serve. Computed once, not per node. */
   const servedBy = (host: string) => {
     return sql`
       nodes.conductor_group = (select w.conductor_group from workers w where w.hostname = ${host})
@@ -131,7 +128,6 @@ export const nodes = (sql: Db) => {
   });
 
   return {
-    /** One node, or undefined. */
     async find(ident: NodeIdent): Promise<NodeRow | undefined> {
       const [row] =
         'uuid' in ident
@@ -142,13 +138,13 @@ export const nodes = (sql: Db) => {
       return row;
     },
 
-    /** The nodes that belong to this one, in the order of their enrolment. */
+    /** In the order of enrolment. */
     async children(parent: NodeUuid): Promise<NodeRow[]> {
       return sql<NodeRow[]>`
         select *, ${wholeRow} from nodes where parent_node = ${parent} order by id limit 1000`;
     },
 
-    /** A page as text; `conductor` may be one of the columns. Throws MarkerNotFound. */
+    /** A page as text; `conductor` may be a column. Throws MarkerNotFound. */
     lines(line: Line, base: string, selection: NodeSelection, page: Page): Promise<LinesPage> {
       const served = columnsOfLine(line).includes('conductor') ? servedNodes : sql``;
       const beside = sql`${served} ${givenBase(sql, base)}`;
@@ -157,8 +153,8 @@ export const nodes = (sql: Db) => {
     },
 
     /**
-     * Stores a new node with its secrets and its record, in one statement: enrolment comes by the thousand, and a
-     * transaction would cost two more round trips. `values` must hold the uuid. Throws what `brokenUnique` recognises.
+     * Inserts a node with secrets, audit and event in one statement. A transaction would cost two more round trips per node in mass
+     * enrolment. `values` must have the uuid. Throws what `brokenUnique` recognises.
      */
     async enrol(
       values: NodeValues & { readonly uuid: string },
@@ -172,9 +168,8 @@ export const nodes = (sql: Db) => {
     },
 
     /**
-     * Changes a node that still is as it was read; undefined where it is not. One that a run holds changes only `held`: in the
-     * states that allow it, as the caller has checked. `record` is written with it, in the same statement.
-     * Throws what `brokenUnique` recognises.
+     * Undefined if the node has changed since it was read, or a run holds it. `held` permits a run; the caller must check the state.
+     * `record` goes into the same statement. Throws what `brokenUnique` recognises.
      */
     async update(
       seen: Pick<NodeRow, 'uuid' | 'revision'>,
@@ -194,7 +189,7 @@ export const nodes = (sql: Db) => {
       return row;
     },
 
-    /** Sets or clears maintenance, whether or not a run holds the node: the fence protects it from that run's end. */
+    /** Also for nodes that a run holds: the fence protects it from the run's end. */
     async setMaintenance(uuid: NodeUuid, values: { maintenance: boolean; reason: string | null }): Promise<void> {
       await sql`
         update nodes set maintenance = ${values.maintenance}, maintenance_reason = ${values.reason},
@@ -202,7 +197,7 @@ export const nodes = (sql: Db) => {
         where uuid = ${uuid}`;
     },
 
-    /** Removes a node that still is as it was read and that no run holds; false where it is not. */
+    /** False if the node has changed since it was read, or a run holds it. */
     async remove(seen: Pick<NodeRow, 'uuid' | 'revision'>): Promise<boolean> {
       const gone = await sql`
         delete from nodes where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and reservation is null returning 1`;

@@ -1,4 +1,4 @@
-/** What acts saw of a node beyond its plain columns: written under the fence, to where the wire reads it. */
+/** Facts that acts observed of a node, apart from plain columns. Written under the fence. */
 import type { RunObserved } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
@@ -7,7 +7,7 @@ import { details } from './details';
 type Sighting = Pick<RunObserved, 'properties' | 'macs' | 'bios' | 'firmware' | 'raid_config' | 'inventory'>;
 
 export const observedFacts = (sql: Db) => ({
-  /** Writes what is present, in a transaction; nothing where the lock no longer holds the node. */
+  /** Call it in a transaction. Writes nothing if the lock is lost. */
   async write(lock: Fenced, { properties, macs, bios, firmware, raid_config, inventory }: Sighting): Promise<void> {
     const [held] = await heldBy(sql, lock);
     if (!held) return;
@@ -17,7 +17,7 @@ export const observedFacts = (sql: Db) => ({
           raid_config = coalesce(${raid_config ? jsonOf(sql, raid_config) : null}::jsonb, raid_config), updated_at = now()
         where uuid = ${lock.node_uuid}`;
     if (bios || firmware || inventory) await details(sql).write(lock.node_uuid, { bios, firmware, inventory });
-    // A MAC that another node has stays there: one address belongs to one port.
+    // A MAC address of another node's port stays there: it belongs to one port.
     for (const address of macs ?? [])
       await sql`
         insert into ports (node_uuid, address, pxe_enabled) values (${lock.node_uuid}, ${address}, true)

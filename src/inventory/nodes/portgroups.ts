@@ -1,4 +1,4 @@
-/** Queries of the portgroups table, and of the ports that are members of one. */
+/** Queries of portgroups and their member ports. */
 import type { NodeUuid } from '../../model/ids';
 import { type Portgroup, portgroupTable } from '../../model/resources/portgroups';
 import type { Db } from '../database';
@@ -13,20 +13,20 @@ export type MemberPort = {
 export const portgroups = (sql: Db) => ({
   ...nodeResource<Portgroup>(sql, { name: 'portgroups', table: portgroupTable }),
 
-  /** The portgroup of this UUID on this node, kept from being changed or deleted until the transaction ends. */
+  /** Locks the node's portgroup until the transaction ends. */
   async hold(uuid: string, node: NodeUuid): Promise<Portgroup | undefined> {
     const [row] = await sql<Portgroup[]>`
       select * from portgroups where uuid = ${uuid} and node_uuid = ${node} for update`;
     return row;
   },
 
-  /** Its member ports, in the order of their creation. */
+  /** In the order of creation. */
   async members(uuid: string): Promise<MemberPort[]> {
     return sql<MemberPort[]>`
       select uuid, pxe_enabled, physical_network from ports where portgroup_uuid = ${uuid} order by id`;
   },
 
-  /** Gives all its members this physical network. */
+  /** Of all members. */
   async setNetwork(uuid: string, physical_network: string | null): Promise<void> {
     await sql`
       update ports set physical_network = ${physical_network}, updated_at = now()

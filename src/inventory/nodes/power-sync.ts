@@ -1,9 +1,8 @@
-/** Queries of power sync: whose power is to be looked at now, and what a look changes. */
+/** Queries of power sync: nodes that are due, and the results of looks. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../../model/lifecycle/states';
 import { aheadOfClock, columnsOf, type Db, textArray } from '../database';
 
-/** A node whose power is due to be read, with what its driver needs. */
 export type DueNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
@@ -17,13 +16,13 @@ export type DueNode = {
   readonly secure_boot: boolean | null;
   readonly disable_power_off: boolean;
   readonly fault: Fault | null;
-  /** Looks in a row that failed. */
+  /** Failed looks in a row. */
   readonly failures: number;
-  /** The slot that it was due in. */
+  /** The slot in which it was due. */
   readonly slot: number;
 };
 
-/** The columns of a node that a look may change, with what power sync wrote itself. */
+/** Columns that a look may change. */
 export type SyncedNode = {
   readonly power_state: PowerState | null;
   readonly maintenance: boolean;
@@ -32,35 +31,35 @@ export type SyncedNode = {
   readonly last_error: string | null;
   readonly owner: ProjectId | null;
   readonly lessee: ProjectId | null;
-  /** The maintenance reason that power sync gave. */
+  /** The maintenance reason that power sync set. */
   readonly reason: string | null;
 };
 type Changes = Partial<Omit<SyncedNode, 'owner' | 'lessee' | 'reason'>>;
 
-/** Slots of an interval. Each node has one, by its uuid (power_looks), and is due once when the clock enters it. */
+/** Slots per interval. Each node has one by its uuid (power_looks), and is due when the clock enters it. */
 export const powerSlots = 1_024;
 
-/** Slots are counted from the epoch, by the clock of the database: an interval later the same nodes have their turn. */
+/** Slots count from the epoch by PostgreSQL's clock. The same nodes are due an interval later. */
 export type Claim = {
   readonly conductor_group: string;
   readonly drivers: readonly string[];
-  /** The first and the last slot whose nodes are due; at most an interval of them. */
+  /** First and last due slot, at most an interval apart. */
   readonly from: number;
   readonly to: number;
   readonly limit: number;
-  /** Until a node is due again. */
+  /** The interval. */
   readonly everyMs: number;
 };
 
-/** The columns of the table of slots that the range covers. */
+/** The values of `power_looks.slot` in the range. */
 const slotsWithin = ({ from, to }: Pick<Claim, 'from' | 'to'>): number[] =>
   Array.from({ length: Math.min(to - from + 1, powerSlots) }, (_, at) => (from + at) % powerSlots);
 
-/** By its key, one by one: `offset 0` keeps the planner from joining whole tables where it thinks that many are due. */
+/** A lookup by key. `offset 0` keeps the planner from joining whole tables if it expects many due nodes. */
 const nodeOf = (sql: Db, looks: string) => sql`select * from nodes where uuid = ${sql(looks)}.node_uuid offset 0`;
 
 export const powerSync = (sql: Db) => ({
-  /** Makes the nodes of a group known that are not yet. */
+  /** Adds missing nodes of a group to `power_looks`. */
   async enlist(conductor_group: string): Promise<void> {
     await sql`
       insert into power_looks (node_uuid) select uuid from nodes
@@ -68,7 +67,7 @@ export const powerSync = (sql: Db) => ({
       on conflict do nothing`;
   },
 
-  /** The slot in which the clock of the database is. */
+  /** The present slot by PostgreSQL's clock. */
   async slotNow(everyMs: number): Promise<number> {
     const [row] = await sql<{ slot: number }[]>`
       select floor(extract(epoch from clock_timestamp()) * ${(1_000 * powerSlots) / everyMs}::float8)::bigint as slot`;
@@ -76,8 +75,8 @@ export const powerSync = (sql: Db) => ({
   },
 
   /**
-   * Takes nodes whose slot is in the range and that were not looked at since it began, for this worker alone, the earliest
-   * slot first. Nodes that a run holds, that are on their way, or that are in maintenance for another reason are left out.
+   * Takes due nodes of the slots for this worker alone, earliest slot first. Nodes looked at since their slot began are not due. Leaves out
+   * nodes that a run holds, that change state or power, or that are in maintenance for another reason.
    */
   async claim(claim: Claim): Promise<DueNode[]> {
     const { conductor_group, drivers, to, limit, everyMs } = claim;
@@ -104,7 +103,7 @@ export const powerSync = (sql: Db) => ({
       from taken cross join lateral (${nodeOf(sql, 'taken')}) nodes left join power_sync p on p.node_uuid = nodes.uuid`;
   },
 
-  /** The node as it is now, locked for the rest of the transaction; undefined where a run has it. */
+  /** Locks the node for the rest of the transaction; undefined if a run has it. */
   async hold(node: NodeUuid): Promise<SyncedNode | undefined> {
     const [row] = await sql<SyncedNode[]>`
       select nodes.power_state, maintenance, maintenance_reason, fault, last_error, owner, lessee, p.reason
@@ -113,12 +112,12 @@ export const powerSync = (sql: Db) => ({
     return row;
   },
 
-  /** Writes what a look changed; the row must be held. */
+  /** Hold the row before. */
   async change(node: NodeUuid, changes: Changes): Promise<void> {
     await sql`update nodes set ${columnsOf(sql, changes)}, updated_at = now() where uuid = ${node}`;
   },
 
-  /** Counts a look that failed. @returns how many in a row; 0 where the node is gone */
+  /** Counts a failed look. @returns failures in a row; 0 if the node is gone */
   async failed(node: NodeUuid): Promise<number> {
     const [row] = await sql<{ failures: number }[]>`
       insert into power_sync (node_uuid, failures) select uuid, 1 from nodes where uuid = ${node}
@@ -126,7 +125,7 @@ export const powerSync = (sql: Db) => ({
     return row?.failures ?? 0;
   },
 
-  /** Begins to count anew, and keeps the maintenance reason that power sync gave the node, or none; writes only what is new. */
+  /** Resets the count and stores the maintenance reason that power sync set, if any. Writes only on a change. */
   async settle(node: NodeUuid, reason: string | null): Promise<void> {
     await sql`
       update power_sync set failures = 0, reason = ${reason}

@@ -1,4 +1,4 @@
-/** Queries of a node's boots of the ramdisk: since when one is expected, from which address it speaks, and whether a second came. */
+/** Queries of ramdisk boots: the expected boot, the address of its ramdisk, and conflicts with a second one. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { EventKind } from '../../model/resources/event-kinds';
 import type { Lock } from '../../model/runs/runs';
@@ -8,7 +8,7 @@ import { type Fenced, heldBy } from '../fence';
 type Boot = { readonly run_id: RunUuid; readonly address: string | null; readonly conflict: string | null };
 
 export const ramdiskBoots = (sql: Db) => ({
-  /** From now on a ramdisk is expected: its node has been powered on for it. Under the fence; a repeat begins anew. */
+  /** Expects a ramdisk after power-on, under the fence. A repeat starts over. */
   async expect(lock: Fenced): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
@@ -18,10 +18,7 @@ export const ramdiskBoots = (sql: Db) => ({
         set run_id = excluded.run_id, booted_at = now(), address = null, conflict = null, noticed = null, inspection_hash = null`;
   },
 
-  /**
-   * What an inspection by the ramdisk that a node's run has booted bears, as a hash: it brought its token with it. Null where it
-   * brought none, undefined where no ramdisk is expected.
-   */
+  /** Hash of the inspection token that the booted ramdisk brought. Null if it brought none, undefined if no ramdisk is expected. */
   async brings(node: NodeUuid): Promise<string | null | undefined> {
     const [row] = await sql<{ inspection_hash: string | null }[]>`
       select b.inspection_hash from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
@@ -29,7 +26,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return row?.inspection_hash;
   },
 
-  /** The node whose expected ramdisk bears what has this hash; undefined where there is none. */
+  /** The node whose expected ramdisk has the inspection token with this hash. */
   async broughtBy(inspection_hash: string): Promise<NodeUuid | undefined> {
     const [row] = await sql<{ uuid: NodeUuid }[]>`
       select n.uuid from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
@@ -38,8 +35,8 @@ export const ramdiskBoots = (sql: Db) => ({
   },
 
   /**
-   * Takes note of the address from which a ramdisk speaks for a node; of several that are first at once, one is.
-   * @returns the first since the boot; undefined where no run has powered the node on for one, or two have been seen
+   * Records the address of a node's ramdisk; only the first one counts, also of concurrent ones.
+   * @returns the first address since the boot; undefined if no run has booted a ramdisk, or two were seen
    */
   async claim(node: NodeUuid, address: string): Promise<string | undefined> {
     const [seen] = await sql<Boot[]>`
@@ -49,7 +46,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return seen.address ?? this.take(node, seen.run_id, address);
   },
 
-  /** @returns the address that was first in this run's boot; undefined where that is over by now, or another one's */
+  /** @returns the first address of this run's boot; undefined if the boot is over */
   async take(node: NodeUuid, run: RunUuid, address: string): Promise<string | undefined> {
     const [taken] = await sql<{ address: string }[]>`
       update ramdisk_boots b set address = coalesce(b.address, ${address}) from nodes n
@@ -59,8 +56,8 @@ export const ramdiskBoots = (sql: Db) => ({
   },
 
   /**
-   * Records that a second ramdisk spoke for a node: its run learns so, and the node goes into maintenance with a fault.
-   * False where that is on record already, or no run waits for a ramdisk any more.
+   * Records that a second ramdisk spoke for a node: the run gets an event, and the node goes into maintenance with a fault. False if this
+   * is recorded already, or no run expects a ramdisk.
    */
   async contest(node: NodeUuid, address: string, reason: string): Promise<boolean> {
     const contested = await sql`
@@ -81,7 +78,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return contested.length === 1;
   },
 
-  /** Whether two ramdisks spoke for the node of this run. With `at`, the run has learned so there. */
+  /** True if two ramdisks spoke for the run's node. `at` records that the run has noticed it there. */
   async contested(lock: Lock, at?: string): Promise<boolean> {
     const found = at
       ? await sql`
@@ -94,9 +91,8 @@ export const ramdiskBoots = (sql: Db) => ({
   },
 
   /**
-   * The node has lost power, and its ramdisk with it. True where two had spoken for it and the run has not learned so
-   * before `at`, however often that is repeated: what they said must not count for a success. In a transaction; where the
-   * lock no longer holds the node, nothing is forgotten.
+   * Forgets the ramdisk after power-off, in a transaction; nothing if the lock is lost. True if two spoke for the node and the run did not
+   * notice before `at`: their reports must not count as success. Idempotent for the same `at`.
    */
   async end(lock: Fenced, at: string): Promise<boolean> {
     const [unnoticed] = await sql`

@@ -1,4 +1,4 @@
-/** What inspection rules see of a node, and what they have changed: read and written under the fence, in one transaction. */
+/** Inputs and effects of inspection rules, read and written under the fence in one transaction. */
 
 import { settable } from '../../model/inspection/rule-ops';
 import type { RuleOutcome, RulePort, RuleSubject } from '../../model/inspection/rule-run';
@@ -11,14 +11,13 @@ const readable = ['uuid', 'name', 'driver', 'conductor_group', 'owner', 'lessee'
 const portColumns = ['uuid', 'address', 'name', ...settable.port.names];
 
 export const ruleEffects = (sql: Db) => ({
-  /** The rules of a phase. */
   async rules(phase: string): Promise<InspectionRule[]> {
     return sql<InspectionRule[]>`
       select uuid, description, phase, priority, sensitive, conditions, actions from inspection_rules
       where phase = ${phase} order by priority desc, id`;
   },
 
-  /** The node with what was found; undefined where the lock no longer holds it, or nothing was found. */
+  /** Undefined if the lock is lost, or the node has no inventory. */
   async subject(lock: Fenced): Promise<RuleSubject | undefined> {
     const [node] = await sql<RuleSubject['node'][]>`${heldBy(sql, lock, readable)}`;
     const [found] = await sql<Pick<RuleSubject, 'inventory' | 'plugin_data'>[]>`
@@ -30,7 +29,7 @@ export const ruleEffects = (sql: Db) => ({
     return { node, ports, ...found };
   },
 
-  /** Writes what has changed, in a transaction; nothing where the lock no longer holds the node. */
+  /** Call it in a transaction. Writes nothing if the lock is lost. */
   async write(lock: Fenced, { node, traits, ports, plugin_data }: RuleOutcome): Promise<void> {
     const [held] = await heldBy(sql, lock);
     if (!held) return;

@@ -1,4 +1,4 @@
-/** How many nodes each shard has. */
+/** Number of nodes per shard. */
 import type { Predicate } from '../../model/predicates';
 import type { Db } from '../database';
 import { conditionOf } from '../predicates';
@@ -6,7 +6,7 @@ import { conditionOf } from '../predicates';
 export type ShardRow = { readonly name: string | null; readonly count: number };
 
 export const shards = (sql: Db) => ({
-  /** Largest first; nodes without a shard count under null. `visible` is of the columns of nodes: which are counted. */
+  /** Largest first; null counts nodes without a shard. `visible` is over columns of nodes. */
   async list(visible: Predicate): Promise<ShardRow[]> {
     return sql<ShardRow[]>`
       select shard as name, count(*)::int as count from nodes where ${conditionOf(sql, visible, 'nodes')}

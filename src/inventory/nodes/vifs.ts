@@ -9,15 +9,12 @@ export type NewVif = {
 };
 
 export const vifs = (sql: Db) => ({
-  /** In the order they were attached. */
+  /** In the order of attachment. */
   async list(node: NodeUuid): Promise<{ readonly vif: string }[]> {
     return sql<{ vif: string }[]>`select vif from node_vifs where node_uuid = ${node} order by id`;
   },
 
-  /**
-   * Attaches one to a node that no run holds; false where a run has come. A network or a port that is attached already
-   * breaks a unique constraint (database.ts).
-   */
+  /** False if a run holds the node. An attached network or port breaks a unique constraint (database.ts). */
   async attach(node: NodeUuid, { vif, port_uuid, portgroup_uuid }: NewVif): Promise<boolean> {
     const attached = await sql`
       insert into node_vifs (node_uuid, vif, port_uuid, portgroup_uuid)
@@ -26,13 +23,13 @@ export const vifs = (sql: Db) => ({
     return attached.length === 1;
   },
 
-  /** False where it is not attached. */
+  /** False if it is not attached. */
   async detach(node: NodeUuid, vif: string): Promise<boolean> {
     const gone = await sql`delete from node_vifs where node_uuid = ${node} and vif = ${vif} returning 1`;
     return gone.length === 1;
   },
 
-  /** Whether something is attached by a port, or by a portgroup. */
+  /** A network is attached by this port or portgroup. */
   async uses(uuid: string): Promise<boolean> {
     const [row] = await sql`
       select 1 from node_vifs where port_uuid = ${uuid} or portgroup_uuid = ${uuid} limit 1`;

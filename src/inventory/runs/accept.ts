@@ -1,4 +1,4 @@
-/** How a run is accepted: node taken, fence raised, run written, in one statement. */
+/** Acceptance of a run: take the node, raise its fence and insert the run, in one statement. */
 import type { NodeUuid, ProjectId, RolloutUuid, RunUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { Lock, Requester, RunInput } from '../../model/runs/runs';
@@ -7,10 +7,10 @@ import { type Db, jsonOf } from '../database';
 export type Acceptance = {
   readonly run: RunUuid;
   readonly node_uuid: NodeUuid;
-  /** What the handler saw; acceptance fails when it has changed. */
+  /** Acceptance fails if these have changed since the handler read them. */
   readonly from: ProvisionState;
   readonly revision: string | null;
-  /** Null leaves the provision state alone. */
+  /** Null keeps the provision state. */
   readonly to: ProvisionState | null;
   readonly target: ProvisionState | null;
   readonly target_power_state: string | null;
@@ -20,23 +20,23 @@ export type Acceptance = {
   readonly requester: Requester;
   readonly rule_set: string;
   readonly workflow_id: string;
-  /** The workflow's input but for the fence, which only this statement knows. */
+  /** Without the fence, which only this statement has. */
   readonly input: Omit<RunInput, 'lock'>;
-  /** The run that is taken over from; null takes only a free node. */
+  /** The run to take over from. Null takes only a free node. */
   readonly displaces?: RunUuid | null;
-  /** Replaces the node's document, where the run brings something of its own. */
+  /** Replaces the node's document if the run brings its own. */
   readonly instance_info?: Readonly<Record<string, unknown>> | null;
-  /** Becomes the lessee of a node that has none. */
+  /** Becomes the lessee of a node without one. */
   readonly lessee?: ProjectId | null;
   readonly limit_class?: string | null;
-  /** Of its runbook, secret values masked. */
+  /** With masked secrets. */
   readonly parameters?: Readonly<Record<string, unknown>> | null;
   readonly resumes?: { readonly run: RunUuid; readonly from: number } | null;
-  /** The rollout that it is a part of. */
+  /** Its rollout. */
   readonly batch?: RolloutUuid | null;
 };
 
-// Named only where it is given: the BMC workers' role, which accepts runs of power sync, may not write lessees.
+// Left out if not given: the BMC workers' role accepts runs of power sync and may not write lessees.
 const becomesLessee = (sql: Db, lessee: string | null | undefined) =>
   lessee == null
     ? sql``
@@ -46,10 +46,7 @@ const becomesLessee = (sql: Db, lessee: string | null | undefined) =>
   lessee = coalesce(lessee, ${lessee}),`;
 
 export const acceptedRuns = (sql: Db) => ({
-  /**
-   * Lock, fence, state and run row in one statement; undefined when the node is held, gone, or no longer in `from`.
-   * The caller adds steps, secrets and audit in the same transaction.
-   */
+  /** Undefined if the node is held, gone, or no longer in `from`. Write steps, secrets and audit in the same transaction. */
   async accept(
     order: Acceptance,
   ): Promise<{ lock: Lock; owner: ProjectId | null; lessee: ProjectId | null } | undefined> {
@@ -86,10 +83,7 @@ export const acceptedRuns = (sql: Db) => ({
     };
   },
 
-  /**
-   * Takes further nodes for a run that has its own already. @returns their fences by uuid; undefined where one of them is held
-   * or gone: the caller's transaction must not be committed then.
-   */
+  /** Takes further nodes for a run. @returns fences by uuid; undefined if a node is held or gone. Do not commit then. */
   async acceptAlso(run: RunUuid, nodes: readonly NodeUuid[]): Promise<Record<string, number> | undefined> {
     const taken = await sql<{ uuid: NodeUuid; fence: number }[]>`
       update nodes set reservation = ${run}, fence = fence + 1, updated_at = now()
@@ -101,7 +95,7 @@ export const acceptedRuns = (sql: Db) => ({
     return also;
   },
 
-  /** The run that was taken over from: its workflow is signalled to end, and finds no row any more. */
+  /** Ends the run that was taken over from. Its workflow gets a signal to end, and the fence stops its writes. */
   async displaced(run: RunUuid, error: string): Promise<void> {
     await sql`
       update runs set state = 'aborted', last_error = ${error}, waiting_for = null, awaits = null, finished_at = now(), updated_at = now()
@@ -109,7 +103,7 @@ export const acceptedRuns = (sql: Db) => ({
     await sql`update nodes set reservation = null where reservation = ${run}`;
   },
 
-  /** A move straight to a resting state; false when the node is held or no longer in `from`. */
+  /** Moves a node directly to a resting state. False if it is held or no longer in `from`. */
   async moveAtOnce(node: NodeUuid, from: ProvisionState, to: ProvisionState): Promise<boolean> {
     const moved = await sql`
       update nodes set provision_state = ${to}, target_provision_state = null, provision_updated_at = now(), updated_at = now(), last_error = null

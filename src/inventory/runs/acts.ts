@@ -1,4 +1,4 @@
-/** What each act of a step begins, fails and ends with, always under the fence. */
+/** Writes of acts as they begin, fail and end, always under the fence. */
 import type { NodeUuid } from '../../model/ids';
 import { stepFields } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
@@ -10,7 +10,7 @@ import { type ActLock, type Attempt, beginnable, heldBy, readableBy, type SqlPar
 import { activeFreeze } from '../nodes/freezes';
 import { recoveries } from './recovery';
 
-/** What an act needs of its node; only the BMC workers' role asks. */
+/** Read only by the BMC workers' role. */
 export type ActedNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
@@ -23,24 +23,23 @@ export type ActedNode = {
   readonly boot_interface: string | null;
   readonly instance_info: Record<string, unknown>;
   readonly target_raid_config: Record<string, unknown> | null;
-  /** Whether the command of an act that may harm when done twice may have left since a backup that was restored. */
+  /** The command of this `once` act may have left after the backup that was restored. */
   readonly doubted: boolean;
-  /** Whether the run has no other step of this name; asked of acts that may harm when done twice only. */
+  /** No other step of the run has this name. Set only for `once` acts. */
   readonly unrepeated: boolean;
   readonly ports: { readonly address: string; readonly pxe_enabled: boolean }[];
-  /** Null where no ramdisk has called back; `token` is a reference to its secret. */
+  /** Null if no ramdisk has called back. `token` refers to its secret. */
   readonly agent: { url: string; token: unknown; version: string | null; verify_ca: string | null } | null;
 };
 
-/** Which act of which step, at which attempt. */
 export type ActKey = { readonly index: number; readonly act: string } & Attempt;
 
-/** An act that an abort is to end: which act of its execution it is, and whether it is ended although its command has left. */
+/** An act to abort. `nth` numbers it within its execution; `force` ends it even if its command has left. */
 export type CutAct = { readonly index: number; readonly act: string; readonly nth: number; readonly force: boolean };
-/** Whether it can send nothing any more, and when its command left: ISO time, null where none has. */
+/** `cut`: the act can send nothing more. `sent`: ISO time at which its command left, or null. */
 export type Cut = { readonly cut: boolean; readonly sent: string | null };
 
-/** Sets the field that shows a node's running step, by the node's state; the others keep what they hold. */
+/** Sets the field for the running step that matches the node's state, and keeps the others. */
 export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
   Object.entries(stepFields).flatMap(([field, states], nth) => [
     nth === 0 ? sql`` : sql`, `,
@@ -49,9 +48,9 @@ export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
 
 export const stepActs = (sql: Db) => ({
   /**
-   * What stands before an act may begin, in one statement. `held_back`: a freeze of its node, or a recovery of all nodes.
-   * `ended`: what the act has ended with already, where it must not be carried out again: a `once` act whose attempt's answer was
-   * lost, or any act of an execution that goes on from an older state than the record, as after a restore of the engine's store.
+   * State before an act begins. `held_back`: its node is frozen, or a recovery holds back all nodes. `ended`: the recorded outcome, if the
+   * act must not run again: a `once` act whose answer was lost, or an act of an execution older than the record. The latter happens after a
+   * restore of Temporal's database.
    */
   async standing(lock: Lock, key: ActKey): Promise<{ readonly held_back: boolean; readonly ended?: ActOutcome }> {
     const once = actRow(key.act as ActName).effect === 'once';
@@ -72,9 +71,8 @@ export const stepActs = (sql: Db) => ({
   },
 
   /**
-   * Marks an act as begun and answers its node, in one statement; undefined when the lock no longer holds the node, or a
-   * later attempt has begun. From then on the lock's token is what this attempt writes under.
-   * The wire shows the running step in a column of its own for cleaning, deploying and servicing.
+   * Marks an act as begun and returns its node. Undefined if the lock is lost or a later attempt has begun. This attempt then writes under
+   * the lock's token.
    */
   async begin(lock: ActLock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
     const shown = step.system
@@ -123,13 +121,12 @@ export const stepActs = (sql: Db) => ({
     return node;
   },
 
-  /** Records why an attempt failed; the engine decides whether there is another. */
+  /** Records why an attempt failed. Temporal decides about the next one. */
   async tried(
     lock: ActLock,
     key: ActKey,
     { error, code, again }: { readonly error: string; readonly code: string; readonly again: boolean },
   ): Promise<void> {
-    // The first failure of an act is what begins its retries.
     const kinds: readonly EventKind[] = again && key.attempt === 1 ? ['step.tried', 'run.retrying'] : ['step.tried'];
     await sql`
     with held as (${heldBy(sql, lock)}
@@ -144,7 +141,7 @@ export const stepActs = (sql: Db) => ({
     from told, held n, unnest(${kinds}::text[]) with ordinality as k (kind, nth) order by nth`;
   },
 
-  /** Records what an act achieved and saw; false when the lock no longer holds the node, or a later attempt has begun. */
+  /** Records an act's outcome. False if the lock is lost or a later attempt has begun. */
   async end(lock: ActLock, key: ActKey, outcome: ActOutcome, stepDone: boolean): Promise<boolean> {
     const seen = outcome.seen ?? {};
     const has = (name: keyof typeof seen): boolean => seen[name] !== undefined;
@@ -196,8 +193,8 @@ export const stepActs = (sql: Db) => ({
   },
 
   /**
-   * In a transaction: bars an act whose command has not left, or any with `force`, so that no attempt of it can announce or
-   * write anything from then on. What was written down before anything was sent (a plan without jobs) is no command.
+   * Bars an act whose command has not left, or any with `force`: no attempt of it can write anything more. Call it in a transaction. An
+   * intent without jobs is no command.
    */
   async cut(lock: Lock, { index, act, nth, force }: CutAct): Promise<Cut> {
     const [held] = await heldBy(sql, lock);
@@ -206,7 +203,7 @@ export const stepActs = (sql: Db) => ({
       and detail->>'withdrawn' is distinct from 'true'
       and not (detail ? 'jobs' and detail->'jobs' = '{}' and coalesce(detail->'restarts', '{}') = '{}')`;
     const cut = force || intent === undefined;
-    // Where another run has the node, attempts of this one find no row already; a command that has left is waited for all the same.
+    // If another run has the node, the fence already stops attempts of this one. A command that has left is awaited anyway.
     if (cut && held)
       await sql`update runs set act_token = null, act_cut = greatest(act_cut, ${nth}), updated_at = now() where id = ${lock.run}`;
     return { cut, sent: intent?.sent_at.toISOString() ?? null };

@@ -1,4 +1,4 @@
-/** How a run ends in the store, and what its node keeps of it. */
+/** End of a run, and its traces on the node. */
 import type { NodeUuid } from '../../model/ids';
 import type { Fault, ProvisionState } from '../../model/lifecycle/states';
 import type { Lock, RunState } from '../../model/runs/runs';
@@ -8,7 +8,7 @@ import { heldBy } from '../fence';
 import { withoutInstance } from './hold';
 
 export const finishedRuns = (sql: Db) => ({
-  /** Ends a run and frees its node in one statement; false when that was done before. */
+  /** Ends a run and frees its nodes in one statement. False if it has ended before. */
   async finish(
     lock: Lock,
     end: {
@@ -53,8 +53,8 @@ export const finishedRuns = (sql: Db) => ({
   },
 
   /**
-   * Takes a node out of the maintenance that a failed run left it in, once what failed is over. Maintenance that an operator
-   * set stays: its reason is no run's error. @returns whether there was any
+   * Ends the maintenance that a failed run set, once its fault is over. An operator's maintenance stays: its reason is no run's error.
+   * @returns false if there was none
    */
   async leaveFault(node: NodeUuid, fault: Fault): Promise<boolean> {
     const left = await sql`

@@ -1,4 +1,4 @@
-/** What a run writes while it holds its node, each statement under the fence. */
+/** Writes of a run that holds its node, each under the fence. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
@@ -7,7 +7,6 @@ import type { Lock, RunEnding, RunState, WaitsOn } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 
-/** A node as the projections need it. */
 export type HeldNode = {
   readonly uuid: NodeUuid;
   readonly provision_state: ProvisionState;
@@ -17,18 +16,18 @@ export type HeldNode = {
   readonly maintenance: boolean;
 };
 
-// What belongs to the instance goes with it; a lessee only if the deployment brought it.
+// The lessee goes only if the deployment set it.
 export const withoutInstance = (sql: Db) => sql`
   instance_info = '{}', instance_uuid = null, instance_name = null, allocation_uuid = null,
   lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
   driver_internal_info = driver_internal_info - '{automatic_lessee,instance,root_uuid_or_disk_id,is_whole_disk_image,is_source_a_path,deploy_boot_mode}'::text[]`;
 
-/** Whether a run that comes to this state leaves an event; others have events of what brings them about. */
+/** A change to these states appends an event. Other states have events of their causes. */
 const isAnnounced = (state: RunState): state is 'waiting' | 'parked' | 'paused' =>
   ['waiting', 'parked', 'paused'].includes(state);
 
 export const heldRuns = (sql: Db) => ({
-  /** Compare-and-set accepted -> running. True also for a repeat; false for a run that is unknown, fenced off or ended. */
+  /** Compare-and-set accepted -> running; idempotent. False if the run is unknown, fenced off or ended. */
   async claim(lock: Lock, workflowRun: string, previous?: string): Promise<boolean> {
     const claimed = await sql`
       with held as (${heldBy(sql, lock)})
@@ -44,21 +43,21 @@ export const heldRuns = (sql: Db) => ({
     return claimed.length === 1;
   },
 
-  /** The node, if this lock still holds it; locked for the rest of the transaction. */
+  /** Locks the node for the rest of the transaction; undefined if the lock is lost. */
   async held(lock: Fenced): Promise<HeldNode | undefined> {
     const columns = ['uuid', 'provision_state', 'target_provision_state', 'owner', 'lessee', 'maintenance'];
     const [node] = await sql<HeldNode[]>`${heldBy(sql, lock, columns)}`;
     return node;
   },
 
-  /** Counter of the last projection of a run that this lock holds; undefined where it holds none. */
+  /** Counter of the run's last projection; undefined if the lock is lost. */
   async seqOf(lock: Lock): Promise<number | undefined> {
     const [row] = await sql<{ seq: number }[]>`
       with held as (${heldBy(sql, lock)}) select seq from runs where id = ${lock.run} and exists (select 1 from held)`;
     return row?.seq;
   },
 
-  /** Whether a projection with this counter has been made already. */
+  /** Makes a projection; false if one with this counter was made before. */
   async advance(
     lock: Lock,
     seq: number,
@@ -85,7 +84,7 @@ export const heldRuns = (sql: Db) => ({
     return advanced.length === 1;
   },
 
-  /** Takes note of a projection that changes nothing of the run itself; false where it was made already. */
+  /** Counts a projection that changes nothing of the run; false if it was made before. */
   async counted(lock: Lock, seq: number): Promise<boolean> {
     const counted = await sql`
       with held as (${heldBy(sql, lock)})
@@ -94,7 +93,6 @@ export const heldRuns = (sql: Db) => ({
     return counted.length === 1;
   },
 
-  /** Writes a node's state under the lock. */
   async moveNode(lock: Lock, to: ProvisionState, forgets: 'instance' | null = null): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
@@ -103,14 +101,14 @@ export const heldRuns = (sql: Db) => ({
       where uuid in (select uuid from held)`;
   },
 
-  /** The plan as it goes on once the ramdisk's own steps have joined it, under the fence. */
+  /** Stores the plan with the ramdisk's own steps. */
   async replan(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
       update runs set plan = ${jsonOf(sql, steps)} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
-  /** Notes how a run that begins to tidy up will end, so that another execution can end it. Under the fence. */
+  /** Records how a run in its last cleanup will end, so that another execution can end it. */
   async endsAs(lock: Lock, ending: RunEnding): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})

@@ -1,4 +1,4 @@
-/** Intents of acts: written before a command leaves for a BMC. */
+/** Intents of acts, written before a command leaves for a BMC. */
 import type { RunUuid } from '../../model/ids';
 import type { Lock } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
@@ -8,7 +8,7 @@ import type { ActKey } from './acts';
 export type IntentRow = { readonly sent_at: Date; readonly age_ms: number; readonly detail: Record<string, unknown> };
 
 export const actIntents = (sql: Db) => ({
-  /** The last intent of an act, with its age in milliseconds: both times are this database's, whatever clock asks. */
+  /** The last intent of an act. Its age is in milliseconds of PostgreSQL's clock. */
   async lastIntent(run: RunUuid, index: number, act: string): Promise<IntentRow | undefined> {
     const [row] = await sql<IntentRow[]>`
     select sent_at, detail, greatest(extract(epoch from now() - sent_at) * 1000, 0)::float8 as age_ms
@@ -16,7 +16,7 @@ export const actIntents = (sql: Db) => ({
     return row;
   },
 
-  /** Written before a command is sent; false where the lock no longer holds the node, or a later attempt has begun. */
+  /** Call it before sending a command. False if the lock is lost or a later attempt has begun. */
   async recordIntent(
     lock: ActLock,
     index: number,
@@ -33,7 +33,7 @@ export const actIntents = (sql: Db) => ({
     return recorded.length === 1;
   },
 
-  /** Notes of an act whose attempts are held back now that the command of one before may have left without this record of it. */
+  /** Marks an act whose attempts are held back: an earlier command may have left without a record in this database. */
   async doubt({ run, node_uuid, fence }: Lock, { index, act }: Pick<ActKey, 'index' | 'act'>): Promise<void> {
     await sql`
     with held as (${heldBy(sql, { run, node_uuid, fence })})

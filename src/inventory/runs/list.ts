@@ -1,4 +1,4 @@
-/** Runs of all nodes, as far as a caller may see them: what is going on, and what has ended. */
+/** Open and ended runs of all nodes that a caller may see. */
 import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { implied, type Predicate } from '../../model/predicates';
@@ -27,45 +27,44 @@ export type RunListing = Pick<
   | 'updated_at'
 > & {
   readonly waiting_since: Date | null;
-  /** Whose its node is now. */
+  /** The node's present owner and lessee. */
   readonly now_owner: string | null;
   readonly now_lessee: string | null;
   readonly steps: number;
-  /** Of the step that the run is in; null before the first and after the last. */
+  /** The present step; null before the first and after the last. */
   readonly step: string | null;
   readonly step_state: StepState | null;
   readonly step_error: string | null;
   readonly attempt: number | null;
 };
 
-/** `open` are all that go on, `retrying` those of them whose step has failed and is tried again. */
+/** `open`: not ended. `retrying`: open, and its step has failed and is tried again. */
 export type RunFilter = RunState | 'open' | 'ended' | 'any' | 'retrying';
 
 export type RunSelection = {
-  /** Over the columns `now_owner` and `now_lessee` of the node, and `tenant`, the project of the lease while it lasts. */
+  /** Over `now_owner` and `now_lessee` of the node, and `tenant`, the run's lessee while its lease lasts. */
   readonly visible: Predicate;
-  /** One of these, of which there is at least one. */
+  /** At least one. */
   readonly states: readonly RunFilter[];
   readonly verb?: string;
   readonly node?: NodeUuid;
-  /** UUID or name that the runbook had at acceptance. */
+  /** UUID, or name at acceptance. */
   readonly runbook?: { readonly uuid: string } | { readonly name: string };
-  /** The runbook's revision that it was accepted by. */
   readonly revision?: number;
   /** Accepted at this time or later. */
   readonly since?: Date;
-  /** Lowest and highest UUID. */
+  /** Bounds of the UUID. */
   readonly between?: { readonly lowest: string; readonly highest: string };
   readonly limit: number;
   readonly after?: RunUuid;
-  /** Newest first where it is false or absent. */
+  /** Default: newest first. */
   readonly oldestFirst?: boolean;
 };
 
-// The lessee of a run that is shown by its lease is the node's present one.
+// A run that is visible by its lease has the node's present lessee.
 export const runNodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant: 'lessee' } as const;
 
-/** A filter of states in two parts: whether its runs go on (undefined: both do), by which an index finds them, and what else they are. */
+/** A filter of states. `open` selects an index (undefined: open and ended runs); `rest` is the remaining condition. */
 type StatePart = { readonly open?: boolean; readonly rest?: PendingQuery<Row[]> };
 
 const partOf = (sql: Db, state: RunFilter): StatePart => {
@@ -88,8 +87,8 @@ const partOf = (sql: Db, state: RunFilter): StatePart => {
 };
 
 /**
- * What several states have in common comes first, and once: their runs are found by an index, and a condition that stands twice counts
- * twice in the planner's estimate, which then reads and sorts all that go on for one page.
+ * Puts a common condition first, and only once, so that an index finds the runs. PostgreSQL would count a repeated condition twice in its
+ * estimate. It would then read and sort all open runs for one page.
  */
 const statesAre = (sql: Db, states: readonly RunFilter[]) => {
   const parts = states.map((state) => partOf(sql, state));
@@ -103,7 +102,7 @@ const statesAre = (sql: Db, states: readonly RunFilter[]) => {
   return common ? sql`and ${opened(first)} and (${any})` : sql`and (${any})`;
 };
 
-/** What every row has to fulfil beside being visible. */
+/** Conditions besides visibility. */
 const selectedRuns = (sql: Db, selection: RunSelection) => {
   const { states, verb, node, runbook, revision, since, between, after, oldestFirst } = selection;
   const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
@@ -120,11 +119,11 @@ const selectedRuns = (sql: Db, selection: RunSelection) => {
     ${after ? follows : sql``}`;
 };
 
-/** Most runs that a page shows have succeeded: they have no present step, and none is looked for where the store compares with null. */
+/** Most runs of a page have succeeded and have no present step. The comparison with null saves their lookup. */
 const unlessPassedAll = (sql: Db) => sql`case when seen.state <> 'succeeded' then seen.id end`;
 
 export const runList = (sql: Db) => ({
-  /** A page of runs in the order in which they were accepted; `after` is the run that the page follows. */
+  /** In the order of acceptance. `after` is the last run of the page before. */
   async page(selection: RunSelection): Promise<RunListing[]> {
     const { visible, limit, oldestFirst } = selection;
     const nodes = implied(visible, runNodeColumns);

@@ -1,17 +1,16 @@
-/** Messages to runs, kept until the engine has taken them. */
+/** Messages to runs, kept until Temporal has taken them. */
 import type { RunUuid } from '../../model/ids';
 import type { RunState } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 
 export const runMessages = (sql: Db) => ({
-  /** Notes who asked for the run's end; the first who did. */
+  /** Records the first caller who aborts the run. */
   async abortAsked(id: RunUuid, by: string): Promise<void> {
     await sql`
       update runs set abort_by = ${by}, abort_at = now(), updated_at = now()
       where id = ${id} and abort_at is null and finished_at is null`;
   },
 
-  /** Keeps a message until the engine has taken it. */
   async queueMessage(run: RunUuid, kind: string, payload: Readonly<Record<string, unknown>>): Promise<string> {
     const [row] = await sql<{ id: string }[]>`
       insert into run_messages (run_id, kind, payload) values (${run}, ${kind}, ${jsonOf(sql, payload)}) returning id`;

@@ -1,4 +1,4 @@
-/** What the API, the relay and activities read of runs. */
+/** Reads of runs for the API, the relay and activities. */
 import type { LeaseUuid, NodeUuid, ProjectId, RunUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { Requester, RunInput, RunState } from '../../model/runs/runs';
@@ -16,7 +16,7 @@ export type RunRow = {
   readonly runbook_uuid: string | null;
   readonly runbook_name: string | null;
   readonly runbook_revision: number | null;
-  /** Of its runbook, secret values masked; null where that has none. */
+  /** With masked secrets. Null if the runbook has none. */
   readonly parameters: Readonly<Record<string, unknown>> | null;
   readonly owner: ProjectId | null;
   readonly lessee: ProjectId | null;
@@ -32,7 +32,7 @@ export type RunRow = {
   readonly cursor: number;
   readonly waiting_for: string | null;
   readonly last_error: string | null;
-  /** Who asked for the run's end, and when; null where no caller has. */
+  /** The caller who aborted the run; null if none has. */
   readonly abort_by: string | null;
   readonly abort_at: Date | null;
   readonly created_at: Date;
@@ -48,21 +48,19 @@ export const runColumns = [
 ] as const; // biome-ignore format: one row of names
 
 export const readRuns = (sql: Db) => ({
-  /** One run, or undefined. */
   async find(id: RunUuid): Promise<RunRow | undefined> {
     const [row] = await sql<RunRow[]>`select ${sql(runColumns)} from runs where id = ${id}`;
     return row;
   },
 
-  /** What the workflow of a run is started with. */
+  /** Input of the run's workflow. */
   async input(id: RunUuid): Promise<RunInput | undefined> {
     const [row] = await sql<{ input: RunInput }[]>`select input from runs where id = ${id}`;
     return row?.input;
   },
 
   /**
-   * Runs of a node, newest first; with `lease`, only those accepted under it; with `after`, those that follow that run.
-   * Its time is read by the store itself: a Date would lose the microseconds.
+   * Newest first. With `lease`, only runs accepted under it. PostgreSQL reads the marker's time, because a Date would lose microseconds.
    */
   async ofNode(
     node: NodeUuid,
@@ -76,7 +74,6 @@ export const readRuns = (sql: Db) => ({
     return sql<RunRow[]>`${firstRows(sql, rows, sql`order by created_at desc, id`, limit)}`;
   },
 
-  /** Where a node stands, for an explanation or an event; undefined when it is gone. */
   async stateOf(node: NodeUuid): Promise<
     | {
         provision_state: ProvisionState;
@@ -98,7 +95,7 @@ export const readRuns = (sql: Db) => ({
     return row;
   },
 
-  /** Whose a node is now, for who may see its runs; undefined when it is gone. */
+  /** Owner and lessee decide who may see the node's runs. */
   async standingOf(
     node: NodeUuid,
   ): Promise<{ owner: ProjectId | null; lessee: ProjectId | null; lease_id: LeaseUuid | null } | undefined> {
@@ -107,14 +104,13 @@ export const readRuns = (sql: Db) => ({
     return row;
   },
 
-  /** Whether the newest run of a node, if there was one, was accepted under another lease than this. */
+  /** The node's newest run was accepted under another lease. */
   async lastIsForeign(node: NodeUuid, lease: LeaseUuid | null): Promise<boolean> {
     const [last] = await sql<{ lease_id: LeaseUuid | null }[]>`
       select lease_id from runs where node_uuid = ${node} order by created_at desc limit 1`;
     return last !== undefined && last.lease_id !== lease;
   },
 
-  /** The run that holds a node now. */
   async holding(node: NodeUuid): Promise<RunRow | undefined> {
     const [row] = await sql<RunRow[]>`
       select ${sql(runColumns.map((name) => `runs.${name}`))} from runs join nodes on nodes.reservation = runs.id where nodes.uuid = ${node}`;

@@ -1,4 +1,4 @@
-/** Queries of the mark that database and engine share, and of the recovery that holds everything back where they do not. */
+/** Queries of the mark that PostgreSQL and Temporal share, and of the recovery that holds everything back if they differ. */
 import type { RunUuid } from '../../model/ids';
 import type { Cluster, OlderSide, StoreMark, Suspicion } from '../../model/runs/recovery';
 import type { Db } from '../database';
@@ -8,7 +8,7 @@ export type Recovery = { readonly side: OlderSide; readonly reason: string; read
 const cluster = (sql: Db) => sql`
     select s.system_identifier::text as system_id, c.timeline_id as timeline from pg_control_system() s, pg_control_checkpoint() c`;
 
-/** The recoveries that stand. A database in another cluster says so itself, before a control worker has compared anything. */
+/** Recoveries in force. This query itself detects a database in another cluster, before a control worker compares marks. */
 export const recoveries = (sql: Db) => sql`
         select side, reason, since from recovery
         union all
@@ -17,7 +17,7 @@ export const recoveries = (sql: Db) => sql`
 
 export const recovery = (sql: Db) => {
   return {
-    /** Why nothing may be written to BMCs now; undefined while all is well. */
+    /** Why nothing may be written to BMCs now. */
     async current(): Promise<Recovery | undefined> {
       const [row] = await sql<Recovery[]>`${recoveries(sql)} limit 1`;
       return row;
@@ -33,15 +33,15 @@ export const recovery = (sql: Db) => {
       return row!;
     },
 
-    /** Holds everything back from now on; false where it is held back already. */
+    /** Holds everything back from now on. False if it is held back already. */
     async enter({ side, reason }: Suspicion): Promise<boolean> {
       const made = await sql`insert into recovery ${sql({ side, reason })} on conflict (single) do nothing returning 1`;
       return made.length === 1;
     },
 
-    /** Takes store and engine for what they are from now on; the next comparison begins a new mark. False where nothing was held back. */
+    /** Accepts PostgreSQL and Temporal as they are; the next comparison begins a new mark. False if nothing was held back. */
     async leave(): Promise<boolean> {
-      // What an older store has as pending may have been begun since: a person looks before more is.
+      // A restored database may show work as pending that has begun since. An operator must look at the nodes first.
       await sql`
         update rollouts set state = 'paused', code = 'restored', reason = 'The database was set back; look at the nodes, then resume.', updated_at = now()
         where state = 'running' and exists (select from recovery where side <> 'engine')`;
@@ -49,7 +49,7 @@ export const recovery = (sql: Db) => {
         update rollouts set start_at = null, updated_at = now(),
           reason = 'The database was set back, and this may have begun since; look at the nodes, then start it.'
         where state = 'scheduled' and start_at is not null and exists (select from recovery where side <> 'engine')`;
-      // Nor is what it says of power any more true of the machines: power sync that imposes the record would switch them back to it.
+      // Recorded power states may be outdated, too. Power sync would impose them on the machines.
       await sql`
         update nodes set power_state = null
         where power_state is not null and reservation is null and exists (select from recovery where side <> 'engine')`;
@@ -58,25 +58,25 @@ export const recovery = (sql: Db) => {
       return left.length === 1;
     },
 
-    /** Writes a mark that the engine is about to get. */
+    /** Call it before Temporal gets the mark. */
     async advance({ system_id, timeline, count, mark, seen }: StoreMark): Promise<void> {
       await sql`update store_mark set ${sql({ system_id, timeline, count, mark, seen })}`;
     },
 
-    /** When this database was last written to by a run or a caller; undefined where it never was. */
+    /** Time of the last event. */
     async newest(): Promise<Date | undefined> {
       const [row] = await sql<{ at: Date }[]>`select at from events order by seq desc limit 1`;
       return row?.at;
     },
 
-    /** Notes acts of an open run whose command may have left without this record of it; see `doubted` of a run's input. */
+    /** Marks acts of an open run whose command may have left without a record in this database. See `doubted` in a run's input. */
     async doubt(run: RunUuid, acts: readonly string[]): Promise<void> {
       await sql`
         update runs set input = jsonb_set(input, '{doubted}', coalesce(input->'doubted', '[]') || ${sql.json([...acts])})
         where id = ${run} and finished_at is null`;
     },
 
-    /** The engine was seen to have it. */
+    /** Temporal has this mark. */
     async seen(mark: string): Promise<void> {
       await sql`update store_mark set seen = ${mark} where mark = ${mark}`;
     },

@@ -1,11 +1,11 @@
-/** What a dump that was restored into another cluster needs before its events go on. */
+/** Events of a dump that is restored into another cluster. */
 import type { Db } from '../database';
 
 /**
- * Places events by a transaction number that this cluster has not reached: they came with a dump from another one, and no event
- * of today would follow them. Those that had been delivered get number 0, the others 1; a cluster's own begin at 3, so that what
- * comes from now on follows both. Only the owner of the database may, in a transaction.
- * @returns how many events were placed anew
+ * Moves events with a transaction number that this cluster has not reached. They came from another cluster, and no new event would follow
+ * them. Delivered events get number 0, others 1. A cluster's own numbers begin at 3, so new events follow both. Only the owner of the
+ * database may do this, in a transaction.
+ * @returns the number of moved events
  */
 export const placeRestored = async (tx: Db): Promise<number> => {
   const ahead = tx`tx >= pg_snapshot_xmax(pg_current_snapshot())`;
@@ -14,7 +14,7 @@ export const placeRestored = async (tx: Db): Promise<number> => {
       .length === 0
   )
     return 0;
-  // The record is append-only for all roles; this changes no row's content, and no other process writes meanwhile.
+  // Events are append-only for all roles. This changes no content, and no other process writes meanwhile.
   await tx`alter table events disable trigger user`;
   const placed = await tx`
     with cursor as (select tx as upto, seq as seq_upto from event_cursor)

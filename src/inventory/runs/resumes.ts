@@ -1,4 +1,4 @@
-/** Queries of runs whose workflow the engine has lost: their record, and the new start under a new fence. */
+/** Queries of runs whose workflow Temporal has lost: their record, and the restart under a new fence. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { EventKind } from '../../model/resources/event-kinds';
 import type { RunRecord, StepRecord } from '../../model/runs/resume';
@@ -9,7 +9,7 @@ import { heldBy } from '../fence';
 type Kept = Omit<RunRecord, 'steps' | 'paused'>;
 
 export const resumes = (sql: Db) => ({
-  /** The record of a run that this lock still holds, which stays as it is for the rest of the transaction; undefined otherwise. */
+  /** Locks the run for the rest of the transaction; undefined if the lock is lost. */
   async record(lock: Lock): Promise<RunRecord | undefined> {
     const { run } = lock;
     const [kept] = await sql<Kept[]>`
@@ -27,7 +27,7 @@ export const resumes = (sql: Db) => ({
     return { ...kept, steps, paused: kept.state === 'paused' || (await this.pauseAsked(run)) };
   },
 
-  /** Whether the last that was asked of pause and resume, and not refused, was to pause. */
+  /** The last pause or resume that was not refused is a pause. */
   async pauseAsked(run: RunUuid): Promise<boolean> {
     const kinds: EventKind[] = ['run.pause', 'run.resume', 'run.pause.refused', 'run.resume.refused'];
     const rows = await sql<{ kind: EventKind }[]>`
@@ -41,8 +41,8 @@ export const resumes = (sql: Db) => ({
   },
 
   /**
-   * Has the run's workflow started anew, under a higher fence on every node it holds: what the lost execution left under way
-   * finds no row any more. Messages that the lost execution had taken are sent once more.
+   * Restarts the run's workflow under a higher fence on all its nodes, so that writes of the lost execution find no row. Messages that the
+   * lost execution took are sent again.
    */
   async restart({ run, node_uuid }: Lock, carries: Carried): Promise<void> {
     const held = await sql<{ uuid: NodeUuid; fence: number }[]>`

@@ -1,4 +1,4 @@
-/** Queries of a run's steps, their acts and intents. */
+/** Queries of a run's steps, acts and intents. */
 import type { Db } from '../database';
 import { stepActs } from './acts';
 import { actIntents } from './intents';

@@ -1,4 +1,4 @@
-/** Queries of runs: acceptance, what they write under the fence, their end, and what is read of them. */
+/** Queries of runs: acceptance, writes under the fence, end and reads. */
 import { randomUUID } from 'node:crypto';
 import type { RunUuid } from '../../model/ids';
 import type { Db } from '../database';

@@ -1,11 +1,11 @@
-/** Which runs the engine has still to start, and which it may have lost. */
+/** Runs that Temporal has yet to start, and runs that it may have lost. */
 import type { RunUuid } from '../../model/ids';
 import { aheadOfClock, type Db, passedSince } from '../database';
 
 import { type RunRow, runColumns } from './read';
 
 export const startingRuns = (sql: Db) => ({
-  /** The conductor groups whose workers act in a run: its node's at acceptance, and those of other nodes of its steps. */
+  /** Conductor groups of a run: its node's at acceptance, and those of its steps' other nodes. */
   async groupsOf(run: RunUuid): Promise<string[]> {
     const [row] = await sql<{ groups: string[] }[]>`
       select array(select distinct jsonb_array_elements_text(
@@ -15,8 +15,7 @@ export const startingRuns = (sql: Db) => ({
   },
 
   /**
-   * Accepted runs that have not been started for a while, oldest first. Those that the engine has refused come again after twice
-   * the pause each time, up to 24 times `olderThanMs`.
+   * Accepted runs that were not started for a while, oldest first. The pause doubles with each refused start, up to 24 times `olderThanMs`.
    */
   async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
     return sql`
@@ -28,20 +27,20 @@ export const startingRuns = (sql: Db) => ({
       order by created_at limit ${limit}`;
   },
 
-  /** Runs that no workflow has begun, as far as the record says. */
+  /** Runs without a workflow, according to PostgreSQL. */
   async accepted(): Promise<RunRow[]> {
     return sql<
       RunRow[]
     >`select ${sql(runColumns)} from runs where state = 'accepted' and finished_at is null order by created_at`;
   },
 
-  /** Locks a run that has not begun, for the rest of the transaction; false when it has. */
+  /** Locks a run that has not begun, for the rest of the transaction. */
   async lockAccepted(id: RunUuid): Promise<boolean> {
     const locked = await sql`select 1 from runs where id = ${id} and state = 'accepted' for update`;
     return locked.length === 1;
   },
 
-  /** Counts a start that the engine refused, and shows what the run waits for. @returns how many there were */
+  /** Counts a start that Temporal refused. @returns the number of refused starts */
   async startFailed(id: RunUuid, waiting_for: string): Promise<number> {
     const [row] = await sql<{ attempts_to_start: number }[]>`
       update runs set attempts_to_start = attempts_to_start + 1, waiting_for = ${waiting_for}, updated_at = now()
@@ -49,7 +48,7 @@ export const startingRuns = (sql: Db) => ({
     return row?.attempts_to_start ?? 0;
   },
 
-  /** Runs that the store believes to be going on but has no recent record of. */
+  /** Runs that are open in PostgreSQL without a recent change. */
   async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
     return sql<RunRow[]>`
       select ${sql(runColumns)} from runs
@@ -57,14 +56,14 @@ export const startingRuns = (sql: Db) => ({
       order by updated_at limit ${limit}`;
   },
 
-  /** Whether the workflow of a run is about to be started anew: what the engine says of the one before counts no more. */
+  /** The run's workflow is about to be restarted, so Temporal's state of the old one does not count. */
   async isRestarting(id: RunUuid): Promise<boolean> {
     return (
       (await sql`select 1 from runs where id = ${id} and restart_at is not null and finished_at is null`).length > 0
     );
   },
 
-  /** Whether there is no such run, or it ended that long ago. */
+  /** True if there is no such run, or it ended long enough ago. */
   async isOver(id: RunUuid, forMs: number): Promise<boolean> {
     const open = await sql`
       select 1 from runs where id = ${id}
@@ -72,7 +71,7 @@ export const startingRuns = (sql: Db) => ({
     return open.length === 0;
   },
 
-  /** Notes that a quiet run was looked at, so that the next look takes others first. */
+  /** Call it after a check of quiet runs, so that the next check begins with others. */
   async touch(ids: readonly RunUuid[]): Promise<void> {
     if (ids.length > 0) await sql`update runs set updated_at = now() where id in ${sql(ids)} and finished_at is null`;
   },

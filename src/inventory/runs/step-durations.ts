@@ -1,4 +1,4 @@
-/** What the past says of steps: how long they usually take on nodes of a kind, and since when a run waits. */
+/** Usual durations of steps on nodes of a kind, and since when a run waits. */
 import type { RunUuid } from '../../model/ids';
 import type { StepDuration } from '../../model/lifecycle/outlook';
 import { nameOf } from '../../model/lifecycle/steps';
@@ -6,19 +6,19 @@ import { type Db, textArray } from '../database';
 
 export type Expectation = {
   readonly waiting_since: Date | null;
-  /** By index of the step: what its like took on nodes of the same vendor and model, in milliseconds. */
+  /** By index of the step: milliseconds on nodes of the same vendor and model. */
   readonly expected_ms: Readonly<Record<number, number>>;
 };
 
-/** What a node is, as an inspection has found it. */
+/** From the inspection. */
 export type NodeKind = { readonly vendor: string | null; readonly model: string | null };
 
-// Of a step that many runs have, only so many of the newest are looked through for the same model.
+// Bounds the search for the same model among the newest executions of a step.
 const lookedThrough = 2_000;
 const runsCounted = 20;
 
 export const stepDurations = (sql: Db) => {
-  // The newest of `s` (interface, step) that are done, on nodes of this vendor and model.
+  // The newest executions of `s` (interface, step) on nodes of this vendor and model.
   const past = (vendor: ReturnType<typeof sql>, model: ReturnType<typeof sql>) => sql`(
     select percentile_cont(0.5) within group (order by took.ms)::float8 as ms,
       percentile_cont(0.95) within group (order by took.ms)::float8 as p95 from (
@@ -38,7 +38,7 @@ export const stepDurations = (sql: Db) => {
   ) past`;
 
   return {
-    /** One query for a whole run: the median of the newest steps of each kind that are done. */
+    /** Median of the newest executions of each step. */
     async ofRun(run: RunUuid): Promise<Expectation> {
       const rows = await sql<{ waiting_since: Date | null; index: number | null; ms: number | null }[]>`
         select r.waiting_since, s.index, past.ms
@@ -52,7 +52,7 @@ export const stepDurations = (sql: Db) => {
       };
     },
 
-    /** Steps that are not begun, on a node of a kind: by `interface.step`; those without a past are left out. */
+    /** By `interface.step`, for steps before their begin; without those that have no past. */
     async ofSteps(
       { vendor, model }: NodeKind,
       steps: readonly { readonly interface: string; readonly step: string }[],

@@ -1,4 +1,4 @@
-/** The steps of a run: written at acceptance, replanned, and marked by the workflow. */
+/** Steps of a run: written at acceptance, replanned, and marked by the workflow. */
 import type { RunUuid } from '../../model/ids';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow, acts } from '../../model/lifecycle/steps';
@@ -12,9 +12,9 @@ export type StepRow = {
   readonly interface: string;
   readonly step: string;
   readonly args: Record<string, unknown>;
-  /** Of the run's own plan, not of the caller. */
+  /** Added by Temper, not by the caller. */
   readonly system: boolean;
-  /** Whether an abort may cut it short. */
+  /** An abort may cut it short. */
   readonly abortable: boolean;
   readonly state: StepState;
   readonly act: string | null;
@@ -27,7 +27,7 @@ export type StepRow = {
   readonly finished_at: Date | null;
 };
 
-/** The wire shows a waiting step as it shows a running one. */
+/** The API shows a waiting step like a running one. */
 const showRunningStep = async (sql: Db, lock: Lock, index: number): Promise<void> => {
   await sql`
     update nodes set
@@ -56,7 +56,7 @@ export const plannedSteps = (sql: Db) => ({
     on conflict (run_id, index) do nothing`;
   },
 
-  /** The steps as the workflow has them, in the place of those that the record believes not to have begun. */
+  /** Replaces pending steps by those of the workflow. */
   async renew(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
     const [held] = await heldBy(sql, lock);
     if (!held || steps.length === 0) return;
@@ -67,7 +67,7 @@ export const plannedSteps = (sql: Db) => ({
     where run_steps.state = 'pending'`;
   },
 
-  /** The rest of a plan in another shape: what has not begun gives way to it. */
+  /** Replaces pending steps after `index`. */
   async replaceAfter(lock: Fenced, index: number, steps: readonly PlannedStep[]): Promise<void> {
     const [held] = await heldBy(sql, lock);
     if (!held) return;
@@ -75,7 +75,7 @@ export const plannedSteps = (sql: Db) => ({
     await this.insert(lock.run, steps);
   },
 
-  /** A step is to be tried again, with other arguments perhaps: what was announced of it no longer counts. */
+  /** Prepares a retry of a step, perhaps with other arguments. Its intents no longer count, except ledgers without doubt. */
   async again(lock: Fenced, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
     const [held] = await heldBy(sql, lock);
     if (!held) return;
@@ -86,7 +86,10 @@ export const plannedSteps = (sql: Db) => ({
     await sql`delete from intents where run_id = ${run} and index = ${index} and (act not in ${sql(ledgers)} or detail ? 'doubted')`;
   },
 
-  /** A step that the workflow itself carries: waiting, parked, skipped. In a transaction; nothing where the lock holds no node. */
+  /**
+   * Marks a step that the workflow itself carries: waiting, parked, skipped. Call it in a transaction; it writes nothing if the lock is
+   * lost.
+   */
   async mark(
     lock: Fenced,
     index: number,
@@ -104,7 +107,7 @@ export const plannedSteps = (sql: Db) => ({
     await sql`update runs set cursor = ${state === 'done' || state === 'skipped' ? index + 1 : index} where id = ${run}`;
   },
 
-  /** Steps that the run has passed although their record says that they go on, or have not begun: it was set back to a backup. */
+  /** Completes steps that the run has passed but a restored backup has as open or pending. */
   async passed(lock: Lock, before: number, note: string): Promise<void> {
     await sql`
     with held as (${heldBy(sql, lock)})
@@ -113,7 +116,6 @@ export const plannedSteps = (sql: Db) => ({
       and exists (select 1 from held)`;
   },
 
-  /** The step that a failed run stopped in. */
   async failAt(run: RunUuid, index: number, error: string | null): Promise<void> {
     await sql`
     update run_steps set state = 'failed', last_error = coalesce(${error}, last_error), finished_at = now()

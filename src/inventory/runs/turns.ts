@@ -1,22 +1,22 @@
-/** Queries of turns: where only so many runs of a class may work at once, projects share them out evenly. */
+/** Turns: if only a number of runs of a class may work at once, projects share them evenly. */
 import type { Lock, RunInput } from '../../model/runs/runs';
 import type { Db } from '../database';
 import { heldBy } from '../fence';
 
 type Limit = NonNullable<RunInput['limit']>;
 
-// One turn is given at a time, in all processes; the key is this table's own.
+// The lock of this table, so that turns are given one at a time in all processes.
 const lockKey = 0x7475726e;
 
 export const turns = (sql: Db) => {
-  // A run that waits for a person does no work: it is held, parked, paused or frozen, for days perhaps.
+  // A run that waits for a user does no work, perhaps for days.
   const works = sql`turn_at is not null and state not in ('parked', 'paused')
     and waiting_for is distinct from 'unhold' and waits_on is distinct from 'freeze'`;
-  // A run that lets its time pass, or that the engine cannot start, keeps no other run's turn.
+  // Runs that wait for a time, or that Temporal does not start, block no others.
   const stands = sql`waits_on is distinct from 'time' and (state <> 'accepted' or created_at > now() - interval '1 minute')`;
   const open = (of: string) => sql`runs where limit_class = ${of} and finished_at is null`;
   return {
-    /** Whether the run has its turn already, and whether as many of its class are at work as may be. Gives nothing. */
+    /** `has`: the run has its turn. `full`: its class is at its bound. Changes nothing. */
     async look(run: Lock['run'], { class: of, max }: Limit): Promise<{ has: boolean; full: boolean }> {
       const [row] = await sql<{ has: boolean; full: boolean }[]>`
         select (select turn_at is not null from runs where id = ${run}) as has,
@@ -25,8 +25,7 @@ export const turns = (sql: Db) => {
     },
 
     /**
-     * Gives the run its turn where it is the next of its class: the project whose nodes have the fewest at work goes first,
-     * within a project the oldest. In a transaction, for turns of a class are given one at a time. @returns whether it has one
+     * Gives the run its turn if it is next: first the project with the fewest runs at work, then the oldest run. Call it in a transaction.
      */
     async give(lock: Lock, { class: of, max }: Limit): Promise<boolean> {
       await sql`select pg_advisory_xact_lock(${lockKey}, hashtext(${of}))`;
@@ -46,7 +45,7 @@ export const turns = (sql: Db) => {
       return given.length === 1;
     },
 
-    /** The run waits, and others may go by; it stands in line again when it goes on. */
+    /** The run waits and others may pass. It queues again when it continues. */
     async giveBack(lock: Lock): Promise<void> {
       await sql`
         with held as (${heldBy(sql, lock)})

@@ -1,13 +1,13 @@
-/** Which runs a stream watches, and the announcements that their events cause. */
+/** Runs that a stream watches, and notifications of their events. */
 import type { RunUuid } from '../../model/ids';
 import { type Sql, uuidArray } from '../database';
 
-const channel = 'temper_events'; // as the trigger names it
+const channel = 'temper_events'; // same name as in the trigger
 
 export type Listening = { close(): Promise<void> };
 
 export const watches = (sql: Sql) => ({
-  /** Has events of these runs announced for some milliseconds more. */
+  /** Notifies about events of these runs for `ms` longer. */
   async keep(watcher: string, runs: readonly RunUuid[], ms: number): Promise<void> {
     if (runs.length === 0) return;
     await sql`
@@ -16,7 +16,7 @@ export const watches = (sql: Sql) => ({
       on conflict (run_id, watcher) do update set until = excluded.until`;
   },
 
-  /** Ends a watch, and sweeps those whose process has gone without a word. */
+  /** Ends a watch, and deletes those of dead processes. */
   async drop(watcher: string, run: RunUuid): Promise<void> {
     await sql`
       delete from run_watches
@@ -24,8 +24,8 @@ export const watches = (sql: Sql) => ({
   },
 
   /**
-   * Receives new events on one connection, which is opened anew when it is lost.
-   * @param onRun with the run whose event it was; @param onStart whenever listening begins: something may have been missed
+   * Receives new events on one connection, reopened when lost.
+   * @param onStart called at each start of LISTEN, because notifications may have been missed
    */
   async listen(onRun: (run: RunUuid) => void, onStart: () => void): Promise<Listening> {
     const { unlisten } = await sql.listen(channel, (run) => onRun(run as RunUuid), onStart);
