@@ -1,4 +1,4 @@
-/** Events of all nodes, runs and rollouts, in the order of the feed, and pages of them. */
+/** Events of all nodes, runs and rollouts, in feed order and in pages. */
 import type { RolloutUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
@@ -7,11 +7,11 @@ import type { FeedPlace } from './feed';
 import { roundLimit } from './first-rows';
 import { conditionOf } from './predicates';
 
-/** What of a rollout's events a caller sees who does not see it as a whole. */
+/** The events that a caller sees of a rollout that is only partly visible. */
 export type RolloutPart = {
-  /** Of those that are about none of its nodes. */
+  /** Kinds of visible events without a node. */
   readonly kinds: readonly string[];
-  /** Of those about a node, over the columns of `EventSelection.ofTargets`. */
+  /** Visible events of nodes, over the columns of `EventSelection.ofTargets`. */
   readonly ofTargets: Predicate;
 };
 
@@ -19,13 +19,13 @@ export const allEvents = (sql: Db) => ({
   /** Newest first. */
   page: (selection: EventSelection): Promise<SeenEvent[]> => eventPage(sql, selection),
 
-  /** The first ones after a place and up to another that a caller may see, in the order of the feed. */
+  /** The first visible events between two places, in feed order. */
   missed: (selection: EventSelection & Required<Pick<EventSelection, 'between'>>): Promise<SeenEvent[]> =>
     eventPage(sql, selection),
 
   /**
-   * The next ones in the order of the feed, for all callers alike; those that cannot be placed yet come later.
-   * @param rollout of this one alone
+   * The next events in feed order, for all callers. Events that cannot be placed yet come later.
+   * @param rollout only events of this one
    */
   async after(place: FeedPlace, limit: number, rollout?: RolloutUuid): Promise<SeenEvent[]> {
     const rows = await sql<SeenEvent[]>`
@@ -37,8 +37,8 @@ export const allEvents = (sql: Db) => ({
   },
 
   /**
-   * Whether a rollout has events after a place, also such as cannot be placed yet.
-   * @param part only of these: of the rollout itself those of some kinds, and of its nodes those that a caller may see
+   * True if a rollout has events after a place, including those that cannot be placed yet.
+   * @param part counts only events of these kinds or visible nodes
    */
   async follow(rollout: RolloutUuid, { tx, seq }: FeedPlace, part?: RolloutPart): Promise<boolean> {
     const later = sql`e.rollout_id = ${rollout} and (coalesce(e.tx, '0'::xid8), e.seq) > (${tx}::xid8, ${seq})`;
@@ -51,13 +51,13 @@ export const allEvents = (sql: Db) => ({
     return rows.length > 0;
   },
 
-  /** The place after all that can be placed now. */
+  /** The place after all events that can be placed now. */
   async end(): Promise<FeedPlace> {
     const [row] = await sql<{ tx: string }[]>`select pg_snapshot_xmin(pg_current_snapshot()) as tx`;
     return { tx: row!.tx, seq: -1 };
   },
 
-  /** An event that the stream of all has, which is its place as well; undefined where there is none of this number. */
+  /** An event of the stream of all, with its place. */
   async find(seq: number): Promise<SeenEvent | undefined> {
     const [row] = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
@@ -65,7 +65,7 @@ export const allEvents = (sql: Db) => ({
     return row;
   },
 
-  /** An event of this rollout, which is its place as well; undefined where it has none of this number. */
+  /** An event of this rollout, with its place. */
   async ofRollout(rollout: RolloutUuid, seq: number): Promise<SeenEvent | undefined> {
     const [row] = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.seq = ${seq} and e.rollout_id = ${rollout}`;

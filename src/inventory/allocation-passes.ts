@@ -1,27 +1,24 @@
-/** Queries of the passes that give nodes to allocations: each node once, even with several passes at work. */
+/** Queries of allocation passes, which give each node only once, also when they run at the same time. */
 import { randomUUID } from 'node:crypto';
 import type { AllocationUuid, NodeUuid } from '../model/ids';
 import type { Allocation, AllocationWish, Shortage } from '../model/resources/allocations';
 import type { EventKind } from '../model/resources/event-kinds';
 import { type Db, jsonOf, textArray, uuidArray } from './database';
 
-/** What a pass needs to know of an allocation. */
 export type WaitingAllocation = Pick<Allocation, 'uuid' | 'name' | 'created_at'> &
   AllocationWish & {
     readonly tries: number;
-    /** Seconds since it was asked for, by the store's clock. */
+    /** Seconds since the request, by PostgreSQL's clock. */
     readonly age_s: number;
   };
 
-// Of Postgres' own types.
-
 export const allocationPasses = (sql: Db) => {
-  // The first three as the index nodes_free has them, or it is not used.
+  // The first three conditions must match the index nodes_free.
   const free = sql`
     provision_state = 'available' and instance_uuid is null and not maintenance
     and power_state is not null and parent_node is null`;
 
-  /** The nodes that are wanted but for their traits. Children go with their parents and are not given. */
+  /** Suitable nodes apart from traits. Child nodes go with their parents and are not given. */
   const available = ({ resource_class, candidate_nodes, owner }: AllocationWish) => sql`
     resource_class = ${resource_class} and ${free}
     ${candidate_nodes.length > 0 ? sql`and uuid = any (${uuidArray(sql, candidate_nodes)})` : sql``}
@@ -31,7 +28,7 @@ export const allocationPasses = (sql: Db) => {
     traits.length > 0 ? sql`traits @> ${textArray(sql, traits)}` : sql`true`;
 
   return {
-    /** Allocations to be seen to, oldest first; kept from other passes for the rest of the transaction. */
+    /** Due allocations, oldest first, locked against other passes for the rest of the transaction. */
     async take(limit: number, among?: readonly AllocationUuid[]): Promise<WaitingAllocation[]> {
       return sql<WaitingAllocation[]>`
         select uuid, name, resource_class, traits, candidate_nodes, owner, tries, created_at,
@@ -41,7 +38,7 @@ export const allocationPasses = (sql: Db) => {
         order by id limit ${limit} for update skip locked`;
     },
 
-    /** Those that a pass would take, without taking them. */
+    /** The same without a lock. */
     async waiting(limit: number): Promise<AllocationUuid[]> {
       const rows = await sql<{ uuid: AllocationUuid }[]>`
         select uuid from allocations where state = 'allocating' and due_at <= now() order by id limit ${limit}`;
@@ -49,9 +46,8 @@ export const allocationPasses = (sql: Db) => {
     },
 
     /**
-     * Gives a free node: the one of the allocation's name, else any, found from a random place on so that passes seldom meet.
-     * One statement; a node that another transaction holds is passed over.
-     * @returns the node, undefined where there is none
+     * Gives the free node with the allocation's name, else any free node. The search begins at a random UUID, so that passes seldom meet.
+     * One statement, which skips nodes that another transaction holds.
      */
     async reserve(allocation: WaitingAllocation): Promise<NodeUuid | undefined> {
       const { uuid, name, traits } = allocation;
@@ -86,7 +82,7 @@ export const allocationPasses = (sql: Db) => {
       return given?.node_uuid;
     },
 
-    /** How many nodes there would be if no run or allocation held one, for the reason that an allocation gets none. */
+    /** Counts nodes regardless of runs and allocations, to explain why an allocation gets none. */
     async shortage(allocation: AllocationWish): Promise<Shortage> {
       const [row] = await sql<Shortage[]>`
         select count(*)::int as available, (count(*) filter (where ${suited(allocation)}))::int as suitable
@@ -94,7 +90,7 @@ export const allocationPasses = (sql: Db) => {
       return row!;
     },
 
-    /** Leaves an allocation to a later pass. @returns how many have tried, or 0 where it waits for none any more */
+    /** Leaves an allocation to a later pass. @returns the number of tries; 0 if it no longer waits */
     async postpone(uuid: AllocationUuid, ms: number): Promise<number> {
       const [row] = await sql<{ tries: number }[]>`
         update allocations set tries = tries + 1, due_at = now() + ${ms} * interval '1 millisecond'

@@ -1,4 +1,4 @@
-/** Queries of allocations as the API asks them: one, a page, and the writes. */
+/** Queries of allocations for the API: find, list and write. */
 
 import { type AllocationUuid, asUuid, type NodeUuid, type ProjectId } from '../model/ids';
 import { type Allocation, allocationTable } from '../model/resources/allocations';
@@ -11,11 +11,11 @@ export type NewAllocation = Pick<
   Allocation,
   'uuid' | 'name' | 'resource_class' | 'traits' | 'candidate_nodes' | 'owner' | 'extra'
 > & {
-  /** The node that it stands for from the beginning. */
+  /** Set if the allocation has its node from the beginning. */
   readonly node_uuid?: NodeUuid;
 };
 
-/** A node that a request names, with what decides whether its caller may. */
+/** With the owner and lessee that decide about access. */
 export type NamedNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
@@ -23,7 +23,6 @@ export type NamedNode = {
   readonly lessee: ProjectId | null;
 };
 
-// Of Postgres' own types.
 const channel = 'temper_allocations';
 
 const columnsOf = (sql: Db, { node_uuid, ...allocation }: NewAllocation) => ({
@@ -37,13 +36,12 @@ const columnsOf = (sql: Db, { node_uuid, ...allocation }: NewAllocation) => ({
 export const allocations = (sql: Db) => ({
   ...resource<Allocation>(sql, { name: 'allocations', table: allocationTable }),
 
-  /** The allocation that was given this node. */
   async ofNode(node: NodeUuid): Promise<Allocation | undefined> {
     const [row] = await sql<Allocation[]>`select * from allocations where node_uuid = ${node}`;
     return row;
   },
 
-  /** Stores a new allocation with its record, in one statement. Throws what `brokenUnique` recognises. */
+  /** Inserts an allocation with audit and event in one statement. Throws what `brokenUnique` recognises. */
   async insertRecorded(
     allocation: NewAllocation,
     beside: { readonly audit: AuditRow; readonly event: EventRow },
@@ -54,13 +52,13 @@ export const allocations = (sql: Db) => ({
     return row!;
   },
 
-  /** Removes an allocation without a node; false where it has one by now. That of a node ends when the node is released. */
+  /** False if the allocation has a node by now. It then ends at the node's release. */
   async remove(uuid: AllocationUuid): Promise<boolean> {
     const gone = await sql`delete from allocations where uuid = ${uuid} and node_uuid is null returning 1`;
     return gone.length === 1;
   },
 
-  /** The nodes among these names and UUIDs, in no order. */
+  /** Unordered. */
   async nodesNamed(idents: readonly string[]): Promise<NamedNode[]> {
     const uuids = idents.flatMap((ident) => asUuid(ident) ?? []);
     const names = idents.filter((ident) => asUuid(ident) === undefined);
@@ -70,17 +68,17 @@ export const allocations = (sql: Db) => ({
   },
 });
 
-/** Notifies the passes that there is something to do. Listening needs a connection of its own, so it is no part of a transaction. */
+/** Notifies allocation passes of work. LISTEN needs its own connection, so this is no part of a transaction. */
 export const allocationsChannel = (sql: Sql) => ({
   /**
-   * Rings after the commit and in a statement of its own: a commit that announces holds a lock that all commits of the
-   * server share until it is on disk. A ring that is lost costs a pass's interval.
+   * Notifies after the commit, in its own statement. A commit with NOTIFY holds a lock that all commits of the server share until it is on
+   * disk. A lost notification costs one interval of the passes.
    */
   async ring(): Promise<void> {
     await sql`select pg_notify(${channel}, '')`.catch(() => {});
   },
 
-  /** @param onRing also called whenever listening begins: something may have been missed */
+  /** @param onRing also called when LISTEN begins, because notifications may have been missed */
   async listen(onRing: () => void): Promise<{ close(): Promise<void> }> {
     const { unlisten } = await sql.listen(channel, onRing, onRing);
     return { close: unlisten };

@@ -1,4 +1,4 @@
-/** A page of the audit trail, newest first. */
+/** Pages of the audit trail, newest first. */
 import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
@@ -19,36 +19,36 @@ export type AuditEntry = AuditFacts & {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Where a row stands in the order of the trail; `at` as PostgreSQL writes it, to the microsecond. */
+/** Place of a row in the trail. `at` is PostgreSQL's text, with microseconds. */
 export type AuditPlace = { readonly at: string; readonly seq: number };
 
 export type AuditSelection = {
   readonly node?: NodeUuid;
-  /** What the project asked for, and what was asked of nodes that it owned then. */
+  /** Requests by the project, and those about nodes that it owned then. */
   readonly project?: string;
   readonly run?: RunUuid;
   readonly user?: string;
   readonly action?: string;
   readonly verdict?: AuditOutcome;
   readonly request?: string;
-  /** From this moment on. */
+  /** Inclusive. */
   readonly since?: Date;
-  /** Before this moment. */
+  /** Exclusive. */
   readonly until?: Date;
   readonly limit: number;
-  /** Of the row that the page follows. */
+  /** The last row of the page before. */
   readonly after?: AuditPlace;
 };
 
 type Fragment = PendingQuery<Row[]>;
 
-/** By the column that the trail is cut by, so that a month is asked only when those after it have not filled the page. */
+/** By the partition column: older months are read only if newer ones do not fill the page. */
 const newestFirst = (sql: Db): Fragment => sql`order by at desc, seq desc`;
 
 const columns = (sql: Db): Fragment => sql`
   seq, at, requester, origin, action, verdict, rule, rule_set, code, resource, resource_id, node_uuid, project, run_id, times, data`;
 
-/** What comes after a place; the second condition says the same of months. */
+/** Rows after a place. The second condition excludes partitions. */
 const later = (sql: Db, { at, seq }: AuditPlace): Fragment => {
   const moment = sql`${at}::text::timestamptz`;
   return sql`and (at, seq) < (${moment}, ${seq}) and at <= ${moment}`;
@@ -68,7 +68,7 @@ const conditions = (sql: Db, of: AuditSelection): Fragment[] =>
     of.after && later(sql, of.after),
   ].filter((part): part is Fragment => typeof part === 'object');
 
-/** Of a project a page by each of its two indexes; what both have stands once. */
+/** A page by each of a project's two indexes, without duplicates. */
 const ofProject = (sql: Db, project: string, of: AuditSelection): Fragment => {
   const [owned, asked] = [sql`project = ${project}`, sql`asked_by = ${project}`].map(
     (by) =>
@@ -85,7 +85,7 @@ export const auditList = (sql: Db) => ({
     return sql<AuditEntry[]>`${firstRows(sql, rows, newestFirst(sql), of.limit)}`;
   },
 
-  /** Where the row of this number stands, or undefined; months are looked through from the newest. */
+  /** Searches from the newest month. */
   async placeOf(seq: number): Promise<AuditPlace | undefined> {
     const [place] = await sql<
       AuditPlace[]

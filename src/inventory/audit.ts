@@ -1,4 +1,4 @@
-/** Queries of the audit trail: who asked for which change, by which rule, and what became of it. */
+/** Queries of the audit trail: requester, change, rule and outcome. */
 
 import type { RunUuid } from '../model/ids';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
@@ -6,43 +6,43 @@ import { recorded } from '../model/resources/recorded';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
 
-/** What every row of the audit trail says. */
+/** Common to all rows. */
 export type AuditFacts = {
   readonly requester: Requester;
-  /** Resource and act, such as `node.update`; method and path of the route where a handler wrote nothing. */
+  /** Resource and action, such as `node.update`. Method and path of the route if no handler wrote the row. */
   readonly action: string;
   readonly rule: string | null;
   readonly rule_set: string | null;
   readonly resource: string;
-  /** What the caller named, which need not exist where no handler wrote the row. */
+  /** As the caller named it. It need not exist if no handler wrote the row. */
   readonly resource_id: string;
 };
 
 export type AuditRow = AuditFacts & {
   readonly origin?: Origin;
-  /** The node it concerns; taken from the resource where that is one. */
+  /** Default: the resource, if it is a node. */
   readonly node_uuid?: string | null;
-  /** The project that owns that node; looked up when it is not given. */
+  /** Owner of the node; looked up if undefined. */
   readonly project?: string | null;
   readonly run_id?: string | null;
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
-/** A request that a handler wrote nothing about: refused, failed, or granted without a change of its own. */
+/** A request without a handler's row: refused, failed, or granted without a change. */
 export type RequestRow = AuditFacts & {
   readonly origin: Origin;
   readonly verdict: AuditOutcome;
   readonly code: string | null;
-  /** The node that was named, if it was one. */
+  /** The node that the request names. */
   readonly node: NodeIdent | null;
-  /** Of a run that is named so. */
+  /** The run that the request names. */
   readonly run_id: RunUuid | null;
   readonly times: number;
 };
 
 /**
- * The statement that writes the row of a change; also part of a larger statement.
- * @param changed name of a part of that statement: the row is written where it has one, once for each
+ * The INSERT of a change's row; also part of a larger statement.
+ * @param changed a part of that statement: one audit row per row of it
  */
 export const auditInsert = (sql: Db, row: AuditRow, changed?: string) => {
   const node = row.node_uuid ?? (row.resource === 'node' ? row.resource_id : null);
@@ -56,12 +56,12 @@ export const auditInsert = (sql: Db, row: AuditRow, changed?: string) => {
 };
 
 export const audit = (sql: Db) => ({
-  /** Belongs into the transaction of the change it records. */
+  /** Call it in the transaction of the change. */
   async write(row: AuditRow): Promise<void> {
     await auditInsert(sql, row);
   },
 
-  /** Writes the row of a request unless its handler has written one. Node and owner are looked up by what was named. */
+  /** Writes a request's row unless its handler has. Looks up node and owner. */
   async writeRequest(row: RequestRow): Promise<void> {
     const { uuid = null, name = null } = (row.node ?? {}) as { uuid?: string; name?: string };
     await sql`
@@ -80,8 +80,8 @@ export const audit = (sql: Db) => ({
   },
 
   /**
-   * Makes the months to come and drops those that lie more than `months` back; 0 keeps all. Only the control workers' role
-   * may, and what the owner of the database wants kept stays. @returns how many were dropped
+   * Makes coming months and drops those more than `months` back; 0 keeps all. Months that the database owner protects stay. Control
+   * workers' role only. @returns the number dropped
    */
   async keep(months: number): Promise<number> {
     const [row] = await sql<{ dropped: number }[]>`select audit_keep(${months}) as dropped`;

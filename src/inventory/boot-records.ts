@@ -1,10 +1,10 @@
-/** Queries that records of what the boot service serves have in common: they are made and removed, and never changed. */
+/** Queries of records of the boot service. They are made and deleted, never changed. */
 import { asUuid } from '../model/ids';
 import { columnsOf, type Db } from './database';
 
 export type BootRecord<Values> = Values & { readonly uuid: string; readonly created_at: Date };
 
-/** @param given the columns that a new record is made of */
+/** @param given columns of a new record */
 export const bootRecords = <Values extends { readonly name: string }>(
   sql: Db,
   table: 'images' | 'ramdisks',
@@ -17,7 +17,7 @@ export const bootRecords = <Values extends { readonly name: string }>(
       return sql<Row[]>`select ${sql(columns)} from ${sql(table)} order by name`;
     },
 
-    /** By its name, or its UUID. */
+    /** By name or UUID. */
     async find(ident: string): Promise<Row | undefined> {
       const [row] = await sql<Row[]>`
         select ${sql(columns)} from ${sql(table)} where name = ${ident} or uuid = ${asUuid(ident) ?? null}
@@ -25,7 +25,7 @@ export const bootRecords = <Values extends { readonly name: string }>(
       return row;
     },
 
-    /** Undefined where the name is taken. */
+    /** Undefined if the name is taken. */
     async create(values: Values): Promise<Row | undefined> {
       const row = Object.fromEntries(given.map((name) => [name, values[name]]));
       const [made] = await sql<Row[]>`

@@ -1,16 +1,15 @@
-/** What the roles of the processes may do beyond Temper's tables, which PostgreSQL gives to every role: taken away, or found and said. */
+/** Rights beyond Temper's tables that PostgreSQL gives to every role: revoked, or found and reported. */
 import type { Db } from './database';
 
-/** Roles of the processes, one each. */
+/** One per kind of process. */
 export const roles = ['temper_api', 'temper_control', 'temper_bmc', 'temper_boot'] as const;
 
-/** Functions that make large objects, which no table of rights bounds, and which a dump by another role cannot read. */
+/** Large objects have no table whose rights bound them, and a dump by another role cannot read them. */
 const largeObjects = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid, bytea)'];
 
 /**
- * Takes from the roles temporary objects, and a schema to create in. A dump does not hold rights on the database itself, so each
- * migration does it. Functions of PostgreSQL are its superuser's, who alone can take them away. The roles are named for the database, so
- * that they connect to it where an administrator takes that from PUBLIC.
+ * Revokes temporary objects and CREATE. Each migration does it, because dumps lack rights on the database itself. Only a superuser can
+ * revoke functions of PostgreSQL. The explicit CONNECT lasts if an administrator revokes it from PUBLIC.
  */
 export const narrowDatabase = async (tx: Db): Promise<void> => {
   await tx.unsafe(`do $$ begin
@@ -23,7 +22,7 @@ export const narrowDatabase = async (tx: Db): Promise<void> => {
   end $$`);
 };
 
-/** A right that the roles still have, and that another than the owner of the database has to take from them. */
+/** A right that only another than the database owner can revoke. */
 export type OpenRight = { readonly right: string; readonly statement: string };
 
 const openDatabases = async (sql: Db): Promise<OpenRight[]> => {
@@ -52,7 +51,7 @@ const openFunctions = async (sql: Db): Promise<OpenRight[]> => {
   return [{ right: 'to make large objects', statement: `revoke execute on function ${names} from public` }];
 };
 
-/** Rights of the roles that `migrate` cannot take away: other databases may have users who need them. */
+/** Rights that `migrate` cannot revoke, because users of other databases may need them. */
 export const openRights = async (sql: Db): Promise<OpenRight[]> => [
   ...(await openDatabases(sql)),
   ...(await openFunctions(sql)),

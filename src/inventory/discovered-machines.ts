@@ -1,4 +1,4 @@
-/** Queries of machines that no node stands for, as their ramdisks reported them. */
+/** Queries of machines without a node, as reported by their ramdisks. */
 import type { DiscoveredClaims, DiscoveredState, discoveryLimits } from '../model/boot/discovery';
 import type { Document } from '../model/document';
 import { columnsOf, type Db, jsonOf } from './database';
@@ -7,18 +7,18 @@ export type DiscoveredMachine = DiscoveredClaims & {
   readonly uuid: string;
   readonly state: DiscoveredState;
   readonly sender: string;
-  /** Of all that its last report claimed. */
+  /** Of the claims in the last report. */
   readonly revision: string;
   readonly reports: number;
   readonly reason: string | null;
-  /** Whether another record that waits has one of its MAC addresses. */
+  /** Another waiting record has one of its MAC addresses. */
   readonly contested: boolean;
   readonly first_seen_at: Date;
   readonly last_seen_at: Date;
 };
 export type DiscoveredWhole = DiscoveredMachine & { readonly inventory: Document };
 
-/** `key` is the same for all reports of one set of MAC addresses. */
+/** `key` is equal for all reports of one set of MAC addresses. */
 export type DiscoveryReport = DiscoveredClaims & {
   readonly key: string;
   readonly revision: string;
@@ -26,7 +26,7 @@ export type DiscoveryReport = DiscoveredClaims & {
   readonly inventory: Document;
 };
 
-/** What became of a report: a new record, one that was there, or the bound that it would exceed. */
+/** The record is new or known, or a bound is reached. */
 export type Reported =
   | { readonly is: 'new'; readonly uuid: string }
   | { readonly is: 'known' | 'all full' | 'sender full' | 'shared' };
@@ -34,7 +34,7 @@ export type Reported =
 export type DiscoveredPage = {
   readonly state?: DiscoveredState;
   readonly limit: number;
-  /** UUID of the last record of the page before. */
+  /** Last record of the page before. */
   readonly after?: string;
 };
 
@@ -51,7 +51,7 @@ const inserted = async (sql: Db, said: DiscoveryReport): Promise<Reported> => {
   return { is: 'new', uuid: made!.uuid };
 };
 
-/** A record that is there: one that waits takes over what is claimed now, one that was refused is counted alone. */
+/** A repeated report: replaces the claims of a waiting record, and only counts for a refused one. */
 const repeated = async (sql: Db, { key, macs: _, ...said }: DiscoveryReport): Promise<boolean> => {
   const claims = columnsOf(sql, { ...said, inventory: jsonOf(sql, said.inventory) });
   const seen = sql`reports = least(reports + 1, 1000000), last_seen_at = now()`;
@@ -77,7 +77,7 @@ const boundOf = async (
 };
 
 export const discoveredMachines = (sql: Db) => ({
-  /** Keeps what a machine reported, within the bounds. Belongs into a transaction: of many at once, none exceeds a bound. */
+  /** Stores a report within the bounds. Call it in a transaction: its lock keeps concurrent reports within the bounds. */
   async report(said: DiscoveryReport, limits: Limits): Promise<Reported> {
     if (await repeated(sql, said)) return { is: 'known' };
     await sql`select pg_advisory_xact_lock(hashtext('temper'), hashtext('discovered_machines'))`;
@@ -86,7 +86,7 @@ export const discoveredMachines = (sql: Db) => ({
     return bound === undefined ? inserted(sql, said) : { is: bound };
   },
 
-  /** Those that were seen first come first. */
+  /** Ordered by first sight. */
   async list({ state, limit, after }: DiscoveredPage): Promise<DiscoveredMachine[]> {
     return sql<DiscoveredMachine[]>`
       select ${columns(sql)} from discovered_machines d
@@ -97,7 +97,7 @@ export const discoveredMachines = (sql: Db) => ({
       } order by d.first_seen_at, d.uuid limit ${limit}`;
   },
 
-  /** @param lock keeps it as it is until the transaction ends */
+  /** @param lock keeps it unchanged until the transaction ends */
   async find(uuid: string, { lock = false } = {}): Promise<DiscoveredWhole | undefined> {
     if (lock) await sql`select 1 from discovered_machines where uuid = ${uuid} for update`;
     const [row] = await sql<DiscoveredWhole[]>`
@@ -105,7 +105,7 @@ export const discoveredMachines = (sql: Db) => ({
     return row;
   },
 
-  /** Keeps a record from being enrolled, and its machine's next reports from making another. */
+  /** Prevents enrolment, and a new record from the machine's next reports. */
   async refuse(uuid: string, reason: string): Promise<boolean> {
     const rows = await sql`
       update discovered_machines set state = 'refused', reason = ${reason} where uuid = ${uuid} returning 1`;

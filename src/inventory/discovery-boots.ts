@@ -1,4 +1,4 @@
-/** Queries of what machines are booted into that no node stands for. */
+/** Boots of machines without a node. */
 import type { Db } from './database';
 import type { RamdiskRow } from './ramdisks';
 
@@ -8,9 +8,9 @@ export type DiscoveryRamdisk = Pick<RamdiskRow, 'uuid' | 'arch' | 'args'> & {
   readonly initrd_sha256: string;
 };
 
-/** `name`: of the ramdisk record that such machines are booted into. */
+/** `name`: the ramdisk record for such machines. */
 export const discoveryBoots = (sql: Db) => ({
-  /** The ramdisk for a machine; undefined where a node or a refusal stands for its MAC address, or no such record loads by the network. */
+  /** Undefined if the MAC address has a node or a refusal, or no such ramdisk boots by the network. */
   async ramdiskFor(mac: string, name: string): Promise<DiscoveryRamdisk | undefined> {
     const [row] = await sql<DiscoveryRamdisk[]>`
       select uuid, arch, args, kernel_sha256, initrd_sha256 from ramdisks
@@ -18,7 +18,7 @@ export const discoveryBoots = (sql: Db) => ({
     return row;
   },
 
-  /** The ramdisk of this UUID, where it still is the one of this name; without `uuid` the one of this name. */
+  /** By UUID if it still has this name; without `uuid` by name. */
   async ramdisk(name: string, uuid?: string): Promise<DiscoveryRamdisk | undefined> {
     const [row] = await sql<DiscoveryRamdisk[]>`
       select uuid, arch, args, kernel_sha256, initrd_sha256 from ramdisks

@@ -1,4 +1,4 @@
-/** Queries of disruption budgets: the rows, who is missing of a budget's nodes, and the lock under which an admission counts. */
+/** Queries of disruption budgets: rows, unavailable nodes, and the lock under which an admission counts. */
 import type { NodeUuid, ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import {
@@ -27,10 +27,10 @@ export type DisruptionValues = Pick<
   'project' | 'query' | 'max_unavailable' | 'min_available' | 'description'
 >;
 
-/** What a budget says of its nodes now. */
+/** Present counts of a budget's nodes. */
 export type Disruption = { readonly nodes: number; readonly unavailable: number };
 
-/** A budget that has no node left to give; `missing` and `limit` are for its own project only. */
+/** A budget without room. `missing` and `limit` are for its own project only. */
 export type SpentBudget = {
   readonly uuid: string;
   readonly project: ProjectId;
@@ -57,7 +57,7 @@ const opened = (row: Stored): DisruptionBudget => ({
 
 const textOf = (amount: Amount | null): string | null => (amount === null ? null : String(amount));
 
-/** The columns of what is given. */
+/** Columns of the given fields. */
 const budgetValues = (sql: Db, { query, max_unavailable, min_available, ...others }: Partial<DisruptionValues>) => ({
   ...others,
   ...(query && { query: jsonOf(sql, query) }),
@@ -65,7 +65,7 @@ const budgetValues = (sql: Db, { query, max_unavailable, min_available, ...other
   ...(min_available !== undefined && { min_available: textOf(min_available) }),
 });
 
-/** The nodes of a project that a query means; of table `nodes`. */
+/** Condition on `nodes`: a project's nodes that match a query. */
 const budgetNodes = (sql: Db, { project, query }: Pick<DisruptionBudget, 'project' | 'query'>) =>
   Object.entries(query).reduce((all, [name, values]) => {
     const key = propertyOf(name);
@@ -75,7 +75,7 @@ const budgetNodes = (sql: Db, { project, query }: Pick<DisruptionBudget, 'projec
     return sql`${all} and nodes.${sql(name)} = any (${list})`;
   }, sql`(nodes.owner = ${project} or nodes.lessee = ${project})`);
 
-/** Held by a run, out of use, at fault, in a state of failure, or not yet done with by a rollout of the time of these same hands. */
+/** Held by a run, in maintenance, with a fault, in a failed state, or in an unfinished rollout with the node's present owner and lease. */
 const missing = (sql: Db) => sql`(
   nodes.reservation is not null or nodes.maintenance or nodes.fault is not null
   or nodes.provision_state = any (${textArray(sql, downStates)})
@@ -85,7 +85,7 @@ const missing = (sql: Db) => sql`(
       and (t.state in ('admitted', 'soaking', 'parked') or (t.state = 'failed' and r.state in ('running', 'paused')))))`;
 
 const rows = (sql: Db) => ({
-  /** A page of budgets, oldest first. @param visible over the columns of budgets */
+  /** Oldest first. @param visible over columns of budgets */
   async list({ visible, limit, after }: { visible: Predicate; limit: number; after?: string }) {
     const found = await sql<Stored[]>`
       select ${sql(disruptionBudgetColumns)} from disruption_budgets where ${conditionOf(sql, visible, 'disruption_budgets')}
@@ -101,7 +101,6 @@ const rows = (sql: Db) => ({
     return row && opened(row);
   },
 
-  /** How many budgets a project has. */
   async count(project: ProjectId): Promise<number> {
     const [row] = await sql<{ many: number }[]>`
       select count(*)::int as many from disruption_budgets where project = ${project}`;
@@ -114,9 +113,9 @@ const rows = (sql: Db) => ({
     return opened(row!);
   },
 
-  /** Changes what is given alone. Undefined where there is none any more. An admission that counts at this moment ends first. */
+  /** Changes only given fields, after admissions that count now. Undefined if the budget is gone. */
   async update(uuid: string, values: Partial<DisruptionValues>): Promise<DisruptionBudget | undefined> {
-    // With a column that stays as it is: there may be no other.
+    // `uuid` stays the same: SET needs at least one column.
     const [row] = await sql<Stored[]>`
       update disruption_budgets set ${columnsOf(sql, { uuid, ...budgetValues(sql, values) })}, updated_at = now()
       where uuid = ${uuid} returning ${sql(disruptionBudgetColumns)}`;
@@ -129,7 +128,7 @@ const rows = (sql: Db) => ({
 });
 
 const counting = (sql: Db) => ({
-  /** A budget's nodes and how many of them are missing now, of those that the reader may see. */
+  /** Counts only nodes that the reader may see. */
   async disruption(budget: Pick<DisruptionBudget, 'project' | 'query'>, visible: Predicate): Promise<Disruption> {
     const [row] = await sql<Disruption[]>`
       select count(*)::int as nodes, (count(*) filter (where ${missing(sql)}))::int as unavailable
@@ -137,7 +136,7 @@ const counting = (sql: Db) => ({
     return row!;
   },
 
-  /** Whether a budget of this project is about the node. */
+  /** A budget of this project covers the node. */
   async speakOf(project: ProjectId, node: NodeUuid): Promise<boolean> {
     const budgets = await sql<
       Stored[]
@@ -148,10 +147,9 @@ const counting = (sql: Db) => ({
   },
 
   /**
-   * The budgets that have no room for this node to be missing too; none where it may be taken. Call it in the transaction
-   * that takes the node, before it takes it: the budgets of the node's projects stay locked until that ends, in one order
-   * for all, so that two admissions cannot count the same room. Counting is a statement of its own, after the lock: what
-   * another admission has committed meanwhile is then seen.
+   * Budgets without room for this node. Call it in the transaction that takes the node, before it does. Budgets of the node's projects stay
+   * locked until its end, in one order, so that two admissions cannot count the same room. Counting is a separate statement after the lock,
+   * so that it sees other admissions' commits.
    */
   async spentFor(node: NodeUuid): Promise<SpentBudget[]> {
     const locked = await sql<Stored[]>`

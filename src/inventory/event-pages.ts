@@ -1,4 +1,4 @@
-/** Pages of events, newest first: with whose their node is now, by which it is decided who may see them. */
+/** Pages of events, with the present owner and lessee of nodes, which decide about visibility. */
 import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
 import { implied, or, type Predicate } from '../model/predicates';
@@ -11,33 +11,32 @@ import { runNodeColumns } from './runs/list';
 export type SeenEvent = FeedEvent & {
   readonly now_owner: string | null;
   readonly now_lessee: string | null;
-  /** The node's lessee, where the event is of its present lease: of a run of that lease, or since that lease began. */
+  /** The node's lessee, if the event belongs to its present lease: of a run of that lease, or after it began. */
   readonly tenant: string | null;
   readonly rollout_id: RolloutUuid | null;
   readonly rollout_project: string | null;
   /** The user who planned it. */
   readonly rollout_requester: string | null;
-  /** Whose the node was when the rollout was planned; the lessee where the event is of its present lease, as the plan is. */
+  /** Owner in the plan. The lessee counts if plan and event belong to the present lease. */
   readonly target_owner: string | null;
   readonly target_lessee: string | null;
 };
 
 export type EventSelection = {
-  /** Of events of runs, over `now_owner`, `now_lessee` and `tenant`. */
+  /** Events of runs, over `now_owner`, `now_lessee` and `tenant`. */
   readonly ofRuns: Predicate;
-  /** Of other events of nodes, over the same columns. */
+  /** Other events of nodes, over the same columns. */
   readonly ofNodes: Predicate;
-  /** Of all events of a rollout, over `rollout_project` and `rollout_requester`. */
+  /** All events of a rollout, over `rollout_project` and `rollout_requester`. */
   readonly ofRollouts: Predicate;
-  /** Of those about one of its nodes, over all of these columns. */
+  /** Events of a rollout's node, over all of these columns. */
   readonly ofTargets: Predicate;
   readonly node?: NodeUuid;
   readonly run?: RunUuid;
   readonly rollout?: RolloutUuid;
   readonly kind?: string;
-  /** Events before this one. */
   readonly before?: number;
-  /** Those after the first of these places and up to the second, oldest first and in the order of the feed. */
+  /** Events after the first place up to the second, in feed order. */
   readonly between?: readonly [FeedPlace, FeedPlace];
   readonly limit: number;
 };
@@ -52,7 +51,7 @@ export const seenEventColumns = (sql: Db): Fragment => sql`
   ro.project as rollout_project, ro.requester ->> 'user_id' as rollout_requester, t.owner as target_owner,
   case when t.lease_id = n.lease_id and e.at >= l.started_at then t.lessee end as target_lessee`;
 
-/** @param events what `e` names: the table, or some of its rows */
+/** @param events the source of `e`: the table or some of its rows */
 export const eventsWithNodes = (sql: Db, events: Fragment = sql`events`): Fragment => sql`
   ${events} e left join runs r on r.id = e.run_id left join nodes n on n.uuid = e.node_uuid left join leases l on l.id = n.lease_id
   left join rollouts ro on ro.id = e.rollout_id
@@ -72,18 +71,18 @@ const wanted = (sql: Db, selection: EventSelection): Fragment => {
   ${before !== undefined ? sql`and e.seq < ${before}` : sql``} ${placed(sql, selection)}`;
 };
 
-/** Newest first, or as they are placed. */
+/** Newest first, or in feed order. */
 const ordered = (sql: Db, { between }: EventSelection): Fragment =>
   between ? sql`order by tx, seq` : sql`order by seq desc`;
 
-/** Those of nodes that belong to no rollout. */
+/** For events of nodes without a rollout. */
 const nodesVisible = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => sql`
   ((run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')}))`;
 
 const rolloutsVisible = (sql: Db, { ofRollouts, ofTargets }: EventSelection): Fragment => sql`
   (${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')}))`;
 
-/** What both kinds of events want of their node; true where one of them wants nothing. */
+/** Condition on the node that both kinds of events imply. */
 const behind = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => {
   const nodes = implied(or(ofRuns, ofNodes), runNodeColumns);
   return nodes.is === 'true'
@@ -104,7 +103,7 @@ const ofRollouts = (sql: Db, selection: EventSelection): Fragment => sql`
   ) seen
   where ${rolloutsVisible(sql, selection)}`;
 
-/** A page of each for itself, so that each is read by its own index. */
+/** A page of each kind, so that each uses its own index. */
 const ofBoth = (sql: Db, selection: EventSelection): Fragment => {
   const [nodes, rollouts] = [ofNodes, ofRollouts].map(
     (rows) => sql`(${rows(sql, selection)} ${ordered(sql, selection)} ${roundLimit(sql, selection.limit)})`,
@@ -112,10 +111,10 @@ const ofBoth = (sql: Db, selection: EventSelection): Fragment => {
   return sql`select * from (${nodes!} union all ${rollouts!}) page`;
 };
 
-/** So many of the first events are looked through for each that a page may have, before those of the caller's own nodes are. */
+/** Factor of the page size: so many recent events are searched before those of the caller's own nodes. */
 const lookedThrough = 20;
 
-/** Of the first events of all, or of so many of them: fills the page of a project whose nodes are many or busy. */
+/** Of the first `most` events: enough to fill the page of a project with many or busy nodes. */
 const ofFirst = (sql: Db, selection: EventSelection, most?: number): Fragment => {
   const { before } = selection;
   const recent = sql`(
@@ -127,24 +126,24 @@ const ofFirst = (sql: Db, selection: EventSelection, most?: number): Fragment =>
       else node_uuid is not null and ${nodesVisible(sql, selection)} end`;
 };
 
-/** What a caller may see who does not see all nodes, nor all rollouts. */
+/** For a caller who sees neither all nodes nor all rollouts. */
 type Own = { readonly nodes: Predicate; readonly rollouts: Predicate };
 
 const rolloutColumns = { rollout_project: 'project', rollout_requester: 'requester' } as const;
 
-/** Undefined where a caller may see all nodes, or all rollouts. */
+/** Undefined if the caller sees all nodes or all rollouts. */
 const ownOf = ({ ofRuns, ofNodes, ofTargets, ofRollouts }: EventSelection): Own | undefined => {
   const nodes = implied(or(ofRuns, ofNodes, ofTargets), runNodeColumns);
   const rollouts = implied(ofRollouts, rolloutColumns);
   return nodes.is === 'true' || rollouts.is === 'true' ? undefined : { nodes, rollouts };
 };
 
-/** A page of each of the caller's nodes, and of each of its rollouts: what they cost does not grow with what others do. */
+/** A page per node and rollout of the caller, so that the cost does not grow with other projects' events. */
 const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
   const pageOf = (events: Fragment, visible: Fragment): Fragment => sql`
     select * from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where ${events} ${wanted(sql, selection)}) seen
     where ${visible} ${ordered(sql, selection)} ${roundLimit(sql, selection.limit)}`;
-  // What belongs to a rollout that is the caller's own comes with that rollout.
+  // Events of the caller's own rollouts come with these.
   const ofNode = sql`case when rollout_id is null then ${nodesVisible(sql, selection)}
     else (${conditionOf(sql, selection.ofRollouts, 'seen')}) is not true and ${conditionOf(sql, selection.ofTargets, 'seen')} end`;
   return sql`
@@ -158,7 +157,7 @@ const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
       cross join lateral (${pageOf(sql`e.rollout_id = own.id`, conditionOf(sql, selection.ofRollouts, 'seen'))}) page`;
 };
 
-/** Events that a caller may see, newest first unless they are between two places. */
+/** Newest first, unless between two places. */
 export const eventPage = async (sql: Db, selection: EventSelection): Promise<SeenEvent[]> => {
   const { node, run, rollout, limit } = selection;
   const page = (rows: Fragment) => sql<SeenEvent[]>`${firstRows(sql, rows, ordered(sql, selection), limit)}`;

@@ -1,4 +1,4 @@
-/** The append-only record of what happened to nodes and runs. */
+/** The append-only record of events of nodes, runs and rollouts. */
 import type { ProjectId, RolloutUuid } from '../model/ids';
 import type { EventKind } from '../model/resources/event-kinds';
 import { recorded } from '../model/resources/recorded';
@@ -11,13 +11,13 @@ export type EventRow = {
   readonly project?: ProjectId | null;
   readonly lessee?: ProjectId | null;
   readonly rollout_id?: RolloutUuid | null;
-  /** Facts with the wire's field names; never a secret. */
+  /** Facts with field names of the API; never a secret. */
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
 /**
- * The statement that appends an event; also part of a larger statement, where a change and its record go in one.
- * @param changed name of a part of that statement: the event is appended where it has a row, once for each
+ * The INSERT of an event; also part of a larger statement, with the change.
+ * @param changed a part of that statement: one event per row of it
  */
 export const eventInsert = (sql: Db, row: EventRow, changed?: string) => sql`
   insert into events (kind, node_uuid, run_id, project, lessee, rollout_id, data)

@@ -1,9 +1,9 @@
-/** Events in an order that never gets a row in its past: one run's for a stream, all runs' for webhooks and counts. */
+/** Events in an order that never gets a row in its past: of one run for streams, of all for webhooks and metrics. */
 import type { NodeUuid, ProjectId, RunUuid } from '../model/ids';
 import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
 
-/** A place in that order. `tx` is the transaction that wrote the event, in decimal digits. */
+/** `tx` is the transaction that wrote the event, in decimal digits. */
 export type FeedPlace = { readonly tx: string; readonly seq: number };
 
 export type FeedEvent = FeedPlace & {
@@ -16,17 +16,15 @@ export type FeedEvent = FeedPlace & {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** An event with what counting wants to know of its run. */
+/** For metrics. */
 export type CountedEvent = FeedEvent & { readonly verb: string | null; readonly run_ms: number | null };
 
-/** `unsettled` says that something has come which cannot be placed yet: an older transaction is still under way. */
+/** `unsettled`: newer events cannot be placed yet, because an older transaction is open. */
 export type FeedPage = { readonly rows: readonly FeedEvent[]; readonly unsettled: boolean };
 
-/** Before everything. */
 export const feedStart: FeedPlace = { tx: '0', seq: 0 };
 
 export const feed = (sql: Db) => ({
-  /** The next events of a run, at most `limit`. */
   async ofRun(run: RunUuid, after: FeedPlace, limit: number): Promise<FeedPage> {
     const rows = await sql<(FeedEvent & { settled: boolean })[]>`
       with placed as (
@@ -38,17 +36,13 @@ export const feed = (sql: Db) => ({
     return { rows: settled.map(({ settled: _, ...row }) => row), unsettled: settled.length < rows.length };
   },
 
-  /** Where an event of a run stands, or undefined where the run has no such event. */
   async placeOf(run: RunUuid, seq: number): Promise<FeedPlace | undefined> {
     const [row] = await sql<FeedPlace[]>`
       select coalesce(tx, '0'::xid8) as tx, seq from events where run_id = ${run} and seq = ${seq}`;
     return row;
   },
 
-  /**
-   * Takes the next events of all, in a transaction of the caller that also writes what follows from them. Undefined while
-   * another process is reading.
-   */
+  /** Takes the next events of all, in the transaction that writes their effects. Undefined while another process does. */
   async take(limit: number): Promise<CountedEvent[] | undefined> {
     const [cursor] = await sql<FeedPlace[]>`select tx, seq from event_cursor for update skip locked`;
     if (!cursor) return undefined;

@@ -1,24 +1,24 @@
-/** The fence: the one piece of SQL behind which every statement stands that only the holder of a node may make. */
+/** The fence: the SQL that lets only the holder of a node write. */
 import type { PendingQuery } from 'postgres';
 import type { Lock } from '../model/runs/runs';
 import type { Db } from './database';
 
-/** The lock as one attempt of an act holds it; `token` is what `begin` gave to that attempt. */
+/** The lock of one attempt of an act. `begin` sets its `token`. */
 export type ActLock = Lock & { readonly token: string };
 
-/** A run's lock, or an attempt's, which holds less long. */
+/** The lock of a run, or the shorter one of an attempt. */
 export type Fenced = Lock | ActLock;
 
-/** An attempt as the engine distinguishes it from others of the same run. */
+/** An attempt, as Temporal distinguishes it within a run. */
 export type Attempt = {
   /** Id of the workflow's execution. */
   readonly execution: string;
-  /** The engine's name of the act, one for all its attempts. */
+  /** Temporal's id of the act, the same for all its attempts. */
   readonly activity: string;
   readonly attempt: number;
-  /** Which act of its execution it is, counted from 1. */
+  /** Number of the act in its execution, from 1. */
   readonly nth: number;
-  /** When the engine asked for it: epoch milliseconds of the engine's clock. */
+  /** Epoch milliseconds of Temporal's clock when it scheduled the act. */
   readonly asked_at: number;
 };
 
@@ -30,8 +30,8 @@ const held = (sql: Db, lock: Lock): SqlPart => sql`
   where n.uuid = ${lock.node_uuid} and n.reservation = ${lock.run} and n.fence = ${lock.fence} and r.finished_at is null`;
 
 /**
- * The node that a lock holds, as `n` with its run as `r`; no row where another run or a later attempt does. Both rows stay
- * locked until the transaction ends, so that a statement waits for one that changes the holder and then finds no row.
+ * The node that a lock holds as `n`, with its run as `r`; no row if another run or a later attempt holds it. Locks both rows until the
+ * transaction ends, so that a statement waits for a change of the holder and then finds no row.
  * @param columns of the node, to select
  */
 export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lessee']): SqlPart => sql`
@@ -39,14 +39,14 @@ export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lesse
     ${'token' in lock ? sql`and r.act_token = ${lock.token}` : sql``}
   for no key update of n, r`;
 
-/** The same for a statement that only reads: nothing is locked, so that its commit writes nothing. */
+/** The same for reads. It locks nothing, so that the commit writes nothing. */
 export const readableBy = (sql: Db, lock: Lock): SqlPart => sql`select r.workflow_run_id, r.act_nth ${held(sql, lock)}`;
 
 /**
- * The same for an attempt that begins: no row where a later one has begun, or an abort has cut its act short. An execution that
- * asks for an earlier act than the record has is an older state of it, from a restored store of the engine: no row either. Attempts of one act and acts of one execution are
- * counted, so that a clock that was set back stops nothing; the engine's clock decides where counting cannot: an operator has
- * reset the activity or the workflow.
+ * The same for an attempt that begins: no row if a later one has begun, or an abort has cut the act. No row either if the execution
+ * requests an earlier act than recorded: it comes from a restored Temporal database. Acts of an execution and attempts of an act are
+ * compared by number, so that a clock set back stops nothing. After an operator's reset of the activity or workflow, only Temporal's clock
+ * orders them.
  */
 export const beginnable = (
   sql: Db,

@@ -1,19 +1,19 @@
-/** Queries of what was asked under an Idempotency-Key: one request does the work, all others get what it was answered. */
+/** Queries of Idempotency-Keys: one request does the work, and its repeats get the same answer. */
 import type { RunUuid } from '../model/ids';
 import type { Db } from './database';
 
-/** The request that has a key now. Times are the store's, so that the clocks of two processes are never compared. */
+/** The request that has a key. Its times are compared in PostgreSQL, never with the clock of a process. */
 export type KeyRow = {
   readonly request_id: string;
   readonly asked: Buffer;
-  /** Whether the process that serves it still says so. */
+  /** The process that serves it renews it. */
   readonly alive: boolean;
-  /** Whether its work is written down. */
+  /** Its work is committed. */
   readonly changed: boolean;
   readonly action: string | null;
   readonly resource_id: string | null;
   readonly run_id: RunUuid | null;
-  /** Null while it is not answered. */
+  /** Null before the answer. */
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string>> | null;
   readonly body: string | null;
@@ -33,20 +33,20 @@ export type KeptAnswer = {
   readonly body: string | null;
 };
 
-/** How long a request counts as being served without a renewal; a live process renews three times within. */
+/** A request is dead without a renewal in this time. A live process renews three times within it. */
 export const livesForMs = 15_000;
 
-// Raised by the function note_work of the database.
+// Raised by the database function note_work.
 const givenUp = 'TM001';
 
-/** Whether a transaction was stopped because its request had been given up and another one does the work. */
+/** The transaction was stopped because another request has taken over the work. */
 export const isGivenUp = (thrown: unknown): boolean =>
   thrown instanceof Error && (thrown as Error & { code?: unknown }).code === givenUp;
 
-// Only a key that ends at the very moment it is asked for is tried again.
+// A retry is needed only if a key ends just when it is requested.
 const tries = 5;
 
-/** Of an answer, for one key. With 100,000 keys a caller holds 1 GiB at most. */
+/** Of an answer, per key: a caller with 100,000 keys holds at most 1 GiB. */
 const keyBytes = 10 * 1024;
 
 export const idempotency = (sql: Db) => {
@@ -66,7 +66,7 @@ export const idempotency = (sql: Db) => {
   };
 
   return {
-    /** Takes the key for this request; answers the request that has it where it is taken. */
+    /** Takes the key for this request; returns the request that has it, if any. */
     async begin(asked: KeyAsked): Promise<KeyRow | undefined> {
       for (let tried = 0; tried < tries; tried++) {
         if ((await insert(asked)).length === 1) return undefined;
@@ -77,7 +77,7 @@ export const idempotency = (sql: Db) => {
       throw new Error('an idempotency key was neither free nor taken');
     },
 
-    /** How many keys of a caller are kept, of `most` that are looked at; one with a long answer counts once for each `keyBytes` of it. */
+    /** Counts a caller's keys among at most `most`. A long answer counts once per `keyBytes`. */
     async count(caller: Buffer, most: number): Promise<number> {
       const [row] = await sql<{ keys: number }[]>`
         select coalesce(sum(greatest(1, ceil(octet_length(body) / ${keyBytes}::float8))), 0)::int as keys
@@ -85,24 +85,24 @@ export const idempotency = (sql: Db) => {
       return row!.keys;
     },
 
-    /** Whether a request of the caller has the key. */
+    /** The key is taken. */
     async holds(caller: Buffer, key: string): Promise<boolean> {
       const rows = await sql`
         select 1 from idempotency where caller = ${caller} and key = ${key} and not superseded and expires_at > now()`;
       return rows.length > 0;
     },
 
-    /** Puts off the moment from which this request counts as dead. */
+    /** Extends the life of a request. */
     async renew(request_id: string): Promise<void> {
       await sql`update idempotency set lives_until = ${lives} where request_id = ${request_id} and answered_at is null`;
     },
 
-    /** Counts this request as dead from now on. */
+    /** The request is dead from now on. */
     async abandon(request_id: string): Promise<void> {
       await sql`update idempotency set lives_until = now() where request_id = ${request_id} and answered_at is null`;
     },
 
-    /** Takes the work of a dead request up again as that request; false where another process does, or it is answered. */
+    /** Resumes the work of a dead request as that request. False if another process does, or it has an answer. */
     async revive(request_id: string): Promise<boolean> {
       const revived = await sql`
         update idempotency set lives_until = ${lives}
@@ -110,7 +110,7 @@ export const idempotency = (sql: Db) => {
       return revived.length === 1;
     },
 
-    /** Gives up a dead request that has written nothing down and takes its key; false where that is not so any more. */
+    /** Takes the key from a dead request that has changed nothing. False if that is no longer so. */
     async takeOver(before: string, asked: KeyAsked): Promise<boolean> {
       const taken = await sql`
         with given_up as (
@@ -124,21 +124,21 @@ export const idempotency = (sql: Db) => {
       return taken.length === 1;
     },
 
-    /** Keeps what the request was answered, for its repeats. */
+    /** Stores the answer for repeats. */
     async answered(request_id: string, { status, headers, body }: KeptAnswer): Promise<void> {
       await sql`
         update idempotency set answered_at = now(), status = ${status}, headers = ${sql.json(headers)}, body = ${body}
         where request_id = ${request_id} and answered_at is null`;
     },
 
-    /** Frees the key of a request that failed with nothing written down; false where something is. */
+    /** Frees the key of a failed request. False if the request has changed something. */
     async forget(request_id: string): Promise<boolean> {
       const gone = await sql`
         delete from idempotency where request_id = ${request_id} and changed_at is null and not superseded returning 1`;
       return gone.length === 1;
     },
 
-    /** Deletes what is kept long enough. @returns how many */
+    /** Deletes expired keys. @returns how many */
     async sweep(): Promise<number> {
       return (await sql`delete from idempotency where expires_at <= now() returning 1`).length;
     },

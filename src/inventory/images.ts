@@ -1,4 +1,4 @@
-/** Queries of images: what deployments write to disks, known by their digests. */
+/** Queries of images that deployments write to disks, identified by digests. */
 import type { ImageValues } from '../model/boot/images';
 import { type BootRecord, bootRecords } from './boot-records';
 import type { Db } from './database';
@@ -8,7 +8,7 @@ export type ImageRow = BootRecord<ImageValues>;
 export const images = (sql: Db) => ({
   ...bootRecords<ImageValues>(sql, 'images', ['name', 'url', 'sha256', 'bytes', 'disk_format', 'kind']),
 
-  /** A node whose run writes this image, by its UUID; undefined where there is none. */
+  /** UUID of a node whose run writes this image. */
   async user(uuid: string): Promise<string | undefined> {
     const [row] = await sql<{ node_uuid: string }[]>`
       select c.node_uuid from image_capabilities c

@@ -1,8 +1,8 @@
-/** Queries of imports: what was taken from where, and the writes of objects as they were at their source. */
+/** Queries of imports: the imported objects, and writes of objects as at their source. */
 import type { Db } from './database';
 import { type ResourceValues, type Stored, writtenColumns } from './resources';
 
-/** An object that was taken once. */
+/** An object that was imported. */
 export type Imported = {
   readonly kind: string;
   readonly uuid: string;
@@ -12,14 +12,13 @@ export type Imported = {
 
 export const imports = (sql: Db) => {
   return {
-    /** Everything that was taken so far. */
     async all(): Promise<Imported[]> {
       return sql<Imported[]>`select kind, uuid, source_digest, taken_digest from imports`;
     },
 
     /**
-     * SHA-256 of some columns of a row as they are now; undefined where there is no such row.
-     * @param lock keeps the row as it is until the transaction ends
+     * SHA-256 of some columns of a row; undefined without the row.
+     * @param lock keeps the row unchanged until the transaction ends
      */
     async digest(
       { name }: Stored,
@@ -34,28 +33,26 @@ export const imports = (sql: Db) => {
       return row?.digest;
     },
 
-    /** Stores an object that is not there. Throws what `brokenUnique` and `brokenReference` recognise. */
+    /** Throws what `brokenUnique` and `brokenReference` recognise. */
     async insert({ name, table }: Stored, values: ResourceValues): Promise<void> {
       await sql`insert into ${sql(name)} ${sql(writtenColumns(sql, table, values))}`;
     },
 
-    /** Puts the values of its source over an object. Throws likewise. */
+    /** Overwrites an object with the values of its source. Throws the same. */
     async replace({ name, table }: Stored, uuid: string, values: ResourceValues): Promise<void> {
       await sql`update ${sql(name)} set ${sql(writtenColumns(sql, table, values))} where uuid = ${uuid}`;
     },
 
-    /** Whether a run holds the node. */
     async isHeld(node: string): Promise<boolean> {
       const [row] = await sql`select 1 from nodes where uuid = ${node} and reservation is not null`;
       return row !== undefined;
     },
 
-    /** Links a node with the allocation that it was given for; a node keeps the one that it has. */
+    /** Links a node with its allocation; an existing link stays. */
     async link(node: string, allocation: string): Promise<void> {
       await sql`update nodes set allocation_uuid = ${allocation} where uuid = ${node} and allocation_uuid is null`;
     },
 
-    /** Records what was taken. */
     async record({ kind, uuid, source_digest, taken_digest }: Imported): Promise<void> {
       await sql`
         insert into imports (kind, uuid, source_digest, taken_digest) values (${kind}, ${uuid}, ${source_digest}, ${taken_digest})

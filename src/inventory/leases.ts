@@ -1,14 +1,14 @@
-/** The row that keeps two workers from speaking to one BMC at once. */
+/** Leases of lanes: they keep two workers from calling one BMC at once. */
 
 import { type Db, textArray } from './database';
 import { bmcHealth } from './nodes/bmc-health';
 
-/** What a worker finds that wants to call a BMC. */
+/** The state of a lane for a worker that enters it. */
 export type LaneEntry =
-  /** The lane is theirs; so many acts before this one got no answer. */
+  /** The worker has the lane. `failures` counts acts before it without an answer. */
   | { readonly is: 'taken'; readonly failures: number }
   | { readonly is: 'held' }
-  /** The BMC did not answer so often that it is left alone for so long. */
+  /** The BMC is left alone for `restMs`, because it did not answer often enough. */
   | { readonly is: 'resting'; readonly failures: number; readonly restMs: number; readonly last_error: string };
 
 type LeaseFound = { lane: string; taken: boolean; failures: number | null; rest_ms: number; last_error: string | null };
@@ -19,7 +19,7 @@ const entryOf = ({ taken, rest_ms, last_error, ...row }: LeaseFound): LaneEntry 
   return taken ? { is: 'taken', failures } : { is: 'held' };
 };
 
-/** Of any number of lanes, in one order, so that two workers never wait for each other. */
+/** In one order of lanes, which prevents deadlocks. */
 const enterAll = async (
   sql: Db,
   lanes: readonly string[],
@@ -48,18 +48,18 @@ const enterAll = async (
 export const bmcLeases = (sql: Db) => ({
   health: bmcHealth(sql),
 
-  /** Takes a lane for some milliseconds, unless another worker holds it or the BMC's breaker is open; one statement. */
+  /** Takes a lane for `ms`, unless another worker holds it or the breaker is open. One statement. */
   async enter(lane: string, holder: string, ms: number): Promise<LaneEntry> {
     return (await enterAll(sql, [lane], holder, ms)).get(lane)!;
   },
 
-  /** The same for many lanes at once. @returns entries in the order of the lanes */
+  /** @returns entries in the order of the lanes */
   async enterAll(lanes: readonly string[], holder: string, ms: number): Promise<LaneEntry[]> {
     const entries = await enterAll(sql, lanes, holder, ms);
     return lanes.map((lane) => entries.get(lane)!);
   },
 
-  /** Gives lanes back and keeps their rows for the next time: no index is written. */
+  /** Keeps the rows, so that no index is written. */
   async leaveAll(lanes: readonly string[], holder: string): Promise<void> {
     await sql`
       with mine as (
@@ -68,7 +68,7 @@ export const bmcLeases = (sql: Db) => ({
       update bmc_leases set expires_at = '-infinity' where lane = any (array(select lane from mine))`;
   },
 
-  /** Forgets lanes that no worker has entered for a day. */
+  /** Deletes lanes that were unused for a day. */
   async sweep(): Promise<void> {
     await sql`
       delete from bmc_leases where lane in (
@@ -76,7 +76,7 @@ export const bmcLeases = (sql: Db) => ({
       )`;
   },
 
-  /** Takes or renews a lane for some milliseconds; false while another worker holds it. */
+  /** Takes or renews a lane for `ms`. False while another worker holds it. */
   async take(lane: string, holder: string, ms: number): Promise<boolean> {
     const taken = await sql`
       insert into bmc_leases (lane, holder, expires_at) values (${lane}, ${holder}, now() + ${ms} * interval '1 millisecond')
@@ -86,7 +86,6 @@ export const bmcLeases = (sql: Db) => ({
     return taken.length === 1;
   },
 
-  /** Gives a lane back. */
   async release(lane: string, holder: string): Promise<void> {
     await sql`delete from bmc_leases where lane = ${lane} and holder = ${holder}`;
   },

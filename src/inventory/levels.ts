@@ -1,20 +1,20 @@
-/** How many there are at this moment, for metrics: nodes by state, fault and maintenance, open runs by verb and state. */
+/** Present counts for metrics: nodes by state, fault and maintenance, open runs by verb and state. */
 import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
 
 export type NodeLevel = {
   readonly state: string;
-  /** `none` where there is no fault. */
+  /** `none` without a fault. */
   readonly fault: string;
   readonly maintenance: boolean;
   readonly count: number;
 };
-/** `retrying` is a state here: a run whose step has failed and is tried again. */
+/** `retrying` is a state here: the run's step has failed and is tried again. */
 export type RunLevel = {
   readonly verb: string;
   readonly state: string;
   readonly count: number;
-  /** Time since the first failure of the act that one of them has been retrying longest; 0 if none retries. */
+  /** Longest time since the first failure of an act that is being retried; 0 if none is. */
   readonly retrying_s: number;
 };
 

@@ -1,13 +1,16 @@
-/** Rows of a list as the store writes them: one JSON text for a whole page, of which the API parses nothing. */
+/** Lists as JSON that PostgreSQL writes: one text per page, which the API does not parse. */
 import type { PendingQuery, Row } from 'postgres';
 import type { Db } from './database';
 
-/** How a column becomes JSON: as PostgreSQL prints it (`jsonb` documents, numbers, texts inside our quotes), or as JSON or the API writes it. */
+/**
+ * JSON form of a column. `document` and `printed`: PostgreSQL's text (`jsonb`, numbers, texts inside our quotes). `time`: the API's format.
+ * `value`: to_json.
+ */
 type ColumnAs = 'document' | 'printed' | 'time' | 'value';
 
 /**
- * A part of a row's text. `text` is written as it is; `base` is what the request's links begin with.
- * `held` stands around a value that is neither null nor an empty document, for the reader to find it by.
+ * A part of a row's text. `text` is literal; `base` is the beginning of the request's links. `held` marks a value that is neither null nor
+ * an empty document, so that the reader finds it.
  */
 export type LinePart =
   | { readonly text: string }
@@ -22,26 +25,25 @@ export type LinePart =
   /** A JSON list of values. */
   | { readonly columns: readonly string[] };
 
-/** What each row of a list is written as. Made once for its fields, and then the same object. */
+/** The format of a row. One object per set of fields, because its SQL is cached by identity. */
 export type Line = { readonly parts: readonly LinePart[] };
 
-/** The columns that a line reads. */
 export const columnsOfLine = ({ parts }: Line): string[] =>
   parts.flatMap((part) => ('columns' in part ? part.columns : 'column' in part ? [part.column] : []));
 
-/** What a page of lines is: their text, separated by commas, in pieces that follow each other. */
+/** Text of the rows, separated by commas, in consecutive pieces. */
 export type LinesPage = {
   readonly pieces: readonly Buffer[];
   readonly count: number;
-  /** UUID of the last. */
+  /** UUID of the last row. */
   readonly last: string | undefined;
-  /** It ends before its limit, because its rows are long. */
+  /** The page ends before its limit, because its rows are long. */
   readonly cut: boolean;
 };
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-// Milliseconds, written as microseconds, and only where there are any.
+// Milliseconds, written as microseconds, and left out if zero.
 const timeText = (from: string): string =>
   `replace(to_char(${from} at time zone 'UTC', '\\"YYYY-MM-DD"T"HH24:MI:SS.MS"000+00:00"\\"'), '.000000', '')`;
 
@@ -62,7 +64,7 @@ const partText = (part: LinePart, of: (column: string) => string): string => {
   return `case when ${from} is null then ${literal(empty)} ${plain}else ${whole} end`;
 };
 
-/** PostgreSQL's functions take a hundred arguments at most. */
+/** PostgreSQL's limit is 100 arguments per function. */
 const mostArguments = 90;
 
 const together = (texts: readonly string[]): string => {
@@ -76,8 +78,8 @@ const together = (texts: readonly string[]): string => {
 const rendered = new WeakMap<Line, string>();
 
 /**
- * The expression of a line, whose statement has `givenBase` among its sources.
- * @param of the expression behind a column; the same for a line whenever it is asked
+ * The SQL expression of a line. The statement needs `givenBase` among its sources.
+ * @param of SQL of a column; always the same for a line
  */
 export const lineText = (line: Line, of: (column: string) => string): string => {
   const known = rendered.get(line);
@@ -87,10 +89,10 @@ export const lineText = (line: Line, of: (column: string) => string): string => 
   return made;
 };
 
-/** Whether a line holds documents, which may be long. */
+/** Documents may be long. */
 export const hasDocuments = ({ parts }: Line): boolean =>
   parts.some((part) => 'column' in part && part.as === 'document');
 
-/** The source of `base`: one row, so that a long line names the parameter once. @param base as it stands within a JSON text */
+/** The source of `base`: one row, so that a long line has the parameter once. @param base already escaped for JSON */
 export const givenBase = (sql: Db, base: string): PendingQuery<Row[]> =>
   sql`cross join (select ${base}::text as base) given`;

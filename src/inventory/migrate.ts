@@ -1,23 +1,23 @@
-/** Brings a database to the newest schema: numbered SQL files, each once, in order, under one lock. */
+/** Migrations: numbered SQL files, each applied once, in order, under one lock. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Sql } from './database';
 import { narrowDatabase, roles } from './database-rights';
 import { placeRestored } from './runs/restored';
 
-/** A role without a password here is made, and cannot log in. */
+/** A role without a password cannot log in. */
 export type RolePasswords = Readonly<Partial<Record<(typeof roles)[number], string>>>;
 
-// Any number will do; it must only be the same for all processes that migrate.
+// Any number, equal in all processes that migrate.
 const migrationLock = 7_241_386;
 
 const schemaFolder = join(__dirname, 'migrations');
 
 /**
- * Makes the roles (with login where a password is given), applies what is missing, and says what it did.
+ * Makes the roles and applies missing migrations. @returns their names
  * @param sql a pool of the owner of the database
- * @param auditMinimumMonths how many months of the audit trail are kept at least; left as it is when absent
- * @param folder of the SQL files; another than the product's only in tests of upgrades
+ * @param auditMinimumMonths months of the audit trail to keep at least; unchanged if absent
+ * @param folder of the SQL files; other than the default only in tests of upgrades
  */
 export const migrate = async (
   sql: Sql,
@@ -45,19 +45,19 @@ const makeRolesIn = async (sql: Sql, passwords: RolePasswords): Promise<void> =>
   for (const role of roles) await makeRole(sql, role, passwords[role]);
 };
 
-/** The roles alone, for a new cluster that a dump is restored into: what the dump grants them would be lost without them. */
+/** The roles alone, before a restore into a new cluster: without them, the dump's grants would be lost. */
 export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
   sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
 
 /**
- * Months of the audit trail that are missing: of a backup that is older than the months ahead, into which no change could be written,
- * nor the end of its recovery, before which no control worker makes them.
+ * Missing months of the audit trail. A backup older than the months made ahead accepts no change, not even the end of its recovery. Control
+ * workers make no months before that end.
  */
 const makeAuditMonths = async (tx: Db): Promise<void> => {
   await tx`select audit_make_month(audit_month(now()) + ahead * interval '1 month') from generate_series(0, 6) ahead`;
 };
 
-/** Only the owner of the database may; that it was lowered stands in the trail. */
+/** Database owner only. The trail records a change of the minimum. */
 const keepAuditAtLeast = async (tx: Db, months: number): Promise<void> => {
   const [before] = await tx<{ months: number }[]>`select months from audit_minimum for update`;
   if (before?.months === months) return;
@@ -69,19 +69,18 @@ const keepAuditAtLeast = async (tx: Db, months: number): Promise<void> => {
       ${tx.json({ from: before?.months ?? null, to: months })})`;
 };
 
-/** Names of all migrations, in order. */
 export const migrationFiles = (folder = schemaFolder): string[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))
     .sort();
 
-/** Migrations of this release that the database has not had, in order. */
+/** Migrations that the database lacks, in order. */
 export const missingMigrations = async (sql: Db): Promise<string[]> => {
   const applied = new Set((await sql<{ name: string }[]>`select name from migrations`).map(({ name }) => name));
   return migrationFiles().filter((name) => !applied.has(name));
 };
 
-// Roles belong to the whole server, so another database's migration may be making them at this moment.
+// Roles belong to the whole server, so that another database's migration may make them at the same time.
 const makeRole = async (sql: Sql, role: string, password: string | undefined): Promise<void> => {
   const login = password ? `login password ${literal(password)}` : 'nologin';
   await sql.unsafe(`do $$ begin

@@ -1,4 +1,4 @@
-/** One page of a list: its order, and the rows after a marker, found by its place in that order and never by counting. */
+/** Pages of lists: the order, and the rows after a marker, found by its place and never by counting. */
 import type { PendingQuery, Row } from 'postgres';
 import { raise } from '../model/errors';
 import type { Db } from './database';
@@ -11,33 +11,33 @@ export type Page = {
   /** A column; `id` is the order of creation. */
   readonly sort_key: string;
   readonly sort_dir: 'asc' | 'desc';
-  /** UUID of the row after which the page begins. */
+  /** UUID of the last row of the page before. */
   readonly marker?: string;
 };
 
-/** Where the rows of a list come from. */
+/** The source of a list. */
 export type PageListed = {
-  /** The table whose rows they are; it has `id` and `uuid`. */
+  /** The table of the rows, with `id` and `uuid`. */
   readonly table: string;
-  /** The table, and others that conditions or columns need. */
+  /** The table, and others for conditions or columns. */
   readonly from: Fragment;
   readonly columns: Fragment;
-  /** What only the columns need, joined to the rows. */
+  /** Joined only for columns. */
   readonly beside?: Fragment;
-  /** Rows that the caller may see: the marker must be one of them. */
+  /** Condition of visibility, also for the marker. */
   readonly visible: Fragment;
-  /** Rows that are asked for, among those. */
+  /** The caller's filter. */
   readonly wanted: Fragment;
 };
 
 /**
- * `limit` of a page. Where the store cannot read the number it plans for a tenth of the rows, and walks a whole table in
- * order for the few that a tenant has. Only round numbers are written out, for each is a statement of its own.
+ * With a parameterised LIMIT, PostgreSQL plans for 10 % of the rows and walks a whole table in order for the few of a tenant. Only round
+ * numbers are literals, because each is a prepared statement.
  */
 const limitTo = (sql: Db, limit: number): Fragment =>
   limit % 100 === 0 ? sql`limit ${sql.unsafe(String(limit))}` : sql`limit ${limit}`;
 
-/** Nulls come last going up and first going down, as they lie in an index, and `id` settles ties. */
+/** Nulls last if ascending, first if descending, as in an index. `id` breaks ties. */
 const orderBy = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page): Fragment => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   if (sort_dir === 'asc') return sort_key === 'id' ? sql`order by ${id}` : sql`order by ${column}, ${id}`;
@@ -45,8 +45,8 @@ const orderBy = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page): 
 };
 
 /**
- * The rows that have a value and come after the marker, which is looked up in the same statement: nothing comes after one
- * that is not there, is hidden, or has no value itself. A comparison of pairs is a range of an index.
+ * Rows with a value after the marker, which the same statement looks up. No rows if it is missing, hidden or without a value. Comparing
+ * pairs makes it an index range.
  */
 const afterMarker = (sql: Db, { table, from, visible }: PageListed, { sort_key, sort_dir, marker }: Page): Fragment => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
@@ -66,7 +66,7 @@ const findPlace = async (sql: Db, { table, from, visible }: PageListed, page: Pa
   return place;
 };
 
-/** The stretches of the order that follow those rows: after a marker with a value come the nulls, or the nulls come first. */
+/** The ranges that follow those rows: after a marker with a value, the nulls if ascending. */
 const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page, place: Place): Fragment[] => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   if (sort_dir === 'asc')
@@ -74,13 +74,10 @@ const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: 
   return place.empty ? [sql`${column} is null and ${id} < ${place.id}`, sql`${column} is not null`] : [];
 };
 
-/** Reads the rows of one stretch of the order, so many at most. @returns how many there were */
+/** Reads at most `limit` rows of a range. @returns their number */
 type ReadStretch = (stretch: Fragment, limit: number) => Promise<number>;
 
-/**
- * A page, stretch by stretch: one, but for the end of what has values in the sort column.
- * Throws MarkerNotFound where the marker is not there or not to be seen.
- */
+/** Reads a page, usually one range of the order; more at the end of the values of the sort column. Throws MarkerNotFound. */
 const walkPage = async (sql: Db, listed: PageListed, page: Page, read: ReadStretch): Promise<void> => {
   if (page.marker === undefined) return void (await read(sql`true`, page.limit));
   let count = await read(afterMarker(sql, listed, page), page.limit);
@@ -97,16 +94,16 @@ const rowsOf = (sql: Db, listed: PageListed, page: Page, stretch: Fragment, limi
   where ${listed.visible} and ${listed.wanted} and ${stretch}
   ${orderBy(sql, listed, page)} ${limitTo(sql, limit)}`;
 
-/** A list whose columns are an expression of one text. */
+/** A list with one text expression as its columns. */
 type LinesListed = PageListed & {
-  /** The text holds documents, of which the table counts the bytes in `document_bytes`. */
+  /** The text has documents; the table has their size in `document_bytes`. */
   readonly withDocuments: boolean;
 };
 
-/** Bytes of documents. Each table has an index of the rows that have more, which is empty in most installations. */
+/** Bytes of documents. Each table has an index of larger rows, which is usually empty. */
 const longDocuments = 32_768;
 
-/** The expression of a line, which is null if the documents of the rows before it fill the page: those are never written. */
+/** The expression of a line. It is null for rows after documents that fill the page, so that PostgreSQL does not write these. */
 const lineWithin = (
   sql: Db,
   { columns, withDocuments, beside: _beside, ...listed }: LinesListed,
@@ -122,15 +119,15 @@ const lineWithin = (
       where before <= ${room}) then ${columns} end`;
 };
 
-/** The answer of an aggregate of lines, as the bytes that came: the driver decodes none of it. */
+/** Raw bytes of an aggregate of lines, not decoded by postgres.js. */
 type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | null, cut: Buffer | null];
 
-/** Of a page, unless its first row alone has more. Largest honest use: 1,000 nodes in detail are 3 MB. */
+/** Bound of a page, unless its first row is longer. 1,000 detailed nodes are 3 MB. */
 const mostPageBytes = 16 * 2 ** 20;
 
 /**
- * The lines of a page as one text. Rows of a sorted query reach an aggregate in their order: PostgreSQL's documentation,
- * 9.21 Aggregate Functions. Throws MarkerNotFound.
+ * The lines of a page as one text. Rows of a sorted subquery reach an aggregate in order: PostgreSQL's documentation, 9.21 Aggregate
+ * Functions. Throws MarkerNotFound.
  */
 export const linesOf = async (sql: Db, listed: LinesListed, page: Page): Promise<LinesPage> => {
   const pieces: Buffer[] = [];

@@ -1,10 +1,9 @@
-/** Queries of policy loads: a row of the audit trail for each, and the texts that were in force. */
+/** Queries of policy loads: their audit rows, and the texts in force. */
 import type { PolicyLoad, PolicyTexts } from '../model/access/policy-loads';
 import { sha256Of } from '../model/digests';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
 
-/** A load as it is recorded: by which host, under which id. */
 export type RecordedLoad = PolicyLoad & { readonly host: string; readonly request_id: string };
 
 const loadDigest = ({ set, mode, files }: PolicyLoad): string =>
@@ -21,7 +20,7 @@ const dataOf = ({ set, mode, reason, files, host }: RecordedLoad) => ({
 });
 
 export const policyLoads = (sql: Db) => ({
-  /** Writes the row of a load, and its text where it came into force and is new. Once for each request id. */
+  /** Writes the audit row, and the text if it came into force and is new. Idempotent by request id. */
   async record(load: RecordedLoad): Promise<void> {
     const requester: Requester = {
       user_id: null,
@@ -46,12 +45,12 @@ export const policyLoads = (sql: Db) => ({
       where not exists (select from audit where request_id = ${load.request_id})`;
   },
 
-  /** Whether a process has ever loaded this rule set. */
+  /** A process has loaded this rule set before. */
   async known(rule_set: string): Promise<boolean> {
     return (await sql`select 1 from policy_texts where rule_set = ${rule_set} limit 1`).length > 0;
   },
 
-  /** Texts that were in force, the newest first. @param hash the beginning of a digest or of a rule set's hash */
+  /** Newest first. @param hash prefix of a digest or of a rule set's hash */
   async list({ hash, limit }: { readonly hash?: string; readonly limit: number }): Promise<PolicyTexts[]> {
     const begins = hash === undefined ? null : `${hash.replace(/[\\%_]/g, '\\$&')}%`;
     return sql<PolicyTexts[]>`

@@ -1,4 +1,4 @@
-/** Renders a predicate to SQL with the meaning that `matches` gives it: a null column equals nothing. */
+/** SQL of a predicate, with the meaning of `matches`: a null column equals nothing. */
 import type { PendingQuery, Row } from 'postgres';
 import type { Predicate } from '../model/predicates';
 import { type Db, textArray } from './database';
@@ -6,9 +6,8 @@ import { type Db, textArray } from './database';
 type Fragment = PendingQuery<Row[]>;
 
 /**
- * A condition for `where`. Negation is pushed down to the columns, where SQL's third truth value is settled, so that
- * positive conditions keep their indexes.
- * @param alias name or alias of the table whose columns are meant
+ * A condition for WHERE. Negation moves down to the columns, because it must handle null there, and positive conditions keep their indexes.
+ * @param alias name or alias of the table
  */
 export const conditionOf = (sql: Db, predicate: Predicate, alias: string, negated = false): Fragment => {
   switch (predicate.is) {
@@ -42,7 +41,7 @@ export const conditionOf = (sql: Db, predicate: Predicate, alias: string, negate
   }
 };
 
-/** An empty `and` holds, an empty `or` does not; rendered with its operator already turned by negation. */
+/** An empty `and` is true, an empty `or` is false. `operator` is negated already. */
 const join = (
   sql: Db,
   parts: readonly Predicate[],

@@ -1,4 +1,4 @@
-/** Queries of the windows in which projects let rollouts of others work on their nodes. */
+/** Queries of the windows in which projects admit rollouts of others on their nodes. */
 import type { ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Window } from '../model/rollouts/windows';
@@ -15,7 +15,7 @@ export type ProjectWindow = Window & {
 const windowColumns = ['uuid', 'project', 'name', 'days', 'from', 'minutes', 'zone', 'created_at'] as const;
 
 export const projectWindows = (sql: Db) => ({
-  /** A page of windows, oldest first. @param visible over the columns of windows */
+  /** Oldest first. @param visible over columns of windows */
   async list({ visible, limit, after }: { visible: Predicate; limit: number; after?: string }) {
     return sql<ProjectWindow[]>`
       select ${sql(windowColumns)} from project_windows where ${conditionOf(sql, visible, 'project_windows')}
@@ -26,20 +26,18 @@ export const projectWindows = (sql: Db) => ({
   ofProject: (project: ProjectId): Promise<ProjectWindow[]> => sql<ProjectWindow[]>`
     select ${sql(windowColumns)} from project_windows where project = ${project} order by id`,
 
-  /** By its UUID. */
   async find(uuid: string): Promise<ProjectWindow | undefined> {
     const [row] = await sql<ProjectWindow[]>`select ${sql(windowColumns)} from project_windows where uuid = ${uuid}`;
     return row;
   },
 
-  /** How many windows a project has. */
   async count(project: ProjectId): Promise<number> {
     const [row] = await sql<{ many: number }[]>`
       select count(*)::int as many from project_windows where project = ${project}`;
     return row!.many;
   },
 
-  /** Undefined where the project has one of this name. */
+  /** Undefined if the project has this name already. */
   async create(values: Window & { project: ProjectId; name: string }): Promise<ProjectWindow | undefined> {
     const { project, name, days, from, minutes, zone } = values;
     const [row] = await sql<ProjectWindow[]>`

@@ -1,10 +1,10 @@
-/** Queries of quotas: how much a project has of what is limited by project. */
+/** Queries of quotas: the use of a project. */
 
 import { type Quota, quotaFacts } from '../model/access/quotas';
 import { raise } from '../model/errors';
 import type { Db } from './database';
 
-/** What the store counts; event streams are counted where they are open. */
+/** PostgreSQL counts these. Each process counts its event streams. */
 export type StoredQuota = Exclude<Quota, 'streams'>;
 
 export const quotas = (sql: Db) => {
@@ -17,16 +17,15 @@ export const quotas = (sql: Db) => {
     rollout_plans: (project: string) =>
       sql`rollouts where project = ${project} and state in ('planned', 'awaiting_approval')`,
   } as const satisfies Record<Exclude<StoredQuota, 'runbook_revisions'>, unknown>;
-  /** Each counts 4 KiB at least, so that few enough rows are summed. */
+  /** A revision counts at least 4 KiB, which bounds the rows to sum. */
   const revisionsFull = (project: string, limit: number) => sql<{ full: boolean }[]>`
     select coalesce(sum(greatest(bytes, 4096)), 0) >= ${limit}::bigint * 1048576 as full
     from runbook_revisions where owner = ${project}`;
   return {
     /**
-     * Throws QuotaExceeded when the project has as many as it may have. Requests at the same moment may go past the
-     * limit by as many as there are of them: it keeps a tenant from using up what all share, and is no exact count.
-     * @param project null for callers of the system, which have no quota
-     * @param limit 0 for any number
+     * Throws QuotaExceeded at the limit. Concurrent requests may exceed it by their number: it protects shared resources and is not exact.
+     * @param project null for callers of the system, who have no quota
+     * @param limit 0 for no limit
      */
     async require(quota: StoredQuota, project: string | null, limit: number): Promise<void> {
       if (project === null || limit === 0) return;

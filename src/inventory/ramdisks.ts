@@ -1,4 +1,4 @@
-/** Queries of ramdisks: the boot images that are served, known by their digests. */
+/** Queries of ramdisks: boot images, identified by digests. */
 import type { RamdiskValues } from '../model/boot/ramdisks';
 import { type BootRecord, bootRecords } from './boot-records';
 import type { Db } from './database';
@@ -13,7 +13,7 @@ const given = [
 export const ramdisks = (sql: Db) => ({
   ...bootRecords<RamdiskValues>(sql, 'ramdisks', given),
 
-  /** A node whose run boots from this ramdisk, by its UUID; undefined where there is none. */
+  /** UUID of a node whose run boots this ramdisk. */
   async user(uuid: string): Promise<string | undefined> {
     const [row] = await sql<{ node_uuid: string }[]>`
       select b.node_uuid from boot_capabilities b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id

@@ -1,4 +1,4 @@
-/** Queries that resources share, walked from a resource's table: find, write, list. */
+/** Queries that resources share, driven by the resource's table: find, write, list. */
 
 import { asUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
@@ -8,16 +8,16 @@ import { givenBase, hasDocuments, type Line, type LinesPage, lineText } from './
 import { linesOf, type Page, type PageListed } from './pages';
 import { conditionOf } from './predicates';
 
-/** Values to write, by field; fields without a column are left out. */
+/** By field; fields without a column are left out. */
 export type ResourceValues = Readonly<Record<string, unknown>>;
 
-/** A resource's table in the store and on the wire. */
+/** A resource's table in PostgreSQL and in the API. */
 export type Stored = {
   readonly name: string;
   readonly table: ResourceTable;
 };
 
-/** Columns as the driver must send them: documents as JSON. What the wire does not know is written as it is. */
+/** Columns as postgres.js must send them: documents as JSON. Names unknown to the API pass unchanged. */
 export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceValues): Record<string, unknown> => {
   const columns: Record<string, unknown> = {};
   for (const name of Object.keys(values)) {
@@ -28,16 +28,15 @@ export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceVa
   return columns;
 };
 
-/** The condition that a row is the one of this UUID in any form, or of this name where rows have names. */
+/** Matches a UUID in any form, or a name if rows have names. */
 export const isNamed = (sql: Db, { name, table }: Stored, ident: string) => {
   const uuid = asUuid(ident);
   if (uuid) return sql`${sql(`${name}.uuid`)} = ${uuid}`;
   return fieldOf(table, 'name') ? sql`${sql(`${name}.name`)} = ${ident}` : sql`false`;
 };
 
-/** The writes that every such table has. */
 export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
-  /** Stores a new row. A duplicate breaks a unique constraint, an unknown reference a foreign key (database.ts). */
+  /** A duplicate violates a unique constraint, an unknown reference a foreign key (database.ts). */
   async insert(values: ResourceValues): Promise<Row> {
     const [row] = await sql<
       (Row & object)[]
@@ -45,7 +44,7 @@ export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
     return row!;
   },
 
-  /** Changes the given values, which may be none. */
+  /** `values` may be empty. */
   async update(uuid: string, values: ResourceValues): Promise<Row> {
     const columns = { ...writtenColumns(sql, table, values), updated_at: sql`now()` };
     const [row] = await sql<(Row & object)[]>`
@@ -58,17 +57,16 @@ export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
   },
 });
 
-/** Which rows a list holds. */
 export type Selection = {
-  /** Those that the caller may see: of the columns of nodes where rows belong to one, else of the row's own. */
+  /** Over columns of nodes if rows belong to one, else over the row's own. */
   readonly visible: Predicate;
-  /** Of the columns of nodes: whose the caller wants. */
+  /** Over columns of nodes: the caller's filter. */
   readonly home?: Predicate;
-  /** Of the columns of the resource. */
+  /** Over columns of the resource. */
   readonly filter: Predicate;
 };
 
-/** A list of a table that needs no other. */
+/** A list of one table. */
 const ownRows = (
   sql: Db,
   table: string,
@@ -82,11 +80,11 @@ const ownRows = (
   wanted: conditionOf(sql, filter, table),
 });
 
-/** Queries of a table whose rows belong to no node. */
+/** For tables whose rows belong to no node. */
 export const resource = <Row>(sql: Db, stored: Stored) => ({
   ...writes<Row>(sql, stored),
 
-  /** By UUID in any form, or by name. `lock` keeps the row for the transaction it is asked in. */
+  /** By UUID in any form, or by name. `lock` locks the row for the transaction. */
   async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<Row | undefined> {
     const [row] = await sql<(Row & object)[]>`
       select * from ${sql(stored.name)} where ${isNamed(sql, stored, ident)} ${lock ? sql`for update` : sql``}`;

@@ -1,4 +1,4 @@
-/** Queries of the revisions of runbooks: written by a trigger of the table, read and withdrawn here. */
+/** Queries of runbook revisions. A trigger writes them. */
 import type { RunbookUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { RunbookParameter } from '../model/resources/runbook-parameters';
@@ -7,11 +7,11 @@ import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
 import { conditionOf } from './predicates';
 
-/** One state that a runbook was in, without its steps. */
+/** Without its steps. */
 export type RunbookRevision = {
   readonly runbook_uuid: RunbookUuid;
   readonly revision: number;
-  /** SHA-256 of its content, in hexadecimal digits. */
+  /** Hexadecimal SHA-256 of its content. */
   readonly digest: string;
   readonly name: string;
   readonly owner: string | null;
@@ -19,7 +19,7 @@ export type RunbookRevision = {
   readonly traits: readonly string[];
   readonly disable_ramdisk: boolean;
   readonly parameters: readonly RunbookParameter[];
-  /** Who made it; null where that was not recorded. */
+  /** Null if not recorded. */
   readonly author: Requester | null;
   readonly created_at: Date;
   readonly withdrawn_at: Date | null;
@@ -28,12 +28,12 @@ export type RunbookRevision = {
 };
 
 export const runbookRevisions = (sql: Db) => ({
-  /** Whose revision the changes of runbooks in this transaction make. */
+  /** Sets the author of the revisions that this transaction makes. */
   async author(requester: Requester): Promise<void> {
     await sql`select set_config('temper.author', ${JSON.stringify(requester)}, true)`;
   },
 
-  /** Newest first; `before` is the revision that the page follows. @param visible over the columns of revisions */
+  /** Newest first, below `before`. @param visible over columns of revisions */
   list: (
     runbook: RunbookUuid,
     { visible, limit, before }: { readonly visible: Predicate; readonly limit: number; readonly before?: number },
@@ -48,7 +48,7 @@ export const runbookRevisions = (sql: Db) => ({
     return row;
   },
 
-  /** The steps of one, in the order in which they stand in the runbook. */
+  /** In the order of the runbook. */
   async steps(runbook: RunbookUuid, revision: number): Promise<RunbookStep[]> {
     const rows = await sql<(RunbookStep & { settings: RunbookStep['temper'] | null })[]>`
       select interface, step, args, "order", settings from runbook_steps
@@ -57,12 +57,12 @@ export const runbookRevisions = (sql: Db) => ({
   },
 
   /**
-   * Nothing is run by it any more. Takes the runbook first, so that no run is accepted by it meanwhile.
-   * @returns false where it was withdrawn before
+   * Forbids runs by this revision. Locks the runbook first, so that no run is accepted by it meanwhile.
+   * @returns false if it was withdrawn before
    */
   async withdraw(runbook: RunbookUuid, revision: number, by: Requester, reason: string): Promise<boolean> {
     await sql`select 1 from runbooks where uuid = ${runbook} for update`;
-    // Control workers may not lock runbooks, of which a rollout's revision may be gone besides.
+    // For control workers, who may not lock runbooks, and for rollouts whose runbook may be gone.
     await sql`select pg_advisory_xact_lock(hashtext('runbook'), hashtext(${runbook}))`;
     const rows = await sql`
       update runbook_revisions set withdrawn_at = now(), withdrawn_by = ${jsonOf(sql, by)}, withdrawn_reason = ${reason}

@@ -1,13 +1,13 @@
-/** Queries of the traits of runbooks: whose each is. */
+/** Owners of the traits of runbooks. */
 import type { RunbookUuid } from '../model/ids';
 import { type Db, textArray } from './database';
 
 export const runbookTraits = (sql: Db) => ({
   /**
-   * Takes traits for the owner of a runbook, as far as they are free: such as no other runbook bears (as a trait or as its
-   * name) and no node has. Belongs into the transaction that writes the runbook; two that want one trait wait for each other.
+   * Claims free traits for a runbook's owner: no other runbook has them (as trait or name), nor a node. Call it in the transaction that
+   * writes the runbook; two that claim one trait wait for each other.
    * @param owner null: the system
-   * @returns those that belong to others
+   * @returns traits of other owners
    */
   async claim(runbook: RunbookUuid, owner: string | null, traits: readonly string[]): Promise<string[]> {
     if (traits.length === 0) return [];
@@ -37,7 +37,7 @@ export const runbookTraits = (sql: Db) => ({
     return rows.map(({ trait }) => trait);
   },
 
-  /** Makes traits the system's, whose ever they were. */
+  /** Gives traits to the system, regardless of their owner. */
   async takeOver(traits: readonly string[]): Promise<void> {
     await sql`update runbook_traits set owner = null where trait = any (${textArray(sql, traits)})`;
   },

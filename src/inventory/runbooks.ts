@@ -5,10 +5,10 @@ import { type Runbook, runbookTable } from '../model/resources/runbooks';
 import { type Db, jsonOf, textArray } from './database';
 import { resource } from './resources';
 
-/** A runbook as a run is accepted by it. */
+/** A runbook at the acceptance of a run. */
 export type HeldRunbook = {
   readonly revision: number;
-  /** Why nothing may be run by that revision any more; null where it may. */
+  /** Reason of a withdrawal; null if runs are allowed. */
   readonly withdrawn: string | null;
 };
 
@@ -16,23 +16,23 @@ export const runbooks = (sql: Db) => ({
   ...resource<Runbook>(sql, { name: 'runbooks', table: runbookTable }),
 
   /**
-   * Keeps a runbook from being changed, deleted or withdrawn for the rest of the transaction; undefined when it was changed
-   * or deleted since it was read. An `updated_at` of undefined asks only whether it is there.
+   * Keeps a runbook from changes, deletion and withdrawal for the rest of the transaction. Undefined if it was changed or deleted since it
+   * was read. An undefined `updated_at` checks only its existence.
    */
   async hold(uuid: string, updated_at: Date | null | undefined): Promise<HeldRunbook | undefined> {
-    // Dates travel in milliseconds, the column has microseconds.
+    // Dates have milliseconds, the column has microseconds.
     const [held] = await sql<{ revision: number }[]>`
         select revision from runbooks where uuid = ${uuid}
           and (${updated_at === undefined} or date_trunc('milliseconds', updated_at) is not distinct from ${updated_at ?? null}::timestamptz)
         for share`;
     if (!held) return undefined;
-    // Read once the runbook is held: a withdrawal that came first is seen.
+    // Read after the lock, to see an earlier withdrawal.
     const [found] = await sql<{ withdrawn: string | null }[]>`
         select withdrawn_reason as withdrawn from runbook_revisions where runbook_uuid = ${uuid} and revision = ${held.revision}`;
     return { revision: held.revision, withdrawn: found?.withdrawn ?? null };
   },
 
-  /** Whether it is as it was read. Locks nothing, because control workers may not lock runbooks. */
+  /** Unchanged since it was read. Locks nothing, because control workers may not lock runbooks. */
   async unchanged(uuid: RunbookUuid, updated_at: Date | null): Promise<boolean> {
     const rows = await sql`
       select 1 from runbooks
@@ -40,22 +40,20 @@ export const runbooks = (sql: Db) => ({
     return rows.length === 1;
   },
 
-  /** The same as `hold` of one revision: whether the runbook has been changed or deleted since does not matter. */
+  /** Like `hold`, for one revision, whether or not the runbook has changed or is gone. */
   async holdRevision(uuid: string, revision: number): Promise<HeldRunbook | undefined> {
-    await sql`select pg_advisory_xact_lock_shared(hashtext('runbook'), hashtext(${uuid}))`; // against a withdrawal meanwhile
+    await sql`select pg_advisory_xact_lock_shared(hashtext('runbook'), hashtext(${uuid}))`; // against a concurrent withdrawal
     const [found] = await sql<HeldRunbook[]>`
         select revision, withdrawn_reason as withdrawn from runbook_revisions where runbook_uuid = ${uuid} and revision = ${revision}`;
     return found;
   },
 
-  /** Replaces the parameters. */
   async setParameters(uuid: RunbookUuid, parameters: readonly RunbookParameter[]): Promise<Runbook> {
     const [row] = await sql<Runbook[]>`
       update runbooks set parameters = ${jsonOf(sql, parameters)}, updated_at = now() where uuid = ${uuid} returning *`;
     return row!;
   },
 
-  /** Replaces the trait set. */
   async setTraits(uuid: RunbookUuid, traits: readonly string[]): Promise<void> {
     await sql`update runbooks set traits = ${textArray(sql, traits)}, updated_at = now() where uuid = ${uuid}`;
   },

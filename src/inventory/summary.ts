@@ -1,4 +1,4 @@
-/** Counts of nodes and of runs that go on, as far as a caller may see them: one statement, few rows. */
+/** Counts of visible nodes and open runs, in one statement. */
 
 import { failedStates } from '../model/lifecycle/states';
 import { implied, type Predicate } from '../model/predicates';
@@ -6,20 +6,20 @@ import type { Db } from './database';
 import { conditionOf } from './predicates';
 import { runNodeColumns } from './runs/list';
 
-/** Nodes by the values of each of these columns; those without a power state count as `unknown`. */
+/** A null power state counts as `unknown`. */
 const countedColumns = ['provision_state', 'power_state', 'fault', 'maintenance'] as const;
 type NodeCounts = Readonly<Record<(typeof countedColumns)[number], Readonly<Record<string, number>>>>;
-/** `retrying` are those that run, and whose step has failed and is tried again. */
+/** `retrying`: running, and the step has failed and is tried again. */
 export type RunCount = { readonly state: string; readonly retrying: boolean; readonly count: number };
 
 type Row = { readonly by: string; readonly value: string; readonly retrying: boolean; readonly count: number };
 
 export type SummarySelection = {
-  /** Over the columns of nodes. */
+  /** Over columns of nodes. */
   readonly nodes: Predicate;
-  /** Over `now_owner` and `now_lessee` of the node, and `tenant`, as the list of runs has them. */
+  /** Over `now_owner`, `now_lessee` and `tenant`, as in the list of runs. */
   readonly runs: Predicate;
-  /** Only nodes in failed states, with a fault or in maintenance, of which there are few: no states that are well, no power, no runs. */
+  /** Only nodes in failed states, with a fault or in maintenance, which are few. No other states, power or runs. */
   readonly trouble: boolean;
 };
 
@@ -32,8 +32,8 @@ const countsOf = (rows: readonly Row[]): NodeCounts => {
 };
 
 /**
- * Counts column by column: rows of nodes are wide, and where all of them are visible each count is read from the index of its
- * column alone. The few that a tenant sees are found once.
+ * One count per column: rows of nodes are wide, and if all are visible, each count reads only its column's index. The few nodes of a tenant
+ * are read once.
  */
 const nodesCounted = (sql: Db, { nodes, trouble }: SummarySelection) => {
   const found = nodes.is === 'true' ? sql`not materialized` : sql`materialized`;

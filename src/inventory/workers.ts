@@ -1,4 +1,4 @@
-/** Workers and what they can do, as they said last. */
+/** Workers and their capabilities, as last reported. */
 import { type Db, textArray } from './database';
 
 export type WorkerRow = {
@@ -8,25 +8,25 @@ export type WorkerRow = {
   readonly role: 'control' | 'bmc';
   readonly created_at: Date;
   readonly updated_at: Date;
-  /** Whether it has reported within the last minute. */
+  /** Reported within the last minute. */
   readonly alive: boolean;
 };
 
-/** How long a worker may be silent and still count as alive; openstack/ironic:ironic/conf/conductor.py heartbeat_timeout. */
+/** Longest silence of a live worker; openstack/ironic:ironic/conf/conductor.py heartbeat_timeout. */
 const silentAfter = '60 seconds';
 
-/** Whether a row of workers, by its alias, is a BMC worker that lives. */
+/** Condition that a row of workers, by its alias, is a live BMC worker. */
 export const isAlive = (sql: Db, alias: string) =>
   sql`${sql(`${alias}.role`)} = 'bmc' and ${sql(`${alias}.updated_at`)} > now() - ${silentAfter}::interval`;
 
 export const workers = (sql: Db) => ({
-  /** Says that a worker lives. Called every few seconds. */
+  /** Call it every few seconds. */
   async beat(worker: {
     hostname: string;
     conductor_group: string;
     drivers: readonly string[];
     role: 'control' | 'bmc';
-    /** Where readers of serial lines reach it. */
+    /** Its address for readers of serial consoles. */
     console_url?: string | undefined;
   }): Promise<void> {
     await sql`
@@ -38,18 +38,18 @@ export const workers = (sql: Db) => ({
         console_url = excluded.console_url, updated_at = now()`;
   },
 
-  /** Says that a worker went away in good order. */
+  /** Marks a worker as stopped. */
   async leave(hostname: string): Promise<void> {
     await sql`update workers set updated_at = now() - interval '1 hour' where hostname = ${hostname}`;
   },
 
-  /** All BMC workers, the silent ones too, by host name. */
+  /** BMC workers, including silent ones, by host name. */
   async list(): Promise<WorkerRow[]> {
     return sql<WorkerRow[]>`
       select *, updated_at > now() - ${silentAfter}::interval as alive from workers where role = 'bmc' order by hostname`;
   },
 
-  /** Host name of a live worker that can serve this driver in this group, or undefined. */
+  /** Host name of a live worker with this driver in this group. */
   async find(conductor_group: string, driver: string): Promise<string | undefined> {
     const [row] = await sql<{ hostname: string }[]>`
       select hostname from workers
@@ -58,7 +58,7 @@ export const workers = (sql: Db) => ({
     return row?.hostname;
   },
 
-  /** Address of a live worker of this group that reads serial lines, or undefined. */
+  /** Console address of such a worker. */
   async findConsole(conductor_group: string, driver: string): Promise<string | undefined> {
     const [row] = await sql<{ console_url: string }[]>`
       select console_url from workers

@@ -1,14 +1,14 @@
-/** Queries for sealing again: which secrets are sealed to which keys, and to which their holders' conductor groups should be. */
+/** Queries for resealing: the keys of secrets, and the conductor groups of their holders. */
 
 import type { NodeIdent } from '../audit';
 import { type Db, jsonOf } from '../database';
 import type { BoxedSecret, StoredSecret } from './sealing';
 
-/** A sealed secret with what decides how it should be sealed. */
+/** With the facts that decide about its keys. */
 export type SecretToSeal = StoredSecret & {
-  /** Conductor groups that need it: null for all, none where its holder is gone. */
+  /** Conductor groups that need it: null for all, empty if its holder is gone. */
   readonly groups: readonly string[] | null;
-  /** The node that holds it, where one does; `in_driver_info` where its driver_info refers to it. */
+  /** The node that holds it. `in_driver_info`: its driver_info refers to it. */
   readonly node: {
     readonly uuid: string;
     readonly name: string | null;
@@ -18,7 +18,7 @@ export type SecretToSeal = StoredSecret & {
   } | null;
 };
 
-/** How many secrets are sealed to which keys; `shared` where one key seals and opens. */
+/** Secrets per set of keys. `shared`: one key seals and opens. */
 export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
 
 const selected = (sql: Db) => sql`
@@ -36,15 +36,15 @@ const selected = (sql: Db) => sql`
   from secrets s left join nodes n on s.holder in ('node', 'agent') and n.uuid = s.holder_id`;
 
 export const resealing = (sql: Db) => ({
-  /** A page of all secrets, by id. */
+  /** Ordered by id. */
   async page(after: string | null, limit: number): Promise<SecretToSeal[]> {
     return sql<SecretToSeal[]>`
       ${selected(sql)} where s.id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000') order by s.id limit ${limit}`;
   },
 
   /**
-   * Secrets of nodes, and tokens of their ramdisks, that are sealed to another key than the one of their conductor group, and
-   * to one of these keys. @param keyOf key id by conductor group; `general` for all others
+   * Secrets of nodes and tokens of their ramdisks that are sealed to one of these keys, but not to the one of their conductor group.
+   * @param keyOf key id by conductor group; `general` for all others
    */
   async strayed(
     keyIds: readonly string[],
@@ -57,7 +57,7 @@ export const resealing = (sql: Db) => ({
         and s.key_id <> coalesce(${sql.json(keyOf)}::jsonb ->> n.conductor_group, ${general}) order by s.id limit ${limit}`;
   },
 
-  /** The secrets in a node's driver_info; undefined where there is no such node. */
+  /** Undefined if there is no such node. */
   async ofNode(ident: NodeIdent): Promise<SecretToSeal[] | undefined> {
     const [node] =
       'uuid' in ident
@@ -68,7 +68,7 @@ export const resealing = (sql: Db) => ({
     return rows.filter((row) => row.node?.in_driver_info);
   },
 
-  /** Puts a secret that was sealed again in its place; false where it is another one by now, or gone. */
+  /** Replaces a secret by its resealed form. False if it has changed or is gone. */
   async replace(before: StoredSecret, after: BoxedSecret): Promise<boolean> {
     const { path, key_id, bound, boxes, nonce, ciphertext } = after;
     const replaced = await sql`
@@ -78,7 +78,6 @@ export const resealing = (sql: Db) => ({
     return replaced.length === 1;
   },
 
-  /** Which keys are in use. */
   async keys(): Promise<KeyUse[]> {
     return sql<KeyUse[]>`
       select key_id, boxes is null as shared, count(*)::int as count from secrets group by 1, 2 order by 2, 1`;

@@ -1,6 +1,6 @@
 /**
- * Sealing to public keys: X25519 agrees on a key, HKDF-SHA256 derives it, AES-256-GCM encrypts. Who seals cannot open again.
- * A value is encrypted once, under a key of its own, and that key is wrapped for every recipient.
+ * Sealing to public keys: X25519 agrees on a key, HKDF-SHA256 derives it, AES-256-GCM encrypts. The sealer cannot open the box. A value is
+ * encrypted once under a fresh key, which is wrapped for every recipient.
  */
 import {
   createCipheriv,
@@ -14,11 +14,11 @@ import {
   randomBytes,
 } from 'node:crypto';
 
-/** A key by its id. `raw` are the 32 bytes of the public half. */
+/** `raw` has the 32 bytes of the public half. */
 export type PublicKey = { readonly id: string; readonly key: KeyObject; readonly raw: Buffer };
 export type PrivateKey = PublicKey & { readonly secret: KeyObject };
 
-/** The wrapped key for one recipient; binary parts in base64. */
+/** The wrapped key for one recipient, in base64. */
 export type Wrapped = {
   readonly key: string;
   readonly ephemeral: string;
@@ -27,28 +27,28 @@ export type Wrapped = {
 };
 export type Box = { readonly boxes: readonly Wrapped[]; readonly nonce: Buffer; readonly ciphertext: Buffer };
 
-// RFC 8410: what stands before the 32 bytes in PKCS#8.
+// RFC 8410: the PKCS#8 prefix of the 32 bytes.
 const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 const keyBytes = 32;
 const tagBytes = 16;
 
 const rawOf = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'spki' }).subarray(-keyBytes);
 
-/** Reads the 32 bytes of a public key. As a JWK: OpenSSL's reader of DER takes ten times as long, at each box that is opened. */
+/** Reads a public key of 32 bytes as a JWK: OpenSSL's DER reader is ten times slower, and each opened box needs it. */
 export const publicKey = (id: string, raw: Buffer): PublicKey => ({
   id,
   raw,
   key: createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: raw.toString('base64url') }, format: 'jwk' }),
 });
 
-/** Reads the 32 bytes of a private key; the public half comes with it. */
+/** Reads a private key of 32 bytes, and derives the public half. */
 export const privateKey = (id: string, raw: Buffer): PrivateKey => {
   const secret = createPrivateKey({ key: Buffer.concat([pkcs8, raw]), format: 'der', type: 'pkcs8' });
   const key = createPublicKey(secret);
   return { id, secret, key, raw: rawOf(key) };
 };
 
-/** Makes a pair. @returns the 32 bytes of each half */
+/** @returns the 32 bytes of each half */
 export const newPair = (): { readonly publicRaw: Buffer; readonly privateRaw: Buffer } => {
   const pair = generateKeyPairSync('x25519');
   return {
@@ -70,7 +70,7 @@ const decrypt = (key: Buffer, nonce: Buffer, aad: Buffer, sealed: Buffer): Buffe
   return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
 };
 
-// A wrapping key encrypts once: its salt is fresh, so a fixed nonce is never used twice with it.
+// A wrapping key encrypts once, because its salt is fresh. So a fixed nonce is never reused with it.
 const wrapNonce = Buffer.alloc(12);
 
 const wrappingKey = (shared: Buffer, salt: Buffer, ephemeral: Buffer, recipient: PublicKey): Buffer =>
@@ -85,10 +85,10 @@ const wrappingKey = (shared: Buffer, salt: Buffer, ephemeral: Buffer, recipient:
   );
 
 type Agreed = { readonly ephemeral: Buffer; readonly shared: Buffer };
-// Enrolment comes by the thousand: what was agreed with a recipient serves for this long, each time with a fresh salt.
+// Reuses a key agreement for mass enrolment, each time with a fresh salt.
 const agreedForMs = 1_000;
 
-/** Agrees on keys with recipients. What was agreed is forgotten after a second, so that little can be opened from memory. */
+/** Forgets key agreements after a second, so that a memory dump opens little. */
 export const createBoxes = (): { seal(recipients: readonly PublicKey[], plain: Buffer, aad: Buffer): Box } => {
   const agreed = new Map<string, Agreed>();
   const agree = (recipient: PublicKey): Agreed => {
@@ -124,7 +124,7 @@ export const createBoxes = (): { seal(recipients: readonly PublicKey[], plain: B
   };
 };
 
-/** Opens a box with the first of these keys that it was sealed to; undefined where it is none of them. Throws where it was altered. */
+/** Opens a box with the first matching key; undefined without one. Throws if the box was altered. */
 export const openBox = (keys: ReadonlyMap<string, PrivateKey>, box: Box, aad: Buffer): Buffer | undefined => {
   const mine = box.boxes.find(({ key }) => keys.has(key));
   if (!mine) return undefined;

@@ -1,4 +1,4 @@
-/** Seals secrets on their way into the store, each bound to its holder, its place and its BMC; opens them for a BMC worker. */
+/** Sealing of secrets, each bound to its holder, path and BMC, and opening by BMC workers. */
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
 import { type BmcSide, bmcSideOf } from '../../model/access/bmc-sides';
 import { replaceSecrets, type SecretRef } from '../../model/access/secrets';
@@ -23,17 +23,17 @@ export type SecretHolder =
   | 'deploy_template'
   | 'inspection_rule';
 
-/** What a secret is bound to. Its path begins with the field of its holder, such as /driver_info/redfish_password. */
+/** `path` begins with the holder's field, such as /driver_info/redfish_password. */
 export type Binding = {
   readonly id: string;
   readonly holder: SecretHolder;
   readonly holder_id: string;
   readonly path: string;
-  /** The BMC that it was given for, as JSON of a BmcSide; null where it is for none. */
+  /** JSON of the BmcSide that it was given for; null if none. */
   readonly bound: string | null;
 };
 
-/** A sealed secret as it is stored. `key_id` names every key that it is sealed to, sorted, with commas between. */
+/** `key_id` has all its key ids, sorted, separated by commas. */
 export type BoxedSecret = Binding & {
   readonly key_id: string;
   readonly nonce: Buffer;
@@ -41,35 +41,35 @@ export type BoxedSecret = Binding & {
   readonly boxes: readonly Wrapped[];
 };
 
-/** A row of the store; `boxes` is null where it was sealed with a shared key, before there were pairs. */
+/** `boxes` is null for secrets sealed with a shared key, before there were key pairs. */
 export type StoredSecret = Omit<BoxedSecret, 'boxes'> & { readonly boxes: readonly Wrapped[] | null };
 
-/** Whose secrets a document holds, and who may open them: workers of these conductor groups, or of all. */
+/** The holder of a document's secrets, and the conductor groups that may open them. */
 export type Holding = {
   readonly holder: SecretHolder;
   readonly holder_id: string;
-  /** The holder's field that is sealed. */
+  /** The sealed field of the holder. */
   readonly field: string;
   readonly groups: readonly string[] | 'all';
   readonly side?: BmcSide;
 };
 
-/** Public keys as the settings have them; `group` is null for the key of all groups that have none of their own. */
+/** `group` null: the key of all groups without their own. */
 export type SealKeys = readonly { readonly id: string; readonly group: string | null; readonly raw: Buffer }[];
 
 export type Sealer = {
-  /** The document with references in place of its secrets, and the sealed secrets to be stored with it. */
+  /** The document with references, and the sealed secrets to insert with it. */
   seal<T>(document: T, holding: Holding): { document: T; secrets: BoxedSecret[] };
-  /** Seals a value that has its id and its place already. */
+  /** Keeps id and path. */
   sealAgain(value: unknown, binding: Binding, groups: readonly string[] | 'all'): BoxedSecret;
-  /** What `key_id` of secrets for these groups is now. */
+  /** The present `key_id` for these groups. */
   keyIdFor(groups: readonly string[] | 'all'): string;
 };
 
 export type Opener = {
-  /** The value of a row. Throws SecretKeyMissing where none of our keys opens it, and plainly where the row was altered. */
+  /** Throws SecretKeyMissing without a matching key, and an Error if the row was altered. */
   open(row: StoredSecret): unknown;
-  /** Ids of the keys that it opens with, those of shared keys apart. */
+  /** `oldKeyIds` are those of shared keys. */
   readonly keyIds: readonly string[];
   readonly oldKeyIds: readonly string[];
 };
@@ -83,7 +83,7 @@ const keyIdOf = (keys: readonly { readonly id: string }[]): string =>
     .sort()
     .join(',');
 
-/** @param keys one for all groups, and one for each group that has its own. Throws where the first is missing */
+/** @param keys one for all groups, and others for single groups. Throws without the first */
 export const createSealer = (keys: SealKeys): Sealer => {
   const ofGroup = new Map(keys.map(({ id, group, raw }) => [group, publicKey(id, raw)]));
   const general = ofGroup.get(null);
@@ -116,8 +116,8 @@ export const createSealer = (keys: SealKeys): Sealer => {
 };
 
 /**
- * @param keys private halves by id, of 32 bytes each
- * @param shared keys of before there were pairs, for what is still sealed with them
+ * @param keys private halves by id, 32 bytes each
+ * @param shared old keys without pairs, for secrets still sealed with them
  */
 export const createOpener = (
   keys: ReadonlyMap<string, Buffer>,
@@ -138,22 +138,22 @@ export const createOpener = (
   };
 };
 
-/** The public halves of private keys, as keys of all groups: what a worker seals with that is given no others. */
+/** Public halves as keys of all groups, for a worker without other seal keys. */
 export const ownSealKeys = (keys: ReadonlyMap<string, Buffer>): SealKeys =>
   [...keys].slice(0, 1).map(([id, raw]) => ({ id, group: null, raw: privateKey(id, raw).raw }));
 
-/** Whether a secret that was bound to a BMC belongs to this node's, spelled as it was stored; see `movedField`. */
+/** The `bound` of secrets for this node's BMC; see `movedField`. */
 export const boundOf = (node: { driver: string; driver_info: Readonly<Record<string, unknown>> }): string =>
   JSON.stringify(bmcSideOf(node));
 
 export type Digests = {
-  /** Digests by which a text is recognised and not guessed, under each key: the first one is to be kept. */
+  /** Keyed digests that recognise a text and cannot be guessed. Store the first one. */
   digests(text: string): readonly [Buffer, ...Buffer[]];
 };
 
-/** @param keys key id to 32 bytes; the first makes digests that are kept, all recognise */
+/** @param keys key id to 32 bytes. The first makes stored digests; all recognise */
 export const createDigests = (keys: ReadonlyMap<string, Buffer>): Digests => {
-  // Keys of their own, so that no key serves two ends.
+  // Derived keys, so that no key serves two purposes.
   const derived = [...keys.values()].map((key) => Buffer.from(hkdfSync('sha256', key, '', 'temper digest', 32)));
   if (derived.length === 0) throw new Error('there is no key for digests');
   return {

@@ -1,26 +1,22 @@
-/** Queries of the secrets table. The API's role may only add to it; reading and sealing again is for the BMC workers' role. */
+/** Queries of secrets. The API's role may only insert; BMC workers read and reseal. */
 import type { NodeUuid } from '../../model/ids';
 import { type Db, jsonOf, uuidArray } from '../database';
 import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
 
 const secretColumns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
 
-/** The statement that stores sealed secrets; at least one. Also part of a larger statement. */
+/** INSERT of at least one secret; also part of a larger statement. */
 export const secretsInsert = (sql: Db, sealed: readonly BoxedSecret[]) => {
   const rows = sealed.map((secret) => ({ ...secret, boxes: jsonOf(sql, secret.boxes) }));
   return sql`insert into secrets ${sql(rows as never, ...(secretColumns as never))}`;
 };
 
 export const secrets = (sql: Db) => ({
-  /** Stores sealed secrets. */
   async insert(sealed: readonly BoxedSecret[]): Promise<void> {
     if (sealed.length > 0) await secretsInsert(sql, sealed);
   },
 
-  /**
-   * Deletes what a holder no longer refers to. `keep` are the ids still in its documents. What the frozen steps of an
-   * unfinished run refer to stays until the sweep after its end.
-   */
+  /** Deletes secrets whose id is not in `keep`. Those in the frozen steps of an open run stay until the sweep after its end. */
   async prune(holder: SecretHolder, holder_id: string, keep: readonly string[]): Promise<void> {
     await sql`
       delete from secrets
@@ -28,7 +24,7 @@ export const secrets = (sql: Db) => ({
         and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)`;
   },
 
-  /** Deletes what a node's row no longer refers to: what belonged to its instance goes with it. */
+  /** Deletes secrets that a node's row no longer refers to, such as those of its instance. */
   async dropUnused(node: NodeUuid): Promise<void> {
     await sql`
       delete from secrets s using nodes n
@@ -36,9 +32,8 @@ export const secrets = (sql: Db) => ({
   },
 
   /**
-   * Deletes what is not needed any more: secrets of runs that ended (of failed and aborted ones a week later, for they may be
-   * looked into and taken up), of runbooks and deploy templates that neither they nor an unfinished run refer to, of what went with its
-   * node, and tokens of ramdisks that are gone. @returns how many
+   * Deletes unneeded secrets. Those of failed and aborted runs stay a week, because such runs may be inspected or resumed. Secrets that an
+   * open run refers to stay. @returns how many
    */
   async sweep(): Promise<number> {
     const gone = await sql`
@@ -66,13 +61,13 @@ export const secrets = (sql: Db) => ({
     return gone.length;
   },
 
-  /** How many of these are still there. */
+  /** Number of these that exist. */
   async count(ids: readonly string[]): Promise<number> {
     if (ids.length === 0) return 0;
     return (await sql`select id from secrets where id in ${sql([...ids])}`).length;
   },
 
-  /** Sealed rows by id; only the BMC workers' role may ask. */
+  /** Read only by the BMC workers' role. */
   async read(ids: readonly string[]): Promise<StoredSecret[]> {
     if (ids.length === 0) return [];
     return sql<StoredSecret[]>`select ${sql([...secretColumns])} from secrets where id in ${sql(ids)}`;

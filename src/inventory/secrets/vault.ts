@@ -1,4 +1,4 @@
-/** Seals with a key that also opens: the secrets of webhooks, and what was stored before there were pairs of keys. AES-256-GCM. */
+/** Sealing with a key that also opens (AES-256-GCM): webhook secrets, and secrets from before key pairs. */
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
 import { replaceSecrets, type SecretRef } from '../../model/access/secrets';
 
@@ -11,15 +11,13 @@ export type SealedSecret = {
 };
 
 export type Vault = {
-  /** The document with references in place of its secrets, and the sealed secrets to be stored with it. */
+  /** The document with references, and the sealed secrets to insert with it. */
   seal<T>(document: T): { document: T; secrets: SealedSecret[] };
-  /** The value of one row. Throws when its key is not configured or the row was altered. */
+  /** Throws if the key is not configured or the row was altered. */
   open(row: { id: string; key_id: string; nonce: Buffer; ciphertext: Buffer }): unknown;
 };
 
-/**
- * @param keys key id to 32 bytes; the first seals, all open, so that a key is rotated by putting a new one in front
- */
+/** @param keys key id to 32 bytes. The first seals, all open: to rotate, put a new one in front */
 export const createVault = (keys: ReadonlyMap<string, Buffer>): Vault => {
   const [current] = keys;
   if (!current) throw new Error('there is no key to seal with: at least one is needed, as <id>:<base64 of 32 bytes>');
