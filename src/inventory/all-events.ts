@@ -7,7 +7,7 @@ import type { FeedPlace } from './feed';
 import { roundLimit } from './first-rows';
 import { conditionOf } from './predicates';
 
-/** The events that a caller sees of a rollout that is only partly visible. */
+/** A caller's view of a rollout that is only partly visible. */
 export type RolloutPart = {
   /** Kinds of visible events without a node. */
   readonly kinds: readonly string[];
@@ -19,14 +19,11 @@ export const allEvents = (sql: Db) => ({
   /** Newest first. */
   page: (selection: EventSelection): Promise<SeenEvent[]> => eventPage(sql, selection),
 
-  /** The first visible events between two places, in feed order. */
+  /** In feed order. */
   missed: (selection: EventSelection & Required<Pick<EventSelection, 'between'>>): Promise<SeenEvent[]> =>
     eventPage(sql, selection),
 
-  /**
-   * The next events in feed order, for all callers. Events that cannot be placed yet come later.
-   * @param rollout only events of this one
-   */
+  /** The next events in feed order, for all callers. Events that cannot be placed yet come later. */
   async after(place: FeedPlace, limit: number, rollout?: RolloutUuid): Promise<SeenEvent[]> {
     const rows = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
@@ -36,10 +33,7 @@ export const allEvents = (sql: Db) => ({
     return rows.slice(0, limit);
   },
 
-  /**
-   * True if a rollout has events after a place, including those that cannot be placed yet.
-   * @param part counts only events of these kinds or visible nodes
-   */
+  /** Counts events after a place that cannot be placed yet, too. @param part only these kinds or visible nodes */
   async follow(rollout: RolloutUuid, { tx, seq }: FeedPlace, part?: RolloutPart): Promise<boolean> {
     const later = sql`e.rollout_id = ${rollout} and (coalesce(e.tx, '0'::xid8), e.seq) > (${tx}::xid8, ${seq})`;
     const rows = part
@@ -57,7 +51,6 @@ export const allEvents = (sql: Db) => ({
     return { tx: row!.tx, seq: -1 };
   },
 
-  /** An event of the stream of all, with its place. */
   async find(seq: number): Promise<SeenEvent | undefined> {
     const [row] = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
@@ -65,7 +58,6 @@ export const allEvents = (sql: Db) => ({
     return row;
   },
 
-  /** An event of this rollout, with its place. */
   async ofRollout(rollout: RolloutUuid, seq: number): Promise<SeenEvent | undefined> {
     const [row] = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.seq = ${seq} and e.rollout_id = ${rollout}`;

@@ -1,4 +1,4 @@
-/** Queries of allocation passes, which give each node only once, also when they run at the same time. */
+/** Queries of allocation passes, which give each node once, even concurrently. */
 import { randomUUID } from 'node:crypto';
 import type { AllocationUuid, NodeUuid } from '../model/ids';
 import type { Allocation, AllocationWish, Shortage } from '../model/resources/allocations';
@@ -18,7 +18,7 @@ export const allocationPasses = (sql: Db) => {
     provision_state = 'available' and instance_uuid is null and not maintenance
     and power_state is not null and parent_node is null`;
 
-  /** Suitable nodes apart from traits. Child nodes go with their parents and are not given. */
+  /** Suitable nodes apart from traits. Child nodes go with their parents. */
   const available = ({ resource_class, candidate_nodes, owner }: AllocationWish) => sql`
     resource_class = ${resource_class} and ${free}
     ${candidate_nodes.length > 0 ? sql`and uuid = any (${uuidArray(sql, candidate_nodes)})` : sql``}
@@ -28,7 +28,7 @@ export const allocationPasses = (sql: Db) => {
     traits.length > 0 ? sql`traits @> ${textArray(sql, traits)}` : sql`true`;
 
   return {
-    /** Due allocations, oldest first, locked against other passes for the rest of the transaction. */
+    /** Oldest first, locked against other passes for the rest of the transaction. */
     async take(limit: number, among?: readonly AllocationUuid[]): Promise<WaitingAllocation[]> {
       return sql<WaitingAllocation[]>`
         select uuid, name, resource_class, traits, candidate_nodes, owner, tries, created_at,
@@ -46,8 +46,8 @@ export const allocationPasses = (sql: Db) => {
     },
 
     /**
-     * Gives the free node with the allocation's name, else any free node. The search begins at a random UUID, so that passes seldom meet.
-     * One statement, which skips nodes that another transaction holds.
+     * Gives the free node with the allocation's name, else any. One statement; it starts at a random UUID and skips locked nodes, so passes
+     * seldom meet.
      */
     async reserve(allocation: WaitingAllocation): Promise<NodeUuid | undefined> {
       const { uuid, name, traits } = allocation;
@@ -82,7 +82,7 @@ export const allocationPasses = (sql: Db) => {
       return given?.node_uuid;
     },
 
-    /** Counts nodes regardless of runs and allocations, to explain why an allocation gets none. */
+    /** Ignores runs and allocations, to explain why an allocation gets no node. */
     async shortage(allocation: AllocationWish): Promise<Shortage> {
       const [row] = await sql<Shortage[]>`
         select count(*)::int as available, (count(*) filter (where ${suited(allocation)}))::int as suitable
@@ -90,7 +90,7 @@ export const allocationPasses = (sql: Db) => {
       return row!;
     },
 
-    /** Leaves an allocation to a later pass. @returns the number of tries; 0 if it no longer waits */
+    /** @returns the number of tries; 0 if it no longer waits */
     async postpone(uuid: AllocationUuid, ms: number): Promise<number> {
       const [row] = await sql<{ tries: number }[]>`
         update allocations set tries = tries + 1, due_at = now() + ${ms} * interval '1 millisecond'
@@ -98,7 +98,6 @@ export const allocationPasses = (sql: Db) => {
       return row?.tries ?? 0;
     },
 
-    /** Ends an allocation without a node. */
     async fail(uuid: AllocationUuid, error: string): Promise<void> {
       await sql`
         with failed as (

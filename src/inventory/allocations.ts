@@ -11,11 +11,10 @@ export type NewAllocation = Pick<
   Allocation,
   'uuid' | 'name' | 'resource_class' | 'traits' | 'candidate_nodes' | 'owner' | 'extra'
 > & {
-  /** Set if the allocation has its node from the beginning. */
+  /** Set if it has its node from the beginning. */
   readonly node_uuid?: NodeUuid;
 };
 
-/** With the owner and lessee that decide about access. */
 export type NamedNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
@@ -41,7 +40,7 @@ export const allocations = (sql: Db) => ({
     return row;
   },
 
-  /** Inserts an allocation with audit and event in one statement. Throws what `brokenUnique` recognises. */
+  /** One statement, with audit and event. Throws what `brokenUnique` recognises. */
   async insertRecorded(
     allocation: NewAllocation,
     beside: { readonly audit: AuditRow; readonly event: EventRow },
@@ -52,7 +51,7 @@ export const allocations = (sql: Db) => ({
     return row!;
   },
 
-  /** False if the allocation has a node by now. It then ends at the node's release. */
+  /** False if it has a node by now. It then ends at the node's release. */
   async remove(uuid: AllocationUuid): Promise<boolean> {
     const gone = await sql`delete from allocations where uuid = ${uuid} and node_uuid is null returning 1`;
     return gone.length === 1;
@@ -71,14 +70,14 @@ export const allocations = (sql: Db) => ({
 /** Notifies allocation passes of work. LISTEN needs its own connection, so this is no part of a transaction. */
 export const allocationsChannel = (sql: Sql) => ({
   /**
-   * Notifies after the commit, in its own statement. A commit with NOTIFY holds a lock that all commits of the server share until it is on
-   * disk. A lost notification costs one interval of the passes.
+   * Notifies after the commit. A commit with NOTIFY holds a lock that all commits of the server share until it is on disk. A lost
+   * notification costs one interval of the passes.
    */
   async ring(): Promise<void> {
     await sql`select pg_notify(${channel}, '')`.catch(() => {});
   },
 
-  /** @param onRing also called when LISTEN begins, because notifications may have been missed */
+  /** @param onRing also called when LISTEN begins, as notifications may have been missed */
   async listen(onRing: () => void): Promise<{ close(): Promise<void> }> {
     const { unlisten } = await sql.listen(channel, onRing, onRing);
     return { close: unlisten };

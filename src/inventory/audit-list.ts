@@ -19,12 +19,12 @@ export type AuditEntry = AuditFacts & {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Place of a row in the trail. `at` is PostgreSQL's text, with microseconds. */
+/** `at` is PostgreSQL's text, with microseconds. */
 export type AuditPlace = { readonly at: string; readonly seq: number };
 
 export type AuditSelection = {
   readonly node?: NodeUuid;
-  /** Requests by the project, and those about nodes that it owned then. */
+  /** Requests by the project, and about nodes that it owned then. */
   readonly project?: string;
   readonly run?: RunUuid;
   readonly user?: string;
@@ -42,13 +42,13 @@ export type AuditSelection = {
 
 type Fragment = PendingQuery<Row[]>;
 
-/** By the partition column: older months are read only if newer ones do not fill the page. */
+/** By the partition column, so that older months are read only if needed. */
 const newestFirst = (sql: Db): Fragment => sql`order by at desc, seq desc`;
 
 const columns = (sql: Db): Fragment => sql`
   seq, at, requester, origin, action, verdict, rule, rule_set, code, resource, resource_id, node_uuid, project, run_id, times, data`;
 
-/** Rows after a place. The second condition excludes partitions. */
+/** The second condition excludes partitions. */
 const later = (sql: Db, { at, seq }: AuditPlace): Fragment => {
   const moment = sql`${at}::text::timestamptz`;
   return sql`and (at, seq) < (${moment}, ${seq}) and at <= ${moment}`;
@@ -68,7 +68,7 @@ const conditions = (sql: Db, of: AuditSelection): Fragment[] =>
     of.after && later(sql, of.after),
   ].filter((part): part is Fragment => typeof part === 'object');
 
-/** A page by each of a project's two indexes, without duplicates. */
+/** A page by each of two indexes, without duplicates. */
 const ofProject = (sql: Db, project: string, of: AuditSelection): Fragment => {
   const [owned, asked] = [sql`project = ${project}`, sql`asked_by = ${project}`].map(
     (by) =>

@@ -6,15 +6,14 @@ import { recorded } from '../model/resources/recorded';
 import type { Requester } from '../model/runs/runs';
 import { type Db, jsonOf } from './database';
 
-/** Common to all rows. */
 export type AuditFacts = {
   readonly requester: Requester;
-  /** Resource and action, such as `node.update`. Method and path of the route if no handler wrote the row. */
+  /** For example `node.update`. Method and path of the route if no handler wrote the row. */
   readonly action: string;
   readonly rule: string | null;
   readonly rule_set: string | null;
   readonly resource: string;
-  /** As the caller named it. It need not exist if no handler wrote the row. */
+  /** As named by the caller. It may not exist if no handler wrote the row. */
   readonly resource_id: string;
 };
 
@@ -33,17 +32,12 @@ export type RequestRow = AuditFacts & {
   readonly origin: Origin;
   readonly verdict: AuditOutcome;
   readonly code: string | null;
-  /** The node that the request names. */
   readonly node: NodeIdent | null;
-  /** The run that the request names. */
   readonly run_id: RunUuid | null;
   readonly times: number;
 };
 
-/**
- * The INSERT of a change's row; also part of a larger statement.
- * @param changed a part of that statement: one audit row per row of it
- */
+/** Also part of a larger statement. @param changed a part of that statement: one audit row per row of it */
 export const auditInsert = (sql: Db, row: AuditRow, changed?: string) => {
   const node = row.node_uuid ?? (row.resource === 'node' ? row.resource_id : null);
   const project =
@@ -61,7 +55,7 @@ export const audit = (sql: Db) => ({
     await auditInsert(sql, row);
   },
 
-  /** Writes a request's row unless its handler has. Looks up node and owner. */
+  /** Unless its handler has written a row. Looks up node and owner. */
   async writeRequest(row: RequestRow): Promise<void> {
     const { uuid = null, name = null } = (row.node ?? {}) as { uuid?: string; name?: string };
     await sql`
@@ -80,8 +74,8 @@ export const audit = (sql: Db) => ({
   },
 
   /**
-   * Makes coming months and drops those more than `months` back; 0 keeps all. Months that the database owner protects stay. Control
-   * workers' role only. @returns the number dropped
+   * Makes coming months and drops those more than `months` back; 0 keeps all. The database owner's minimum stays. Control workers' role
+   * only. @returns the number dropped
    */
   async keep(months: number): Promise<number> {
     const [row] = await sql<{ dropped: number }[]>`select audit_keep(${months}) as dropped`;

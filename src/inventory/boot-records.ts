@@ -1,4 +1,4 @@
-/** Queries of records of the boot service. They are made and deleted, never changed. */
+/** Queries of boot service records, which never change. */
 import { asUuid } from '../model/ids';
 import { columnsOf, type Db } from './database';
 
@@ -17,7 +17,6 @@ export const bootRecords = <Values extends { readonly name: string }>(
       return sql<Row[]>`select ${sql(columns)} from ${sql(table)} order by name`;
     },
 
-    /** By name or UUID. */
     async find(ident: string): Promise<Row | undefined> {
       const [row] = await sql<Row[]>`
         select ${sql(columns)} from ${sql(table)} where name = ${ident} or uuid = ${asUuid(ident) ?? null}

@@ -1,15 +1,15 @@
-/** Rights beyond Temper's tables that PostgreSQL gives to every role: revoked, or found and reported. */
+/** Rights beyond Temper's tables that PostgreSQL gives every role: revoked, or found and reported. */
 import type { Db } from './database';
 
 /** One per kind of process. */
 export const roles = ['temper_api', 'temper_control', 'temper_bmc', 'temper_boot'] as const;
 
-/** Large objects have no table whose rights bound them, and a dump by another role cannot read them. */
+/** No table's rights bound large objects, and a dump by another role cannot read them. */
 const largeObjects = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid, bytea)'];
 
 /**
  * Revokes temporary objects and CREATE. Each migration does it, because dumps lack rights on the database itself. Only a superuser can
- * revoke functions of PostgreSQL. The explicit CONNECT lasts if an administrator revokes it from PUBLIC.
+ * revoke functions of PostgreSQL. Roles keep CONNECT if an administrator revokes it from PUBLIC.
  */
 export const narrowDatabase = async (tx: Db): Promise<void> => {
   await tx.unsafe(`do $$ begin
@@ -22,7 +22,7 @@ export const narrowDatabase = async (tx: Db): Promise<void> => {
   end $$`);
 };
 
-/** A right that only another than the database owner can revoke. */
+/** The database owner cannot revoke it. */
 export type OpenRight = { readonly right: string; readonly statement: string };
 
 const openDatabases = async (sql: Db): Promise<OpenRight[]> => {
@@ -51,7 +51,7 @@ const openFunctions = async (sql: Db): Promise<OpenRight[]> => {
   return [{ right: 'to make large objects', statement: `revoke execute on function ${names} from public` }];
 };
 
-/** Rights that `migrate` cannot revoke, because users of other databases may need them. */
+/** Rights that `migrate` cannot revoke: users of other databases may need them. */
 export const openRights = async (sql: Db): Promise<OpenRight[]> => [
   ...(await openDatabases(sql)),
   ...(await openFunctions(sql)),

@@ -6,7 +6,7 @@ export type Sql = postgres.Sql<{ bigint: number }>;
 /** The pool or a transaction. */
 export type Db = Sql | postgres.TransactionSql<{ bigint: number }>;
 
-/** Host option for an IPv6 address: postgres.js takes its first colon in a URL for the one before the port. */
+/** Host option for IPv6: postgres.js would cut the address in a URL at its first colon. */
 export const ipv6Host = (url: string): { readonly host?: string } => {
   const { hostname, port } = URL.canParse(url) ? new URL(url) : { hostname: '', port: '' };
   if (!hostname.startsWith('[')) return {};
@@ -31,7 +31,6 @@ export const connect = (url: string, { max = 10, name = 'temper' }: { max?: numb
 /** A jsonb parameter. The API's types are wider than postgres.js' JSON: undefined fields are left out. */
 export const jsonOf = (sql: Db, document: unknown) => sql.json(document as postgres.JSONValue);
 
-/** Columns and values for `set` and `insert`, in the order of the keys. */
 export const columnsOf = (sql: Db, values: object) =>
   sql(values as Readonly<Record<string, postgres.ParameterOrJSON<never>>>);
 
@@ -56,28 +55,28 @@ type PgError = Error & { code: string; constraint_name?: string; detail?: string
 const uniqueViolation = '23505';
 const foreignKeyViolation = '23503';
 
-/** The violated unique constraint; undefined for other errors. */
+/** The violated unique constraint. */
 export const brokenUnique = (thrown: unknown): string | undefined =>
   thrown instanceof Error && (thrown as PgError).code === uniqueViolation
     ? (thrown as PgError).constraint_name
     : undefined;
 
-/** The violated foreign key; undefined for other errors. */
+/** The violated foreign key. */
 export const brokenReference = (thrown: unknown): string | undefined =>
   thrown instanceof Error && (thrown as PgError).code === foreignKeyViolation
     ? (thrown as PgError).constraint_name
     : undefined;
 
-/** PostgreSQL's message if it rejects a value; undefined for other errors. */
+/** PostgreSQL's message if it rejects a value. */
 export const brokenValue = (thrown: unknown): string | undefined => {
   if (!(thrown instanceof Error)) return undefined;
   const { code = '', message, detail } = thrown as PgError;
-  // Data exceptions, and values too large for an index or a document. The detail of a constraint is the whole row, so it is left out.
+  // Data exceptions and oversized values. The detail of a constraint is the whole row, so it is left out.
   if (/^(?:22|54)[0-9A-Z]{3}$/.test(code)) return detail ? `${message}: ${detail}` : message;
   return /^23[0-9A-Z]{3}$/.test(code) ? message : undefined;
 };
 
-// Codes of postgres.js without a server, and of a server that starts or stops (class 57P).
+// Codes of postgres.js without a server, and of a server that starts or stops (57P).
 const awayCodes = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
@@ -92,10 +91,10 @@ const awayCodes = new Set([
   '58030', // I/O error
 ]);
 
-// Class 53 of PostgreSQL's error codes, "Insufficient Resources": connections, disk or memory.
+// Class 53 of PostgreSQL's error codes, "Insufficient Resources".
 const outOfResources = /^53[0-9A-Z]{3}$/;
 
-/** A query failed because PostgreSQL is unreachable or out of resources, not because of the query. */
+/** PostgreSQL is unreachable or out of resources. */
 export const isStoreAway = (thrown: unknown): boolean => {
   if (typeof thrown !== 'object' || thrown === null) return false;
   const code = String((thrown as Partial<PgError>).code);
@@ -105,21 +104,15 @@ export const isStoreAway = (thrown: unknown): boolean => {
 // Serialization failure and deadlock.
 const contended = new Set(['40001', '40P01']);
 
-/** PostgreSQL has rolled back a transaction because of a conflict with another one. */
+/** PostgreSQL has rolled back because of a concurrent transaction. */
 export const isContended = (thrown: unknown): boolean =>
   thrown instanceof Error && contended.has(String((thrown as Partial<PgError>).code));
 
 const triesWhenContended = 3;
-/**
- * Longest random pause before a retry, so that two transactions do not meet again. Longer than statements sent for the failed try take to
- * end.
- */
+/** Longest random pause before a retry, longer than leftover statements of the failed try. */
 const pauseWhenContendedMs = 100;
 
-/**
- * One transaction, retried after a conflict. `work` may run more than once: it must not change anything outside of PostgreSQL, nor its
- * inputs.
- */
+/** Retries after a conflict, so `work` may run more than once. It must not change anything outside of PostgreSQL, nor its inputs. */
 export const transacted = async <T>(
   sql: Sql,
   work: (tx: postgres.TransactionSql<{ bigint: number }>) => Promise<T>,
@@ -141,13 +134,13 @@ export const clockOf = async (sql: Db): Promise<number> => {
 };
 
 /**
- * True if `ms` have passed since a time that PostgreSQL recorded. If that time is ahead of the clock, the clock was set back, and it counts
- * as long ago. Otherwise retries would pause until the clock has caught up.
+ * True if `ms` have passed since a recorded time, or that time is ahead of the clock. The clock was then set back, and waiting for it could
+ * take long.
  */
 export const passedSince = (sql: Db, column: string, ms: number) => sql`
   (${sql(column)} <= now() - ${ms} * interval '1 millisecond' or ${aheadOfClock(sql, column)})`;
 
-/** A recorded time is ahead of PostgreSQL's clock. The minute tolerates transactions that began later. */
+/** The minute tolerates transactions that began later. */
 export const aheadOfClock = (sql: Db, column: string) => sql`${sql(column)} > clock_timestamp() + interval '1 minute'`;
 
 // Type OIDs: postgres.js guesses them from the first element, which an empty list lacks.

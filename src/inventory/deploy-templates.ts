@@ -6,7 +6,7 @@ import { resource } from './resources';
 export const deployTemplates = (sql: Db) => ({
   ...resource<DeployTemplate>(sql, { name: 'deploy_templates', table: templateTable }),
 
-  /** Templates named by these traits, ordered by name. */
+  /** Ordered by name. */
   async named(traits: readonly string[]): Promise<DeployTemplate[]> {
     if (traits.length === 0) return [];
     return sql<DeployTemplate[]>`select * from deploy_templates where name in ${sql(traits)} order by name`;

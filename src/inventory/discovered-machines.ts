@@ -26,7 +26,6 @@ export type DiscoveryReport = DiscoveredClaims & {
   readonly inventory: Document;
 };
 
-/** The record is new or known, or a bound is reached. */
 export type Reported =
   | { readonly is: 'new'; readonly uuid: string }
   | { readonly is: 'known' | 'all full' | 'sender full' | 'shared' };
@@ -51,7 +50,7 @@ const inserted = async (sql: Db, said: DiscoveryReport): Promise<Reported> => {
   return { is: 'new', uuid: made!.uuid };
 };
 
-/** A repeated report: replaces the claims of a waiting record, and only counts for a refused one. */
+/** Replaces the claims of a waiting record; a refused record only counts. */
 const repeated = async (sql: Db, { key, macs: _, ...said }: DiscoveryReport): Promise<boolean> => {
   const claims = columnsOf(sql, { ...said, inventory: jsonOf(sql, said.inventory) });
   const seen = sql`reports = least(reports + 1, 1000000), last_seen_at = now()`;
@@ -61,7 +60,6 @@ const repeated = async (sql: Db, { key, macs: _, ...said }: DiscoveryReport): Pr
   return (await sql`update discovered_machines set ${seen} where key = ${key} returning 1`).length > 0;
 };
 
-/** The bound that one more record would exceed. */
 const boundOf = async (
   sql: Db,
   { macs, sender }: DiscoveryReport,
@@ -77,7 +75,7 @@ const boundOf = async (
 };
 
 export const discoveredMachines = (sql: Db) => ({
-  /** Stores a report within the bounds. Call it in a transaction: its lock keeps concurrent reports within the bounds. */
+  /** Call it in a transaction: a lock keeps concurrent reports within the bounds. */
   async report(said: DiscoveryReport, limits: Limits): Promise<Reported> {
     if (await repeated(sql, said)) return { is: 'known' };
     await sql`select pg_advisory_xact_lock(hashtext('temper'), hashtext('discovered_machines'))`;
@@ -97,7 +95,7 @@ export const discoveredMachines = (sql: Db) => ({
       } order by d.first_seen_at, d.uuid limit ${limit}`;
   },
 
-  /** @param lock keeps it unchanged until the transaction ends */
+  /** @param lock until the transaction ends */
   async find(uuid: string, { lock = false } = {}): Promise<DiscoveredWhole | undefined> {
     if (lock) await sql`select 1 from discovered_machines where uuid = ${uuid} for update`;
     const [row] = await sql<DiscoveredWhole[]>`
@@ -105,7 +103,7 @@ export const discoveredMachines = (sql: Db) => ({
     return row;
   },
 
-  /** Prevents enrolment, and a new record from the machine's next reports. */
+  /** Prevents enrolment, and new records of the same machine. */
   async refuse(uuid: string, reason: string): Promise<boolean> {
     const rows = await sql`
       update discovered_machines set state = 'refused', reason = ${reason} where uuid = ${uuid} returning 1`;

@@ -2,7 +2,6 @@
 import type { Db } from './database';
 import type { RamdiskRow } from './ramdisks';
 
-/** A ramdisk that boots by the network. */
 export type DiscoveryRamdisk = Pick<RamdiskRow, 'uuid' | 'arch' | 'args'> & {
   readonly kernel_sha256: string;
   readonly initrd_sha256: string;
@@ -10,7 +9,7 @@ export type DiscoveryRamdisk = Pick<RamdiskRow, 'uuid' | 'arch' | 'args'> & {
 
 /** `name`: the ramdisk record for such machines. */
 export const discoveryBoots = (sql: Db) => ({
-  /** Undefined if the MAC address has a node or a refusal, or no such ramdisk boots by the network. */
+  /** Undefined if the MAC address has a node or a refusal, or the ramdisk does not boot by the network. */
   async ramdiskFor(mac: string, name: string): Promise<DiscoveryRamdisk | undefined> {
     const [row] = await sql<DiscoveryRamdisk[]>`
       select uuid, arch, args, kernel_sha256, initrd_sha256 from ramdisks

@@ -1,4 +1,4 @@
-/** Queries of disruption budgets: rows, unavailable nodes, and the lock under which an admission counts. */
+/** Queries of disruption budgets: rows, unavailable nodes, and the lock of admissions. */
 import type { NodeUuid, ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import {
@@ -27,10 +27,9 @@ export type DisruptionValues = Pick<
   'project' | 'query' | 'max_unavailable' | 'min_available' | 'description'
 >;
 
-/** Present counts of a budget's nodes. */
 export type Disruption = { readonly nodes: number; readonly unavailable: number };
 
-/** A budget without room. `missing` and `limit` are for its own project only. */
+/** `missing` and `limit` are for the budget's project only. */
 export type SpentBudget = {
   readonly uuid: string;
   readonly project: ProjectId;
@@ -57,7 +56,6 @@ const opened = (row: Stored): DisruptionBudget => ({
 
 const textOf = (amount: Amount | null): string | null => (amount === null ? null : String(amount));
 
-/** Columns of the given fields. */
 const budgetValues = (sql: Db, { query, max_unavailable, min_available, ...others }: Partial<DisruptionValues>) => ({
   ...others,
   ...(query && { query: jsonOf(sql, query) }),
@@ -65,7 +63,6 @@ const budgetValues = (sql: Db, { query, max_unavailable, min_available, ...other
   ...(min_available !== undefined && { min_available: textOf(min_available) }),
 });
 
-/** Condition on `nodes`: a project's nodes that match a query. */
 const budgetNodes = (sql: Db, { project, query }: Pick<DisruptionBudget, 'project' | 'query'>) =>
   Object.entries(query).reduce((all, [name, values]) => {
     const key = propertyOf(name);
@@ -75,7 +72,7 @@ const budgetNodes = (sql: Db, { project, query }: Pick<DisruptionBudget, 'projec
     return sql`${all} and nodes.${sql(name)} = any (${list})`;
   }, sql`(nodes.owner = ${project} or nodes.lessee = ${project})`);
 
-/** Held by a run, in maintenance, with a fault, in a failed state, or in an unfinished rollout with the node's present owner and lease. */
+/** Unavailable: held, in maintenance, faulty, failed, or in an unfinished rollout with the present owner and lease. */
 const missing = (sql: Db) => sql`(
   nodes.reservation is not null or nodes.maintenance or nodes.fault is not null
   or nodes.provision_state = any (${textArray(sql, downStates)})
@@ -113,9 +110,9 @@ const rows = (sql: Db) => ({
     return opened(row!);
   },
 
-  /** Changes only given fields, after admissions that count now. Undefined if the budget is gone. */
+  /** Waits for an admission that counts. Undefined if the budget is gone. */
   async update(uuid: string, values: Partial<DisruptionValues>): Promise<DisruptionBudget | undefined> {
-    // `uuid` stays the same: SET needs at least one column.
+    // SET needs at least one column.
     const [row] = await sql<Stored[]>`
       update disruption_budgets set ${columnsOf(sql, { uuid, ...budgetValues(sql, values) })}, updated_at = now()
       where uuid = ${uuid} returning ${sql(disruptionBudgetColumns)}`;
@@ -128,7 +125,6 @@ const rows = (sql: Db) => ({
 });
 
 const counting = (sql: Db) => ({
-  /** Counts only nodes that the reader may see. */
   async disruption(budget: Pick<DisruptionBudget, 'project' | 'query'>, visible: Predicate): Promise<Disruption> {
     const [row] = await sql<Disruption[]>`
       select count(*)::int as nodes, (count(*) filter (where ${missing(sql)}))::int as unavailable
@@ -147,9 +143,9 @@ const counting = (sql: Db) => ({
   },
 
   /**
-   * Budgets without room for this node. Call it in the transaction that takes the node, before it does. Budgets of the node's projects stay
-   * locked until its end, in one order, so that two admissions cannot count the same room. Counting is a separate statement after the lock,
-   * so that it sees other admissions' commits.
+   * Budgets without room for this node. Call it in the transaction that takes the node, before it does. The budgets of the node's projects
+   * are locked until its end, in one order, so that two admissions cannot count the same room. Counting is a later statement, to see other
+   * admissions' commits.
    */
   async spentFor(node: NodeUuid): Promise<SpentBudget[]> {
     const locked = await sql<Stored[]>`

@@ -1,4 +1,4 @@
-/** Pages of events, with the present owner and lessee of nodes, which decide about visibility. */
+/** Pages of events, with the present owner and lessee of nodes for visibility. */
 import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
 import { implied, or, type Predicate } from '../model/predicates';
@@ -11,11 +11,10 @@ import { runNodeColumns } from './runs/list';
 export type SeenEvent = FeedEvent & {
   readonly now_owner: string | null;
   readonly now_lessee: string | null;
-  /** The node's lessee, if the event belongs to its present lease: of a run of that lease, or after it began. */
+  /** The node's lessee, if the event belongs to the present lease: of its runs, or after it began. */
   readonly tenant: string | null;
   readonly rollout_id: RolloutUuid | null;
   readonly rollout_project: string | null;
-  /** The user who planned it. */
   readonly rollout_requester: string | null;
   /** Owner in the plan. The lessee counts if plan and event belong to the present lease. */
   readonly target_owner: string | null;
@@ -36,7 +35,7 @@ export type EventSelection = {
   readonly rollout?: RolloutUuid;
   readonly kind?: string;
   readonly before?: number;
-  /** Events after the first place up to the second, in feed order. */
+  /** In feed order. */
   readonly between?: readonly [FeedPlace, FeedPlace];
   readonly limit: number;
 };
@@ -71,18 +70,16 @@ const wanted = (sql: Db, selection: EventSelection): Fragment => {
   ${before !== undefined ? sql`and e.seq < ${before}` : sql``} ${placed(sql, selection)}`;
 };
 
-/** Newest first, or in feed order. */
 const ordered = (sql: Db, { between }: EventSelection): Fragment =>
   between ? sql`order by tx, seq` : sql`order by seq desc`;
 
-/** For events of nodes without a rollout. */
 const nodesVisible = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => sql`
   ((run_id is not null and ${conditionOf(sql, ofRuns, 'seen')}) or (run_id is null and ${conditionOf(sql, ofNodes, 'seen')}))`;
 
 const rolloutsVisible = (sql: Db, { ofRollouts, ofTargets }: EventSelection): Fragment => sql`
   (${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')}))`;
 
-/** Condition on the node that both kinds of events imply. */
+/** Implied by both conditions, over columns of nodes. */
 const behind = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => {
   const nodes = implied(or(ofRuns, ofNodes), runNodeColumns);
   return nodes.is === 'true'
@@ -103,7 +100,7 @@ const ofRollouts = (sql: Db, selection: EventSelection): Fragment => sql`
   ) seen
   where ${rolloutsVisible(sql, selection)}`;
 
-/** A page of each kind, so that each uses its own index. */
+/** A page of each kind, so that each uses its index. */
 const ofBoth = (sql: Db, selection: EventSelection): Fragment => {
   const [nodes, rollouts] = [ofNodes, ofRollouts].map(
     (rows) => sql`(${rows(sql, selection)} ${ordered(sql, selection)} ${roundLimit(sql, selection.limit)})`,
@@ -111,10 +108,10 @@ const ofBoth = (sql: Db, selection: EventSelection): Fragment => {
   return sql`select * from (${nodes!} union all ${rollouts!}) page`;
 };
 
-/** Factor of the page size: so many recent events are searched before those of the caller's own nodes. */
+/** Recent events to search per row of the page, before those of the caller's nodes. */
 const lookedThrough = 20;
 
-/** Of the first `most` events: enough to fill the page of a project with many or busy nodes. */
+/** Of the first `most` events, enough for a project with many or busy nodes. */
 const ofFirst = (sql: Db, selection: EventSelection, most?: number): Fragment => {
   const { before } = selection;
   const recent = sql`(
@@ -126,24 +123,23 @@ const ofFirst = (sql: Db, selection: EventSelection, most?: number): Fragment =>
       else node_uuid is not null and ${nodesVisible(sql, selection)} end`;
 };
 
-/** For a caller who sees neither all nodes nor all rollouts. */
+/** For callers who see neither all nodes nor all rollouts. */
 type Own = { readonly nodes: Predicate; readonly rollouts: Predicate };
 
 const rolloutColumns = { rollout_project: 'project', rollout_requester: 'requester' } as const;
 
-/** Undefined if the caller sees all nodes or all rollouts. */
 const ownOf = ({ ofRuns, ofNodes, ofTargets, ofRollouts }: EventSelection): Own | undefined => {
   const nodes = implied(or(ofRuns, ofNodes, ofTargets), runNodeColumns);
   const rollouts = implied(ofRollouts, rolloutColumns);
   return nodes.is === 'true' || rollouts.is === 'true' ? undefined : { nodes, rollouts };
 };
 
-/** A page per node and rollout of the caller, so that the cost does not grow with other projects' events. */
+/** A page per node and rollout of the caller: other projects' events cost nothing. */
 const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
   const pageOf = (events: Fragment, visible: Fragment): Fragment => sql`
     select * from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where ${events} ${wanted(sql, selection)}) seen
     where ${visible} ${ordered(sql, selection)} ${roundLimit(sql, selection.limit)}`;
-  // Events of the caller's own rollouts come with these.
+  // Its own rollouts' events come with these.
   const ofNode = sql`case when rollout_id is null then ${nodesVisible(sql, selection)}
     else (${conditionOf(sql, selection.ofRollouts, 'seen')}) is not true and ${conditionOf(sql, selection.ofTargets, 'seen')} end`;
   return sql`
@@ -157,7 +153,6 @@ const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
       cross join lateral (${pageOf(sql`e.rollout_id = own.id`, conditionOf(sql, selection.ofRollouts, 'seen'))}) page`;
 };
 
-/** Newest first, unless between two places. */
 export const eventPage = async (sql: Db, selection: EventSelection): Promise<SeenEvent[]> => {
   const { node, run, rollout, limit } = selection;
   const page = (rows: Fragment) => sql<SeenEvent[]>`${firstRows(sql, rows, ordered(sql, selection), limit)}`;

@@ -11,14 +11,11 @@ export type EventRow = {
   readonly project?: ProjectId | null;
   readonly lessee?: ProjectId | null;
   readonly rollout_id?: RolloutUuid | null;
-  /** Facts with field names of the API; never a secret. */
+  /** Field names as in the API; never a secret. */
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
-/**
- * The INSERT of an event; also part of a larger statement, with the change.
- * @param changed a part of that statement: one event per row of it
- */
+/** Also part of a larger statement. @param changed a part of that statement: one event per row of it */
 export const eventInsert = (sql: Db, row: EventRow, changed?: string) => sql`
   insert into events (kind, node_uuid, run_id, project, lessee, rollout_id, data)
     select ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null},

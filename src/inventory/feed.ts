@@ -1,9 +1,9 @@
-/** Events in an order that never gets a row in its past: of one run for streams, of all for webhooks and metrics. */
+/** Events in an order that never gets a row in its past, of one run or of all. */
 import type { NodeUuid, ProjectId, RunUuid } from '../model/ids';
 import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
 
-/** `tx` is the transaction that wrote the event, in decimal digits. */
+/** `tx` is the writing transaction, in decimal digits. */
 export type FeedPlace = { readonly tx: string; readonly seq: number };
 
 export type FeedEvent = FeedPlace & {
@@ -42,7 +42,7 @@ export const feed = (sql: Db) => ({
     return row;
   },
 
-  /** Takes the next events of all, in the transaction that writes their effects. Undefined while another process does. */
+  /** Call it in the transaction that writes the events' effects. Undefined while another process does. */
   async take(limit: number): Promise<CountedEvent[] | undefined> {
     const [cursor] = await sql<FeedPlace[]>`select tx, seq from event_cursor for update skip locked`;
     if (!cursor) return undefined;

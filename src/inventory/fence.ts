@@ -3,26 +3,24 @@ import type { PendingQuery } from 'postgres';
 import type { Lock } from '../model/runs/runs';
 import type { Db } from './database';
 
-/** The lock of one attempt of an act. `begin` sets its `token`. */
+/** `begin` sets the `token` of an attempt. */
 export type ActLock = Lock & { readonly token: string };
 
-/** The lock of a run, or the shorter one of an attempt. */
+/** The lock of an attempt is shorter. */
 export type Fenced = Lock | ActLock;
 
-/** An attempt, as Temporal distinguishes it within a run. */
+/** Temporal's identification of an attempt. */
 export type Attempt = {
-  /** Id of the workflow's execution. */
   readonly execution: string;
-  /** Temporal's id of the act, the same for all its attempts. */
+  /** The same for all attempts of an act. */
   readonly activity: string;
   readonly attempt: number;
   /** Number of the act in its execution, from 1. */
   readonly nth: number;
-  /** Epoch milliseconds of Temporal's clock when it scheduled the act. */
+  /** Temporal's clock when it scheduled the act, in epoch milliseconds. */
   readonly asked_at: number;
 };
 
-/** A part of a statement. */
 export type SqlPart = PendingQuery<readonly (object | undefined)[]>;
 
 const held = (sql: Db, lock: Lock): SqlPart => sql`
@@ -30,8 +28,8 @@ const held = (sql: Db, lock: Lock): SqlPart => sql`
   where n.uuid = ${lock.node_uuid} and n.reservation = ${lock.run} and n.fence = ${lock.fence} and r.finished_at is null`;
 
 /**
- * The node that a lock holds as `n`, with its run as `r`; no row if another run or a later attempt holds it. Locks both rows until the
- * transaction ends, so that a statement waits for a change of the holder and then finds no row.
+ * The node that a lock holds as `n`, and its run as `r`; no row if another run or a later attempt holds it. Locks both rows until the
+ * transaction ends: a statement waits for a change of the holder, then finds no row.
  * @param columns of the node, to select
  */
 export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lessee']): SqlPart => sql`
@@ -39,14 +37,13 @@ export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lesse
     ${'token' in lock ? sql`and r.act_token = ${lock.token}` : sql``}
   for no key update of n, r`;
 
-/** The same for reads. It locks nothing, so that the commit writes nothing. */
+/** For reads: without locks, so that the commit writes nothing. */
 export const readableBy = (sql: Db, lock: Lock): SqlPart => sql`select r.workflow_run_id, r.act_nth ${held(sql, lock)}`;
 
 /**
- * The same for an attempt that begins: no row if a later one has begun, or an abort has cut the act. No row either if the execution
- * requests an earlier act than recorded: it comes from a restored Temporal database. Acts of an execution and attempts of an act are
- * compared by number, so that a clock set back stops nothing. After an operator's reset of the activity or workflow, only Temporal's clock
- * orders them.
+ * For an attempt that begins: no row if a later one has begun, or an abort has cut the act. No row either for an earlier act than recorded:
+ * its execution comes from a restored Temporal database. Acts and attempts are compared by number, so that a clock set back stops nothing.
+ * Only Temporal's clock orders them after an operator's reset of the activity or workflow.
  */
 export const beginnable = (
   sql: Db,

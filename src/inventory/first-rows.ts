@@ -6,8 +6,8 @@ type Fragment = PendingQuery<Row[]>;
 
 /**
  * A literal round number, at least `limit`. With a parameterised LIMIT, PostgreSQL assumes 10 % of the rows and never settles on a generic
- * plan. Planning then takes longer than execution, and the more so the more rows are kept. Only round numbers, because each literal is a
- * prepared statement.
+ * plan. Planning then takes longer than execution, and more with more rows. Only round numbers, because each literal is a prepared
+ * statement.
  */
 export const roundLimit = (sql: Db, limit: number): Fragment =>
   sql`limit ${sql.unsafe(String(Math.max(1, Math.ceil(limit / 100)) * 100))}`;

@@ -2,11 +2,11 @@
 import type { RunUuid } from '../model/ids';
 import type { Db } from './database';
 
-/** The request that has a key. Its times are compared in PostgreSQL, never with the clock of a process. */
+/** Times are compared in PostgreSQL, never with a process's clock. */
 export type KeyRow = {
   readonly request_id: string;
   readonly asked: Buffer;
-  /** The process that serves it renews it. */
+  /** Its process has renewed it in time. */
   readonly alive: boolean;
   /** Its work is committed. */
   readonly changed: boolean;
@@ -33,20 +33,20 @@ export type KeptAnswer = {
   readonly body: string | null;
 };
 
-/** A request is dead without a renewal in this time. A live process renews three times within it. */
+/** Without a renewal in this time, a request is dead. A process renews three times within it. */
 export const livesForMs = 15_000;
 
 // Raised by the database function note_work.
 const givenUp = 'TM001';
 
-/** The transaction was stopped because another request has taken over the work. */
+/** Another request has taken over the work. */
 export const isGivenUp = (thrown: unknown): boolean =>
   thrown instanceof Error && (thrown as Error & { code?: unknown }).code === givenUp;
 
-// A retry is needed only if a key ends just when it is requested.
+// Retries are needed only if a key expires just then.
 const tries = 5;
 
-/** Of an answer, per key: a caller with 100,000 keys holds at most 1 GiB. */
+/** Per key: a caller with 100,000 keys holds at most 1 GiB. */
 const keyBytes = 10 * 1024;
 
 export const idempotency = (sql: Db) => {
@@ -66,7 +66,7 @@ export const idempotency = (sql: Db) => {
   };
 
   return {
-    /** Takes the key for this request; returns the request that has it, if any. */
+    /** Takes the key, or returns the request that has it. */
     async begin(asked: KeyAsked): Promise<KeyRow | undefined> {
       for (let tried = 0; tried < tries; tried++) {
         if ((await insert(asked)).length === 1) return undefined;
@@ -77,7 +77,7 @@ export const idempotency = (sql: Db) => {
       throw new Error('an idempotency key was neither free nor taken');
     },
 
-    /** Counts a caller's keys among at most `most`. A long answer counts once per `keyBytes`. */
+    /** Counts a caller's keys among at most `most`; a long answer counts once per `keyBytes`. */
     async count(caller: Buffer, most: number): Promise<number> {
       const [row] = await sql<{ keys: number }[]>`
         select coalesce(sum(greatest(1, ceil(octet_length(body) / ${keyBytes}::float8))), 0)::int as keys
@@ -85,14 +85,12 @@ export const idempotency = (sql: Db) => {
       return row!.keys;
     },
 
-    /** The key is taken. */
     async holds(caller: Buffer, key: string): Promise<boolean> {
       const rows = await sql`
         select 1 from idempotency where caller = ${caller} and key = ${key} and not superseded and expires_at > now()`;
       return rows.length > 0;
     },
 
-    /** Extends the life of a request. */
     async renew(request_id: string): Promise<void> {
       await sql`update idempotency set lives_until = ${lives} where request_id = ${request_id} and answered_at is null`;
     },
@@ -102,7 +100,7 @@ export const idempotency = (sql: Db) => {
       await sql`update idempotency set lives_until = now() where request_id = ${request_id} and answered_at is null`;
     },
 
-    /** Resumes the work of a dead request as that request. False if another process does, or it has an answer. */
+    /** Resumes a dead request. False if another process does, or it has an answer. */
     async revive(request_id: string): Promise<boolean> {
       const revived = await sql`
         update idempotency set lives_until = ${lives}
@@ -110,7 +108,7 @@ export const idempotency = (sql: Db) => {
       return revived.length === 1;
     },
 
-    /** Takes the key from a dead request that has changed nothing. False if that is no longer so. */
+    /** Takes the key from a dead request without changes. False if that is no longer so. */
     async takeOver(before: string, asked: KeyAsked): Promise<boolean> {
       const taken = await sql`
         with given_up as (
@@ -124,14 +122,13 @@ export const idempotency = (sql: Db) => {
       return taken.length === 1;
     },
 
-    /** Stores the answer for repeats. */
     async answered(request_id: string, { status, headers, body }: KeptAnswer): Promise<void> {
       await sql`
         update idempotency set answered_at = now(), status = ${status}, headers = ${sql.json(headers)}, body = ${body}
         where request_id = ${request_id} and answered_at is null`;
     },
 
-    /** Frees the key of a failed request. False if the request has changed something. */
+    /** Frees the key of a failed request. False if it has changed something. */
     async forget(request_id: string): Promise<boolean> {
       const gone = await sql`
         delete from idempotency where request_id = ${request_id} and changed_at is null and not superseded returning 1`;

@@ -1,8 +1,7 @@
-/** Queries of imports: the imported objects, and writes of objects as at their source. */
+/** Queries of imports: the imported objects, and their writes. */
 import type { Db } from './database';
 import { type ResourceValues, type Stored, writtenColumns } from './resources';
 
-/** An object that was imported. */
 export type Imported = {
   readonly kind: string;
   readonly uuid: string;
@@ -16,10 +15,7 @@ export const imports = (sql: Db) => {
       return sql<Imported[]>`select kind, uuid, source_digest, taken_digest from imports`;
     },
 
-    /**
-     * SHA-256 of some columns of a row; undefined without the row.
-     * @param lock keeps the row unchanged until the transaction ends
-     */
+    /** SHA-256 of some columns of a row. @param lock keeps the row unchanged until the transaction ends */
     async digest(
       { name }: Stored,
       uuid: string,
@@ -38,7 +34,7 @@ export const imports = (sql: Db) => {
       await sql`insert into ${sql(name)} ${sql(writtenColumns(sql, table, values))}`;
     },
 
-    /** Overwrites an object with the values of its source. Throws the same. */
+    /** Throws the same. */
     async replace({ name, table }: Stored, uuid: string, values: ResourceValues): Promise<void> {
       await sql`update ${sql(name)} set ${sql(writtenColumns(sql, table, values))} where uuid = ${uuid}`;
     },
@@ -48,7 +44,7 @@ export const imports = (sql: Db) => {
       return row !== undefined;
     },
 
-    /** Links a node with its allocation; an existing link stays. */
+    /** An existing link stays. */
     async link(node: string, allocation: string): Promise<void> {
       await sql`update nodes set allocation_uuid = ${allocation} where uuid = ${node} and allocation_uuid is null`;
     },

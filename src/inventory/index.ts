@@ -170,26 +170,25 @@ const allQueries = (sql: Db): Queries =>
 export type Inventory = Queries & {
   /** LISTEN needs its own connection, so this is no part of a transaction. */
   readonly watches: ReturnType<typeof watches>;
-  /** Notifies allocation passes; no part of a transaction, either. */
+  /** No part of a transaction, either. */
   readonly allocationsChannel: ReturnType<typeof allocationsChannel>;
   /**
-   * Runs `work` in one transaction. Never hold one open across a BMC call. After a deadlock or serialization failure, `work` runs again,
-   * three times in all: it must do nothing that a rollback does not undo.
+   * Never hold one open across a BMC call. After a deadlock or serialization failure, `work` runs again, three times in all. It must do
+   * nothing that a rollback does not undo.
    */
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
   /**
-   * Runs `work` in one transaction with a savepoint per part: only a part that fails is rolled back. Each part checks its constraints.
+   * One transaction with a savepoint per part: only a part that fails is rolled back. Each part checks its constraints.
    * @param keep false rolls back everything at the end
    */
   stepwise<T>(work: (attempt: Attempt) => Promise<T>, keep: boolean): Promise<T>;
   /**
-   * Runs `work` under a lock of this name, without a transaction; undefined if another process holds it. The lock is bound to the
-   * connection, so a dead process releases it.
+   * Runs `work` under a lock of this name, without a transaction; undefined if another process holds it. The lock ends with its connection,
+   * and so with its process.
    */
   alone<T>(what: string, work: () => Promise<T>): Promise<T | undefined>;
   /** Throws if PostgreSQL does not answer. */
   ping(): Promise<void>;
-  /** Migrations that the database lacks. */
   missingMigrations(): Promise<string[]>;
   /** PostgreSQL's clock in epoch milliseconds. */
   clock(): Promise<number>;

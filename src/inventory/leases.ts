@@ -1,14 +1,13 @@
-/** Leases of lanes: they keep two workers from calling one BMC at once. */
+/** Leases of lanes, so that no two workers call one BMC at once. */
 
 import { type Db, textArray } from './database';
 import { bmcHealth } from './nodes/bmc-health';
 
-/** The state of a lane for a worker that enters it. */
 export type LaneEntry =
-  /** The worker has the lane. `failures` counts acts before it without an answer. */
+  /** `failures`: acts before this one without an answer. */
   | { readonly is: 'taken'; readonly failures: number }
   | { readonly is: 'held' }
-  /** The BMC is left alone for `restMs`, because it did not answer often enough. */
+  /** The BMC is left alone for `restMs`, because it did not answer. */
   | { readonly is: 'resting'; readonly failures: number; readonly restMs: number; readonly last_error: string };
 
 type LeaseFound = { lane: string; taken: boolean; failures: number | null; rest_ms: number; last_error: string | null };
@@ -48,12 +47,12 @@ const enterAll = async (
 export const bmcLeases = (sql: Db) => ({
   health: bmcHealth(sql),
 
-  /** Takes a lane for `ms`, unless another worker holds it or the breaker is open. One statement. */
+  /** Takes a lane, unless another worker holds it or the breaker is open. One statement. */
   async enter(lane: string, holder: string, ms: number): Promise<LaneEntry> {
     return (await enterAll(sql, [lane], holder, ms)).get(lane)!;
   },
 
-  /** @returns entries in the order of the lanes */
+  /** In the order of the lanes. */
   async enterAll(lanes: readonly string[], holder: string, ms: number): Promise<LaneEntry[]> {
     const entries = await enterAll(sql, lanes, holder, ms);
     return lanes.map((lane) => entries.get(lane)!);
@@ -76,7 +75,7 @@ export const bmcLeases = (sql: Db) => ({
       )`;
   },
 
-  /** Takes or renews a lane for `ms`. False while another worker holds it. */
+  /** Takes or renews a lane. */
   async take(lane: string, holder: string, ms: number): Promise<boolean> {
     const taken = await sql`
       insert into bmc_leases (lane, holder, expires_at) values (${lane}, ${holder}, now() + ${ms} * interval '1 millisecond')

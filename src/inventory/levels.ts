@@ -1,4 +1,4 @@
-/** Present counts for metrics: nodes by state, fault and maintenance, open runs by verb and state. */
+/** Present counts for metrics. */
 import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
 
@@ -9,12 +9,12 @@ export type NodeLevel = {
   readonly maintenance: boolean;
   readonly count: number;
 };
-/** `retrying` is a state here: the run's step has failed and is tried again. */
+/** `retrying`: the run's step has failed and is tried again. */
 export type RunLevel = {
   readonly verb: string;
   readonly state: string;
   readonly count: number;
-  /** Longest time since the first failure of an act that is being retried; 0 if none is. */
+  /** Longest time since the first failure of an act under retry; 0 if none. */
   readonly retrying_s: number;
 };
 

@@ -1,16 +1,13 @@
-/** Lists as JSON that PostgreSQL writes: one text per page, which the API does not parse. */
+/** Lists as JSON text that PostgreSQL writes and the API does not parse. */
 import type { PendingQuery, Row } from 'postgres';
 import type { Db } from './database';
 
-/**
- * JSON form of a column. `document` and `printed`: PostgreSQL's text (`jsonb`, numbers, texts inside our quotes). `time`: the API's format.
- * `value`: to_json.
- */
+/** `document`, `printed`: PostgreSQL's text (`jsonb`, numbers, texts inside our quotes). `time`: the API's format. `value`: to_json. */
 type ColumnAs = 'document' | 'printed' | 'time' | 'value';
 
 /**
- * A part of a row's text. `text` is literal; `base` is the beginning of the request's links. `held` marks a value that is neither null nor
- * an empty document, so that the reader finds it.
+ * `base` is the beginning of the request's links. `held` marks a value that is neither null nor an empty document, so that the reader finds
+ * it.
  */
 export type LinePart =
   | { readonly text: string }
@@ -22,20 +19,18 @@ export type LinePart =
       readonly empty: string;
       readonly held?: { readonly before: string; readonly after: string };
     }
-  /** A JSON list of values. */
   | { readonly columns: readonly string[] };
 
-/** The format of a row. One object per set of fields, because its SQL is cached by identity. */
+/** One object per set of fields: its SQL is cached by identity. */
 export type Line = { readonly parts: readonly LinePart[] };
 
 export const columnsOfLine = ({ parts }: Line): string[] =>
   parts.flatMap((part) => ('columns' in part ? part.columns : 'column' in part ? [part.column] : []));
 
-/** Text of the rows, separated by commas, in consecutive pieces. */
+/** Text of the rows in consecutive pieces, with commas between rows. */
 export type LinesPage = {
   readonly pieces: readonly Buffer[];
   readonly count: number;
-  /** UUID of the last row. */
   readonly last: string | undefined;
   /** The page ends before its limit, because its rows are long. */
   readonly cut: boolean;
@@ -77,10 +72,7 @@ const together = (texts: readonly string[]): string => {
 
 const rendered = new WeakMap<Line, string>();
 
-/**
- * The SQL expression of a line. The statement needs `givenBase` among its sources.
- * @param of SQL of a column; always the same for a line
- */
+/** The statement needs `givenBase` among its sources. @param of SQL of a column; always the same for a line */
 export const lineText = (line: Line, of: (column: string) => string): string => {
   const known = rendered.get(line);
   if (known !== undefined) return known;
@@ -93,6 +85,6 @@ export const lineText = (line: Line, of: (column: string) => string): string => 
 export const hasDocuments = ({ parts }: Line): boolean =>
   parts.some((part) => 'column' in part && part.as === 'document');
 
-/** The source of `base`: one row, so that a long line has the parameter once. @param base already escaped for JSON */
+/** One row, so that a long line has the parameter once. @param base already escaped for JSON */
 export const givenBase = (sql: Db, base: string): PendingQuery<Row[]> =>
   sql`cross join (select ${base}::text as base) given`;

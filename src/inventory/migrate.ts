@@ -14,10 +14,11 @@ const migrationLock = 7_241_386;
 const schemaFolder = join(__dirname, 'migrations');
 
 /**
- * Makes the roles and applies missing migrations. @returns their names
+ * Makes the roles and applies missing migrations.
  * @param sql a pool of the owner of the database
  * @param auditMinimumMonths months of the audit trail to keep at least; unchanged if absent
- * @param folder of the SQL files; other than the default only in tests of upgrades
+ * @param folder of the SQL files; another one only in tests of upgrades
+ * @returns names of the applied migrations
  */
 export const migrate = async (
   sql: Sql,
@@ -45,19 +46,19 @@ const makeRolesIn = async (sql: Sql, passwords: RolePasswords): Promise<void> =>
   for (const role of roles) await makeRole(sql, role, passwords[role]);
 };
 
-/** The roles alone, before a restore into a new cluster: without them, the dump's grants would be lost. */
+/** For a restore into a new cluster: without roles, the dump's grants would be lost. */
 export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
   sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
 
 /**
- * Missing months of the audit trail. A backup older than the months made ahead accepts no change, not even the end of its recovery. Control
- * workers make no months before that end.
+ * A backup older than the months made ahead accepts no change, not even the end of its recovery. Control workers make no months before that
+ * end.
  */
 const makeAuditMonths = async (tx: Db): Promise<void> => {
   await tx`select audit_make_month(audit_month(now()) + ahead * interval '1 month') from generate_series(0, 6) ahead`;
 };
 
-/** Database owner only. The trail records a change of the minimum. */
+/** Database owner only. The trail records a change. */
 const keepAuditAtLeast = async (tx: Db, months: number): Promise<void> => {
   const [before] = await tx<{ months: number }[]>`select months from audit_minimum for update`;
   if (before?.months === months) return;
@@ -74,13 +75,13 @@ export const migrationFiles = (folder = schemaFolder): string[] =>
     .filter((name) => name.endsWith('.sql'))
     .sort();
 
-/** Migrations that the database lacks, in order. */
+/** In order. */
 export const missingMigrations = async (sql: Db): Promise<string[]> => {
   const applied = new Set((await sql<{ name: string }[]>`select name from migrations`).map(({ name }) => name));
   return migrationFiles().filter((name) => !applied.has(name));
 };
 
-// Roles belong to the whole server, so that another database's migration may make them at the same time.
+// Roles belong to the whole server: another database's migration may make them now.
 const makeRole = async (sql: Sql, role: string, password: string | undefined): Promise<void> => {
   const login = password ? `login password ${literal(password)}` : 'nologin';
   await sql.unsafe(`do $$ begin

@@ -1,4 +1,4 @@
-/** Pages of lists: the order, and the rows after a marker, found by its place and never by counting. */
+/** Pages of lists. The rows after a marker are found by its place, never by counting. */
 import type { PendingQuery, Row } from 'postgres';
 import { raise } from '../model/errors';
 import type { Db } from './database';
@@ -11,33 +11,32 @@ export type Page = {
   /** A column; `id` is the order of creation. */
   readonly sort_key: string;
   readonly sort_dir: 'asc' | 'desc';
-  /** UUID of the last row of the page before. */
+  /** UUID of the last row before the page. */
   readonly marker?: string;
 };
 
-/** The source of a list. */
 export type PageListed = {
   /** The table of the rows, with `id` and `uuid`. */
   readonly table: string;
-  /** The table, and others for conditions or columns. */
+  /** With tables for conditions or columns. */
   readonly from: Fragment;
   readonly columns: Fragment;
   /** Joined only for columns. */
   readonly beside?: Fragment;
-  /** Condition of visibility, also for the marker. */
+  /** Applies to the marker, too. */
   readonly visible: Fragment;
   /** The caller's filter. */
   readonly wanted: Fragment;
 };
 
 /**
- * With a parameterised LIMIT, PostgreSQL plans for 10 % of the rows and walks a whole table in order for the few of a tenant. Only round
- * numbers are literals, because each is a prepared statement.
+ * With a parameterised LIMIT, PostgreSQL plans for 10 % of the rows and walks a whole table for the few of a tenant. Only round numbers are
+ * literals, because each is a prepared statement.
  */
 const limitTo = (sql: Db, limit: number): Fragment =>
   limit % 100 === 0 ? sql`limit ${sql.unsafe(String(limit))}` : sql`limit ${limit}`;
 
-/** Nulls last if ascending, first if descending, as in an index. `id` breaks ties. */
+/** Nulls as in an index: last if ascending, first if descending. `id` breaks ties. */
 const orderBy = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page): Fragment => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   if (sort_dir === 'asc') return sort_key === 'id' ? sql`order by ${id}` : sql`order by ${column}, ${id}`;
@@ -45,8 +44,7 @@ const orderBy = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page): 
 };
 
 /**
- * Rows with a value after the marker, which the same statement looks up. No rows if it is missing, hidden or without a value. Comparing
- * pairs makes it an index range.
+ * Rows with a value after the marker. None if the marker is missing, hidden or without a value. Comparing pairs makes it an index range.
  */
 const afterMarker = (sql: Db, { table, from, visible }: PageListed, { sort_key, sort_dir, marker }: Page): Fragment => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
@@ -66,7 +64,7 @@ const findPlace = async (sql: Db, { table, from, visible }: PageListed, page: Pa
   return place;
 };
 
-/** The ranges that follow those rows: after a marker with a value, the nulls if ascending. */
+/** Ranges after those rows: the rest of the nulls, and the values if descending. */
 const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page, place: Place): Fragment[] => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   if (sort_dir === 'asc')
@@ -74,10 +72,10 @@ const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: 
   return place.empty ? [sql`${column} is null and ${id} < ${place.id}`, sql`${column} is not null`] : [];
 };
 
-/** Reads at most `limit` rows of a range. @returns their number */
+/** @returns the number of rows */
 type ReadStretch = (stretch: Fragment, limit: number) => Promise<number>;
 
-/** Reads a page, usually one range of the order; more at the end of the values of the sort column. Throws MarkerNotFound. */
+/** Reads usually one range, and more at the border between values and nulls. Throws MarkerNotFound. */
 const walkPage = async (sql: Db, listed: PageListed, page: Page, read: ReadStretch): Promise<void> => {
   if (page.marker === undefined) return void (await read(sql`true`, page.limit));
   let count = await read(afterMarker(sql, listed, page), page.limit);
@@ -94,16 +92,15 @@ const rowsOf = (sql: Db, listed: PageListed, page: Page, stretch: Fragment, limi
   where ${listed.visible} and ${listed.wanted} and ${stretch}
   ${orderBy(sql, listed, page)} ${limitTo(sql, limit)}`;
 
-/** A list with one text expression as its columns. */
 type LinesListed = PageListed & {
-  /** The text has documents; the table has their size in `document_bytes`. */
+  /** The text has documents; `document_bytes` is their size. */
   readonly withDocuments: boolean;
 };
 
-/** Bytes of documents. Each table has an index of larger rows, which is usually empty. */
+/** Each table has an index of rows with more bytes, which is usually empty. */
 const longDocuments = 32_768;
 
-/** The expression of a line. It is null for rows after documents that fill the page, so that PostgreSQL does not write these. */
+/** Null for rows after documents that fill the page, so that PostgreSQL does not write these. */
 const lineWithin = (
   sql: Db,
   { columns, withDocuments, beside: _beside, ...listed }: LinesListed,
@@ -119,16 +116,13 @@ const lineWithin = (
       where before <= ${room}) then ${columns} end`;
 };
 
-/** Raw bytes of an aggregate of lines, not decoded by postgres.js. */
+/** Raw bytes, not decoded by postgres.js. */
 type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | null, cut: Buffer | null];
 
-/** Bound of a page, unless its first row is longer. 1,000 detailed nodes are 3 MB. */
+/** Unless the first row alone is longer. 1,000 detailed nodes are 3 MB. */
 const mostPageBytes = 16 * 2 ** 20;
 
-/**
- * The lines of a page as one text. Rows of a sorted subquery reach an aggregate in order: PostgreSQL's documentation, 9.21 Aggregate
- * Functions. Throws MarkerNotFound.
- */
+/** Rows of a sorted subquery reach an aggregate in order: PostgreSQL's documentation, 9.21 Aggregate Functions. Throws MarkerNotFound. */
 export const linesOf = async (sql: Db, listed: LinesListed, page: Page): Promise<LinesPage> => {
   const pieces: Buffer[] = [];
   let [all, lastUuid]: [number, string | undefined] = [0, undefined];

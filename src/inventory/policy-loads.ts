@@ -20,7 +20,7 @@ const dataOf = ({ set, mode, reason, files, host }: RecordedLoad) => ({
 });
 
 export const policyLoads = (sql: Db) => ({
-  /** Writes the audit row, and the text if it came into force and is new. Idempotent by request id. */
+  /** Writes the audit row, and the text if it is new and in force. Idempotent by request id. */
   async record(load: RecordedLoad): Promise<void> {
     const requester: Requester = {
       user_id: null,

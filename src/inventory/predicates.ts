@@ -1,14 +1,11 @@
-/** SQL of a predicate, with the meaning of `matches`: a null column equals nothing. */
+/** SQL of predicates, as in `matches`: a null column equals nothing. */
 import type { PendingQuery, Row } from 'postgres';
 import type { Predicate } from '../model/predicates';
 import { type Db, textArray } from './database';
 
 type Fragment = PendingQuery<Row[]>;
 
-/**
- * A condition for WHERE. Negation moves down to the columns, because it must handle null there, and positive conditions keep their indexes.
- * @param alias name or alias of the table
- */
+/** Negation moves down to the columns, which handle null. Positive conditions keep their indexes. */
 export const conditionOf = (sql: Db, predicate: Predicate, alias: string, negated = false): Fragment => {
   switch (predicate.is) {
     case 'true':

@@ -1,4 +1,4 @@
-/** Queries of the windows in which projects admit rollouts of others on their nodes. */
+/** Queries of windows in which projects admit rollouts of others. */
 import type { ProjectId } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Window } from '../model/rollouts/windows';
@@ -37,7 +37,7 @@ export const projectWindows = (sql: Db) => ({
     return row!.many;
   },
 
-  /** Undefined if the project has this name already. */
+  /** Undefined if the name is taken. */
   async create(values: Window & { project: ProjectId; name: string }): Promise<ProjectWindow | undefined> {
     const { project, name, days, from, minutes, zone } = values;
     const [row] = await sql<ProjectWindow[]>`

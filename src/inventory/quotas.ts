@@ -1,10 +1,10 @@
-/** Queries of quotas: the use of a project. */
+/** Queries of quotas. */
 
 import { type Quota, quotaFacts } from '../model/access/quotas';
 import { raise } from '../model/errors';
 import type { Db } from './database';
 
-/** PostgreSQL counts these. Each process counts its event streams. */
+/** Processes count their own event streams. */
 export type StoredQuota = Exclude<Quota, 'streams'>;
 
 export const quotas = (sql: Db) => {
@@ -17,13 +17,13 @@ export const quotas = (sql: Db) => {
     rollout_plans: (project: string) =>
       sql`rollouts where project = ${project} and state in ('planned', 'awaiting_approval')`,
   } as const satisfies Record<Exclude<StoredQuota, 'runbook_revisions'>, unknown>;
-  /** A revision counts at least 4 KiB, which bounds the rows to sum. */
+  /** Each counts at least 4 KiB, which bounds the rows to sum. */
   const revisionsFull = (project: string, limit: number) => sql<{ full: boolean }[]>`
     select coalesce(sum(greatest(bytes, 4096)), 0) >= ${limit}::bigint * 1048576 as full
     from runbook_revisions where owner = ${project}`;
   return {
     /**
-     * Throws QuotaExceeded at the limit. Concurrent requests may exceed it by their number: it protects shared resources and is not exact.
+     * Throws QuotaExceeded. Concurrent requests may exceed the limit: it protects shared resources and is not exact.
      * @param project null for callers of the system, who have no quota
      * @param limit 0 for no limit
      */

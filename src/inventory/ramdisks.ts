@@ -13,7 +13,7 @@ const given = [
 export const ramdisks = (sql: Db) => ({
   ...bootRecords<RamdiskValues>(sql, 'ramdisks', given),
 
-  /** UUID of a node whose run boots this ramdisk. */
+  /** UUID of a node whose run boots it. */
   async user(uuid: string): Promise<string | undefined> {
     const [row] = await sql<{ node_uuid: string }[]>`
       select b.node_uuid from boot_capabilities b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id

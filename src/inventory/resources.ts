@@ -1,4 +1,4 @@
-/** Queries that resources share, driven by the resource's table: find, write, list. */
+/** Queries that resources share, driven by the resource's table. */
 
 import { asUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
@@ -8,16 +8,15 @@ import { givenBase, hasDocuments, type Line, type LinesPage, lineText } from './
 import { linesOf, type Page, type PageListed } from './pages';
 import { conditionOf } from './predicates';
 
-/** By field; fields without a column are left out. */
+/** Fields without a column are left out. */
 export type ResourceValues = Readonly<Record<string, unknown>>;
 
-/** A resource's table in PostgreSQL and in the API. */
 export type Stored = {
   readonly name: string;
   readonly table: ResourceTable;
 };
 
-/** Columns as postgres.js must send them: documents as JSON. Names unknown to the API pass unchanged. */
+/** Documents as JSON. Names unknown to the API pass unchanged. */
 export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceValues): Record<string, unknown> => {
   const columns: Record<string, unknown> = {};
   for (const name of Object.keys(values)) {
@@ -28,7 +27,7 @@ export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceVa
   return columns;
 };
 
-/** Matches a UUID in any form, or a name if rows have names. */
+/** UUID in any form, or name if rows have names. */
 export const isNamed = (sql: Db, { name, table }: Stored, ident: string) => {
   const uuid = asUuid(ident);
   if (uuid) return sql`${sql(`${name}.uuid`)} = ${uuid}`;
@@ -36,7 +35,7 @@ export const isNamed = (sql: Db, { name, table }: Stored, ident: string) => {
 };
 
 export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
-  /** A duplicate violates a unique constraint, an unknown reference a foreign key (database.ts). */
+  /** A duplicate violates a unique constraint, an unknown reference a foreign key. */
   async insert(values: ResourceValues): Promise<Row> {
     const [row] = await sql<
       (Row & object)[]
@@ -58,15 +57,14 @@ export const writes = <Row>(sql: Db, { name, table }: Stored) => ({
 });
 
 export type Selection = {
-  /** Over columns of nodes if rows belong to one, else over the row's own. */
+  /** Over columns of nodes if rows belong to one, else of the row. */
   readonly visible: Predicate;
-  /** Over columns of nodes: the caller's filter. */
+  /** Over columns of nodes. */
   readonly home?: Predicate;
   /** Over columns of the resource. */
   readonly filter: Predicate;
 };
 
-/** A list of one table. */
 const ownRows = (
   sql: Db,
   table: string,
@@ -80,18 +78,18 @@ const ownRows = (
   wanted: conditionOf(sql, filter, table),
 });
 
-/** For tables whose rows belong to no node. */
+/** For rows that belong to no node. */
 export const resource = <Row>(sql: Db, stored: Stored) => ({
   ...writes<Row>(sql, stored),
 
-  /** By UUID in any form, or by name. `lock` locks the row for the transaction. */
+  /** By UUID in any form, or by name. `lock` locks the row. */
   async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<Row | undefined> {
     const [row] = await sql<(Row & object)[]>`
       select * from ${sql(stored.name)} where ${isNamed(sql, stored, ident)} ${lock ? sql`for update` : sql``}`;
     return row;
   },
 
-  /** A page as text. Throws MarkerNotFound. */
+  /** Throws MarkerNotFound. */
   lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage> {
     const of = (column: string) => `"${stored.name}"."${column}"`;
     const rows = ownRows(sql, stored.name, sql`${sql.unsafe(lineText(line, of))}`, selection);

@@ -28,12 +28,12 @@ export type RunbookRevision = {
 };
 
 export const runbookRevisions = (sql: Db) => ({
-  /** Sets the author of the revisions that this transaction makes. */
+  /** Author of the revisions that this transaction makes. */
   async author(requester: Requester): Promise<void> {
     await sql`select set_config('temper.author', ${JSON.stringify(requester)}, true)`;
   },
 
-  /** Newest first, below `before`. @param visible over columns of revisions */
+  /** Newest first. @param visible over columns of revisions */
   list: (
     runbook: RunbookUuid,
     { visible, limit, before }: { readonly visible: Predicate; readonly limit: number; readonly before?: number },
@@ -57,12 +57,12 @@ export const runbookRevisions = (sql: Db) => ({
   },
 
   /**
-   * Forbids runs by this revision. Locks the runbook first, so that no run is accepted by it meanwhile.
+   * Forbids runs by this revision. Locks the runbook first, so that no run is accepted meanwhile.
    * @returns false if it was withdrawn before
    */
   async withdraw(runbook: RunbookUuid, revision: number, by: Requester, reason: string): Promise<boolean> {
     await sql`select 1 from runbooks where uuid = ${runbook} for update`;
-    // For control workers, who may not lock runbooks, and for rollouts whose runbook may be gone.
+    // Control workers may not lock runbooks, and a rollout's runbook may be gone.
     await sql`select pg_advisory_xact_lock(hashtext('runbook'), hashtext(${runbook}))`;
     const rows = await sql`
       update runbook_revisions set withdrawn_at = now(), withdrawn_by = ${jsonOf(sql, by)}, withdrawn_reason = ${reason}

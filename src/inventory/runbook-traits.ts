@@ -5,7 +5,7 @@ import { type Db, textArray } from './database';
 export const runbookTraits = (sql: Db) => ({
   /**
    * Claims free traits for a runbook's owner: no other runbook has them (as trait or name), nor a node. Call it in the transaction that
-   * writes the runbook; two that claim one trait wait for each other.
+   * writes the runbook; concurrent claims wait.
    * @param owner null: the system
    * @returns traits of other owners
    */
@@ -37,7 +37,7 @@ export const runbookTraits = (sql: Db) => ({
     return rows.map(({ trait }) => trait);
   },
 
-  /** Gives traits to the system, regardless of their owner. */
+  /** Regardless of their owner. */
   async takeOver(traits: readonly string[]): Promise<void> {
     await sql`update runbook_traits set owner = null where trait = any (${textArray(sql, traits)})`;
   },

@@ -5,10 +5,9 @@ import { type Runbook, runbookTable } from '../model/resources/runbooks';
 import { type Db, jsonOf, textArray } from './database';
 import { resource } from './resources';
 
-/** A runbook at the acceptance of a run. */
 export type HeldRunbook = {
   readonly revision: number;
-  /** Reason of a withdrawal; null if runs are allowed. */
+  /** Null if runs are allowed. */
   readonly withdrawn: string | null;
 };
 
@@ -16,8 +15,8 @@ export const runbooks = (sql: Db) => ({
   ...resource<Runbook>(sql, { name: 'runbooks', table: runbookTable }),
 
   /**
-   * Keeps a runbook from changes, deletion and withdrawal for the rest of the transaction. Undefined if it was changed or deleted since it
-   * was read. An undefined `updated_at` checks only its existence.
+   * Prevents changes, deletion and withdrawal for the rest of the transaction. Undefined if the runbook has changed since it was read. An
+   * undefined `updated_at` checks only its existence.
    */
   async hold(uuid: string, updated_at: Date | null | undefined): Promise<HeldRunbook | undefined> {
     // Dates have milliseconds, the column has microseconds.
@@ -32,7 +31,7 @@ export const runbooks = (sql: Db) => ({
     return { revision: held.revision, withdrawn: found?.withdrawn ?? null };
   },
 
-  /** Unchanged since it was read. Locks nothing, because control workers may not lock runbooks. */
+  /** Locks nothing, because control workers may not lock runbooks. */
   async unchanged(uuid: RunbookUuid, updated_at: Date | null): Promise<boolean> {
     const rows = await sql`
       select 1 from runbooks
@@ -40,7 +39,7 @@ export const runbooks = (sql: Db) => ({
     return rows.length === 1;
   },
 
-  /** Like `hold`, for one revision, whether or not the runbook has changed or is gone. */
+  /** Like `hold`, also if the runbook has changed or is gone. */
   async holdRevision(uuid: string, revision: number): Promise<HeldRunbook | undefined> {
     await sql`select pg_advisory_xact_lock_shared(hashtext('runbook'), hashtext(${uuid}))`; // against a concurrent withdrawal
     const [found] = await sql<HeldRunbook[]>`

@@ -9,7 +9,7 @@ import { runNodeColumns } from './runs/list';
 /** A null power state counts as `unknown`. */
 const countedColumns = ['provision_state', 'power_state', 'fault', 'maintenance'] as const;
 type NodeCounts = Readonly<Record<(typeof countedColumns)[number], Readonly<Record<string, number>>>>;
-/** `retrying`: running, and the step has failed and is tried again. */
+/** `retrying`: the step has failed and is tried again. */
 export type RunCount = { readonly state: string; readonly retrying: boolean; readonly count: number };
 
 type Row = { readonly by: string; readonly value: string; readonly retrying: boolean; readonly count: number };
@@ -19,7 +19,7 @@ export type SummarySelection = {
   readonly nodes: Predicate;
   /** Over `now_owner`, `now_lessee` and `tenant`, as in the list of runs. */
   readonly runs: Predicate;
-  /** Only nodes in failed states, with a fault or in maintenance, which are few. No other states, power or runs. */
+  /** Only nodes in failed states, with a fault or in maintenance, which are few. No power, no runs. */
   readonly trouble: boolean;
 };
 
@@ -31,10 +31,7 @@ const countsOf = (rows: readonly Row[]): NodeCounts => {
   return counts as NodeCounts;
 };
 
-/**
- * One count per column: rows of nodes are wide, and if all are visible, each count reads only its column's index. The few nodes of a tenant
- * are read once.
- */
+/** If all nodes are visible, each count reads only its column's index, because rows are wide. The few nodes of a tenant are read once. */
 const nodesCounted = (sql: Db, { nodes, trouble }: SummarySelection) => {
   const found = nodes.is === 'true' ? sql`not materialized` : sql`materialized`;
   const rows = sql`with visible as ${found} (

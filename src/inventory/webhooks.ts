@@ -86,7 +86,7 @@ const configured = (sql: Db) => ({
     return (await sql`delete from webhooks where uuid = ${uuid} returning 1`).length === 1;
   },
 
-  /** Replaces the signing secret, in a transaction. Deletes and inserts, because the API's role may not read the table. */
+  /** Deletes and inserts, because the API's role may not read the table. Call it in a transaction. */
   async setSecret(webhook: string, { id, key_id, nonce, ciphertext }: SealedSecret): Promise<void> {
     await sql`delete from webhook_secrets where webhook_uuid = ${webhook}`;
     await sql`insert into webhook_secrets ${sql({ webhook_uuid: webhook, id, key_id, nonce, ciphertext })}`;
@@ -109,7 +109,7 @@ const configured = (sql: Db) => ({
 });
 
 const delivering = (sql: Db) => ({
-  /** Adds deliveries of these events to the webhooks that want them. Idempotent. */
+  /** Idempotent. */
   async enqueue(events: readonly FeedEvent[]): Promise<void> {
     const wanted = events.filter(({ kind }) => webhookKinds.includes(kind));
     if (wanted.length === 0) return;
@@ -126,8 +126,8 @@ const delivering = (sql: Db) => ({
   },
 
   /**
-   * Leases due deliveries to this worker for `leaseMs`, at most `each` per webhook, so that a silent receiver delays no other. Deliveries
-   * of deleted events fail. @param except webhooks to leave out
+   * Leases due deliveries for `leaseMs`, at most `each` per webhook, so that a silent receiver delays no other. Deliveries of deleted
+   * events fail. @param except webhooks to leave out
    */
   async takeDue({
     limit,
@@ -163,7 +163,7 @@ const delivering = (sql: Db) => ({
         left join nodes n on n.uuid = e.node_uuid left join runs r on r.id = e.run_id`.then((rows) => rows.map(opened));
   },
 
-  /** Undefined if it is disabled. */
+  /** Undefined if disabled. */
   async target(uuid: string): Promise<{ readonly url: string; readonly secret: DueDelivery['secret'] } | undefined> {
     const [row] = await sql<(DueDelivery['secret'] & { url: string })[]>`
       select w.url, s.id, s.key_id, s.nonce, s.ciphertext from webhooks w join webhook_secrets s on s.webhook_uuid = w.uuid
@@ -180,7 +180,7 @@ const delivering = (sql: Db) => ({
       where id = ${id} and state = 'pending'`;
   },
 
-  /** Deletes old ended deliveries, at most `limit`; pending ones stay. @returns the number of rows */
+  /** Pending deliveries stay. @returns the number of rows */
   async forget(olderThanDays: number, limit = 5_000): Promise<number> {
     const since = sql`now() - ${olderThanDays} * interval '1 day'`;
     // No delivery ends before `created_at`, which has an index.

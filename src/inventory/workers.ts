@@ -15,7 +15,7 @@ export type WorkerRow = {
 /** Longest silence of a live worker; openstack/ironic:ironic/conf/conductor.py heartbeat_timeout. */
 const silentAfter = '60 seconds';
 
-/** Condition that a row of workers, by its alias, is a live BMC worker. */
+/** Live BMC workers, by alias of the table. */
 export const isAlive = (sql: Db, alias: string) =>
   sql`${sql(`${alias}.role`)} = 'bmc' and ${sql(`${alias}.updated_at`)} > now() - ${silentAfter}::interval`;
 
@@ -38,18 +38,17 @@ export const workers = (sql: Db) => ({
         console_url = excluded.console_url, updated_at = now()`;
   },
 
-  /** Marks a worker as stopped. */
   async leave(hostname: string): Promise<void> {
     await sql`update workers set updated_at = now() - interval '1 hour' where hostname = ${hostname}`;
   },
 
-  /** BMC workers, including silent ones, by host name. */
+  /** Includes silent ones, by host name. */
   async list(): Promise<WorkerRow[]> {
     return sql<WorkerRow[]>`
       select *, updated_at > now() - ${silentAfter}::interval as alive from workers where role = 'bmc' order by hostname`;
   },
 
-  /** Host name of a live worker with this driver in this group. */
+  /** A live worker with this driver in this group. */
   async find(conductor_group: string, driver: string): Promise<string | undefined> {
     const [row] = await sql<{ hostname: string }[]>`
       select hostname from workers
@@ -58,7 +57,7 @@ export const workers = (sql: Db) => ({
     return row?.hostname;
   },
 
-  /** Console address of such a worker. */
+  /** Of such a worker. */
   async findConsole(conductor_group: string, driver: string): Promise<string | undefined> {
     const [row] = await sql<{ console_url: string }[]>`
       select console_url from workers

@@ -39,16 +39,16 @@ export type BmcRow = {
 };
 
 export const agents = (sql: Db) => ({
-  /** Undefined if no ramdisk has looked the node up since its last power-off. */
+  /** Undefined if no ramdisk has looked the node up since power-off. */
   async find(node: NodeUuid): Promise<AgentRow | undefined> {
     const [row] = await sql<AgentRow[]>`select * from agents where node_uuid = ${node}`;
     return row;
   },
 
   /**
-   * Registers a ramdisk that looks its node up, with its sealed token. One statement, so that one of two concurrent lookups gets the token.
-   * False, and nothing is stored, if a ramdisk is registered, no run has booted one, or the booted one brought its own token. The boot is
-   * locked, because power-off forgets the ramdisk in a transaction. A lookup behind it would store a token that outlives the boot.
+   * Registers a ramdisk that looks its node up, with its sealed token. One statement: of two concurrent lookups, one gets the token. False
+   * if a ramdisk is registered, no run has booted one, or it brought its own token. Locks the boot, because a lookup behind the power-off
+   * would store a token that outlives the boot.
    */
   async meet(node: NodeUuid, token_hash: string, token: BoxedSecret): Promise<boolean> {
     const { id, path, key_id, bound, boxes, nonce, ciphertext } = token;
@@ -68,7 +68,7 @@ export const agents = (sql: Db) => ({
     return met.length === 1;
   },
 
-  /** Nodes with a port of these addresses, at most two: two mean that the node is ambiguous. */
+  /** At most two nodes: two mean that the ramdisk's node is ambiguous. */
   async withPorts(addresses: readonly string[]): Promise<NodeUuid[]> {
     if (addresses.length === 0) return [];
     const rows = await sql<{ node_uuid: NodeUuid }[]>`
@@ -76,22 +76,18 @@ export const agents = (sql: Db) => ({
     return rows.map((row) => row.node_uuid);
   },
 
-  /** Ports distinguish a node's ramdisk from others. */
   async hasPorts(node: NodeUuid): Promise<boolean> {
     return (await sql`select 1 from ports where node_uuid = ${node} limit 1`).length === 1;
   },
 
-  /** BMCs of nodes in these states, to identify a ramdisk by its BMC address alone. */
+  /** For a ramdisk that knows its BMC only. */
   async bmcsIn(states: readonly ProvisionState[]): Promise<BmcRow[]> {
     return sql<
       BmcRow[]
     >`select uuid, driver, driver_info from nodes where provision_state in ${sql([...states])} limit 10000`;
   },
 
-  /**
-   * Records a heartbeat. False if token, URL or certificate differ from the record. The first recorded URL and certificate stay, also with
-   * concurrent heartbeats.
-   */
+  /** False if token, URL or certificate differ from the record. The first URL and certificate stay, also with concurrent heartbeats. */
   async beat(node: NodeUuid, said: Heartbeat): Promise<boolean> {
     const beaten = await sql`
       update agents set
@@ -109,10 +105,7 @@ export const agents = (sql: Db) => ({
     await sql`update agents set silent_since = null where node_uuid = ${node} and silent_since is not null`;
   },
 
-  /**
-   * Records silence for at least `ms`.
-   * @returns milliseconds without an answer or a heartbeat
-   */
+  /** @returns milliseconds without an answer or a heartbeat */
   async silent(node: NodeUuid, ms: number): Promise<number | undefined> {
     const [row] = await sql<{ silent_ms: number }[]>`
       update agents set silent_since = least(coalesce(silent_since, now()), now() - ${ms} * interval '1 millisecond')
@@ -121,7 +114,7 @@ export const agents = (sql: Db) => ({
     return row?.silent_ms;
   },
 
-  /** The node has lost its ramdisk. The next sweep of secrets deletes the token. */
+  /** The next sweep of secrets deletes its token. */
   async forget(node: NodeUuid): Promise<void> {
     await sql`delete from agents where node_uuid = ${node}`;
   },

@@ -13,7 +13,7 @@ export type BmcHealthRow = {
 
 /** Failures in a row that open the breaker. */
 const opensAfter = 3;
-/** The first pause. Each further failure doubles it, up to the longest. */
+/** Each further failure doubles it, up to the longest. */
 const firstRestMs = 5_000;
 const longestRestMs = 120_000;
 
@@ -21,7 +21,7 @@ const longestError = 500;
 
 export const bmcHealth = (sql: Db) => ({
   /**
-   * Counts an act without an answer, and opens the breaker after too many in a row.
+   * Counts an act without an answer, and may open the breaker.
    * @param error readable, without secrets
    * @param longestMs shortens the longest pause
    * @returns failures in a row, and the pause

@@ -1,4 +1,4 @@
-/** Queries of boot image URLs of nodes: a BMC worker makes them, the boot service looks them up. */
+/** Queries of boot image URLs: a BMC worker makes them, the boot service looks them up. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
@@ -8,13 +8,12 @@ import type { BoxedSecret } from '../secrets/sealing';
 type BootContents = {
   readonly arguments: string;
   readonly inspection_url: string | null;
-  /** The node's network, for a ramdisk without DHCP. */
+  /** For a ramdisk without DHCP. */
   readonly network_data?: Readonly<Record<string, unknown>> | null;
 };
 
-/** Hashes of a URL, and its secrets sealed for BMC workers. */
+/** Secrets are sealed for BMC workers. */
 export type NewCapability = BootContents & {
-  /** The act that makes it. */
   readonly act: string;
   readonly ramdisk_uuid: string;
   readonly url_hash: string;
@@ -22,14 +21,14 @@ export type NewCapability = BootContents & {
   readonly inspection_hash: string;
   readonly url: BoxedSecret;
   readonly token: BoxedSecret;
-  /** For network boots: the URL's secret, given to the machine once. Absent if a BMC gets the URL. */
+  /** For network boots: the URL's secret, given to the machine once. */
   readonly network_secret?: string;
 };
 
 export type Served = BootContents & {
   readonly node_uuid: NodeUuid;
   readonly run_id: RunUuid;
-  /** The machine loads kernel and initramfs by the network, not an image. */
+  /** The machine loads kernel and initramfs, not an image. */
   readonly network: boolean;
   readonly ramdisk: Pick<
     RamdiskRow,
@@ -45,7 +44,7 @@ export type Served = BootContents & {
 };
 
 export const bootCapabilities = (sql: Db) => ({
-  /** MAC address of the node's only boot port; undefined if it has none or several. */
+  /** The node's only boot port; undefined if it has none or several. */
   async bootMac(node: NodeUuid): Promise<string | undefined> {
     const found = await sql<{ address: string }[]>`
       select address from ports where node_uuid = ${node} and pxe_enabled limit 2`;
@@ -58,7 +57,7 @@ export const bootCapabilities = (sql: Db) => ({
     return row?.network_data ?? {};
   },
 
-  /** Id of the sealed URL that this act of the run has made. */
+  /** Id of the sealed URL that this act has made. */
   async made(lock: Fenced, act: string): Promise<string | undefined> {
     const [row] = await sql<{ url_secret: string }[]>`
       with held as (${heldBy(sql, lock, ['uuid', 'fence'])})
@@ -90,10 +89,7 @@ export const bootCapabilities = (sql: Db) => ({
     return true;
   },
 
-  /**
-   * After power-on: registers the ramdisk with the token of its image before its first call, so that a lookup gets no token. Under the
-   * fence. Does nothing if this run made no URL.
-   */
+  /** After power-on, under the fence: registers the ramdisk with the token of its image, so that a lookup gets no token. */
   async meet(lock: Fenced): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock, ['uuid', 'fence'])}),
@@ -111,7 +107,7 @@ export const bootCapabilities = (sql: Db) => ({
         where agents.token_hash <> excluded.token_hash`;
   },
 
-  /** After power-off: the URL is void. */
+  /** After power-off. */
   async end(node: NodeUuid): Promise<void> {
     await sql`delete from boot_capabilities where node_uuid = ${node}`;
   },

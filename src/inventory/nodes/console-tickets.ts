@@ -1,11 +1,11 @@
-/** Queries of tickets for serial consoles: the API makes them, and a BMC worker redeems each once. */
+/** Queries of tickets for serial consoles. A BMC worker redeems each once. */
 import type { NodeUuid } from '../../model/ids';
 import type { Requester } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { activeFreeze } from './freezes';
 import type { NodeRow } from './nodes';
 
-/** `unknown` also for a used or expired ticket, or if the node has changed hands. */
+/** `unknown` also for a used or expired ticket, or a node that has changed hands. */
 export type Redeemed =
   | { readonly is: 'open'; readonly id: string; readonly node_uuid: NodeUuid; readonly requester: Requester }
   | { readonly is: 'busy' }
@@ -30,7 +30,7 @@ const stillHolds = (sql: Db) => sql`
   and not exists (select 1 from freezes where freezes.node_uuid = n.uuid and ${activeFreeze(sql)})`;
 
 export const consoleTickets = (sql: Db) => ({
-  /** Stores a ticket, and deletes those of the node that are neither usable nor in use. */
+  /** Deletes the node's tickets that are neither usable nor in use, too. */
   async make({ ticket_hash, node, requester, useMs, lastsMs }: Made): Promise<void> {
     await sql`
       delete from console_tickets where node_uuid = ${node.uuid}
@@ -42,8 +42,8 @@ export const consoleTickets = (sql: Db) => ({
   },
 
   /**
-   * Uses a ticket up, if the node's console is free and its conductor group matches.
-   * @param silentMs frees the console of a reader whose worker was silent for longer
+   * Uses a ticket up, if the console is free and the conductor group matches.
+   * @param silentMs frees the console of a worker that was silent for longer
    */
   async redeem(ticket_hash: string, conductor_group: string, silentMs: number): Promise<Redeemed> {
     await sql`
@@ -70,7 +70,6 @@ export const consoleTickets = (sql: Db) => ({
     return count === 1;
   },
 
-  /** Frees the node's console. */
   async close(id: string): Promise<void> {
     await sql`update console_tickets set closed_at = now() where id = ${id} and closed_at is null`;
   },

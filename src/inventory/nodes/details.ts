@@ -1,4 +1,4 @@
-/** Queries of BIOS settings, firmware and inventory as last seen. Written without the node's lock. */
+/** BIOS settings, firmware and inventory as last seen, written without the node's lock. */
 import type { Document } from '../../model/document';
 import type { NodeUuid } from '../../model/ids';
 import type { ReportedStep } from '../../model/lifecycle/step-types';
@@ -68,7 +68,7 @@ export const details = (sql: Db) => {
   };
 
   return {
-    /** Absent fields stay. Firmware keeps its first seen version; a changed version counts as flashed. */
+    /** Firmware keeps its first version; a changed version counts as flashed. */
     async write(node: NodeUuid, seen: Details): Promise<void> {
       if (seen.bios)
         await put(
@@ -90,7 +90,7 @@ export const details = (sql: Db) => {
             inventory = excluded.inventory, plugin_data = excluded.plugin_data, inventory_at = excluded.inventory_at`;
     },
 
-    /** Adds the steps that a ramdisk has. It reports those of one kind of run, so others stay. */
+    /** A ramdisk reports the steps of one kind of run, so others stay. */
     async report(node: NodeUuid, steps: readonly ReportedStep[]): Promise<void> {
       const known = new Map([...(await this.reported(node)), ...steps].map((step) => [nameOf(step), step]));
       const reported = jsonOf(sql, [...known.values()]);
@@ -99,7 +99,6 @@ export const details = (sql: Db) => {
         on conflict (node_uuid) do update set reported = excluded.reported`;
     },
 
-    /** Steps of the node's ramdisks. */
     async reported(node: NodeUuid): Promise<readonly ReportedStep[]> {
       const [row] = await sql<{ reported: ReportedStep[] | null }[]>`
         select reported from node_details where node_uuid = ${node}`;

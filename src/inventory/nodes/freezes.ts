@@ -1,4 +1,4 @@
-/** Queries of freezes: make, end, list, and those that hold a node now. */
+/** Queries of freezes. */
 import type { FreezeUuid, NodeUuid, ProjectId } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { Requester } from '../../model/runs/runs';
@@ -37,7 +37,7 @@ export type FreezeSelection = {
   readonly after?: FreezeUuid;
 };
 
-/** Neither ended nor over, by PostgreSQL's clock. */
+/** See `Freeze.active`. */
 export const activeFreeze = (sql: Db) =>
   sql`(freezes.ended_at is null and (freezes.until is null or freezes.until > now()))`;
 
@@ -56,13 +56,11 @@ export const freezes = (sql: Db) => {
       return row;
     },
 
-    /** One active freeze per frozen node. */
     activeOf: (nodes: readonly NodeUuid[]): Promise<Freeze[]> => sql<Freeze[]>`
       select distinct on (node_uuid) *, true as active from freezes
       where node_uuid = any (${uuidArray(sql, nodes)}) and ${active}
       order by node_uuid, until desc nulls first, created_at`,
 
-    /** Active or not. */
     async find(id: FreezeUuid): Promise<ListedFreeze | undefined> {
       const [row] = await sql<ListedFreeze[]>`${listed} where freezes.id = ${id}`;
       return row;
@@ -79,7 +77,6 @@ export const freezes = (sql: Db) => {
         order by freezes.created_at desc, freezes.id limit ${limit}`;
     },
 
-    /** A node may have several freezes. */
     async create(row: Pick<Freeze, 'node_uuid' | 'reason' | 'requester' | 'until'>): Promise<Freeze> {
       const [made] = await sql<Freeze[]>`
         insert into freezes (node_uuid, reason, requester, until)

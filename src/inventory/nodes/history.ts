@@ -1,4 +1,4 @@
-/** Queries of a node's history: a view of its events, with the state after each and the requester of its run. */
+/** A node's history: its events, with the state after each and the requester of the run. */
 
 import type { LeaseUuid, NodeUuid, RunUuid } from '../../model/ids';
 import type { EventKind } from '../../model/resources/event-kinds';
@@ -27,7 +27,7 @@ export type HistoryPage = {
   readonly limit: number;
   readonly sort_dir: 'asc' | 'desc';
   readonly after?: number;
-  /** Only events of this lease: since its begin, and not of other leases' runs. */
+  /** Events since the lease began, and not of other leases' runs. */
   readonly lease?: LeaseUuid;
 };
 

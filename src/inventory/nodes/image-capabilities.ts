@@ -1,4 +1,4 @@
-/** Queries of image URLs of nodes' ramdisks: a BMC worker makes them, the boot service looks them up. */
+/** Queries of image URLs: a BMC worker makes them, the boot service looks them up. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { Db } from '../database';
 import { type Fenced, heldBy } from '../fence';
@@ -11,7 +11,7 @@ export type ServedImage = {
 };
 
 export const imageCapabilities = (sql: Db) => ({
-  /** Adds a URL to those of this run, and deletes those of earlier runs. False if the lock is lost. */
+  /** Deletes URLs of earlier runs. False if the lock is lost. */
   async make(lock: Fenced, made: { readonly image_uuid: string; readonly url_hash: string }): Promise<boolean> {
     const [held] = await heldBy(sql, lock);
     if (!held) return false;

@@ -4,8 +4,8 @@ import type { Db } from '../database';
 
 export const leaseWrites = (sql: Db) => ({
   /**
-   * From here on, writes of the transaction to the node count as the lessee's.
-   * @param lock locks the node. Only as the first statement of a transaction, or two transactions may deadlock
+   * Later writes of the transaction to the node count as the lessee's.
+   * @param lock locks the node. Only as the first statement of a transaction, or two may deadlock
    * @returns false if the project no longer leases the node
    */
   async begin(node: NodeUuid, lessee: ProjectId, { lock = false }: { lock?: boolean } = {}): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Queries of network boots: the boot of a MAC address, and the machines that DHCP answers. */
+/** Network boots by MAC address, and the machines that DHCP answers. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { Db } from '../database';
 
@@ -7,9 +7,9 @@ export type Asking = {
   readonly mac: string;
   /** Source address of the request. */
   readonly peer: string;
-  /** Architecture, as in ramdisk records; undefined if not given. */
+  /** Source address of the request. */
   readonly arch?: string;
-  /** Recorded if a second machine requests the same boot. */
+  /** As in ramdisk records. */
   readonly conflict: string;
 };
 
@@ -38,7 +38,6 @@ export const networkBoots = (sql: Db) => ({
     return { is: answer, ...boot, secret: secret! };
   },
 
-  /** Ports that nodes may boot from. */
   async machines(): Promise<BootMachine[]> {
     return sql<BootMachine[]>`
       select p.address, coalesce(n.secure_boot, false) as secure_boot

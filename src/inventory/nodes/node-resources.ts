@@ -1,4 +1,4 @@
-/** Queries that resources of a node share. The node decides about access. */
+/** Queries of resources of a node, which decides about access. */
 import { asUuid } from '../../model/ids';
 import { always } from '../../model/predicates';
 import type { HomeNode, NodeResourceRow } from '../../model/resources/node-resources';
@@ -20,12 +20,12 @@ const nodeColumns = [
   'reservation',
 ] as const satisfies readonly (keyof HomeNode)[];
 
-/** List columns that belong to the node. */
+/** Columns of the node. */
 const ofHome: readonly string[] = ['owner', 'lessee'];
 
 export type NodeResourceFound<Row> = { readonly row: Row; readonly node: HomeNode };
 
-/** By UUID or name. `lock` protects it from changes until the transaction ends. */
+/** `lock` protects it from changes until the transaction ends. */
 const findHome = async (
   sql: Db,
   ident: string,
@@ -66,7 +66,7 @@ export const nodeResource = <Row extends NodeResourceRow>(sql: Db, stored: Store
       return row!.full;
     },
 
-    /** By UUID in any form or by name. `lock` locks the row for the transaction. */
+    /** By UUID in any form or by name. `lock` locks the row. */
     async find(ident: string, { lock = false }: { lock?: boolean } = {}): Promise<NodeResourceFound<Row> | undefined> {
       const [found] = await sql<(Row & { home: HomeNode })[]>`
         select ${table}.*, home.home from ${table} join lateral (select to_jsonb(n) as home from (

@@ -63,9 +63,8 @@ export type NodeRow = {
   readonly updated_at: Date | null;
   /** Host name of a live worker for the node's driver and group. */
   readonly conductor: string | null;
-  /** The present lease. */
   readonly lease_id: LeaseUuid | null;
-  /** Fields that the lessee has changed, with former values. Written by triggers. */
+  /** Former values of fields that the lessee has changed. Written by triggers. */
   readonly of_lease: Document;
   /** The run that holds the node was accepted under another lease. */
   readonly foreign_run: boolean;
@@ -98,14 +97,14 @@ export const nodes = (sql: Db) => {
     where ${isAlive(sql, 'w')} and w.conductor_group = nodes.conductor_group and nodes.driver = any (w.drivers)
     order by w.hostname limit 1)`;
 
-  /** A join for many rows: PostgreSQL looks up once per group and driver. */
+  /** For many rows: a join looks up once per group and driver. */
   const servedNodes = sql`left join lateral ${conductor} served on true`;
 
   const foreignRun = sql`${sql.unsafe(foreignRunText)}`;
 
   const wholeRow = sql`${conductor} as conductor, ${foreignRun} as foreign_run, xmin::text as revision`;
 
-  /** Nodes whose `conductor` is this worker: of its group, with a driver that it is the first to serve. Computed once, not per node. */
+  /** Nodes of the worker's group with a driver that it is the first to serve. Computed once, not per node. */
   const servedBy = (host: string) => {
     return sql`
       nodes.conductor_group = (select w.conductor_group from workers w where w.hostname = ${host})
@@ -144,7 +143,7 @@ export const nodes = (sql: Db) => {
         select *, ${wholeRow} from nodes where parent_node = ${parent} order by id limit 1000`;
     },
 
-    /** A page as text; `conductor` may be a column. Throws MarkerNotFound. */
+    /** `conductor` may be a column. Throws MarkerNotFound. */
     lines(line: Line, base: string, selection: NodeSelection, page: Page): Promise<LinesPage> {
       const served = columnsOfLine(line).includes('conductor') ? servedNodes : sql``;
       const beside = sql`${served} ${givenBase(sql, base)}`;
@@ -153,8 +152,8 @@ export const nodes = (sql: Db) => {
     },
 
     /**
-     * Inserts a node with secrets, audit and event in one statement. A transaction would cost two more round trips per node in mass
-     * enrolment. `values` must have the uuid. Throws what `brokenUnique` recognises.
+     * One statement with secrets, audit and event: a transaction would cost mass enrolment two round trips per node. `values` must have the
+     * uuid. Throws what `brokenUnique` recognises.
      */
     async enrol(
       values: NodeValues & { readonly uuid: string },
@@ -168,8 +167,8 @@ export const nodes = (sql: Db) => {
     },
 
     /**
-     * Undefined if the node has changed since it was read, or a run holds it. `held` permits a run; the caller must check the state.
-     * `record` goes into the same statement. Throws what `brokenUnique` recognises.
+     * Undefined if the node has changed, or a run holds it. `held` permits a run; the caller must check the state. `record` goes into the
+     * same statement. Throws what `brokenUnique` recognises.
      */
     async update(
       seen: Pick<NodeRow, 'uuid' | 'revision'>,
@@ -189,7 +188,7 @@ export const nodes = (sql: Db) => {
       return row;
     },
 
-    /** Also for nodes that a run holds: the fence protects it from the run's end. */
+    /** Also if a run holds the node: the fence protects it from the run's end. */
     async setMaintenance(uuid: NodeUuid, values: { maintenance: boolean; reason: string | null }): Promise<void> {
       await sql`
         update nodes set maintenance = ${values.maintenance}, maintenance_reason = ${values.reason},
@@ -197,7 +196,7 @@ export const nodes = (sql: Db) => {
         where uuid = ${uuid}`;
     },
 
-    /** False if the node has changed since it was read, or a run holds it. */
+    /** False if the node has changed, or a run holds it. */
     async remove(seen: Pick<NodeRow, 'uuid' | 'revision'>): Promise<boolean> {
       const gone = await sql`
         delete from nodes where uuid = ${seen.uuid} and xmin::text = ${seen.revision} and reservation is null returning 1`;

@@ -1,4 +1,4 @@
-/** Facts that acts observed of a node, apart from plain columns. Written under the fence. */
+/** Facts that acts observed of a node, written under the fence. */
 import type { RunObserved } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
@@ -17,7 +17,7 @@ export const observedFacts = (sql: Db) => ({
           raid_config = coalesce(${raid_config ? jsonOf(sql, raid_config) : null}::jsonb, raid_config), updated_at = now()
         where uuid = ${lock.node_uuid}`;
     if (bios || firmware || inventory) await details(sql).write(lock.node_uuid, { bios, firmware, inventory });
-    // A MAC address of another node's port stays there: it belongs to one port.
+    // A MAC address of another node's port stays there.
     for (const address of macs ?? [])
       await sql`
         insert into ports (node_uuid, address, pxe_enabled) values (${lock.node_uuid}, ${address}, true)

@@ -13,7 +13,7 @@ export type MemberPort = {
 export const portgroups = (sql: Db) => ({
   ...nodeResource<Portgroup>(sql, { name: 'portgroups', table: portgroupTable }),
 
-  /** Locks the node's portgroup until the transaction ends. */
+  /** Locks it until the transaction ends. */
   async hold(uuid: string, node: NodeUuid): Promise<Portgroup | undefined> {
     const [row] = await sql<Portgroup[]>`
       select * from portgroups where uuid = ${uuid} and node_uuid = ${node} for update`;
@@ -26,7 +26,6 @@ export const portgroups = (sql: Db) => ({
       select uuid, pxe_enabled, physical_network from ports where portgroup_uuid = ${uuid} order by id`;
   },
 
-  /** Of all members. */
   async setNetwork(uuid: string, physical_network: string | null): Promise<void> {
     await sql`
       update ports set physical_network = ${physical_network}, updated_at = now()

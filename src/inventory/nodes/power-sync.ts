@@ -1,4 +1,4 @@
-/** Queries of power sync: nodes that are due, and the results of looks. */
+/** Queries of power sync. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../../model/lifecycle/states';
 import { aheadOfClock, columnsOf, type Db, textArray } from '../database';
@@ -18,7 +18,6 @@ export type DueNode = {
   readonly fault: Fault | null;
   /** Failed looks in a row. */
   readonly failures: number;
-  /** The slot in which it was due. */
   readonly slot: number;
 };
 
@@ -39,7 +38,7 @@ type Changes = Partial<Omit<SyncedNode, 'owner' | 'lessee' | 'reason'>>;
 /** Slots per interval. Each node has one by its uuid (power_looks), and is due when the clock enters it. */
 export const powerSlots = 1_024;
 
-/** Slots count from the epoch by PostgreSQL's clock. The same nodes are due an interval later. */
+/** Slots count from the epoch by PostgreSQL's clock. */
 export type Claim = {
   readonly conductor_group: string;
   readonly drivers: readonly string[];
@@ -51,11 +50,10 @@ export type Claim = {
   readonly everyMs: number;
 };
 
-/** The values of `power_looks.slot` in the range. */
 const slotsWithin = ({ from, to }: Pick<Claim, 'from' | 'to'>): number[] =>
   Array.from({ length: Math.min(to - from + 1, powerSlots) }, (_, at) => (from + at) % powerSlots);
 
-/** A lookup by key. `offset 0` keeps the planner from joining whole tables if it expects many due nodes. */
+/** `offset 0` keeps the planner from joining whole tables if it expects many due nodes. */
 const nodeOf = (sql: Db, looks: string) => sql`select * from nodes where uuid = ${sql(looks)}.node_uuid offset 0`;
 
 export const powerSync = (sql: Db) => ({
@@ -67,7 +65,6 @@ export const powerSync = (sql: Db) => ({
       on conflict do nothing`;
   },
 
-  /** The present slot by PostgreSQL's clock. */
   async slotNow(everyMs: number): Promise<number> {
     const [row] = await sql<{ slot: number }[]>`
       select floor(extract(epoch from clock_timestamp()) * ${(1_000 * powerSlots) / everyMs}::float8)::bigint as slot`;
@@ -75,8 +72,8 @@ export const powerSync = (sql: Db) => ({
   },
 
   /**
-   * Takes due nodes of the slots for this worker alone, earliest slot first. Nodes looked at since their slot began are not due. Leaves out
-   * nodes that a run holds, that change state or power, or that are in maintenance for another reason.
+   * Takes due nodes for this worker alone, earliest slot first. Nodes looked at since their slot began are not due. Leaves out nodes that a
+   * run holds, that change state or power, or that are in maintenance for another reason.
    */
   async claim(claim: Claim): Promise<DueNode[]> {
     const { conductor_group, drivers, to, limit, everyMs } = claim;
@@ -103,7 +100,7 @@ export const powerSync = (sql: Db) => ({
       from taken cross join lateral (${nodeOf(sql, 'taken')}) nodes left join power_sync p on p.node_uuid = nodes.uuid`;
   },
 
-  /** Locks the node for the rest of the transaction; undefined if a run has it. */
+  /** Locks the node; undefined if a run has it. */
   async hold(node: NodeUuid): Promise<SyncedNode | undefined> {
     const [row] = await sql<SyncedNode[]>`
       select nodes.power_state, maintenance, maintenance_reason, fault, last_error, owner, lessee, p.reason
@@ -117,7 +114,7 @@ export const powerSync = (sql: Db) => ({
     await sql`update nodes set ${columnsOf(sql, changes)}, updated_at = now() where uuid = ${node}`;
   },
 
-  /** Counts a failed look. @returns failures in a row; 0 if the node is gone */
+  /** @returns failures in a row; 0 if the node is gone */
   async failed(node: NodeUuid): Promise<number> {
     const [row] = await sql<{ failures: number }[]>`
       insert into power_sync (node_uuid, failures) select uuid, 1 from nodes where uuid = ${node}
@@ -125,7 +122,7 @@ export const powerSync = (sql: Db) => ({
     return row?.failures ?? 0;
   },
 
-  /** Resets the count and stores the maintenance reason that power sync set, if any. Writes only on a change. */
+  /** Resets the count and stores power sync's maintenance reason. Writes only on a change. */
   async settle(node: NodeUuid, reason: string | null): Promise<void> {
     await sql`
       update power_sync set failures = 0, reason = ${reason}

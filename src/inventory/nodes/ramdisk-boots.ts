@@ -1,4 +1,4 @@
-/** Queries of ramdisk boots: the expected boot, the address of its ramdisk, and conflicts with a second one. */
+/** Queries of ramdisk boots: the expected one, its address, and conflicts with a second. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { EventKind } from '../../model/resources/event-kinds';
 import type { Lock } from '../../model/runs/runs';
@@ -8,7 +8,7 @@ import { type Fenced, heldBy } from '../fence';
 type Boot = { readonly run_id: RunUuid; readonly address: string | null; readonly conflict: string | null };
 
 export const ramdiskBoots = (sql: Db) => ({
-  /** Expects a ramdisk after power-on, under the fence. A repeat starts over. */
+  /** After power-on, under the fence. A repeat starts over. */
   async expect(lock: Fenced): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
@@ -18,7 +18,7 @@ export const ramdiskBoots = (sql: Db) => ({
         set run_id = excluded.run_id, booted_at = now(), address = null, conflict = null, noticed = null, inspection_hash = null`;
   },
 
-  /** Hash of the inspection token that the booted ramdisk brought. Null if it brought none, undefined if no ramdisk is expected. */
+  /** Hash of the ramdisk's inspection token. Null if it brought none, undefined if no ramdisk is expected. */
   async brings(node: NodeUuid): Promise<string | null | undefined> {
     const [row] = await sql<{ inspection_hash: string | null }[]>`
       select b.inspection_hash from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
@@ -26,7 +26,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return row?.inspection_hash;
   },
 
-  /** The node whose expected ramdisk has the inspection token with this hash. */
+  /** By the hash of the inspection token. */
   async broughtBy(inspection_hash: string): Promise<NodeUuid | undefined> {
     const [row] = await sql<{ uuid: NodeUuid }[]>`
       select n.uuid from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
@@ -35,8 +35,8 @@ export const ramdiskBoots = (sql: Db) => ({
   },
 
   /**
-   * Records the address of a node's ramdisk; only the first one counts, also of concurrent ones.
-   * @returns the first address since the boot; undefined if no run has booted a ramdisk, or two were seen
+   * The first address counts, also of concurrent ones.
+   * @returns the first since the boot; undefined if no run has booted a ramdisk, or two were seen
    */
   async claim(node: NodeUuid, address: string): Promise<string | undefined> {
     const [seen] = await sql<Boot[]>`
@@ -46,7 +46,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return seen.address ?? this.take(node, seen.run_id, address);
   },
 
-  /** @returns the first address of this run's boot; undefined if the boot is over */
+  /** @returns the first address of this run's boot; undefined if it is over */
   async take(node: NodeUuid, run: RunUuid, address: string): Promise<string | undefined> {
     const [taken] = await sql<{ address: string }[]>`
       update ramdisk_boots b set address = coalesce(b.address, ${address}) from nodes n
@@ -56,8 +56,8 @@ export const ramdiskBoots = (sql: Db) => ({
   },
 
   /**
-   * Records that a second ramdisk spoke for a node: the run gets an event, and the node goes into maintenance with a fault. False if this
-   * is recorded already, or no run expects a ramdisk.
+   * A second ramdisk spoke for the node: appends an event and sets maintenance with a fault. False if this is recorded already, or no run
+   * expects a ramdisk.
    */
   async contest(node: NodeUuid, address: string, reason: string): Promise<boolean> {
     const contested = await sql`
@@ -78,7 +78,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return contested.length === 1;
   },
 
-  /** True if two ramdisks spoke for the run's node. `at` records that the run has noticed it there. */
+  /** Two ramdisks spoke for the run's node. `at` records that the run has noticed. */
   async contested(lock: Lock, at?: string): Promise<boolean> {
     const found = at
       ? await sql`
@@ -91,8 +91,8 @@ export const ramdiskBoots = (sql: Db) => ({
   },
 
   /**
-   * Forgets the ramdisk after power-off, in a transaction; nothing if the lock is lost. True if two spoke for the node and the run did not
-   * notice before `at`: their reports must not count as success. Idempotent for the same `at`.
+   * Forgets the ramdisk after power-off, in a transaction; nothing if the lock is lost. True if the run had not noticed a conflict before
+   * `at`: the reports must not count as success. Idempotent per `at`.
    */
   async end(lock: Fenced, at: string): Promise<boolean> {
     const [unnoticed] = await sql`

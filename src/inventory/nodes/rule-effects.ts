@@ -1,4 +1,4 @@
-/** Inputs and effects of inspection rules, read and written under the fence in one transaction. */
+/** Inputs and effects of inspection rules, under the fence in one transaction. */
 
 import { settable } from '../../model/inspection/rule-ops';
 import type { RuleOutcome, RulePort, RuleSubject } from '../../model/inspection/rule-run';

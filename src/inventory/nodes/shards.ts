@@ -6,7 +6,7 @@ import { conditionOf } from '../predicates';
 export type ShardRow = { readonly name: string | null; readonly count: number };
 
 export const shards = (sql: Db) => ({
-  /** Largest first; null counts nodes without a shard. `visible` is over columns of nodes. */
+  /** Largest first; null counts nodes without a shard. */
   async list(visible: Predicate): Promise<ShardRow[]> {
     return sql<ShardRow[]>`
       select shard as name, count(*)::int as count from nodes where ${conditionOf(sql, visible, 'nodes')}

@@ -1,4 +1,4 @@
-/** Queries of the networks that a node's instance is attached to. */
+/** Queries of the networks of a node's instance. */
 import type { NodeUuid } from '../../model/ids';
 import type { Db } from '../database';
 
@@ -14,7 +14,7 @@ export const vifs = (sql: Db) => ({
     return sql<{ vif: string }[]>`select vif from node_vifs where node_uuid = ${node} order by id`;
   },
 
-  /** False if a run holds the node. An attached network or port breaks a unique constraint (database.ts). */
+  /** False if a run holds the node. An attached network or port violates a unique constraint. */
   async attach(node: NodeUuid, { vif, port_uuid, portgroup_uuid }: NewVif): Promise<boolean> {
     const attached = await sql`
       insert into node_vifs (node_uuid, vif, port_uuid, portgroup_uuid)
@@ -23,13 +23,12 @@ export const vifs = (sql: Db) => ({
     return attached.length === 1;
   },
 
-  /** False if it is not attached. */
   async detach(node: NodeUuid, vif: string): Promise<boolean> {
     const gone = await sql`delete from node_vifs where node_uuid = ${node} and vif = ${vif} returning 1`;
     return gone.length === 1;
   },
 
-  /** A network is attached by this port or portgroup. */
+  /** Attached by this port or portgroup. */
   async uses(uuid: string): Promise<boolean> {
     const [row] = await sql`
       select 1 from node_vifs where port_uuid = ${uuid} or portgroup_uuid = ${uuid} limit 1`;

@@ -1,4 +1,4 @@
-/** Admission of targets: a target begins only if all its counters have room. Counters are locked in one order. */
+/** Admission of targets: a target begins only if all its counters have room. */
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../model/ids';
 import type { TargetState } from '../../model/rollouts/states';
 import type { Db } from '../database';
@@ -14,7 +14,7 @@ export type AdmissionOrder = {
 
 /**
  * `closed`: the rollout does not run with this plan. `begun`: the target has begun, is over, or may not begin yet. `changed`: the node's
- * owner or lease changed after the plan. `full`: the first bound without room.
+ * owner or lease changed. `full`: the first bound without room.
  */
 export type Admission =
   | { readonly is: 'admitted' | 'closed' | 'begun' | 'changed' }
@@ -30,8 +30,8 @@ export const rolloutAdmission = (sql: Db) => {
   };
 
   /**
-   * The target, if its node is as planned. Locks the node before counters, as ends of runs do. Reads `beginnable` under the target's lock,
-   * because the state may have changed since a coordinator listed it.
+   * Locks the node before counters, as ends of runs do. Reads `beginnable` under the target's lock: its state may have changed since a
+   * coordinator listed it.
    */
   const unchanged = async ({ rollout, position, node_uuid }: AdmissionOrder): Promise<TargetRow | undefined> => {
     await sql`select 1 from nodes where uuid = ${node_uuid} for no key update`;
@@ -52,7 +52,7 @@ export const rolloutAdmission = (sql: Db) => {
     return { is: 'full', ...first! };
   };
 
-  /** The counter whose nodes started as often in the last minute as their power supply allows. Lock the counters before. */
+  /** See `rolloutDue`. Lock the counters before. */
   const countersAtStartLimit = async (
     { rollout, position }: AdmissionOrder,
     keys: number[],
@@ -70,7 +70,7 @@ export const rolloutAdmission = (sql: Db) => {
 
   return {
     /**
-     * Takes a place in all counters or in none; commit only `admitted`. Call it in the transaction that accepts the run, before the run
+     * Takes a place in all counters or in none; commit only `admitted`. Call it in the transaction of the run's acceptance, before that
      * takes the node.
      */
     async admit(order: AdmissionOrder): Promise<Admission> {

@@ -85,13 +85,12 @@ export const rolloutConsents = (sql: Db) => {
 
   return {
     /**
-     * Returns the tenant's present consent to a target. Without consent, postpones the target, requests an answer, or skips it. Call it in
-     * a transaction.
+     * The present consent to a target. Without consent, postpones the target, requests an answer, or skips it. Call it in a transaction.
      */
     async settle(rollout: OfRollout, target: Asked): Promise<Consent['is']> {
       const tenant = tenantOf(target);
       if (tenant === null || asksItself(tenant, rollout)) return 'given';
-      // Stays set after admission and failure, so that a retry needs consent, too.
+      // Stays set, so that a retry needs consent, too.
       await sql`
         update rollout_targets set asked_at = coalesce(asked_at, now()) where rollout = ${rollout.id} and position = ${target.position}`;
       const consent = await consentFor(rollout.id, target, tenant);
@@ -107,10 +106,7 @@ export const rolloutConsents = (sql: Db) => {
       return consent.is;
     },
 
-    /**
-     * Records an answer and wakes the rollout, in a transaction. False if the target has begun or is over. Throws Conflict if there are too
-     * many answers.
-     */
+    /** Wakes the rollout, in a transaction. False if the target has begun or is over. Throws Conflict if there are too many answers. */
     async answer(rollout: RolloutUuid, position: number, given: GivenAnswer): Promise<boolean> {
       const refused = given.answer === 'refuse';
       const moved = await sql`
@@ -133,7 +129,7 @@ export const rolloutConsents = (sql: Db) => {
       select position, node_uuid, owner, lessee, expected_ms::float8 as expected_ms, p95_ms::float8 as p95_ms from rollout_targets
       where rollout = ${rollout} and state = 'asked' and not_before <= now() order by position limit 1000`,
 
-    /** Releases a target whose tenant did not answer in time, in a transaction. False if that has changed. */
+    /** Releases a target without an answer in time, in a transaction. False if that has changed. */
     async force(rollout: RolloutUuid, position: number): Promise<boolean> {
       const forced = await sql`
         update rollout_targets set state = 'pending', forced_at = now(), not_before = null
@@ -141,14 +137,14 @@ export const rolloutConsents = (sql: Db) => {
       return forced.length === 1;
     },
 
-    /** The next time at which a tenant's time to answer ends. */
+    /** The next end of a tenant's time to answer. */
     async nextOverdue(rollout: RolloutUuid): Promise<Date | null> {
       const [row] = await sql<{ at: Date | null }[]>`
         select min(not_before) as at from rollout_targets where rollout = ${rollout} and state = 'asked'`;
       return row!.at;
     },
 
-    /** Requests a retry of a failed target, which counts as failed until then. False if it has not failed. */
+    /** Requests a retry. The target counts as failed until then. */
     async retry(rollout: RolloutUuid, position: number): Promise<boolean> {
       const asked = await sql`
         update rollout_targets set retry_asked_at = now()

@@ -1,9 +1,9 @@
-/** Targets that a rollout may begin now, the next such time, and the bound that blocks the rest. */
+/** Targets that a rollout may begin now or later, and the bound that blocks the rest. */
 import type { RolloutUuid } from '../../model/ids';
 import type { Db } from '../database';
 import { type TargetRow, targetColumns } from './targets';
 
-/** Starts of targets `t` in the last minute. All began in it; a retried one may count twice. */
+/** Starts of targets `t` in the last minute, which a retried one may have twice. */
 export const powerStarts = (sql: Db) =>
   sql`coalesce(sum(1 + coalesce((t.begun_before > now() - interval '1 minute')::int, 0)), 0)`;
 
@@ -19,30 +19,27 @@ const countersAtStartLimit = (sql: Db, rollout: RolloutUuid) => sql`
 
 const allOf = (sql: Db) => sql(targetColumns.map((name) => `t.${name}`));
 
-/** The node of target `t` is held or frozen; one lookup per target read. */
+/** One lookup per target read. */
 const isHeld = (sql: Db) => sql`
   ((select n.reservation from nodes n where n.uuid = t.node_uuid) is not null or exists (
     select from freezes f where f.node_uuid = t.node_uuid and f.ended_at is null and (f.until is null or f.until > now())))`;
 
-/**
- * A counter is at its bound on targets at work; null if it has none. Parked targets count in a failure domain. Their runs may be resumed at
- * any time, without making room.
- */
+/** Null without such a bound. Parked targets count in a failure domain: their runs may be resumed at any time. */
 export const atMost = (sql: Db) => sql`in_flight + case scope when 'total' then 0 else parked end >= most`;
 
-/** Held or frozen nodes: few, compared to targets. */
+/** Few, compared to targets. */
 const heldNodes = (sql: Db) => sql`
   select uuid from nodes where reservation is not null
   union select node_uuid from freezes where ended_at is null and (until is null or until > now())`;
 
-/** Targets `t` of a wave that may begin now; none if the bound of the rollout or the wave is spent. */
+/** None if the bound of the rollout or the wave is spent. */
 const pendingDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
   t.rollout = ${rollout} and t.state = 'pending' and t.wave = ${wave} and (t.not_before is null or t.not_before <= now())
   and not exists (select from spent where scope = 'total' or (scope = 'wave' and value = ${wave}::int::text))
   and not t.counters && array(select number from spent)
   and (t.power_cycles = 0 or not t.counters && array(select number from hurried))`;
 
-/** Retries `t` up to this wave whose bounds on targets at work have room. */
+/** Retries up to this wave whose bounds on targets at work have room. */
 const againDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
   t.rollout = ${rollout} and t.state = 'failed' and t.wave <= ${wave} and t.retry_asked_at > t.ended_at
   and (t.not_before is null or t.not_before <= now())
@@ -50,12 +47,12 @@ const againDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
 
 export const rolloutDue = (sql: Db) => ({
   /**
-   * Targets of a wave that may begin now and retries up to this wave, in the order of the plan, without those of full bounds. Targets on
-   * held or frozen nodes come last and so block no others. @param skip targets already found to wait
+   * Targets of a wave that may begin now and retries up to this wave, in the order of the plan. Targets on held or frozen nodes come last
+   * and block no others. @param skip targets already found to wait
    */
   targets(rollout: RolloutUuid, wave: number, limit: number, skip = 0): Promise<TargetRow[]> {
     const upTo = limit + skip;
-    // Each part stops at its limit, so only a page of the pending targets is read.
+    // Each part stops at its limit, so that a page is read, not all pending targets.
     return sql<TargetRow[]>`
       with spent as materialized (
         select number, scope, value from rollout_counters
@@ -75,8 +72,7 @@ export const rolloutDue = (sql: Db) => ({
   },
 
   /**
-   * The first spent bound that blocks the rest up to this wave. Undefined if a target is at work, or may begin now or later, or none
-   * remains.
+   * The first spent bound that blocks the rest up to this wave. Undefined if a target is at work, may begin now or later, or none remains.
    */
   async forbiddenBy(
     rollout: RolloutUuid,
@@ -98,7 +94,7 @@ export const rolloutDue = (sql: Db) => ({
     return row;
   },
 
-  /** Time of the next end of a soak or begin of a target. */
+  /** The next end of a soak or begin of a target. */
   async nextTime(rollout: RolloutUuid, wave: number): Promise<Date | null> {
     const [row] = await sql<{ at: Date | null }[]>`
       select least(
@@ -117,7 +113,7 @@ export const rolloutDue = (sql: Db) => ({
     return times.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
   },
 
-  /** Targets that wait for a time, and the earliest one. Undefined if other targets up to this wave remain or are under way. */
+  /** Targets that wait for a time, and the earliest one. Undefined if others up to this wave remain. */
   async putOff(
     rollout: RolloutUuid,
     wave: number,

@@ -28,7 +28,7 @@ export type RolloutRow = {
   readonly plan_number: number;
   readonly seed: string;
   readonly requester: Requester;
-  /** Number of required approvers. Null for plans of older versions. */
+  /** Null for plans of older versions. */
   readonly approvers: number | null;
   readonly guard: Document | null;
   /** The caller whose rights admit targets. Null before the start. */
@@ -71,7 +71,7 @@ export type NewRollout = Planned &
   Pick<RolloutRow, 'name' | 'project' | 'requester' | 'reverts'> &
   Partial<Pick<RolloutRow, 'approvers'>>;
 
-/** Columns that a move may change besides `state`. */
+/** Besides `state`. */
 export type RolloutChange = Partial<
   Pick<
     RolloutRow,
@@ -123,8 +123,8 @@ export const rollouts = (sql: Db) => ({
   },
 
   /**
-   * Replaces the plan and deletes its targets; votes for the old plan no longer count. The caller becomes the requester and cannot approve
-   * it. False if the rollout has begun or has another plan than `before`.
+   * Deletes the old plan's targets; its votes no longer count. The caller becomes the requester and cannot approve. False if the rollout
+   * has begun or has another plan than `before`.
    */
   async replan(
     id: RolloutUuid,
@@ -150,8 +150,8 @@ export const rollouts = (sql: Db) => ({
   },
 
   /**
-   * A page, newest first. `visible` is over columns of rollouts, `nodes` over those of nodes, `own` over owner and lessee in the plan. A
-   * rollout is also visible if a target matches `nodes` and `own`.
+   * Newest first. `visible` is over columns of rollouts, `nodes` over those of nodes, `own` over owner and lessee in the plan. A rollout is
+   * also visible if a target matches `nodes` and `own`.
    */
   async list(of: {
     readonly visible: Predicate;
@@ -163,7 +163,7 @@ export const rollouts = (sql: Db) => ({
     readonly after?: RolloutUuid;
   }): Promise<RolloutRow[]> {
     const place = sql`(select m.created_at from rollouts m where m.id = ${of.after ?? null})`;
-    // Starts from the caller's nodes. Otherwise PostgreSQL reads every rollout, or all targets for each one.
+    // Starts from the caller's nodes: otherwise PostgreSQL reads every rollout, or all targets for each one.
     const seen = sql`
       select w.id from rollouts w where ${conditionOf(sql, of.visible, 'w')}
       union select t.rollout from nodes n join rollout_targets t on t.node_uuid = n.uuid cross join lateral ${projectsOfTarget(sql)} planned
@@ -191,8 +191,8 @@ export const rollouts = (sql: Db) => ({
     from rollout_targets where rollout = ${id} group by 1, 2, 3 order by 1, 2, 3`,
 
   /**
-   * Moves a rollout with this plan from one of these states and wakes its workflow. `change.wave` must follow the present wave. False if a
-   * condition fails. Waits for open admissions: after it returns, none follows that the new state forbids.
+   * Wakes the workflow. `change.wave` must follow the present wave. False if state, plan or wave differ. Waits for open admissions: after
+   * it returns, none follows that the new state forbids.
    */
   async move(
     { id, plan_hash }: Pick<RolloutRow, 'id' | 'plan_hash'>,
@@ -210,14 +210,14 @@ export const rollouts = (sql: Db) => ({
     return true;
   },
 
-  /** Sets why a running rollout begins no targets, apart from its own bounds. */
+  /** Why a running rollout begins no targets, apart from its bounds. */
   async waitsFor(id: RolloutUuid, reason: string | null): Promise<void> {
     await sql`
       update rollouts set reason = ${reason}, updated_at = now()
       where id = ${id} and state = 'running' and reason is distinct from ${reason}`;
   },
 
-  /** Expires plans that were not started in time. @returns the expired rollouts */
+  /** @returns the expired rollouts */
   async expire(hours: number): Promise<Pick<RolloutRow, 'id' | 'project'>[]> {
     const reason = `The plan was not begun within ${hours} h; plan it anew.`;
     return sql<Pick<RolloutRow, 'id' | 'project'>[]>`
@@ -236,7 +236,6 @@ export const rollouts = (sql: Db) => ({
       where rollout = ${id} and wave = ${wave}`;
   },
 
-  /** Stores the guard's last answer. */
   async guarded(id: RolloutUuid, guard: Document): Promise<void> {
     await sql`update rollouts set guard = ${jsonOf(sql, guard)} where id = ${id}`;
   },
@@ -245,7 +244,7 @@ export const rollouts = (sql: Db) => ({
     await sql`update rollouts set refused_in_row = ${many} where id = ${id}`;
   },
 
-  /** Raises the bound on targets in flight, never lowers it. */
+  /** Never lowers the bound on targets in flight. */
   async ramp(id: RolloutUuid, most: number): Promise<void> {
     await sql`
       update rollout_counters set most = ${most} where rollout = ${id} and scope = 'total' and most < ${most}`;

@@ -1,4 +1,4 @@
-/** Visible nodes that a rollout's selection names. */
+/** Visible nodes of a rollout's selection. */
 import type { NodeUuid, RolloutUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import { budgetUuids, propertyOf } from '../../model/rollouts/disruption';
@@ -10,11 +10,10 @@ import { isAlive } from '../workers';
 export type NodeSelectionQuery = {
   /** Over columns of nodes. */
   readonly visible: Predicate;
-  /** Restricts the selection. */
   readonly nodes?: readonly NodeUuid[];
   /** One of the values of each key, but all of `traits`. */
   readonly query?: Readonly<Record<string, readonly string[]>>;
-  /** Leaves out targets of these rollouts. */
+  /** Without targets of these rollouts. */
   readonly exclude?: readonly RolloutUuid[];
   readonly limit: number;
 };
@@ -30,7 +29,7 @@ export const rolloutSelection = (sql: Db) => {
       return sql`${all} and nodes.${sql(name)} = any (${list})`;
     }, sql`true`);
   return {
-    /** Visible nodes with these UUIDs or names, unordered. */
+    /** Unordered. */
     named: (
       visible: Predicate,
       { uuids, names }: { readonly uuids: readonly string[]; readonly names: readonly string[] },
@@ -54,7 +53,7 @@ export const rolloutSelection = (sql: Db) => {
           where t.node_uuid = nodes.uuid and t.rollout = any (${uuidArray(sql, exclude)}) and t.state <> 'refused')
       order by nodes.id limit ${limit}`,
 
-    /** Present rows in the order of enrolment, without deleted or invisible nodes. */
+    /** In the order of enrolment, without deleted or invisible nodes. */
     read: (visible: Predicate, nodes: readonly NodeUuid[]): Promise<NodeRow[]> => sql<NodeRow[]>`
       select nodes.*, served.hostname as conductor, nodes.xmin::text as revision,
         nodes.reservation is not null and exists (

@@ -23,14 +23,14 @@ export type TargetRow = {
   readonly reason: string | null;
   readonly power_cycles: number;
   readonly erases: boolean;
-  /** Other nodes that its steps run on. Null for plans of older versions. */
+  /** Other nodes of its steps. Null for plans of older versions. */
   readonly also_nodes: readonly NodeUuid[] | null;
   readonly expected_ms: number | null;
   /** 95th percentile of the duration. It must fit into the rest of a window. */
   readonly p95_ms: number | null;
   /** Earliest begin, from the tenant's answer or a window. */
   readonly not_before: Date | null;
-  /** Since when the tenant's consent is required. Null if not so far. */
+  /** Null if consent was not required so far. */
   readonly asked_at: Date | null;
   readonly run_id: RunUuid | null;
   readonly admitted_at: Date | null;
@@ -38,7 +38,7 @@ export type TargetRow = {
   readonly ended_at: Date | null;
 };
 
-/** The columns that a plan sets. */
+/** As the plan sets it. */
 export type PlannedTarget = Omit<
   TargetRow,
   'not_before' | 'asked_at' | 'run_id' | 'admitted_at' | 'soak_until' | 'ended_at'
@@ -56,7 +56,7 @@ export type TargetSelection = {
   readonly code?: string;
   readonly node?: NodeUuid;
   readonly limit: number;
-  /** Position of the last target of the page before. */
+  /** Position of the last target before the page. */
   readonly after?: number;
 };
 
@@ -68,7 +68,7 @@ export const targetColumns = [
 // Bounds the size of a statement's parameter.
 const targetsAtOnce = 5_000;
 
-/** Condition and order of a page of all targets. Waves follow each other in the plan, so a page of one state is an index range. */
+/** Waves follow each other in the plan, so a page of one state is an index range. */
 const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSelection) => {
   if (state !== undefined && wave === undefined) {
     const waveOf = sql`(select m.wave from rollout_targets m where m.rollout = ${rollout} and m.position = ${after ?? null})`;
@@ -86,7 +86,7 @@ const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSel
     ${after === undefined ? sql`` : sql`and t.position > ${after}`} order by t.position`;
 };
 
-/** Owner and lessee of target `t` on node `n`. The lessee counts during the lease of the plan, not if the project leases the node again. */
+/** Of target `t` on node `n`. The lessee counts during the lease of the plan, not if the project leases the node again. */
 export const projectsOfTarget = (sql: Db) =>
   sql`(select t.owner, case when t.lease_id = n.lease_id then t.lessee end as lessee)`;
 
@@ -124,8 +124,8 @@ export const rolloutTargets = (sql: Db) => ({
   },
 
   /**
-   * A page in the order of the plan. Targets of deleted nodes are visible only to callers who see all nodes. Other callers get their own
-   * numbering in `position`: the plan's would reveal the number of hidden targets.
+   * In the order of the plan. Targets of deleted nodes are visible only to callers who see all nodes. Other callers get their own
+   * `position`: the plan's would reveal the number of hidden targets.
    */
   list: (rollout: RolloutUuid, selection: TargetSelection): Promise<TargetRow[]> => {
     const { visible, own = always, state, wave, code, node, limit, after } = selection;
@@ -142,7 +142,7 @@ export const rolloutTargets = (sql: Db) => ({
       limit ${limit}`;
   },
 
-  /** The failure domains of targets by position: values by name of the bound. */
+  /** Failure domains of targets by position: values by name of the bound. */
   async domains(
     rollout: RolloutUuid,
     targets: readonly Pick<TargetRow, 'position'>[],
@@ -162,7 +162,7 @@ export const rolloutTargets = (sql: Db) => ({
     return row;
   },
 
-  /** Facts of a plan for the rules. `tenants` counts projects; `own` is true if all nodes belong to this project. */
+  /** `tenants` counts projects; `own` is true if all nodes belong to this project. */
   async facts(rollout: RolloutUuid, project: ProjectId | null) {
     const [row] = await sql<{ nodes: number; tenants: number; own: boolean; erases: boolean; power: boolean }[]>`
       select count(*)::int as nodes, count(distinct coalesce(lessee, owner, ''))::int as tenants,
@@ -177,8 +177,8 @@ export const rolloutTargets = (sql: Db) => ({
     where rollout = ${rollout} and state = 'soaking' and soak_until <= now() order by position`,
 
   /**
-   * Ends a soak that is over: the target is done, or failed if its node has a fault. False if there is no such soak. Reads both under the
-   * target's lock, so that a delayed coordinator cannot move a target that was begun again.
+   * Ends a soak: the target is done, or failed if its node has a fault. False if no soak is over. Reads target and node under the target's
+   * lock, so that a delayed coordinator cannot move a target that was begun again.
    */
   async closeSoak(rollout: RolloutUuid, position: number): Promise<boolean> {
     const [row] = await sql<{ moved: boolean }[]>`
@@ -197,7 +197,7 @@ export const rolloutTargets = (sql: Db) => ({
     return row?.moved ?? false;
   },
 
-  /** Moves a target and its counters, in its own transaction or the node's. False if it is in that state already. */
+  /** Moves its counters, too. False if it is in that state already. */
   async move(
     rollout: RolloutUuid,
     position: number,
@@ -210,7 +210,7 @@ export const rolloutTargets = (sql: Db) => ({
     return row!.moved;
   },
 
-  /** Skips a target; false if it has begun. */
+  /** False if it has begun. */
   async skip(
     rollout: RolloutUuid,
     position: number,

@@ -28,7 +28,7 @@ const voteColumns = [
 ] as const;
 
 export const rolloutVotes = (sql: Db) => ({
-  /** Replaces an earlier vote of the user for this plan. @param hours until it expires */
+  /** Replaces the user's earlier vote for this plan. @param hours until it expires */
   async cast(
     { id, plan_hash }: { readonly id: RolloutUuid; readonly plan_hash: string },
     { user_id, vote, caller, requester, rule_set, reason }: Omit<Vote, 'created_at' | 'expires_at'>,

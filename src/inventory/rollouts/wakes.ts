@@ -4,7 +4,7 @@ import { type Db, passedSince } from '../database';
 
 export type Wake = { readonly rollout: RolloutUuid; readonly wanted: number };
 
-// In these states, ends of runs or soaks, or admissions, may be pending.
+// Ends of runs or soaks, or admissions, may be pending.
 const advancedStates = ['running', 'paused', 'aborted', 'stopped'];
 const dueAgainMs = 30_000;
 
@@ -13,7 +13,7 @@ export const rolloutWakes = (sql: Db) => ({
     await sql`select wake_rollout(${rollout})`;
   },
 
-  /** Unsent wake-ups, per rollout at most one in `everyMs`. */
+  /** At most one per rollout in `everyMs`. */
   unsent: (everyMs: number, limit = 50): Promise<Wake[]> => sql<Wake[]>`
     select w.rollout, w.wanted from rollout_wakes w join rollouts r on r.id = w.rollout
     where w.wanted > w.sent and (r.started_at is not null or r.start_at is not null)
@@ -25,14 +25,14 @@ export const rolloutWakes = (sql: Db) => ({
     await sql`update rollout_wakes set sent = greatest(sent, ${wanted}), sent_at = now() where rollout = ${rollout}`;
   },
 
-  /** Rollouts to start now. Each returns again after a while, because its workflow may be lost. */
+  /** Each rollout returns again after a while, because its workflow may be lost. */
   due: (limit = 50): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts where state = 'scheduled' and start_at <= now()
         and (tended_at is null or tended_at < start_at or ${passedSince(sql, 'tended_at', dueAgainMs)})
       order by start_at limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 
-  /** Milliseconds since the last wake-up or change. Negative if the clock was set back. */
+  /** Negative if the clock was set back. */
   async quietMs(rollout: RolloutUuid): Promise<number> {
     const [row] = await sql<{ ms: number }[]>`
       select (extract(epoch from now() - greatest(r.updated_at, r.started_at, w.sent_at)) * 1000)::float8 as ms
@@ -45,7 +45,7 @@ export const rolloutWakes = (sql: Db) => ({
     await sql`update rollouts set tended_at = now() where id = ${rollout}`;
   },
 
-  /** Started rollouts whose workflow was quiet and may be lost. If not running, only those with targets under way. */
+  /** The workflow was quiet and may be lost. If the rollout is not running, it needs targets under way. */
   silent: (olderThanMs: number, limit = 200): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts r where state in ${sql(advancedStates)} and started_at is not null

@@ -1,4 +1,4 @@
-/** Acceptance of a run: take the node, raise its fence and insert the run, in one statement. */
+/** Acceptance of a run: takes the node, raises its fence and inserts the run in one statement. */
 import type { NodeUuid, ProjectId, RolloutUuid, RunUuid } from '../../model/ids';
 import type { ProvisionState } from '../../model/lifecycle/states';
 import type { Lock, Requester, RunInput } from '../../model/runs/runs';
@@ -7,7 +7,7 @@ import { type Db, jsonOf } from '../database';
 export type Acceptance = {
   readonly run: RunUuid;
   readonly node_uuid: NodeUuid;
-  /** Acceptance fails if these have changed since the handler read them. */
+  /** Acceptance fails if these have changed. */
   readonly from: ProvisionState;
   readonly revision: string | null;
   /** Null keeps the provision state. */
@@ -22,9 +22,8 @@ export type Acceptance = {
   readonly workflow_id: string;
   /** Without the fence, which only this statement has. */
   readonly input: Omit<RunInput, 'lock'>;
-  /** The run to take over from. Null takes only a free node. */
+  /** Null takes only a free node. */
   readonly displaces?: RunUuid | null;
-  /** Replaces the node's document if the run brings its own. */
   readonly instance_info?: Readonly<Record<string, unknown>> | null;
   /** Becomes the lessee of a node without one. */
   readonly lessee?: ProjectId | null;
@@ -32,11 +31,10 @@ export type Acceptance = {
   /** With masked secrets. */
   readonly parameters?: Readonly<Record<string, unknown>> | null;
   readonly resumes?: { readonly run: RunUuid; readonly from: number } | null;
-  /** Its rollout. */
   readonly batch?: RolloutUuid | null;
 };
 
-// Left out if not given: the BMC workers' role accepts runs of power sync and may not write lessees.
+// Left out if not given: the BMC workers' role accepts power sync runs and may not write lessees.
 const becomesLessee = (sql: Db, lessee: string | null | undefined) =>
   lessee == null
     ? sql``
@@ -83,7 +81,7 @@ export const acceptedRuns = (sql: Db) => ({
     };
   },
 
-  /** Takes further nodes for a run. @returns fences by uuid; undefined if a node is held or gone. Do not commit then. */
+  /** @returns fences by uuid; undefined if a node is held or gone. Do not commit then */
   async acceptAlso(run: RunUuid, nodes: readonly NodeUuid[]): Promise<Record<string, number> | undefined> {
     const taken = await sql<{ uuid: NodeUuid; fence: number }[]>`
       update nodes set reservation = ${run}, fence = fence + 1, updated_at = now()
@@ -95,7 +93,7 @@ export const acceptedRuns = (sql: Db) => ({
     return also;
   },
 
-  /** Ends the run that was taken over from. Its workflow gets a signal to end, and the fence stops its writes. */
+  /** Its workflow gets a signal to end, and the fence stops its writes. */
   async displaced(run: RunUuid, error: string): Promise<void> {
     await sql`
       update runs set state = 'aborted', last_error = ${error}, waiting_for = null, awaits = null, finished_at = now(), updated_at = now()
@@ -103,7 +101,7 @@ export const acceptedRuns = (sql: Db) => ({
     await sql`update nodes set reservation = null where reservation = ${run}`;
   },
 
-  /** Moves a node directly to a resting state. False if it is held or no longer in `from`. */
+  /** False if the node is held or no longer in `from`. */
   async moveAtOnce(node: NodeUuid, from: ProvisionState, to: ProvisionState): Promise<boolean> {
     const moved = await sql`
       update nodes set provision_state = ${to}, target_provision_state = null, provision_updated_at = now(), updated_at = now(), last_error = null

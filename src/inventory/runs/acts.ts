@@ -1,4 +1,4 @@
-/** Writes of acts as they begin, fail and end, always under the fence. */
+/** Writes of acts, always under the fence. */
 import type { NodeUuid } from '../../model/ids';
 import { stepFields } from '../../model/lifecycle/states';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
@@ -10,7 +10,7 @@ import { type ActLock, type Attempt, beginnable, heldBy, readableBy, type SqlPar
 import { activeFreeze } from '../nodes/freezes';
 import { recoveries } from './recovery';
 
-/** Read only by the BMC workers' role. */
+/** Only the BMC workers' role reads it. */
 export type ActedNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
@@ -23,9 +23,9 @@ export type ActedNode = {
   readonly boot_interface: string | null;
   readonly instance_info: Record<string, unknown>;
   readonly target_raid_config: Record<string, unknown> | null;
-  /** The command of this `once` act may have left after the backup that was restored. */
+  /** The command may have left after the backup that was restored. For `once` acts. */
   readonly doubted: boolean;
-  /** No other step of the run has this name. Set only for `once` acts. */
+  /** No other step of the run has this name. For `once` acts. */
   readonly unrepeated: boolean;
   readonly ports: { readonly address: string; readonly pxe_enabled: boolean }[];
   /** Null if no ramdisk has called back. `token` refers to its secret. */
@@ -34,12 +34,12 @@ export type ActedNode = {
 
 export type ActKey = { readonly index: number; readonly act: string } & Attempt;
 
-/** An act to abort. `nth` numbers it within its execution; `force` ends it even if its command has left. */
+/** `nth` numbers the act within its execution; `force` ends it even if its command has left. */
 export type CutAct = { readonly index: number; readonly act: string; readonly nth: number; readonly force: boolean };
-/** `cut`: the act can send nothing more. `sent`: ISO time at which its command left, or null. */
+/** `cut`: it can send nothing more. `sent`: ISO time at which its command left. */
 export type Cut = { readonly cut: boolean; readonly sent: string | null };
 
-/** Sets the field for the running step that matches the node's state, and keeps the others. */
+/** Only the field that matches the node's state. */
 export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
   Object.entries(stepFields).flatMap(([field, states], nth) => [
     nth === 0 ? sql`` : sql`, `,
@@ -48,9 +48,8 @@ export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
 
 export const stepActs = (sql: Db) => ({
   /**
-   * State before an act begins. `held_back`: its node is frozen, or a recovery holds back all nodes. `ended`: the recorded outcome, if the
-   * act must not run again: a `once` act whose answer was lost, or an act of an execution older than the record. The latter happens after a
-   * restore of Temporal's database.
+   * `held_back`: the node is frozen, or a recovery is in force. `ended`: the outcome of an act that must not run again. That is a `once`
+   * act whose answer was lost, or an act of an older execution than recorded, from a restored Temporal database.
    */
   async standing(lock: Lock, key: ActKey): Promise<{ readonly held_back: boolean; readonly ended?: ActOutcome }> {
     const once = actRow(key.act as ActName).effect === 'once';
@@ -70,10 +69,7 @@ export const stepActs = (sql: Db) => ({
     return { held_back, ended };
   },
 
-  /**
-   * Marks an act as begun and returns its node. Undefined if the lock is lost or a later attempt has begun. This attempt then writes under
-   * the lock's token.
-   */
+  /** Undefined if the lock is lost or a later attempt has begun. This attempt then writes under the lock's token. */
   async begin(lock: ActLock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
     const shown = step.system
       ? null
@@ -121,7 +117,7 @@ export const stepActs = (sql: Db) => ({
     return node;
   },
 
-  /** Records why an attempt failed. Temporal decides about the next one. */
+  /** Temporal decides about the next attempt. */
   async tried(
     lock: ActLock,
     key: ActKey,
@@ -141,7 +137,7 @@ export const stepActs = (sql: Db) => ({
     from told, held n, unnest(${kinds}::text[]) with ordinality as k (kind, nth) order by nth`;
   },
 
-  /** Records an act's outcome. False if the lock is lost or a later attempt has begun. */
+  /** False if the lock is lost or a later attempt has begun. */
   async end(lock: ActLock, key: ActKey, outcome: ActOutcome, stepDone: boolean): Promise<boolean> {
     const seen = outcome.seen ?? {};
     const has = (name: keyof typeof seen): boolean => seen[name] !== undefined;
@@ -193,8 +189,8 @@ export const stepActs = (sql: Db) => ({
   },
 
   /**
-   * Bars an act whose command has not left, or any with `force`: no attempt of it can write anything more. Call it in a transaction. An
-   * intent without jobs is no command.
+   * Bars an act whose command has not left, or any with `force`: no attempt of it can write anymore. Call it in a transaction. An intent
+   * without jobs is no command.
    */
   async cut(lock: Lock, { index, act, nth, force }: CutAct): Promise<Cut> {
     const [held] = await heldBy(sql, lock);
@@ -203,7 +199,7 @@ export const stepActs = (sql: Db) => ({
       and detail->>'withdrawn' is distinct from 'true'
       and not (detail ? 'jobs' and detail->'jobs' = '{}' and coalesce(detail->'restarts', '{}') = '{}')`;
     const cut = force || intent === undefined;
-    // If another run has the node, the fence already stops attempts of this one. A command that has left is awaited anyway.
+    // If another run has the node, the fence already stops attempts. A command that has left is awaited anyway.
     if (cut && held)
       await sql`update runs set act_token = null, act_cut = greatest(act_cut, ${nth}), updated_at = now() where id = ${lock.run}`;
     return { cut, sent: intent?.sent_at.toISOString() ?? null };

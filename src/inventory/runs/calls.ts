@@ -1,10 +1,10 @@
-/** Queries of calls with a waiting caller: the node without a lock, the answer, and the failure. */
+/** Queries of calls with a waiting caller. */
 import type { Document } from '../../model/document';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { EventKind } from '../../model/resources/event-kinds';
 import type { Db } from '../database';
 
-/** Read only by the BMC workers' role. */
+/** Only the BMC workers' role reads it. */
 export type CalledNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;

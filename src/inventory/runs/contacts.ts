@@ -1,4 +1,4 @@
-/** Queries of what a run awaits from the ramdisk: into the wait state, whether it is there, and on again. */
+/** Queries of what a run awaits from the ramdisk. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { Awaited } from '../../model/lifecycle/step-types';
 import type { Lock } from '../../model/runs/runs';
@@ -6,14 +6,14 @@ import type { Db } from '../database';
 import { heldBy } from '../fence';
 
 export const contacts = (sql: Db) => ({
-  /** Notes what the run waits for; null when it waits no longer. */
+  /** Null if it no longer waits. */
   async await(lock: Lock, awaits: Awaited | null): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
       update runs set awaits = ${awaits} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
-  /** The run that holds a node, and what it waits for; undefined while nothing holds it. */
+  /** The run that holds a node. */
   async waiting(node: NodeUuid): Promise<{ run: RunUuid; workflow_id: string; awaits: Awaited | null } | undefined> {
     const [row] = await sql<{ run: RunUuid; workflow_id: string; awaits: Awaited | null }[]>`
       select r.id as run, r.workflow_id, r.awaits from runs r join nodes n on n.reservation = r.id
@@ -21,13 +21,12 @@ export const contacts = (sql: Db) => ({
     return row;
   },
 
-  /** What the run waits for. */
   async awaited(lock: Lock): Promise<Awaited | null> {
     const [row] = await sql<{ awaits: Awaited | null }[]>`select awaits from runs where id = ${lock.run}`;
     return row?.awaits ?? null;
   },
 
-  /** Whether the ramdisk has sent it since it was booted. What an earlier one sent is forgotten when its node is switched off. */
+  /** The ramdisk has sent it since its boot. Power-off deletes what an earlier one sent. */
   async there(lock: Lock, awaits: Awaited): Promise<boolean> {
     const found =
       awaits === 'heartbeat'

@@ -22,7 +22,7 @@ export const withoutInstance = (sql: Db) => sql`
   lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
   driver_internal_info = driver_internal_info - '{automatic_lessee,instance,root_uuid_or_disk_id,is_whole_disk_image,is_source_a_path,deploy_boot_mode}'::text[]`;
 
-/** A change to these states appends an event. Other states have events of their causes. */
+/** Other states have events of their causes. */
 const isAnnounced = (state: RunState): state is 'waiting' | 'parked' | 'paused' =>
   ['waiting', 'parked', 'paused'].includes(state);
 
@@ -43,7 +43,7 @@ export const heldRuns = (sql: Db) => ({
     return claimed.length === 1;
   },
 
-  /** Locks the node for the rest of the transaction; undefined if the lock is lost. */
+  /** Locks the node; undefined if the lock is lost. */
   async held(lock: Fenced): Promise<HeldNode | undefined> {
     const columns = ['uuid', 'provision_state', 'target_provision_state', 'owner', 'lessee', 'maintenance'];
     const [node] = await sql<HeldNode[]>`${heldBy(sql, lock, columns)}`;
@@ -57,7 +57,7 @@ export const heldRuns = (sql: Db) => ({
     return row?.seq;
   },
 
-  /** Makes a projection; false if one with this counter was made before. */
+  /** False if this projection was made before. */
   async advance(
     lock: Lock,
     seq: number,
@@ -84,7 +84,7 @@ export const heldRuns = (sql: Db) => ({
     return advanced.length === 1;
   },
 
-  /** Counts a projection that changes nothing of the run; false if it was made before. */
+  /** For a projection that changes nothing of the run; false if made before. */
   async counted(lock: Lock, seq: number): Promise<boolean> {
     const counted = await sql`
       with held as (${heldBy(sql, lock)})
@@ -101,14 +101,14 @@ export const heldRuns = (sql: Db) => ({
       where uuid in (select uuid from held)`;
   },
 
-  /** Stores the plan with the ramdisk's own steps. */
+  /** Adds the ramdisk's own steps. */
   async replan(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
       update runs set plan = ${jsonOf(sql, steps)} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
-  /** Records how a run in its last cleanup will end, so that another execution can end it. */
+  /** The end of a run in its last cleanup, for another execution. */
   async endsAs(lock: Lock, ending: RunEnding): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})

@@ -8,7 +8,7 @@ import type { ActKey } from './acts';
 export type IntentRow = { readonly sent_at: Date; readonly age_ms: number; readonly detail: Record<string, unknown> };
 
 export const actIntents = (sql: Db) => ({
-  /** The last intent of an act. Its age is in milliseconds of PostgreSQL's clock. */
+  /** Its age is in milliseconds of PostgreSQL's clock. */
   async lastIntent(run: RunUuid, index: number, act: string): Promise<IntentRow | undefined> {
     const [row] = await sql<IntentRow[]>`
     select sent_at, detail, greatest(extract(epoch from now() - sent_at) * 1000, 0)::float8 as age_ms
@@ -33,7 +33,7 @@ export const actIntents = (sql: Db) => ({
     return recorded.length === 1;
   },
 
-  /** Marks an act whose attempts are held back: an earlier command may have left without a record in this database. */
+  /** Holds back attempts of an act: an earlier command may have left without a record in this database. */
   async doubt({ run, node_uuid, fence }: Lock, { index, act }: Pick<ActKey, 'index' | 'act'>): Promise<void> {
     await sql`
     with held as (${heldBy(sql, { run, node_uuid, fence })})

@@ -1,4 +1,4 @@
-/** Open and ended runs of all nodes that a caller may see. */
+/** Runs of all nodes that a caller may see. */
 import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import { implied, type Predicate } from '../../model/predicates';
@@ -38,11 +38,11 @@ export type RunListing = Pick<
   readonly attempt: number | null;
 };
 
-/** `open`: not ended. `retrying`: open, and its step has failed and is tried again. */
+/** `retrying`: open, and its step has failed and is tried again. */
 export type RunFilter = RunState | 'open' | 'ended' | 'any' | 'retrying';
 
 export type RunSelection = {
-  /** Over `now_owner` and `now_lessee` of the node, and `tenant`, the run's lessee while its lease lasts. */
+  /** Over `now_owner` and `now_lessee` of the node, and `tenant`, the run's lessee during its lease. */
   readonly visible: Predicate;
   /** At least one. */
   readonly states: readonly RunFilter[];
@@ -51,9 +51,8 @@ export type RunSelection = {
   /** UUID, or name at acceptance. */
   readonly runbook?: { readonly uuid: string } | { readonly name: string };
   readonly revision?: number;
-  /** Accepted at this time or later. */
+  /** Inclusive. */
   readonly since?: Date;
-  /** Bounds of the UUID. */
   readonly between?: { readonly lowest: string; readonly highest: string };
   readonly limit: number;
   readonly after?: RunUuid;
@@ -64,7 +63,7 @@ export type RunSelection = {
 // A run that is visible by its lease has the node's present lessee.
 export const runNodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant: 'lessee' } as const;
 
-/** A filter of states. `open` selects an index (undefined: open and ended runs); `rest` is the remaining condition. */
+/** `open` selects an index (undefined: open and ended runs). */
 type StatePart = { readonly open?: boolean; readonly rest?: PendingQuery<Row[]> };
 
 const partOf = (sql: Db, state: RunFilter): StatePart => {
@@ -87,8 +86,8 @@ const partOf = (sql: Db, state: RunFilter): StatePart => {
 };
 
 /**
- * Puts a common condition first, and only once, so that an index finds the runs. PostgreSQL would count a repeated condition twice in its
- * estimate. It would then read and sort all open runs for one page.
+ * A common condition comes first, and only once, for an index. PostgreSQL would count a repeated condition twice in its estimate. It would
+ * then read and sort all open runs for one page.
  */
 const statesAre = (sql: Db, states: readonly RunFilter[]) => {
   const parts = states.map((state) => partOf(sql, state));
@@ -102,7 +101,6 @@ const statesAre = (sql: Db, states: readonly RunFilter[]) => {
   return common ? sql`and ${opened(first)} and (${any})` : sql`and (${any})`;
 };
 
-/** Conditions besides visibility. */
 const selectedRuns = (sql: Db, selection: RunSelection) => {
   const { states, verb, node, runbook, revision, since, between, after, oldestFirst } = selection;
   const place = sql`(select m.created_at from runs m where m.id = ${after ?? null})`;
@@ -119,11 +117,11 @@ const selectedRuns = (sql: Db, selection: RunSelection) => {
     ${after ? follows : sql``}`;
 };
 
-/** Most runs of a page have succeeded and have no present step. The comparison with null saves their lookup. */
+/** Succeeded runs have no present step. The comparison with null saves their lookup. */
 const unlessPassedAll = (sql: Db) => sql`case when seen.state <> 'succeeded' then seen.id end`;
 
 export const runList = (sql: Db) => ({
-  /** In the order of acceptance. `after` is the last run of the page before. */
+  /** In the order of acceptance. */
   async page(selection: RunSelection): Promise<RunListing[]> {
     const { visible, limit, oldestFirst } = selection;
     const nodes = implied(visible, runNodeColumns);

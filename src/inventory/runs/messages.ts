@@ -4,7 +4,7 @@ import type { RunState } from '../../model/runs/runs';
 import { type Db, jsonOf } from '../database';
 
 export const runMessages = (sql: Db) => ({
-  /** Records the first caller who aborts the run. */
+  /** The first caller counts. */
   async abortAsked(id: RunUuid, by: string): Promise<void> {
     await sql`
       update runs set abort_by = ${by}, abort_at = now(), updated_at = now()

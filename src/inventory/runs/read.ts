@@ -53,15 +53,12 @@ export const readRuns = (sql: Db) => ({
     return row;
   },
 
-  /** Input of the run's workflow. */
   async input(id: RunUuid): Promise<RunInput | undefined> {
     const [row] = await sql<{ input: RunInput }[]>`select input from runs where id = ${id}`;
     return row?.input;
   },
 
-  /**
-   * Newest first. With `lease`, only runs accepted under it. PostgreSQL reads the marker's time, because a Date would lose microseconds.
-   */
+  /** Newest first. PostgreSQL reads the marker's time, because a Date would lose microseconds. */
   async ofNode(
     node: NodeUuid,
     { limit = 100, lease, after }: { limit?: number; lease?: LeaseUuid; after?: RunUuid } = {},
@@ -95,7 +92,7 @@ export const readRuns = (sql: Db) => ({
     return row;
   },
 
-  /** Owner and lessee decide who may see the node's runs. */
+  /** For the visibility of the node's runs. */
   async standingOf(
     node: NodeUuid,
   ): Promise<{ owner: ProjectId | null; lessee: ProjectId | null; lease_id: LeaseUuid | null } | undefined> {
@@ -104,7 +101,7 @@ export const readRuns = (sql: Db) => ({
     return row;
   },
 
-  /** The node's newest run was accepted under another lease. */
+  /** The newest run was accepted under another lease. */
   async lastIsForeign(node: NodeUuid, lease: LeaseUuid | null): Promise<boolean> {
     const [last] = await sql<{ lease_id: LeaseUuid | null }[]>`
       select lease_id from runs where node_uuid = ${node} order by created_at desc limit 1`;

@@ -1,4 +1,4 @@
-/** Queries of the mark that PostgreSQL and Temporal share, and of the recovery that holds everything back if they differ. */
+/** Queries of the mark that PostgreSQL and Temporal share, and of the recovery if they differ. */
 import type { RunUuid } from '../../model/ids';
 import type { Cluster, OlderSide, StoreMark, Suspicion } from '../../model/runs/recovery';
 import type { Db } from '../database';
@@ -8,7 +8,7 @@ export type Recovery = { readonly side: OlderSide; readonly reason: string; read
 const cluster = (sql: Db) => sql`
     select s.system_identifier::text as system_id, c.timeline_id as timeline from pg_control_system() s, pg_control_checkpoint() c`;
 
-/** Recoveries in force. This query itself detects a database in another cluster, before a control worker compares marks. */
+/** Detects a database in another cluster, before a control worker compares marks. */
 export const recoveries = (sql: Db) => sql`
         select side, reason, since from recovery
         union all
@@ -17,7 +17,7 @@ export const recoveries = (sql: Db) => sql`
 
 export const recovery = (sql: Db) => {
   return {
-    /** Why nothing may be written to BMCs now. */
+    /** Nothing may be written to BMCs while there is one. */
     async current(): Promise<Recovery | undefined> {
       const [row] = await sql<Recovery[]>`${recoveries(sql)} limit 1`;
       return row;
@@ -33,15 +33,15 @@ export const recovery = (sql: Db) => {
       return row!;
     },
 
-    /** Holds everything back from now on. False if it is held back already. */
+    /** False if a recovery is in force. */
     async enter({ side, reason }: Suspicion): Promise<boolean> {
       const made = await sql`insert into recovery ${sql({ side, reason })} on conflict (single) do nothing returning 1`;
       return made.length === 1;
     },
 
-    /** Accepts PostgreSQL and Temporal as they are; the next comparison begins a new mark. False if nothing was held back. */
+    /** Accepts PostgreSQL and Temporal as they are; the next comparison begins a new mark. False if no recovery was in force. */
     async leave(): Promise<boolean> {
-      // A restored database may show work as pending that has begun since. An operator must look at the nodes first.
+      // Pending work of a restored database may have begun since. An operator must look first.
       await sql`
         update rollouts set state = 'paused', code = 'restored', reason = 'The database was set back; look at the nodes, then resume.', updated_at = now()
         where state = 'running' and exists (select from recovery where side <> 'engine')`;
@@ -49,7 +49,7 @@ export const recovery = (sql: Db) => {
         update rollouts set start_at = null, updated_at = now(),
           reason = 'The database was set back, and this may have begun since; look at the nodes, then start it.'
         where state = 'scheduled' and start_at is not null and exists (select from recovery where side <> 'engine')`;
-      // Recorded power states may be outdated, too. Power sync would impose them on the machines.
+      // Power states may be outdated, too. Power sync would impose them on the machines.
       await sql`
         update nodes set power_state = null
         where power_state is not null and reservation is null and exists (select from recovery where side <> 'engine')`;
@@ -69,7 +69,7 @@ export const recovery = (sql: Db) => {
       return row?.at;
     },
 
-    /** Marks acts of an open run whose command may have left without a record in this database. See `doubted` in a run's input. */
+    /** Commands of these acts may have left without a record in this database. See `doubted` in a run's input. */
     async doubt(run: RunUuid, acts: readonly string[]): Promise<void> {
       await sql`
         update runs set input = jsonb_set(input, '{doubted}', coalesce(input->'doubted', '[]') || ${sql.json([...acts])})

@@ -1,11 +1,10 @@
-/** Events of a dump that is restored into another cluster. */
+/** Events of a dump restored into another cluster. */
 import type { Db } from '../database';
 
 /**
- * Moves events with a transaction number that this cluster has not reached. They came from another cluster, and no new event would follow
- * them. Delivered events get number 0, others 1. A cluster's own numbers begin at 3, so new events follow both. Only the owner of the
- * database may do this, in a transaction.
- * @returns the number of moved events
+ * Moves events with a transaction number that this cluster has not reached, as no new event would follow them. Delivered events get number
+ * 0, others 1. A cluster's own numbers begin at 3, so new events follow both. Database owner only, in a transaction. @returns the number of
+ * moved events
  */
 export const placeRestored = async (tx: Db): Promise<number> => {
   const ahead = tx`tx >= pg_snapshot_xmax(pg_current_snapshot())`;

@@ -1,4 +1,4 @@
-/** Queries of runs whose workflow Temporal has lost: their record, and the restart under a new fence. */
+/** Restarts of runs whose workflow Temporal has lost. */
 import type { NodeUuid, RunUuid } from '../../model/ids';
 import type { EventKind } from '../../model/resources/event-kinds';
 import type { RunRecord, StepRecord } from '../../model/runs/resume';
@@ -9,7 +9,7 @@ import { heldBy } from '../fence';
 type Kept = Omit<RunRecord, 'steps' | 'paused'>;
 
 export const resumes = (sql: Db) => ({
-  /** Locks the run for the rest of the transaction; undefined if the lock is lost. */
+  /** Locks the run; undefined if the lock is lost. */
   async record(lock: Lock): Promise<RunRecord | undefined> {
     const { run } = lock;
     const [kept] = await sql<Kept[]>`
@@ -40,10 +40,7 @@ export const resumes = (sql: Db) => ({
     return standing.at(-1) === 'run.pause';
   },
 
-  /**
-   * Restarts the run's workflow under a higher fence on all its nodes, so that writes of the lost execution find no row. Messages that the
-   * lost execution took are sent again.
-   */
+  /** Raises the fence on all nodes of the run, so that writes of the lost execution find no row. Its messages are sent again. */
   async restart({ run, node_uuid }: Lock, carries: Carried): Promise<void> {
     const held = await sql<{ uuid: NodeUuid; fence: number }[]>`
       update nodes set fence = fence + 1, updated_at = now() where reservation = ${run} returning uuid, fence`;

@@ -1,11 +1,11 @@
-/** Runs that Temporal has yet to start, and runs that it may have lost. */
+/** Runs that Temporal has yet to start or may have lost. */
 import type { RunUuid } from '../../model/ids';
 import { aheadOfClock, type Db, passedSince } from '../database';
 
 import { type RunRow, runColumns } from './read';
 
 export const startingRuns = (sql: Db) => ({
-  /** Conductor groups of a run: its node's at acceptance, and those of its steps' other nodes. */
+  /** Of the node at acceptance, and of its steps' other nodes. */
   async groupsOf(run: RunUuid): Promise<string[]> {
     const [row] = await sql<{ groups: string[] }[]>`
       select array(select distinct jsonb_array_elements_text(
@@ -14,9 +14,7 @@ export const startingRuns = (sql: Db) => ({
     return row?.groups ?? [];
   },
 
-  /**
-   * Accepted runs that were not started for a while, oldest first. The pause doubles with each refused start, up to 24 times `olderThanMs`.
-   */
+  /** Oldest first. The pause doubles with each refused start, up to 24 times `olderThanMs`. */
   async unstarted(olderThanMs: number, limit = 50): Promise<{ id: RunUuid; workflow_id: string }[]> {
     return sql`
       select id, workflow_id from runs
@@ -34,13 +32,13 @@ export const startingRuns = (sql: Db) => ({
     >`select ${sql(runColumns)} from runs where state = 'accepted' and finished_at is null order by created_at`;
   },
 
-  /** Locks a run that has not begun, for the rest of the transaction. */
+  /** Locks a run that has not begun. */
   async lockAccepted(id: RunUuid): Promise<boolean> {
     const locked = await sql`select 1 from runs where id = ${id} and state = 'accepted' for update`;
     return locked.length === 1;
   },
 
-  /** Counts a start that Temporal refused. @returns the number of refused starts */
+  /** @returns the number of refused starts */
   async startFailed(id: RunUuid, waiting_for: string): Promise<number> {
     const [row] = await sql<{ attempts_to_start: number }[]>`
       update runs set attempts_to_start = attempts_to_start + 1, waiting_for = ${waiting_for}, updated_at = now()
@@ -48,7 +46,7 @@ export const startingRuns = (sql: Db) => ({
     return row?.attempts_to_start ?? 0;
   },
 
-  /** Runs that are open in PostgreSQL without a recent change. */
+  /** Open runs without a recent change. */
   async quiet(olderThanMs: number, limit = 2_500): Promise<RunRow[]> {
     return sql<RunRow[]>`
       select ${sql(runColumns)} from runs
@@ -56,7 +54,7 @@ export const startingRuns = (sql: Db) => ({
       order by updated_at limit ${limit}`;
   },
 
-  /** The run's workflow is about to be restarted, so Temporal's state of the old one does not count. */
+  /** Temporal's state of the old workflow does not count. */
   async isRestarting(id: RunUuid): Promise<boolean> {
     return (
       (await sql`select 1 from runs where id = ${id} and restart_at is not null and finished_at is null`).length > 0
@@ -71,7 +69,7 @@ export const startingRuns = (sql: Db) => ({
     return open.length === 0;
   },
 
-  /** Call it after a check of quiet runs, so that the next check begins with others. */
+  /** The next check of quiet runs begins with others. */
   async touch(ids: readonly RunUuid[]): Promise<void> {
     if (ids.length > 0) await sql`update runs set updated_at = now() where id in ${sql(ids)} and finished_at is null`;
   },

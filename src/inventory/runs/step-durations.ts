@@ -1,4 +1,4 @@
-/** Usual durations of steps on nodes of a kind, and since when a run waits. */
+/** Usual durations of steps, and since when a run waits. */
 import type { RunUuid } from '../../model/ids';
 import type { StepDuration } from '../../model/lifecycle/outlook';
 import { nameOf } from '../../model/lifecycle/steps';
@@ -13,12 +13,12 @@ export type Expectation = {
 /** From the inspection. */
 export type NodeKind = { readonly vendor: string | null; readonly model: string | null };
 
-// Bounds the search for the same model among the newest executions of a step.
+// Bounds the search for the same model.
 const lookedThrough = 2_000;
 const runsCounted = 20;
 
 export const stepDurations = (sql: Db) => {
-  // The newest executions of `s` (interface, step) on nodes of this vendor and model.
+  // The newest `s` (interface, step) on nodes of this vendor and model.
   const past = (vendor: ReturnType<typeof sql>, model: ReturnType<typeof sql>) => sql`(
     select percentile_cont(0.5) within group (order by took.ms)::float8 as ms,
       percentile_cont(0.95) within group (order by took.ms)::float8 as p95 from (
@@ -38,7 +38,7 @@ export const stepDurations = (sql: Db) => {
   ) past`;
 
   return {
-    /** Median of the newest executions of each step. */
+    /** The median. */
     async ofRun(run: RunUuid): Promise<Expectation> {
       const rows = await sql<{ waiting_since: Date | null; index: number | null; ms: number | null }[]>`
         select r.waiting_since, s.index, past.ms
@@ -52,7 +52,7 @@ export const stepDurations = (sql: Db) => {
       };
     },
 
-    /** By `interface.step`, for steps before their begin; without those that have no past. */
+    /** By `interface.step`, without steps that have no past. */
     async ofSteps(
       { vendor, model }: NodeKind,
       steps: readonly { readonly interface: string; readonly step: string }[],

@@ -1,4 +1,4 @@
-/** Steps of a run: written at acceptance, replanned, and marked by the workflow. */
+/** Steps of a run. */
 import type { RunUuid } from '../../model/ids';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow, acts } from '../../model/lifecycle/steps';
@@ -14,7 +14,6 @@ export type StepRow = {
   readonly args: Record<string, unknown>;
   /** Added by Temper, not by the caller. */
   readonly system: boolean;
-  /** An abort may cut it short. */
   readonly abortable: boolean;
   readonly state: StepState;
   readonly act: string | null;
@@ -56,7 +55,7 @@ export const plannedSteps = (sql: Db) => ({
     on conflict (run_id, index) do nothing`;
   },
 
-  /** Replaces pending steps by those of the workflow. */
+  /** Replaces pending steps. */
   async renew(lock: Lock, steps: readonly PlannedStep[]): Promise<void> {
     const [held] = await heldBy(sql, lock);
     if (!held || steps.length === 0) return;
@@ -75,7 +74,7 @@ export const plannedSteps = (sql: Db) => ({
     await this.insert(lock.run, steps);
   },
 
-  /** Prepares a retry of a step, perhaps with other arguments. Its intents no longer count, except ledgers without doubt. */
+  /** Prepares a retry. Former intents no longer count, except ledgers without doubt. */
   async again(lock: Fenced, index: number, args?: Readonly<Record<string, unknown>>): Promise<void> {
     const [held] = await heldBy(sql, lock);
     if (!held) return;
@@ -86,10 +85,7 @@ export const plannedSteps = (sql: Db) => ({
     await sql`delete from intents where run_id = ${run} and index = ${index} and (act not in ${sql(ledgers)} or detail ? 'doubted')`;
   },
 
-  /**
-   * Marks a step that the workflow itself carries: waiting, parked, skipped. Call it in a transaction; it writes nothing if the lock is
-   * lost.
-   */
+  /** For steps that the workflow itself carries: waiting, parked, skipped. In a transaction; nothing if the lock is lost. */
   async mark(
     lock: Fenced,
     index: number,
@@ -107,7 +103,7 @@ export const plannedSteps = (sql: Db) => ({
     await sql`update runs set cursor = ${state === 'done' || state === 'skipped' ? index + 1 : index} where id = ${run}`;
   },
 
-  /** Completes steps that the run has passed but a restored backup has as open or pending. */
+  /** Completes steps that the run has passed but a restored backup has as open. */
   async passed(lock: Lock, before: number, note: string): Promise<void> {
     await sql`
     with held as (${heldBy(sql, lock)})

@@ -1,11 +1,11 @@
-/** Turns: if only a number of runs of a class may work at once, projects share them evenly. */
+/** Turns: projects share the bound on runs of a class evenly. */
 import type { Lock, RunInput } from '../../model/runs/runs';
 import type { Db } from '../database';
 import { heldBy } from '../fence';
 
 type Limit = NonNullable<RunInput['limit']>;
 
-// The lock of this table, so that turns are given one at a time in all processes.
+// Turns are given one at a time in all processes.
 const lockKey = 0x7475726e;
 
 export const turns = (sql: Db) => {
@@ -16,7 +16,7 @@ export const turns = (sql: Db) => {
   const stands = sql`waits_on is distinct from 'time' and (state <> 'accepted' or created_at > now() - interval '1 minute')`;
   const open = (of: string) => sql`runs where limit_class = ${of} and finished_at is null`;
   return {
-    /** `has`: the run has its turn. `full`: its class is at its bound. Changes nothing. */
+    /** `full`: the class is at its bound. Changes nothing. */
     async look(run: Lock['run'], { class: of, max }: Limit): Promise<{ has: boolean; full: boolean }> {
       const [row] = await sql<{ has: boolean; full: boolean }[]>`
         select (select turn_at is not null from runs where id = ${run}) as has,
@@ -24,9 +24,7 @@ export const turns = (sql: Db) => {
       return row!;
     },
 
-    /**
-     * Gives the run its turn if it is next: first the project with the fewest runs at work, then the oldest run. Call it in a transaction.
-     */
+    /** First comes the project with the fewest runs at work, then the oldest run. Call it in a transaction. */
     async give(lock: Lock, { class: of, max }: Limit): Promise<boolean> {
       await sql`select pg_advisory_xact_lock(${lockKey}, hashtext(${of}))`;
       const given = await sql`
@@ -45,7 +43,7 @@ export const turns = (sql: Db) => {
       return given.length === 1;
     },
 
-    /** The run waits and others may pass. It queues again when it continues. */
+    /** Others may pass. The run queues again when it continues. */
     async giveBack(lock: Lock): Promise<void> {
       await sql`
         with held as (${heldBy(sql, lock)})

@@ -16,7 +16,7 @@ export const watches = (sql: Sql) => ({
       on conflict (run_id, watcher) do update set until = excluded.until`;
   },
 
-  /** Ends a watch, and deletes those of dead processes. */
+  /** Deletes watches of dead processes, too. */
   async drop(watcher: string, run: RunUuid): Promise<void> {
     await sql`
       delete from run_watches
@@ -24,8 +24,8 @@ export const watches = (sql: Sql) => ({
   },
 
   /**
-   * Receives new events on one connection, reopened when lost.
-   * @param onStart called at each start of LISTEN, because notifications may have been missed
+   * One connection, reopened when lost.
+   * @param onStart called at each start of LISTEN, as notifications may have been missed
    */
   async listen(onRun: (run: RunUuid) => void, onStart: () => void): Promise<Listening> {
     const { unlisten } = await sql.listen(channel, (run) => onRun(run as RunUuid), onStart);

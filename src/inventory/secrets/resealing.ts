@@ -1,14 +1,13 @@
-/** Queries for resealing: the keys of secrets, and the conductor groups of their holders. */
+/** Queries for resealing: keys of secrets, and conductor groups of their holders. */
 
 import type { NodeIdent } from '../audit';
 import { type Db, jsonOf } from '../database';
 import type { BoxedSecret, StoredSecret } from './sealing';
 
-/** With the facts that decide about its keys. */
 export type SecretToSeal = StoredSecret & {
-  /** Conductor groups that need it: null for all, empty if its holder is gone. */
+  /** Null for all, empty if its holder is gone. */
   readonly groups: readonly string[] | null;
-  /** The node that holds it. `in_driver_info`: its driver_info refers to it. */
+  /** `in_driver_info`: its driver_info refers to the secret. */
   readonly node: {
     readonly uuid: string;
     readonly name: string | null;
@@ -18,7 +17,7 @@ export type SecretToSeal = StoredSecret & {
   } | null;
 };
 
-/** Secrets per set of keys. `shared`: one key seals and opens. */
+/** `shared`: one key seals and opens. */
 export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
 
 const selected = (sql: Db) => sql`
@@ -36,14 +35,13 @@ const selected = (sql: Db) => sql`
   from secrets s left join nodes n on s.holder in ('node', 'agent') and n.uuid = s.holder_id`;
 
 export const resealing = (sql: Db) => ({
-  /** Ordered by id. */
   async page(after: string | null, limit: number): Promise<SecretToSeal[]> {
     return sql<SecretToSeal[]>`
       ${selected(sql)} where s.id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000') order by s.id limit ${limit}`;
   },
 
   /**
-   * Secrets of nodes and tokens of their ramdisks that are sealed to one of these keys, but not to the one of their conductor group.
+   * Secrets of nodes and their ramdisks that are sealed to one of these keys, but not to their conductor group's.
    * @param keyOf key id by conductor group; `general` for all others
    */
   async strayed(
@@ -68,7 +66,7 @@ export const resealing = (sql: Db) => ({
     return rows.filter((row) => row.node?.in_driver_info);
   },
 
-  /** Replaces a secret by its resealed form. False if it has changed or is gone. */
+  /** False if the secret has changed or is gone. */
   async replace(before: StoredSecret, after: BoxedSecret): Promise<boolean> {
     const { path, key_id, bound, boxes, nonce, ciphertext } = after;
     const replaced = await sql`

@@ -18,7 +18,7 @@ import {
 export type PublicKey = { readonly id: string; readonly key: KeyObject; readonly raw: Buffer };
 export type PrivateKey = PublicKey & { readonly secret: KeyObject };
 
-/** The wrapped key for one recipient, in base64. */
+/** For one recipient, in base64. */
 export type Wrapped = {
   readonly key: string;
   readonly ephemeral: string;
@@ -34,14 +34,14 @@ const tagBytes = 16;
 
 const rawOf = (key: KeyObject): Buffer => key.export({ format: 'der', type: 'spki' }).subarray(-keyBytes);
 
-/** Reads a public key of 32 bytes as a JWK: OpenSSL's DER reader is ten times slower, and each opened box needs it. */
+/** As a JWK: OpenSSL's DER reader is ten times slower, and each opened box needs it. */
 export const publicKey = (id: string, raw: Buffer): PublicKey => ({
   id,
   raw,
   key: createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: raw.toString('base64url') }, format: 'jwk' }),
 });
 
-/** Reads a private key of 32 bytes, and derives the public half. */
+/** Derives the public half. */
 export const privateKey = (id: string, raw: Buffer): PrivateKey => {
   const secret = createPrivateKey({ key: Buffer.concat([pkcs8, raw]), format: 'der', type: 'pkcs8' });
   const key = createPublicKey(secret);
@@ -70,7 +70,7 @@ const decrypt = (key: Buffer, nonce: Buffer, aad: Buffer, sealed: Buffer): Buffe
   return Buffer.concat([decipher.update(sealed.subarray(0, -tagBytes)), decipher.final()]);
 };
 
-// A wrapping key encrypts once, because its salt is fresh. So a fixed nonce is never reused with it.
+// A wrapping key encrypts once, because its salt is fresh. So a fixed nonce is safe.
 const wrapNonce = Buffer.alloc(12);
 
 const wrappingKey = (shared: Buffer, salt: Buffer, ephemeral: Buffer, recipient: PublicKey): Buffer =>
@@ -85,7 +85,7 @@ const wrappingKey = (shared: Buffer, salt: Buffer, ephemeral: Buffer, recipient:
   );
 
 type Agreed = { readonly ephemeral: Buffer; readonly shared: Buffer };
-// Reuses a key agreement for mass enrolment, each time with a fresh salt.
+// Serves mass enrolment; each wrap has a fresh salt.
 const agreedForMs = 1_000;
 
 /** Forgets key agreements after a second, so that a memory dump opens little. */
@@ -124,7 +124,7 @@ export const createBoxes = (): { seal(recipients: readonly PublicKey[], plain: B
   };
 };
 
-/** Opens a box with the first matching key; undefined without one. Throws if the box was altered. */
+/** Undefined without a matching key. Throws if the box was altered. */
 export const openBox = (keys: ReadonlyMap<string, PrivateKey>, box: Box, aad: Buffer): Buffer | undefined => {
   const mine = box.boxes.find(({ key }) => keys.has(key));
   if (!mine) return undefined;

@@ -1,4 +1,4 @@
-/** Sealing of secrets, each bound to its holder, path and BMC, and opening by BMC workers. */
+/** Sealing of secrets, each bound to its holder, path and BMC. */
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
 import { type BmcSide, bmcSideOf } from '../../model/access/bmc-sides';
 import { replaceSecrets, type SecretRef } from '../../model/access/secrets';
@@ -29,11 +29,11 @@ export type Binding = {
   readonly holder: SecretHolder;
   readonly holder_id: string;
   readonly path: string;
-  /** JSON of the BmcSide that it was given for; null if none. */
+  /** JSON of a BmcSide; null if none. */
   readonly bound: string | null;
 };
 
-/** `key_id` has all its key ids, sorted, separated by commas. */
+/** `key_id` has all key ids, sorted, separated by commas. */
 export type BoxedSecret = Binding & {
   readonly key_id: string;
   readonly nonce: Buffer;
@@ -41,28 +41,25 @@ export type BoxedSecret = Binding & {
   readonly boxes: readonly Wrapped[];
 };
 
-/** `boxes` is null for secrets sealed with a shared key, before there were key pairs. */
+/** `boxes` is null for secrets sealed with a shared key, before there were pairs. */
 export type StoredSecret = Omit<BoxedSecret, 'boxes'> & { readonly boxes: readonly Wrapped[] | null };
 
-/** The holder of a document's secrets, and the conductor groups that may open them. */
 export type Holding = {
   readonly holder: SecretHolder;
   readonly holder_id: string;
-  /** The sealed field of the holder. */
   readonly field: string;
   readonly groups: readonly string[] | 'all';
   readonly side?: BmcSide;
 };
 
-/** `group` null: the key of all groups without their own. */
+/** `group` null: all groups without their own key. */
 export type SealKeys = readonly { readonly id: string; readonly group: string | null; readonly raw: Buffer }[];
 
 export type Sealer = {
-  /** The document with references, and the sealed secrets to insert with it. */
+  /** The document with references, and the secrets to insert with it. */
   seal<T>(document: T, holding: Holding): { document: T; secrets: BoxedSecret[] };
   /** Keeps id and path. */
   sealAgain(value: unknown, binding: Binding, groups: readonly string[] | 'all'): BoxedSecret;
-  /** The present `key_id` for these groups. */
   keyIdFor(groups: readonly string[] | 'all'): string;
 };
 
@@ -138,16 +135,16 @@ export const createOpener = (
   };
 };
 
-/** Public halves as keys of all groups, for a worker without other seal keys. */
+/** For a worker without other seal keys. */
 export const ownSealKeys = (keys: ReadonlyMap<string, Buffer>): SealKeys =>
   [...keys].slice(0, 1).map(([id, raw]) => ({ id, group: null, raw: privateKey(id, raw).raw }));
 
-/** The `bound` of secrets for this node's BMC; see `movedField`. */
+/** See `movedField`. */
 export const boundOf = (node: { driver: string; driver_info: Readonly<Record<string, unknown>> }): string =>
   JSON.stringify(bmcSideOf(node));
 
 export type Digests = {
-  /** Keyed digests that recognise a text and cannot be guessed. Store the first one. */
+  /** Keyed, so that texts cannot be guessed. Store the first one. */
   digests(text: string): readonly [Buffer, ...Buffer[]];
 };
 

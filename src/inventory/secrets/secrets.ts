@@ -1,11 +1,11 @@
-/** Queries of secrets. The API's role may only insert; BMC workers read and reseal. */
+/** Queries of secrets. The API's role may only insert. */
 import type { NodeUuid } from '../../model/ids';
 import { type Db, jsonOf, uuidArray } from '../database';
 import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
 
 const secretColumns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
 
-/** INSERT of at least one secret; also part of a larger statement. */
+/** At least one; also part of a larger statement. */
 export const secretsInsert = (sql: Db, sealed: readonly BoxedSecret[]) => {
   const rows = sealed.map((secret) => ({ ...secret, boxes: jsonOf(sql, secret.boxes) }));
   return sql`insert into secrets ${sql(rows as never, ...(secretColumns as never))}`;
@@ -16,7 +16,7 @@ export const secrets = (sql: Db) => ({
     if (sealed.length > 0) await secretsInsert(sql, sealed);
   },
 
-  /** Deletes secrets whose id is not in `keep`. Those in the frozen steps of an open run stay until the sweep after its end. */
+  /** Deletes secrets not in `keep`. Those in steps of an open run stay until the sweep after its end. */
   async prune(holder: SecretHolder, holder_id: string, keep: readonly string[]): Promise<void> {
     await sql`
       delete from secrets
@@ -24,7 +24,7 @@ export const secrets = (sql: Db) => ({
         and not exists (select 1 from runs where finished_at is null and strpos(input::text, secrets.id::text) > 0)`;
   },
 
-  /** Deletes secrets that a node's row no longer refers to, such as those of its instance. */
+  /** Deletes secrets that a node's row no longer has. */
   async dropUnused(node: NodeUuid): Promise<void> {
     await sql`
       delete from secrets s using nodes n
@@ -32,8 +32,8 @@ export const secrets = (sql: Db) => ({
   },
 
   /**
-   * Deletes unneeded secrets. Those of failed and aborted runs stay a week, because such runs may be inspected or resumed. Secrets that an
-   * open run refers to stay. @returns how many
+   * Secrets of failed and aborted runs stay a week, because such runs may be inspected or resumed. Most kinds also stay while an open run
+   * refers to them. @returns how many were deleted
    */
   async sweep(): Promise<number> {
     const gone = await sql`
@@ -61,13 +61,12 @@ export const secrets = (sql: Db) => ({
     return gone.length;
   },
 
-  /** Number of these that exist. */
   async count(ids: readonly string[]): Promise<number> {
     if (ids.length === 0) return 0;
     return (await sql`select id from secrets where id in ${sql([...ids])}`).length;
   },
 
-  /** Read only by the BMC workers' role. */
+  /** Only the BMC workers' role reads them. */
   async read(ids: readonly string[]): Promise<StoredSecret[]> {
     if (ids.length === 0) return [];
     return sql<StoredSecret[]>`select ${sql([...secretColumns])} from secrets where id in ${sql(ids)}`;

@@ -11,7 +11,7 @@ export type SealedSecret = {
 };
 
 export type Vault = {
-  /** The document with references, and the sealed secrets to insert with it. */
+  /** The document with references, and the secrets to insert with it. */
   seal<T>(document: T): { document: T; secrets: SealedSecret[] };
   /** Throws if the key is not configured or the row was altered. */
   open(row: { id: string; key_id: string; nonce: Buffer; ciphertext: Buffer }): unknown;
