@@ -33,7 +33,7 @@ export const allEvents = (sql: Db) => ({
     return rows.slice(0, limit);
   },
 
-  /** Counts events after a place that cannot be placed yet, too. @param part only these kinds or visible nodes */
+  /** True if there are later events, including those that cannot be placed yet. @param part only these kinds or visible nodes */
   async follow(rollout: RolloutUuid, { tx, seq }: FeedPlace, part?: RolloutPart): Promise<boolean> {
     const later = sql`e.rollout_id = ${rollout} and (coalesce(e.tx, '0'::xid8), e.seq) > (${tx}::xid8, ${seq})`;
     const rows = part

@@ -28,7 +28,7 @@ export const allocationPasses = (sql: Db) => {
     traits.length > 0 ? sql`traits @> ${textArray(sql, traits)}` : sql`true`;
 
   return {
-    /** Oldest first, locked against other passes for the rest of the transaction. */
+    /** Due allocations, oldest first, locked against other passes for the rest of the transaction. */
     async take(limit: number, among?: readonly AllocationUuid[]): Promise<WaitingAllocation[]> {
       return sql<WaitingAllocation[]>`
         select uuid, name, resource_class, traits, candidate_nodes, owner, tries, created_at,
@@ -82,7 +82,7 @@ export const allocationPasses = (sql: Db) => {
       return given?.node_uuid;
     },
 
-    /** Ignores runs and allocations, to explain why an allocation gets no node. */
+    /** Counts nodes regardless of runs and allocations, to explain why an allocation gets none. */
     async shortage(allocation: AllocationWish): Promise<Shortage> {
       const [row] = await sql<Shortage[]>`
         select count(*)::int as available, (count(*) filter (where ${suited(allocation)}))::int as suitable

@@ -37,7 +37,7 @@ export type RequestRow = AuditFacts & {
   readonly times: number;
 };
 
-/** Also part of a larger statement. @param changed a part of that statement: one audit row per row of it */
+/** The INSERT of an audit row, also as part of a larger statement. @param changed a part of that statement: one audit row per row of it */
 export const auditInsert = (sql: Db, row: AuditRow, changed?: string) => {
   const node = row.node_uuid ?? (row.resource === 'node' ? row.resource_id : null);
   const project =
@@ -55,7 +55,7 @@ export const audit = (sql: Db) => ({
     await auditInsert(sql, row);
   },
 
-  /** Unless its handler has written a row. Looks up node and owner. */
+  /** Writes no row if the request's handler has. Looks up node and owner. */
   async writeRequest(row: RequestRow): Promise<void> {
     const { uuid = null, name = null } = (row.node ?? {}) as { uuid?: string; name?: string };
     await sql`

@@ -109,10 +109,10 @@ export const isContended = (thrown: unknown): boolean =>
   thrown instanceof Error && contended.has(String((thrown as Partial<PgError>).code));
 
 const triesWhenContended = 3;
-/** Longest random pause before a retry, longer than leftover statements of the failed try. */
+/** Longest random pause before a retry. Statements that the failed try has sent end within it. */
 const pauseWhenContendedMs = 100;
 
-/** Retries after a conflict, so `work` may run more than once. It must not change anything outside of PostgreSQL, nor its inputs. */
+/** Retries after a conflict, so `work` may run more than once. It must not change its inputs or anything outside of PostgreSQL. */
 export const transacted = async <T>(
   sql: Sql,
   work: (tx: postgres.TransactionSql<{ bigint: number }>) => Promise<T>,

@@ -95,7 +95,7 @@ export const discoveredMachines = (sql: Db) => ({
       } order by d.first_seen_at, d.uuid limit ${limit}`;
   },
 
-  /** @param lock until the transaction ends */
+  /** @param lock locks the record until the transaction ends */
   async find(uuid: string, { lock = false } = {}): Promise<DiscoveredWhole | undefined> {
     if (lock) await sql`select 1 from discovered_machines where uuid = ${uuid} for update`;
     const [row] = await sql<DiscoveredWhole[]>`

@@ -110,7 +110,7 @@ const rows = (sql: Db) => ({
     return opened(row!);
   },
 
-  /** Waits for an admission that counts. Undefined if the budget is gone. */
+  /** Waits for the end of an admission that counts this budget. Undefined if the budget is gone. */
   async update(uuid: string, values: Partial<DisruptionValues>): Promise<DisruptionBudget | undefined> {
     // SET needs at least one column.
     const [row] = await sql<Stored[]>`
@@ -144,8 +144,8 @@ const counting = (sql: Db) => ({
 
   /**
    * Budgets without room for this node. Call it in the transaction that takes the node, before it does. The budgets of the node's projects
-   * are locked until its end, in one order, so that two admissions cannot count the same room. Counting is a later statement, to see other
-   * admissions' commits.
+   * are locked until its end, in one order, so that two admissions cannot count the same room. Counting is a separate statement after the
+   * lock, so that it sees other admissions' commits.
    */
   async spentFor(node: NodeUuid): Promise<SpentBudget[]> {
     const locked = await sql<Stored[]>`

@@ -79,7 +79,7 @@ const nodesVisible = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment =>
 const rolloutsVisible = (sql: Db, { ofRollouts, ofTargets }: EventSelection): Fragment => sql`
   (${conditionOf(sql, ofRollouts, 'seen')} or (node_uuid is not null and ${conditionOf(sql, ofTargets, 'seen')}))`;
 
-/** Implied by both conditions, over columns of nodes. */
+/** A condition on the node that both kinds of events imply. */
 const behind = (sql: Db, { ofRuns, ofNodes }: EventSelection): Fragment => {
   const nodes = implied(or(ofRuns, ofNodes), runNodeColumns);
   return nodes.is === 'true'
@@ -111,7 +111,7 @@ const ofBoth = (sql: Db, selection: EventSelection): Fragment => {
 /** Recent events to search per row of the page, before those of the caller's nodes. */
 const lookedThrough = 20;
 
-/** Of the first `most` events, enough for a project with many or busy nodes. */
+/** Among the first `most` events of all. They often fill the page of a project with many or busy nodes. */
 const ofFirst = (sql: Db, selection: EventSelection, most?: number): Fragment => {
   const { before } = selection;
   const recent = sql`(
@@ -134,12 +134,12 @@ const ownOf = ({ ofRuns, ofNodes, ofTargets, ofRollouts }: EventSelection): Own 
   return nodes.is === 'true' || rollouts.is === 'true' ? undefined : { nodes, rollouts };
 };
 
-/** A page per node and rollout of the caller: other projects' events cost nothing. */
+/** A page per node and rollout of the caller, so that the cost does not grow with other projects' events. */
 const ofOwn = (sql: Db, selection: EventSelection, own: Own): Fragment => {
   const pageOf = (events: Fragment, visible: Fragment): Fragment => sql`
     select * from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where ${events} ${wanted(sql, selection)}) seen
     where ${visible} ${ordered(sql, selection)} ${roundLimit(sql, selection.limit)}`;
-  // Its own rollouts' events come with these.
+  // Events of the caller's own rollouts come with these rollouts.
   const ofNode = sql`case when rollout_id is null then ${nodesVisible(sql, selection)}
     else (${conditionOf(sql, selection.ofRollouts, 'seen')}) is not true and ${conditionOf(sql, selection.ofTargets, 'seen')} end`;
   return sql`

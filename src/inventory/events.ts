@@ -15,7 +15,7 @@ export type EventRow = {
   readonly data?: Readonly<Record<string, unknown>>;
 };
 
-/** Also part of a larger statement. @param changed a part of that statement: one event per row of it */
+/** The INSERT of an event, also as part of a larger statement. @param changed a part of that statement: one event per row of it */
 export const eventInsert = (sql: Db, row: EventRow, changed?: string) => sql`
   insert into events (kind, node_uuid, run_id, project, lessee, rollout_id, data)
     select ${row.kind}, ${row.node_uuid ?? null}, ${row.run_id ?? null}, ${row.project ?? null}, ${row.lessee ?? null},

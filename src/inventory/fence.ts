@@ -6,7 +6,7 @@ import type { Db } from './database';
 /** `begin` sets the `token` of an attempt. */
 export type ActLock = Lock & { readonly token: string };
 
-/** The lock of an attempt is shorter. */
+/** An attempt's lock ends before its run's. */
 export type Fenced = Lock | ActLock;
 
 /** Temporal's identification of an attempt. */
@@ -41,9 +41,9 @@ export const heldBy = (sql: Db, lock: Fenced, columns = ['uuid', 'owner', 'lesse
 export const readableBy = (sql: Db, lock: Lock): SqlPart => sql`select r.workflow_run_id, r.act_nth ${held(sql, lock)}`;
 
 /**
- * For an attempt that begins: no row if a later one has begun, or an abort has cut the act. No row either for an earlier act than recorded:
- * its execution comes from a restored Temporal database. Acts and attempts are compared by number, so that a clock set back stops nothing.
- * Only Temporal's clock orders them after an operator's reset of the activity or workflow.
+ * For an attempt that begins: no row if a later one has begun, or an abort has cut the act. No row either for an earlier act than the
+ * recorded one: its execution comes from a restored Temporal database. Acts and attempts are compared by number, so that a clock set back
+ * stops nothing. After an operator's reset of the activity or workflow, only Temporal's clock orders them.
  */
 export const beginnable = (
   sql: Db,

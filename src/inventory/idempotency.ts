@@ -39,11 +39,11 @@ export const livesForMs = 15_000;
 // Raised by the database function note_work.
 const givenUp = 'TM001';
 
-/** Another request has taken over the work. */
+/** The transaction was stopped: another request has taken over the work. */
 export const isGivenUp = (thrown: unknown): boolean =>
   thrown instanceof Error && (thrown as Error & { code?: unknown }).code === givenUp;
 
-// Retries are needed only if a key expires just then.
+// A retry is needed only if the key expires or is freed meanwhile.
 const tries = 5;
 
 /** Per key: a caller with 100,000 keys holds at most 1 GiB. */

@@ -170,11 +170,11 @@ const allQueries = (sql: Db): Queries =>
 export type Inventory = Queries & {
   /** LISTEN needs its own connection, so this is no part of a transaction. */
   readonly watches: ReturnType<typeof watches>;
-  /** No part of a transaction, either. */
+  /** Notifies allocation passes. No part of a transaction, either. */
   readonly allocationsChannel: ReturnType<typeof allocationsChannel>;
   /**
-   * Never hold one open across a BMC call. After a deadlock or serialization failure, `work` runs again, three times in all. It must do
-   * nothing that a rollback does not undo.
+   * Runs `work` in one transaction. Never hold one open across a BMC call. After a deadlock or serialization failure, `work` runs again,
+   * three times in all. It must do nothing that a rollback does not undo.
    */
   transaction<T>(work: (inventory: Queries) => Promise<T>): Promise<T>;
   /**

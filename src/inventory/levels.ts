@@ -1,4 +1,4 @@
-/** Present counts for metrics. */
+/** Present counts of nodes and open runs, for metrics. */
 import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
 
@@ -9,7 +9,7 @@ export type NodeLevel = {
   readonly maintenance: boolean;
   readonly count: number;
 };
-/** `retrying`: the run's step has failed and is tried again. */
+/** `retrying` is a state here: the run's step has failed and is tried again. */
 export type RunLevel = {
   readonly verb: string;
   readonly state: string;

@@ -46,13 +46,13 @@ const makeRolesIn = async (sql: Sql, passwords: RolePasswords): Promise<void> =>
   for (const role of roles) await makeRole(sql, role, passwords[role]);
 };
 
-/** For a restore into a new cluster: without roles, the dump's grants would be lost. */
+/** Makes the roles before a restore into a new cluster: without them, the dump's grants would be lost. */
 export const makeRoles = (sql: Sql, passwords: RolePasswords): Promise<void> =>
   sql.begin((tx) => makeRolesIn(tx as unknown as Sql, passwords)) as Promise<unknown> as Promise<void>;
 
 /**
- * A backup older than the months made ahead accepts no change, not even the end of its recovery. Control workers make no months before that
- * end.
+ * Makes missing months of the audit trail. A backup older than the months made ahead accepts no change, not even the end of its recovery.
+ * Control workers make no months before that end.
  */
 const makeAuditMonths = async (tx: Db): Promise<void> => {
   await tx`select audit_make_month(audit_month(now()) + ahead * interval '1 month') from generate_series(0, 6) ahead`;

@@ -18,7 +18,7 @@ export type Page = {
 export type PageListed = {
   /** The table of the rows, with `id` and `uuid`. */
   readonly table: string;
-  /** With tables for conditions or columns. */
+  /** `table`, and others for conditions or columns. */
   readonly from: Fragment;
   readonly columns: Fragment;
   /** Joined only for columns. */
@@ -64,7 +64,7 @@ const findPlace = async (sql: Db, { table, from, visible }: PageListed, page: Pa
   return place;
 };
 
-/** Ranges after those rows: the rest of the nulls, and the values if descending. */
+/** Ranges after those rows. Ascending: the remaining nulls. Descending: after a null, the remaining nulls, then the values. */
 const stretchesAfter = (sql: Db, { table }: PageListed, { sort_key, sort_dir }: Page, place: Place): Fragment[] => {
   const [column, id] = [sql(`${table}.${sort_key}`), sql(`${table}.id`)];
   if (sort_dir === 'asc')
@@ -119,7 +119,7 @@ const lineWithin = (
 /** Raw bytes, not decoded by postgres.js. */
 type RawLines = readonly [lines: Buffer | null, count: Buffer, last: Buffer | null, cut: Buffer | null];
 
-/** Unless the first row alone is longer. 1,000 detailed nodes are 3 MB. */
+/** Bound of a page, unless its first row is longer. 1,000 detailed nodes are 3 MB. */
 const mostPageBytes = 16 * 2 ** 20;
 
 /** Rows of a sorted subquery reach an aggregate in order: PostgreSQL's documentation, 9.21 Aggregate Functions. Throws MarkerNotFound. */

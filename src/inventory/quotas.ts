@@ -1,4 +1,4 @@
-/** Queries of quotas. */
+/** Queries of quotas: the present use of a project. */
 
 import { type Quota, quotaFacts } from '../model/access/quotas';
 import { raise } from '../model/errors';
@@ -17,7 +17,7 @@ export const quotas = (sql: Db) => {
     rollout_plans: (project: string) =>
       sql`rollouts where project = ${project} and state in ('planned', 'awaiting_approval')`,
   } as const satisfies Record<Exclude<StoredQuota, 'runbook_revisions'>, unknown>;
-  /** Each counts at least 4 KiB, which bounds the rows to sum. */
+  /** Each revision counts at least 4 KiB, which bounds the rows to sum. */
   const revisionsFull = (project: string, limit: number) => sql<{ full: boolean }[]>`
     select coalesce(sum(greatest(bytes, 4096)), 0) >= ${limit}::bigint * 1048576 as full
     from runbook_revisions where owner = ${project}`;

@@ -16,7 +16,7 @@ export type Stored = {
   readonly table: ResourceTable;
 };
 
-/** Documents as JSON. Names unknown to the API pass unchanged. */
+/** Encodes documents as JSON. Names unknown to the API pass unchanged. */
 export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceValues): Record<string, unknown> => {
   const columns: Record<string, unknown> = {};
   for (const name of Object.keys(values)) {
@@ -27,7 +27,7 @@ export const writtenColumns = (sql: Db, table: ResourceTable, values: ResourceVa
   return columns;
 };
 
-/** UUID in any form, or name if rows have names. */
+/** Matches a UUID in any form, or a name if rows have names. */
 export const isNamed = (sql: Db, { name, table }: Stored, ident: string) => {
   const uuid = asUuid(ident);
   if (uuid) return sql`${sql(`${name}.uuid`)} = ${uuid}`;

@@ -37,7 +37,7 @@ export const runbookTraits = (sql: Db) => ({
     return rows.map(({ trait }) => trait);
   },
 
-  /** Regardless of their owner. */
+  /** Gives traits to the system, regardless of their owner. */
   async takeOver(traits: readonly string[]): Promise<void> {
     await sql`update runbook_traits set owner = null where trait = any (${textArray(sql, traits)})`;
   },

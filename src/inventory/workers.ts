@@ -15,7 +15,7 @@ export type WorkerRow = {
 /** Longest silence of a live worker; openstack/ironic:ironic/conf/conductor.py heartbeat_timeout. */
 const silentAfter = '60 seconds';
 
-/** Live BMC workers, by alias of the table. */
+/** Condition for live BMC workers, by alias of the table. */
 export const isAlive = (sql: Db, alias: string) =>
   sql`${sql(`${alias}.role`)} = 'bmc' and ${sql(`${alias}.updated_at`)} > now() - ${silentAfter}::interval`;
 
@@ -57,7 +57,7 @@ export const workers = (sql: Db) => ({
     return row?.hostname;
   },
 
-  /** Of such a worker. */
+  /** Console address of such a worker. */
   async findConsole(conductor_group: string, driver: string): Promise<string | undefined> {
     const [row] = await sql<{ console_url: string }[]>`
       select console_url from workers

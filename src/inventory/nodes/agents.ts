@@ -47,8 +47,8 @@ export const agents = (sql: Db) => ({
 
   /**
    * Registers a ramdisk that looks its node up, with its sealed token. One statement: of two concurrent lookups, one gets the token. False
-   * if a ramdisk is registered, no run has booted one, or it brought its own token. Locks the boot, because a lookup behind the power-off
-   * would store a token that outlives the boot.
+   * if a ramdisk is registered, no run has booted one, or it brought its own token. Locks the boot: a lookup after the power-off would
+   * leave a token that outlives the boot.
    */
   async meet(node: NodeUuid, token_hash: string, token: BoxedSecret): Promise<boolean> {
     const { id, path, key_id, bound, boxes, nonce, ciphertext } = token;
@@ -80,7 +80,7 @@ export const agents = (sql: Db) => ({
     return (await sql`select 1 from ports where node_uuid = ${node} limit 1`).length === 1;
   },
 
-  /** For a ramdisk that knows its BMC only. */
+  /** For a ramdisk that can be identified only by its BMC. */
   async bmcsIn(states: readonly ProvisionState[]): Promise<BmcRow[]> {
     return sql<
       BmcRow[]
@@ -105,7 +105,7 @@ export const agents = (sql: Db) => ({
     await sql`update agents set silent_since = null where node_uuid = ${node} and silent_since is not null`;
   },
 
-  /** @returns milliseconds without an answer or a heartbeat */
+  /** Records that the ramdisk has not answered for `ms`. @returns milliseconds without an answer or a heartbeat */
   async silent(node: NodeUuid, ms: number): Promise<number | undefined> {
     const [row] = await sql<{ silent_ms: number }[]>`
       update agents set silent_since = least(coalesce(silent_since, now()), now() - ${ms} * interval '1 millisecond')

@@ -89,7 +89,10 @@ export const bootCapabilities = (sql: Db) => ({
     return true;
   },
 
-  /** After power-on, under the fence: registers the ramdisk with the token of its image, so that a lookup gets no token. */
+  /**
+   * After power-on, under the fence: registers the ramdisk with the token of its image, so that a lookup gets no token. No-op if this run
+   * made no URL.
+   */
   async meet(lock: Fenced): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock, ['uuid', 'fence'])}),
@@ -107,7 +110,7 @@ export const bootCapabilities = (sql: Db) => ({
         where agents.token_hash <> excluded.token_hash`;
   },
 
-  /** After power-off. */
+  /** After power-off: voids the URL. */
   async end(node: NodeUuid): Promise<void> {
     await sql`delete from boot_capabilities where node_uuid = ${node}`;
   },

@@ -30,7 +30,7 @@ const stillHolds = (sql: Db) => sql`
   and not exists (select 1 from freezes where freezes.node_uuid = n.uuid and ${activeFreeze(sql)})`;
 
 export const consoleTickets = (sql: Db) => ({
-  /** Deletes the node's tickets that are neither usable nor in use, too. */
+  /** Also deletes the node's tickets that are neither usable nor in use. */
   async make({ ticket_hash, node, requester, useMs, lastsMs }: Made): Promise<void> {
     await sql`
       delete from console_tickets where node_uuid = ${node.uuid}

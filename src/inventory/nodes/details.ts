@@ -6,7 +6,7 @@ import { nameOf } from '../../model/lifecycle/steps';
 import type { BiosSetting, FirmwareComponent } from '../../model/runs/runs';
 import { type Db, jsonOf, uuidArray } from '../database';
 
-/** First sight, and last seen change. */
+/** Time of the first sight, and of the last seen change. */
 type Dated = { readonly created_at: Date; readonly updated_at: Date | null };
 
 export type SeenBios = BiosSetting & Dated;

@@ -7,9 +7,9 @@ export type Asking = {
   readonly mac: string;
   /** Source address of the request. */
   readonly peer: string;
-  /** Source address of the request. */
+  /** Architecture, as in ramdisk records. */
   readonly arch?: string;
-  /** As in ramdisk records. */
+  /** Recorded if a second machine requests the same boot. */
   readonly conflict: string;
 };
 

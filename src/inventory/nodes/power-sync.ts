@@ -1,4 +1,4 @@
-/** Queries of power sync. */
+/** Queries of power sync: nodes whose power is to be read, and the results. */
 import type { NodeUuid, ProjectId } from '../../model/ids';
 import { type Fault, type PowerState, type ProvisionState, powerSyncSkips } from '../../model/lifecycle/states';
 import { aheadOfClock, columnsOf, type Db, textArray } from '../database';
@@ -109,7 +109,7 @@ export const powerSync = (sql: Db) => ({
     return row;
   },
 
-  /** Hold the row before. */
+  /** Lock the row with `hold` before. */
   async change(node: NodeUuid, changes: Changes): Promise<void> {
     await sql`update nodes set ${columnsOf(sql, changes)}, updated_at = now() where uuid = ${node}`;
   },
@@ -122,7 +122,7 @@ export const powerSync = (sql: Db) => ({
     return row?.failures ?? 0;
   },
 
-  /** Resets the count and stores power sync's maintenance reason. Writes only on a change. */
+  /** Resets the count and sets power sync's maintenance reason. Writes only on a change. */
   async settle(node: NodeUuid, reason: string | null): Promise<void> {
     await sql`
       update power_sync set failures = 0, reason = ${reason}

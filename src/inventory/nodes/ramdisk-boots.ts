@@ -8,7 +8,7 @@ import { type Fenced, heldBy } from '../fence';
 type Boot = { readonly run_id: RunUuid; readonly address: string | null; readonly conflict: string | null };
 
 export const ramdiskBoots = (sql: Db) => ({
-  /** After power-on, under the fence. A repeat starts over. */
+  /** Records after power-on, under the fence, that a ramdisk is expected. A repeat starts over. */
   async expect(lock: Fenced): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})
@@ -26,7 +26,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return row?.inspection_hash;
   },
 
-  /** By the hash of the inspection token. */
+  /** The node whose expected ramdisk has this inspection token. */
   async broughtBy(inspection_hash: string): Promise<NodeUuid | undefined> {
     const [row] = await sql<{ uuid: NodeUuid }[]>`
       select n.uuid from ramdisk_boots b join nodes n on n.uuid = b.node_uuid and n.reservation = b.run_id
@@ -35,7 +35,7 @@ export const ramdiskBoots = (sql: Db) => ({
   },
 
   /**
-   * The first address counts, also of concurrent ones.
+   * Records the address of a node's ramdisk; the first one counts, also of concurrent ones.
    * @returns the first since the boot; undefined if no run has booted a ramdisk, or two were seen
    */
   async claim(node: NodeUuid, address: string): Promise<string | undefined> {
@@ -78,7 +78,7 @@ export const ramdiskBoots = (sql: Db) => ({
     return contested.length === 1;
   },
 
-  /** Two ramdisks spoke for the run's node. `at` records that the run has noticed. */
+  /** True if two ramdisks spoke for the run's node. `at` records that the run has noticed. */
   async contested(lock: Lock, at?: string): Promise<boolean> {
     const found = at
       ? await sql`

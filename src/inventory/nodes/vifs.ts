@@ -28,7 +28,7 @@ export const vifs = (sql: Db) => ({
     return gone.length === 1;
   },
 
-  /** Attached by this port or portgroup. */
+  /** True if a network is attached by this port or portgroup. */
   async uses(uuid: string): Promise<boolean> {
     const [row] = await sql`
       select 1 from node_vifs where port_uuid = ${uuid} or portgroup_uuid = ${uuid} limit 1`;

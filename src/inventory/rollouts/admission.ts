@@ -52,7 +52,7 @@ export const rolloutAdmission = (sql: Db) => {
     return { is: 'full', ...first! };
   };
 
-  /** See `rolloutDue`. Lock the counters before. */
+  /** The counter whose nodes started as often in the last minute as their power supply allows. Lock the counters before. */
   const countersAtStartLimit = async (
     { rollout, position }: AdmissionOrder,
     keys: number[],
@@ -70,7 +70,7 @@ export const rolloutAdmission = (sql: Db) => {
 
   return {
     /**
-     * Takes a place in all counters or in none; commit only `admitted`. Call it in the transaction of the run's acceptance, before that
+     * Takes a place in all counters or in none; commit only `admitted`. Call it in the transaction that accepts the run, before the run
      * takes the node.
      */
     async admit(order: AdmissionOrder): Promise<Admission> {

@@ -24,7 +24,10 @@ const isHeld = (sql: Db) => sql`
   ((select n.reservation from nodes n where n.uuid = t.node_uuid) is not null or exists (
     select from freezes f where f.node_uuid = t.node_uuid and f.ended_at is null and (f.until is null or f.until > now())))`;
 
-/** Null without such a bound. Parked targets count in a failure domain: their runs may be resumed at any time. */
+/**
+ * A counter is at its bound on targets at work; null if it has none. Parked targets count in a failure domain: their runs may be resumed at
+ * any time.
+ */
 export const atMost = (sql: Db) => sql`in_flight + case scope when 'total' then 0 else parked end >= most`;
 
 /** Few, compared to targets. */
@@ -32,7 +35,7 @@ const heldNodes = (sql: Db) => sql`
   select uuid from nodes where reservation is not null
   union select node_uuid from freezes where ended_at is null and (until is null or until > now())`;
 
-/** None if the bound of the rollout or the wave is spent. */
+/** Targets `t` of a wave that may begin now. None if the bound of the rollout or the wave is spent. */
 const pendingDue = (sql: Db, rollout: RolloutUuid, wave: number) => sql`
   t.rollout = ${rollout} and t.state = 'pending' and t.wave = ${wave} and (t.not_before is null or t.not_before <= now())
   and not exists (select from spent where scope = 'total' or (scope = 'wave' and value = ${wave}::int::text))
@@ -113,7 +116,7 @@ export const rolloutDue = (sql: Db) => ({
     return times.sort((one, other) => one.getTime() - other.getTime())[0] ?? null;
   },
 
-  /** Targets that wait for a time, and the earliest one. Undefined if others up to this wave remain. */
+  /** Number of targets that wait for a time, and the earliest one. Undefined if other targets up to this wave remain. */
   async putOff(
     rollout: RolloutUuid,
     wave: number,

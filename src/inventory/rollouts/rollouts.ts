@@ -71,7 +71,7 @@ export type NewRollout = Planned &
   Pick<RolloutRow, 'name' | 'project' | 'requester' | 'reverts'> &
   Partial<Pick<RolloutRow, 'approvers'>>;
 
-/** Besides `state`. */
+/** Columns that a move may change besides `state`. */
 export type RolloutChange = Partial<
   Pick<
     RolloutRow,
@@ -107,7 +107,7 @@ const plannedColumns = (sql: Db, plan: Planned) => ({
 });
 
 export const rollouts = (sql: Db) => ({
-  /** Insert waves, targets and counters in the same transaction. */
+  /** Insert the plan's waves, targets and counters in the same transaction. */
   async create(rollout: NewRollout): Promise<RolloutRow> {
     const { name, project, requester, reverts, approvers = null } = rollout;
     const values = {
@@ -191,8 +191,8 @@ export const rollouts = (sql: Db) => ({
     from rollout_targets where rollout = ${id} group by 1, 2, 3 order by 1, 2, 3`,
 
   /**
-   * Wakes the workflow. `change.wave` must follow the present wave. False if state, plan or wave differ. Waits for open admissions: after
-   * it returns, none follows that the new state forbids.
+   * Moves a rollout and wakes its workflow. `change.wave` must follow the present wave. False if state, plan or wave differ. Waits for open
+   * admissions: after it returns, none follows that the new state forbids.
    */
   async move(
     { id, plan_hash }: Pick<RolloutRow, 'id' | 'plan_hash'>,
@@ -210,7 +210,7 @@ export const rollouts = (sql: Db) => ({
     return true;
   },
 
-  /** Why a running rollout begins no targets, apart from its bounds. */
+  /** `reason`: an obstacle other than the rollout's own bounds. */
   async waitsFor(id: RolloutUuid, reason: string | null): Promise<void> {
     await sql`
       update rollouts set reason = ${reason}, updated_at = now()

@@ -86,7 +86,7 @@ const pageOf = (sql: Db, rollout: RolloutUuid, { state, wave, after }: TargetSel
     ${after === undefined ? sql`` : sql`and t.position > ${after}`} order by t.position`;
 };
 
-/** Of target `t` on node `n`. The lessee counts during the lease of the plan, not if the project leases the node again. */
+/** Owner and lessee of target `t` on node `n`. The lessee counts during the lease of the plan, not if the project leases the node again. */
 export const projectsOfTarget = (sql: Db) =>
   sql`(select t.owner, case when t.lease_id = n.lease_id then t.lessee end as lessee)`;
 

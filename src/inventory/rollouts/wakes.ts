@@ -32,7 +32,7 @@ export const rolloutWakes = (sql: Db) => ({
         and (tended_at is null or tended_at < start_at or ${passedSince(sql, 'tended_at', dueAgainMs)})
       order by start_at limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 
-  /** Negative if the clock was set back. */
+  /** Time since the last wake-up or change. Negative if the clock was set back. */
   async quietMs(rollout: RolloutUuid): Promise<number> {
     const [row] = await sql<{ ms: number }[]>`
       select (extract(epoch from now() - greatest(r.updated_at, r.started_at, w.sent_at)) * 1000)::float8 as ms
@@ -45,7 +45,7 @@ export const rolloutWakes = (sql: Db) => ({
     await sql`update rollouts set tended_at = now() where id = ${rollout}`;
   },
 
-  /** The workflow was quiet and may be lost. If the rollout is not running, it needs targets under way. */
+  /** Started rollouts whose workflow was quiet and may be lost. If not running, only those with targets under way. */
   silent: (olderThanMs: number, limit = 200): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts r where state in ${sql(advancedStates)} and started_at is not null

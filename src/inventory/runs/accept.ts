@@ -93,7 +93,7 @@ export const acceptedRuns = (sql: Db) => ({
     return also;
   },
 
-  /** Its workflow gets a signal to end, and the fence stops its writes. */
+  /** Ends the run that was taken over from. Its workflow gets a signal to end, and the fence stops its writes. */
   async displaced(run: RunUuid, error: string): Promise<void> {
     await sql`
       update runs set state = 'aborted', last_error = ${error}, waiting_for = null, awaits = null, finished_at = now(), updated_at = now()

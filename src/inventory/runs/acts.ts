@@ -39,7 +39,7 @@ export type CutAct = { readonly index: number; readonly act: string; readonly nt
 /** `cut`: it can send nothing more. `sent`: ISO time at which its command left. */
 export type Cut = { readonly cut: boolean; readonly sent: string | null };
 
-/** Only the field that matches the node's state. */
+/** Sets only the field that matches the node's state. */
 export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
   Object.entries(stepFields).flatMap(([field, states], nth) => [
     nth === 0 ? sql`` : sql`, `,
@@ -189,7 +189,7 @@ export const stepActs = (sql: Db) => ({
   },
 
   /**
-   * Bars an act whose command has not left, or any with `force`: no attempt of it can write anymore. Call it in a transaction. An intent
+   * Bars an act whose command has not left, or any with `force`: no attempt of it can write any more. Call it in a transaction. An intent
    * without jobs is no command.
    */
   async cut(lock: Lock, { index, act, nth, force }: CutAct): Promise<Cut> {

@@ -13,7 +13,7 @@ export const contacts = (sql: Db) => ({
       update runs set awaits = ${awaits} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
-  /** The run that holds a node. */
+  /** The run that holds a node, and its workflow. */
   async waiting(node: NodeUuid): Promise<{ run: RunUuid; workflow_id: string; awaits: Awaited | null } | undefined> {
     const [row] = await sql<{ run: RunUuid; workflow_id: string; awaits: Awaited | null }[]>`
       select r.id as run, r.workflow_id, r.awaits from runs r join nodes n on n.reservation = r.id

@@ -8,7 +8,7 @@ import { heldBy } from '../fence';
 import { withoutInstance } from './hold';
 
 export const finishedRuns = (sql: Db) => ({
-  /** One statement. False if it has ended before. */
+  /** Ends a run and frees its nodes in one statement. False if it has ended before. */
   async finish(
     lock: Lock,
     end: {
@@ -53,7 +53,7 @@ export const finishedRuns = (sql: Db) => ({
   },
 
   /**
-   * Ends the maintenance that a failed run set. An operator's maintenance stays: its reason is no run's error.
+   * Ends the maintenance that a failed run set, after its fault is over. An operator's maintenance stays: its reason is no run's error.
    * @returns false if there was none
    */
   async leaveFault(node: NodeUuid, fault: Fault): Promise<boolean> {

@@ -22,7 +22,7 @@ export const withoutInstance = (sql: Db) => sql`
   lessee = case when driver_internal_info ? 'automatic_lessee' then null else lessee end,
   driver_internal_info = driver_internal_info - '{automatic_lessee,instance,root_uuid_or_disk_id,is_whole_disk_image,is_source_a_path,deploy_boot_mode}'::text[]`;
 
-/** Other states have events of their causes. */
+/** A change to these states appends an event. Other states have events of their causes. */
 const isAnnounced = (state: RunState): state is 'waiting' | 'parked' | 'paused' =>
   ['waiting', 'parked', 'paused'].includes(state);
 
@@ -84,7 +84,7 @@ export const heldRuns = (sql: Db) => ({
     return advanced.length === 1;
   },
 
-  /** For a projection that changes nothing of the run; false if made before. */
+  /** Counts a projection that changes nothing of the run. False if it was made before. */
   async counted(lock: Lock, seq: number): Promise<boolean> {
     const counted = await sql`
       with held as (${heldBy(sql, lock)})
@@ -108,7 +108,7 @@ export const heldRuns = (sql: Db) => ({
       update runs set plan = ${jsonOf(sql, steps)} where id = ${lock.run} and exists (select 1 from held)`;
   },
 
-  /** The end of a run in its last cleanup, for another execution. */
+  /** Records how a run in cleanup will end, so that another execution can end it. */
   async endsAs(lock: Lock, ending: RunEnding): Promise<void> {
     await sql`
       with held as (${heldBy(sql, lock)})

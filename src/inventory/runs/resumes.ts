@@ -40,7 +40,10 @@ export const resumes = (sql: Db) => ({
     return standing.at(-1) === 'run.pause';
   },
 
-  /** Raises the fence on all nodes of the run, so that writes of the lost execution find no row. Its messages are sent again. */
+  /**
+   * Restarts the workflow under a higher fence on all nodes of the run, so that writes of the lost execution find no row. Messages that it
+   * took are sent again.
+   */
   async restart({ run, node_uuid }: Lock, carries: Carried): Promise<void> {
     const held = await sql<{ uuid: NodeUuid; fence: number }[]>`
       update nodes set fence = fence + 1, updated_at = now() where reservation = ${run} returning uuid, fence`;

@@ -54,7 +54,7 @@ export const startingRuns = (sql: Db) => ({
       order by updated_at limit ${limit}`;
   },
 
-  /** Temporal's state of the old workflow does not count. */
+  /** If true, Temporal's state of the old workflow does not count. */
   async isRestarting(id: RunUuid): Promise<boolean> {
     return (
       (await sql`select 1 from runs where id = ${id} and restart_at is not null and finished_at is null`).length > 0
@@ -69,7 +69,7 @@ export const startingRuns = (sql: Db) => ({
     return open.length === 0;
   },
 
-  /** The next check of quiet runs begins with others. */
+  /** Marks runs as checked, so that the next check of quiet runs begins with others. */
   async touch(ids: readonly RunUuid[]): Promise<void> {
     if (ids.length > 0) await sql`update runs set updated_at = now() where id in ${sql(ids)} and finished_at is null`;
   },

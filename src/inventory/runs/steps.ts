@@ -1,4 +1,4 @@
-/** Steps of a run. */
+/** Steps of a run: written at acceptance, replanned, and marked by the workflow. */
 import type { RunUuid } from '../../model/ids';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import { type ActName, actRow, acts } from '../../model/lifecycle/steps';

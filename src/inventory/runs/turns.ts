@@ -24,7 +24,9 @@ export const turns = (sql: Db) => {
       return row!;
     },
 
-    /** First comes the project with the fewest runs at work, then the oldest run. Call it in a transaction. */
+    /**
+     * Gives the run its turn if it is next: first the project with the fewest runs at work, then the oldest run. Call it in a transaction.
+     */
     async give(lock: Lock, { class: of, max }: Limit): Promise<boolean> {
       await sql`select pg_advisory_xact_lock(${lockKey}, hashtext(${of}))`;
       const given = await sql`
@@ -43,7 +45,7 @@ export const turns = (sql: Db) => {
       return given.length === 1;
     },
 
-    /** Others may pass. The run queues again when it continues. */
+    /** The run waits and others may pass. It queues again when it continues. */
     async giveBack(lock: Lock): Promise<void> {
       await sql`
         with held as (${heldBy(sql, lock)})

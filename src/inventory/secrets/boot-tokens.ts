@@ -11,8 +11,8 @@ export const newUrlToken = (): string => randomBytes(32).toString('base64url');
 const derived = (urlToken: string, purpose: string): string =>
   createHmac('sha256', urlToken).update(`temper boot 1 ${purpose}`).digest('base64url');
 
-/** The boot service puts it into the image; PostgreSQL has its hash. */
+/** The ramdisk's token. The boot service puts it into the image; PostgreSQL has its hash. */
 export const agentTokenOf = (urlToken: string): string => derived(urlToken, 'agent');
 
-/** Sent before the ramdisk has identified its node. */
+/** The token of an inspection, which is sent before the ramdisk has identified its node. */
 export const inspectionTokenOf = (urlToken: string): string => derived(urlToken, 'inspection');

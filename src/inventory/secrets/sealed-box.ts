@@ -85,7 +85,7 @@ const wrappingKey = (shared: Buffer, salt: Buffer, ephemeral: Buffer, recipient:
   );
 
 type Agreed = { readonly ephemeral: Buffer; readonly shared: Buffer };
-// Serves mass enrolment; each wrap has a fresh salt.
+// Reuses an agreement during mass enrolment; each wrap has a fresh salt.
 const agreedForMs = 1_000;
 
 /** Forgets key agreements after a second, so that a memory dump opens little. */

@@ -135,7 +135,7 @@ export const createOpener = (
   };
 };
 
-/** For a worker without other seal keys. */
+/** Seal keys of a worker that has no others. */
 export const ownSealKeys = (keys: ReadonlyMap<string, Buffer>): SealKeys =>
   [...keys].slice(0, 1).map(([id, raw]) => ({ id, group: null, raw: privateKey(id, raw).raw }));
 
