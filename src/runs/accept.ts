@@ -1,4 +1,4 @@
-/** Acceptance: lock, fence, state, run, steps, secrets and audit in one transaction, or nothing. */
+/** Acceptance of a run in one transaction: lock, fence, state, run, steps, secrets and audit. */
 import type { Inventory, Queries } from '../inventory';
 import type { Acceptance } from '../inventory/runs/accept';
 import type { RunRow } from '../inventory/runs/runs';
@@ -26,13 +26,13 @@ type AcceptDeps = {
   readonly before?: BeforeAcceptance;
 };
 
-/** Takes the node for a run, in one try: the caller decides whether to wait. Throws NodeLocked, NodeNotFound, InvalidState. */
+/** One try to take the node; the caller decides whether to retry. Throws NodeLocked, NodeNotFound, InvalidState. */
 export const accept = async (order: RunOrder, deps: AcceptDeps): Promise<Accepted> => {
   const to = workingState(order);
   return deps.inventory.transaction((inventory) => acceptOnce(inventory, order, to, deps));
 };
 
-/** The conductor groups whose workers act in the run: the node's, and those of the other nodes of its steps. */
+/** The conductor groups of the run's node and of the other nodes of its steps. */
 const groupsOf = ({ node, steps }: RunOrder): string[] => [
   ...new Set([node.conductor_group, ...steps.flatMap(({ on }) => (on ? [on.conductor_group] : []))]),
 ];
@@ -46,7 +46,7 @@ const workingState = (order: RunOrder): ProvisionState | null => {
   );
 };
 
-/** The runbook with the revision that it is pinned to, held until the transaction ends. Throws Conflict, RevisionWithdrawn. */
+/** The runbook at its pinned revision, locked until the transaction ends. Throws Conflict, RevisionWithdrawn. */
 const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promise<Acceptance['runbook']> => {
   if (!runbook) return null;
   const { uuid, name } = runbook;
@@ -60,7 +60,7 @@ const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promis
   return { uuid, name, revision };
 };
 
-/** The node's document as the order replaces it, with its secrets sealed; undefined where it stays. */
+/** The new `instance_info` with its secrets sealed; undefined if it stays. */
 const sealedInstance = ({ instance_info, node }: RunOrder, vault: Sealer) =>
   instance_info &&
   vault.seal(instance_info, {
@@ -70,7 +70,7 @@ const sealedInstance = ({ instance_info, node }: RunOrder, vault: Sealer) =>
     groups: [node.conductor_group],
   });
 
-/** What the statement writes that takes the node, beside what only this acceptance knows. */
+/** The values of the statement that takes the node, as far as they come from the order. */
 const rowOf = (order: RunOrder, to: ProvisionState | null) => ({
   node_uuid: order.node.uuid,
   from: order.node.provision_state,
@@ -117,14 +117,14 @@ const acceptOnce = async (
     displaces: displaced?.id ?? null,
     instance_info: instance?.document ?? null,
   });
-  if (!taken) return explainRefusal(inventory, order); // what was written before it is not kept
+  if (!taken) return explainRefusal(inventory, order); // this rolls back the writes above
   const also = await lockOtherNodes(inventory, run, order, sealed.steps);
   if (instance) {
     await inventory.secrets.insert(instance.secrets);
-    await inventory.secrets.dropUnused(order.node.uuid); // what the last one brought
+    await inventory.secrets.dropUnused(order.node.uuid); // secrets of the previous document
   }
   if (displaced) await notifyDisplaced(inventory, displaced, order);
-  // Sent at once: the transaction's connection carries them out in this order, and only the last answer is waited for.
+  // Not awaited one by one: the transaction's connection executes them in this order.
   await Promise.all([
     inventory.runSteps.insert(run, sealed.steps),
     inventory.secrets.insert(secrets),
@@ -144,7 +144,7 @@ const acceptOnce = async (
   };
 };
 
-/** The plan with references in place of its secrets, each bound to the BMC of the node that its step runs on. */
+/** The plan with its secrets sealed, each for the BMC of the node that its step runs on. */
 const sealedPlan = async (
   inventory: Queries,
   run: RunUuid,
@@ -170,7 +170,7 @@ const sealedPlan = async (
   return { plan: { steps: sealedSteps, ...(await seal(ramdisk, order.node.uuid, 'input')) }, secrets };
 };
 
-/** Where a node's BMC is and how far it is trusted, which secrets in arguments of its steps are bound to. Throws NodeNotFound. */
+/** Address and trust settings of a node's BMC. Secrets in step arguments are bound to them. Throws NodeNotFound. */
 export const sideOf = async ({ nodes }: Pick<Queries, 'nodes'>, uuid: NodeUuid): Promise<BmcSide> =>
   bmcSideOf((await nodes.find({ uuid })) ?? raise('NodeNotFound', { node: uuid }));
 
@@ -200,7 +200,7 @@ const inputOf = (
     : timing,
 });
 
-/** The other nodes that the steps run on are held as well, all or none. Throws NodeLocked naming the first of them. */
+/** Locks the other nodes of the steps, all or none. Throws NodeLocked naming the first of them. */
 const lockOtherNodes = async (
   inventory: Queries,
   run: RunUuid,
@@ -220,12 +220,12 @@ const lockOtherNodes = async (
   );
 };
 
-/** The run before ends in the store at once; its fence is old, and the new run sees to its workflow. */
+/** Ends the previous run in the database at once. Its fence is old, and the new run ends its workflow. */
 const notifyDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): Promise<void> => {
   const error = `By request, ${order.verb} took the node over.`;
   await inventory.runSteps.failAt(run.id, run.cursor, error);
   await inventory.runs.displaced(run.id, error);
-  await inventory.runs.queueMessage(run.id, 'cancel', {}); // should the new run not live to see to it
+  await inventory.runs.queueMessage(run.id, 'cancel', {}); // in case the new run dies before it does that
   await inventory.events.append({
     kind: 'run.aborted',
     node_uuid: run.node_uuid,

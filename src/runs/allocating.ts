@@ -1,4 +1,4 @@
-/** Gives nodes to allocations, pass by pass. No workflow: a pass that dies leaves its rows as they were, for the next one. */
+/** Allocation passes. They need no workflow: if a pass dies, its rows stay as they were for the next pass. */
 
 import type { Inventory, Queries } from '../inventory';
 import type { WaitingAllocation } from '../inventory/allocation-passes';
@@ -8,18 +8,18 @@ import type { Log } from '../model/log';
 import { passUntil } from '../model/passes';
 import { failureText, reservePauseMs, reserveTries } from '../model/resources/allocations';
 
-/** How an allocation ended, and how many seconds after it was asked for. */
+/** The outcome of an allocation, and its age in seconds. */
 export type Settled = { readonly outcome: 'active' | 'error'; readonly seconds: number };
 export type AllocatingDeps = {
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Called for each allocation that a pass has ended, once that is committed. */
+  /** Called for each allocation that a pass has ended, after the commit. */
   readonly onSettled?: (settled: Settled) => void;
 };
 
 const allocationsAtOnce = 50;
 
-/** Gives a node, or says why there is none. Where other hands hold what would suit, it is left to a later pass. */
+/** Reserves a node, or records why there is none. If suitable nodes are locked, a later pass tries again. */
 const settle = async (store: Queries, waiting: WaitingAllocation): Promise<Settled['outcome'] | 'later'> => {
   const { uuid, tries } = waiting;
   if (await store.allocationPasses.reserve(waiting)) return 'active';
@@ -32,7 +32,7 @@ const settle = async (store: Queries, waiting: WaitingAllocation): Promise<Settl
   return 'error';
 };
 
-/** Queries of one transaction go out without waiting for each other's answers. */
+/** Queries of one transaction are sent without waiting for each other's results. */
 const passOver = async (
   { inventory, onSettled }: AllocatingDeps,
   among?: readonly AllocationUuid[],
@@ -48,7 +48,7 @@ const passOver = async (
 const taken = 'its UUID is the instance of another node';
 const refusedText = 'the store refused it; the log of the control worker has the reason';
 
-/** One allocation alone, after it or another has spoilt a pass. What may have been chance is tried again. */
+/** One allocation alone, after it or another one has failed a pass. A failure that may be chance is retried. */
 const passAlone = async (uuid: AllocationUuid, deps: AllocatingDeps): Promise<void> => {
   const { inventory, log } = deps;
   try {
@@ -63,7 +63,7 @@ const passAlone = async (uuid: AllocationUuid, deps: AllocatingDeps): Promise<vo
   }
 };
 
-/** One pass. An allocation that fails never keeps the others waiting. @returns how many were looked at */
+/** One pass. A failing allocation never blocks the others. @returns how many were processed */
 export const allocateOnce = async (deps: AllocatingDeps): Promise<number> => {
   try {
     return await passOver(deps);
@@ -75,14 +75,14 @@ export const allocateOnce = async (deps: AllocatingDeps): Promise<number> => {
   }
 };
 
-/** Passes until nothing is left that is due. @returns how many were looked at */
+/** Passes until none is due. @returns how many were processed */
 export const allocateAll = async (deps: AllocatingDeps, signal?: AbortSignal): Promise<number> => {
   let all = 0;
   for (let seen = -1; seen !== 0 && !signal?.aborted; all += seen) seen = await allocateOnce(deps);
   return all;
 };
 
-/** Lets a sleeper wake at a ring, at an interval, or at the end; a ring while it is awake shortens its next sleep. */
+/** A sleep that ends at a ring, after an interval, or at the signal. A ring between sleeps ends the next one at once. */
 const createAlarm = (signal: AbortSignal) => {
   let rung = false;
   let wake = (): void => {};
@@ -107,7 +107,7 @@ const createAlarm = (signal: AbortSignal) => {
   };
 };
 
-/** Passes until the signal: at every ring, and at an interval for what was not rung for. */
+/** Passes until the signal: at every notification, and at an interval in case one is lost. */
 export const runAllocating = async (
   deps: AllocatingDeps,
   { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** Calls whose caller waits: a read is a short workflow of its own, anything else a run of one step. Both with deadlines. */
+/** Calls whose caller waits. A read is a short workflow; any other act is a run of one step. Both have deadlines. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, ServiceError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
@@ -18,7 +18,7 @@ export type CallDeps = {
   readonly inventory: Inventory;
   readonly timing: Timing;
   readonly queuePrefix?: string;
-  /** How long a caller is kept waiting; default a minute. */
+  /** Maximum time that a caller waits; default one minute. */
   readonly callTimeoutMs?: number;
   readonly start: (order: RunOrder) => Promise<{ run: RunUuid }>;
 };
@@ -26,14 +26,13 @@ export type CallDeps = {
 const startWithin = 2_000;
 const aMinute = 60_000;
 
-/** What the caller waits for and what the act may take: the act ends first, so that its own error can be returned. */
+/** Deadlines of caller and act. The act's is shorter, so that its own error can be returned. */
 const limitsOf = ({ callTimeoutMs = aMinute }: CallDeps) => ({
   answerMs: callTimeoutMs,
   actMs: Math.ceil((callTimeoutMs * 5) / 6),
   attemptMs: Math.ceil(callTimeoutMs / 2),
 });
 
-/** @returns what a look saw, or what another act has to say of what it made. See the contract for what it throws */
 export const call = (order: CallOrder, deps: CallDeps): Promise<unknown> =>
   actRow(order.act).effect === 'read' ? look(order, deps) : act(order, deps);
 
@@ -93,7 +92,7 @@ const rootOf = (thrown: unknown): unknown => {
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 
-/** The error that an act failed with, made anew on this side of the engine; its text is the one that the worker gave. */
+/** The error of an act, rebuilt from its Temporal failure, with the text of the worker. */
 const rebuilt = (code: string | null | undefined, facts: Facts, text: string): TemperError => {
   const known = typeof code === 'string' && Object.hasOwn(errors, code) && code !== 'Unexpected';
   if (!known) return new TemperError('RunFailed', { reason: text });
@@ -145,7 +144,7 @@ const act = async (order: CallOrder, deps: CallDeps): Promise<unknown> => {
 const firstLookMs = 50;
 const longestPauseMs = 500;
 
-/** The run once it has ended, from the store: it knows the end even while the engine is away. */
+/** Waits in PostgreSQL for the end of a run, because it has the end even while Temporal is away. */
 const endOf = async (run: RunUuid, deadline: number, { inventory }: CallDeps): Promise<RunRow | undefined> => {
   for (let pause = firstLookMs; ; pause = Math.min(pause * 1.5, longestPauseMs)) {
     const row = await inventory.runs.find(run);

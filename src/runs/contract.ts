@@ -1,4 +1,4 @@
-/** What the API asks of runs: accept, move at once, send a message, and look. */
+/** Interface of runs for the API: accept, move at once, send a message, read. */
 
 import type { Queries } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
@@ -12,96 +12,96 @@ import type { Origin } from '../model/resources/audit';
 import type { RunAct } from '../model/runs/run-acts';
 import type { Requester, RunInput } from '../model/runs/runs';
 import type { ContactKind } from '../workflows/contract';
-/** The node as the handler saw it; acceptance compares, so that a change in between is a 409. */
+/** The node as the handler read it. Acceptance compares it, and a change in between is a 409. */
 export type OrderedNode = {
   readonly uuid: NodeUuid;
   readonly name: string | null;
   readonly driver: string;
   readonly conductor_group: string;
   readonly provision_state: ProvisionState;
-  /** Of the row that the rules were asked about; a change in between is a 409, so that no caller uses yesterday's permission. */
+  /** Revision of the row that the rules were checked on. A change in between is a 409, so that no outdated permission is used. */
   readonly revision?: string;
 };
 
-/** Who asked by which rule; goes into the audit row of the acceptance. */
+/** Requester and rule of a request, for the audit row of the acceptance. */
 export type RunAudit = {
   readonly requester: Requester;
-  /** Where the request came from. */
+  /** Network origin of the request. */
   readonly origin?: Origin;
   readonly rule: string;
   readonly rule_set: string;
-  /** Why, where a rule wants that said; it stands in the audit trail. */
+  /** Reason, if a rule requires one; recorded in the audit trail. */
   readonly reason?: string;
 };
 
-/** One run to be accepted. Everything in it is frozen. Step args still hold their secrets; acceptance seals them. */
+/** One run to be accepted. It does not change any more. Step arguments still hold secrets; acceptance seals them. */
 export type RunOrder = {
   readonly node: OrderedNode;
   readonly verb: Verb | 'power' | 'call';
   readonly story: RunKind;
-  /** Event that takes the node into its working state; null for power, which leaves the provision state alone. */
+  /** Event that moves the node into its working state; null for power, which leaves the provision state alone. */
   readonly event: Event | null;
   readonly ends: Event | null;
   readonly target: ProvisionState | null;
   readonly fault: Fault | null;
   readonly steps: readonly PlannedStep[];
-  /** How the ramdisk takes part, where it does. */
+  /** Ramdisk settings, if the plan uses one. */
   readonly ramdisk?: Omit<Plan, 'steps'>;
   readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
-  /** `updated_at` as it was read: a runbook that was changed or deleted meanwhile is a 409. */
+  /** `updated_at` as it was read: a change or deletion of the runbook in between is a 409. */
   readonly runbook: {
     readonly uuid: RunbookUuid;
     readonly name: string;
     readonly updated_at?: Date | null;
-    /** Pinned: the run goes by this revision, whatever the runbook's newest is. */
+    /** Pinned: the run uses this revision instead of the newest. */
     readonly revision?: number;
-    /** The revision that the plan was made of. */
+    /** The revision that the plan was made from. */
     readonly read_revision?: number;
   } | null;
-  /** Of the runbook, as they are shown: secret values masked. Those of the steps' arguments are resolved. */
+  /** Parameters of the runbook with secret values masked. In the step arguments they are already resolved. */
   readonly parameters?: Readonly<Record<string, unknown>>;
   readonly asked: RunAudit;
-  /** Only so many runs of a class work at once; the others wait their turn. */
+  /** Limits how many runs of a class work at once; the others wait. */
   readonly limit?: RunInput['limit'];
-  /** The run that holds the node is signalled to end, and this one goes on once it has. */
+  /** Ends the run that holds the node; this run continues after that. */
   readonly takesOver?: true;
-  /** The node's instance_info with what this request brings; secrets still in it. */
+  /** The node's new instance_info; it still holds secrets. */
   readonly instance_info?: Readonly<Record<string, unknown>>;
-  /** Becomes the lessee of a node that has none, until it is undeployed. */
+  /** Becomes the lessee of a node without one, until it is undeployed. */
   readonly lessee?: ProjectId;
-  /** The failed run whose steps are taken up, and from which one. */
+  /** The failed run that this one resumes, and the step it resumes from. */
   readonly resumes?: { readonly run: RunUuid; readonly from: number };
-  /** The rollout that it is a part of. */
+  /** The rollout that the run is part of. */
   readonly batch?: RolloutUuid;
 };
 
-/** Done first in the transaction of an acceptance: what it throws refuses the run, and all is undone. */
+/** Runs first in the transaction of an acceptance. If it throws, the run is refused and all is rolled back. */
 export type BeforeAcceptance = (store: Queries, run: RunUuid) => Promise<void>;
 
 /** A message to the run that waits on the node. */
 export type MessageOrder = { readonly node: OrderedNode; readonly kind: 'abort' | 'unhold'; readonly asked: RunAudit };
 
 /**
- * What became of an act: `taken` by the run, `kept` for later while the engine is away, or the engine had no open workflow of the
- * run: it was `restarted` from its record, where the act takes effect, or `ended`.
+ * Outcome of an act. `taken`: the run has it. `kept`: Temporal is away, and it is delivered later.
+ * If Temporal had no open workflow, the run was `restarted` from its record and the act takes effect there, or it was `ended`.
  */
 export type Delivered = 'taken' | 'kept' | 'restarted' | 'ended';
 
-/** An act of a person on a run. `reason` stands in the audit trail. */
+/** An act of an operator on a run. `reason` is recorded in the audit trail. */
 export type ActOrder = {
   readonly run: RunUuid;
   readonly act: RunAct;
-  /** The step that the person saw the run in; a run that has moved on refuses. */
+  /** The step that the operator saw. A run that has moved on refuses. */
   readonly cursor: number;
   readonly reason: string;
-  /** With `retry`: the step is tried again with these; checked, secrets still in them. */
+  /** With `retry`: new arguments for the step. They are checked and still hold secrets. */
   readonly args?: Readonly<Record<string, unknown>>;
   readonly asked: RunAudit;
 };
 
-/** What Temporal adds to the store's knowledge of one run. */
+/** Facts about a run that only Temporal has. */
 export type LiveRun = {
-  /** Which answered in time. */
+  /** The sources that responded in time. */
   readonly sources: readonly ('describe' | 'query')[];
   readonly status?: string;
   readonly pending?: readonly {
@@ -116,49 +116,46 @@ export type LiveRun = {
   readonly progress?: unknown;
 };
 
-/** One act on a node's BMC whose caller waits. A read takes no lock; anything else is a run of one step. */
+/** One act on a node's BMC. A read takes no lock; any other act is a run of one step. */
 export type CallOrder = {
   readonly node: OrderedNode;
   readonly act: ActName;
   readonly args: Readonly<Record<string, unknown>>;
   readonly asked: RunAudit;
-  /** The answer is not waited for: the run goes on by itself. */
+  /** The caller does not wait for the result. */
   readonly background?: true;
 };
 
 export type Runs = {
-  /** Compares store, engine and BMCs (which are only read) during a recovery; with `yes` does what it says, and ends the recovery. */
+  /** Compares PostgreSQL, Temporal and BMCs (read only) during a recovery. With `yes` it performs the actions and ends the recovery. */
   recover(yes: boolean): Promise<Recovered>;
   /**
-   * Takes the node and starts a run in one acceptance transaction; the engine is called afterwards, by the relay if it is away.
+   * Accepts a run in one transaction, then starts its workflow. If Temporal is away, the relay starts it.
    * Throws NodeLocked (held, or moved meanwhile), NodeNotFound.
    */
   start(order: RunOrder, before?: BeforeAcceptance): Promise<{ run: RunUuid }>;
-  /** A transition that needs no work: straight to a resting state. Throws NodeLocked. */
+  /** A transition without work, straight to a stable state. Throws NodeLocked. */
   move(order: { node: OrderedNode; event: Event; asked: RunAudit }): Promise<void>;
-  /** Delivers a message to the run that holds the node; kept until the engine takes it. Throws NodeLocked where no run waits. */
+  /** Delivers a message to the run that holds the node; stored until Temporal takes it. Throws NodeLocked if no run waits. */
   send(order: MessageOrder): Promise<void>;
-  /**
-   * Does what a person asks of a run. Throws RunNotFound, Conflict (the run is not in a state for it, or has moved on),
-   * EngineUnavailable.
-   */
+  /** Performs an operator's act on a run. Throws RunNotFound, Conflict (wrong state, or the run has moved on), EngineUnavailable. */
   operate(order: ActOrder): Promise<Delivered>;
   /**
-   * Notifies the run that holds a node of an outside event: the ramdisk called back, or a freeze has ended. Kept until
-   * the engine takes it; a node whose run waits for nothing of the kind gets nothing. Never throws for a silent engine.
+   * Notifies the run that holds a node of an outside event: the ramdisk called back, or a freeze has ended.
+   * Stored until Temporal takes it. No effect if the run does not await such an event. Never throws if Temporal does not respond.
    */
   agentContact(contact: { readonly node: NodeUuid; readonly kind: ContactKind }): Promise<void>;
   /**
-   * Performs one act and answers what a look saw, or what the act has to say of what it made. Throws what the act failed with, NodeLocked, NodeNotFound,
-   * EngineUnavailable, and CallTimeout where the answer did not come in time.
+   * Performs one act and returns its result. Throws the error of the act, NodeLocked, NodeNotFound, EngineUnavailable,
+   * and CallTimeout if the result does not come in time.
    */
   call(order: CallOrder): Promise<unknown>;
-  /** Asks Temporal about one run, each source with a deadline of a second. Never throws for a silent engine. */
+  /** Reads the state of a run from Temporal with a deadline of a second per source. Never throws if Temporal does not respond. */
   look(run: RunUuid): Promise<LiveRun>;
 };
 
 export type Recovered = {
   readonly recovery: Recovery | null;
-  /** What is done, or was. */
+  /** One line per action, planned or done. */
   readonly lines: readonly string[];
 };

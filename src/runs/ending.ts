@@ -1,4 +1,4 @@
-/** How a run ends in the store: one transaction, the same for the run itself and for the reconciler. */
+/** The end of a run in the database: one transaction, for the run and for the reconciler. */
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs/runs';
 import { raise } from '../model/errors';
@@ -21,13 +21,13 @@ export type Ending = {
   readonly error: string | null;
   readonly cursor: number;
   readonly power: { readonly target: string } | null;
-  /** What the run left on the node could not be tidied: the node stays in the failed state. */
+  /** The clean-up on the node failed: the node stays in the failed state. */
   readonly untidy?: boolean;
 };
 
 /**
- * Where a node comes to rest. Null ends means that the run never moved the node (power).
- * Throws Unexpected where the table has no way, which would be a bug of a workflow.
+ * The provision state in which a node rests. Null `ends` means that the run never moved the node (power).
+ * Throws Unexpected if the table has no transition, which is a bug of a workflow.
  */
 export const restingState = (
   from: ProvisionState,
@@ -45,25 +45,25 @@ export const restingState = (
   return to ?? raise('Unexpected', { request_id: `no way from ${from} after a run that ${outcome}` });
 };
 
-// A database that was set back to a backup may still have a run waiting that has ended well since.
+// After a restore, the database may still show a wait of a run that has succeeded since the backup.
 const afterWait = (from: ProvisionState, ends: Event): ProvisionState | undefined => {
   const going = next(from, 'resume');
   return going && next(going, ends);
 };
 
-// A tear-down whose node is not cleaned passes through cleaning all the same.
+// A tear-down without cleaning still passes through the cleaning state.
 const afterTearDown = (from: ProvisionState, ends: Event): ProvisionState | undefined => {
   const cleaning = next(from, 'clean');
   return from === 'deleting' && cleaning ? next(cleaning, ends) : undefined;
 };
 
-// An aborted service goes back to its node in use; an aborted cleaning stays failed until a caller manages it.
+// An aborted service returns its node to use. An aborted cleaning stays failed until a caller manages the node.
 const afterAbort = (from: ProvisionState, untidy: boolean): ProvisionState | undefined => {
   const to = next(from, 'abort') ?? next(from, 'fail');
   return untidy ? to : to && (next(to, 'abort') ?? to);
 };
 
-// The table lets a held node fail by an abort only; a run that is lost there fails all the same.
+// In the table, a held node fails only by an abort. A run that is lost there uses the same transition.
 const failed = (from: ProvisionState): ProvisionState | undefined => next(from, 'fail') ?? next(from, 'abort');
 
 const errorText = (ending: Ending): string | null => {
@@ -72,7 +72,7 @@ const errorText = (ending: Ending): string | null => {
   return ending.error;
 };
 
-/** What the end of a run writes on its row and its node. */
+/** The values that the end of a run writes to its row and its node. */
 const endOf = (ending: Ending, node: HeldNode, to: ProvisionState | null) => ({
   state: ending.outcome,
   to,
@@ -85,8 +85,8 @@ const endOf = (ending: Ending, node: HeldNode, to: ProvisionState | null) => ({
 });
 
 /**
- * In a transaction: ends a run, frees its node, says so. A repeat changes nothing.
- * @returns the state the node rests in, null where the run had none to change
+ * In a transaction: ends a run, frees its node and appends the event. Idempotent.
+ * @returns the resting state of the node, null if the run had none to change
  */
 export const endRun = async (inventory: Queries, ending: Ending): Promise<ProvisionState | null> => {
   const { lock, outcome } = ending;
@@ -103,7 +103,7 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
       lessee: node.lessee,
       data: { from: node.provision_state, to, error: end.error },
     });
-  // Sent at once: the transaction's connection carries them out in this order, and only the last answer is waited for.
+  // Not awaited one by one: the transaction's connection executes them in this order.
   await Promise.all([
     inventory.runSteps.failAt(lock.run, ending.cursor, end.error),
     inventory.runs.finish(lock, end),
@@ -114,8 +114,8 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
 };
 
 /**
- * A service that failed is over when its node is back in use or torn down, and so is the maintenance that it left. A failed
- * cleaning is not: there a person says that the node may be used again.
+ * Clears the maintenance of a failed service when its node is in use again or torn down.
+ * After a failed cleaning, an operator has to clear it.
  */
 export const recovered = async (
   inventory: Queries,

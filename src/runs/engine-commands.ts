@@ -1,4 +1,4 @@
-/** What changes a workflow: its start, messages to it, its end. */
+/** Temporal calls that change a workflow: start, messages, termination. */
 import {
   WorkflowExecutionAlreadyStartedError,
   type WorkflowHandle,
@@ -30,17 +30,17 @@ import {
 import { found, startWithin, type TemporalAccess } from './engine-reach';
 import { priorityOf, urgent } from './priorities';
 
-/** Who a run is for, as search attributes and summary show it. */
+/** Facts about a run for its search attributes and summary. */
 export type RunFacts = {
   readonly owner: string | null;
   readonly lessee: string | null;
   readonly requester: string;
   readonly state: string | null;
-  /** The rollout that it is a part of. */
+  /** The rollout that the run is part of. */
   readonly rollout?: string | null;
 };
 
-/** Acts that the run answers, as against signals, which it only receives. */
+/** Acts that are sent as updates, which return a result. An abort is a signal. */
 export type UpdateAct = Exclude<RunAct, 'abort'>;
 
 const updateWithin = 5_000;
@@ -79,7 +79,7 @@ const startRun = async ({ client, within }: TemporalAccess, workflowId: string, 
         workflowId,
         taskQueue: controlQueue(run.queue_prefix),
         args: [run],
-        // A run that goes on from its record had an execution of this id before; its claim is what makes it one.
+        // A run that resumes from its record had an execution with this id before. Its claim prevents two executions at once.
         workflowIdReusePolicy: run.carries?.resumed ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
         staticSummary: summaryOf(run).slice(0, 200),
@@ -94,7 +94,7 @@ const startRun = async ({ client, within }: TemporalAccess, workflowId: string, 
   }
 };
 
-/** What an update carries; `requestId` makes a repeat harmless. */
+/** Content of an update. Temporal deduplicates by `requestId`. */
 type UpdateOrder = {
   readonly cursor: number;
   readonly by: string;
@@ -140,8 +140,8 @@ const updateRun = async (
 };
 
 /**
- * Lets a run's work go first from here on. A server that cannot is no reason to keep an abort back: it takes its turn then.
- * Leaves an event in the history, which a workflow does not see.
+ * Raises the run's priority. A server without priorities must not prevent an abort, so errors are ignored.
+ * Adds a history event that workflow code does not see.
  */
 const raisePriority = async ({ client, within }: TemporalAccess, workflowId: string): Promise<void> => {
   try {
@@ -154,42 +154,41 @@ const raisePriority = async ({ client, within }: TemporalAccess, workflowId: str
       }),
     );
   } catch {
-    // It takes its turn, then.
+    // The run keeps its priority.
   }
 };
 
-/** What changes a workflow. */
 export const commandsOf = (reach: TemporalAccess) => {
   const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
   const sent = (work: () => Promise<unknown>) => found(() => within(startWithin, work));
   return {
-    /** Starts the workflow of an accepted run; one that runs or has ended already is as good. */
+    /** Starts the workflow of an accepted run; idempotent, even if the workflow has ended. */
     start: (workflowId: string, run: RunInput, facts: RunFacts): Promise<void> =>
       startRun(reach, workflowId, run, facts),
 
-    /** Delivers a message; false when the engine has no open workflow of this id. */
+    /** Delivers a message. Returns false if Temporal has no open workflow with this id. */
     async send(workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> {
       if (kind === 'abort') await raisePriority(reach, workflowId);
       return sent(() => handleOf(workflowId).signal(kind === 'abort' ? abortSignal : unholdSignal, message));
     },
 
-    /** Delivers what happened outside; false when the engine has no open workflow of this id. */
+    /** Delivers an outside event. Returns false if Temporal has no open workflow with this id. */
     contact: (workflowId: string, contact: Contact): Promise<boolean> =>
       sent(() => handleOf(workflowId).signal(agentContact, contact)),
 
-    /** Reports a further attempt of an act to the execution that asked for it; false when that one is closed. */
+    /** Reports another attempt of an act to the execution that scheduled it. Returns false if that execution is closed. */
     tried: (workflowId: string, execution: string, report: ActTried): Promise<boolean> =>
       sent(() => client.workflow.getHandle(workflowId, execution).signal(actTried, report)),
 
     /**
-     * Asks a run to do something, and answers once it has; false when the engine has no open workflow of this id. Throws Conflict
-     * with the run's own words, ActUnanswered.
+     * Sends an update and waits for its result. Returns false if Temporal has no open workflow with this id.
+     * Throws Conflict with the reason of the run, ActUnanswered.
      */
     update: (workflowId: string, act: UpdateAct, order: UpdateOrder): Promise<boolean> =>
       updateRun(reach, workflowId, act, order),
 
-    /** Wakes the workflow of a rollout, and starts it where there is no open one. */
+    /** Wakes the workflow of a rollout; starts it if none is open. */
     wake: async (rollout: RolloutUuid, queuePrefix?: string): Promise<void> => {
       await within(startWithin, () =>
         client.workflow.signalWithStart('rollout', {
@@ -204,12 +203,12 @@ export const commandsOf = (reach: TemporalAccess) => {
       );
     },
 
-    /** Cancels a workflow; does nothing to one that has ended already. */
+    /** Cancels a workflow; no effect on one that has ended. */
     async cancel(workflowId: string): Promise<void> {
       await sent(() => handleOf(workflowId).cancel());
     },
 
-    /** Terminates a workflow, which is not asked; false when there is no open one. */
+    /** Terminates a workflow. Returns false if there is no open one. */
     terminate: (workflowId: string, reason: string): Promise<boolean> =>
       sent(() => handleOf(workflowId).terminate(reason)),
   };

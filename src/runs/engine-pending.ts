@@ -1,4 +1,4 @@
-/** What Temporal knows of a run's activities under way, in the terms of the API. */
+/** Pending activities of a run, converted from Temporal to the API's terms. */
 import type { Client } from '@temporalio/client';
 import type { LiveRun } from './contract';
 
@@ -6,13 +6,12 @@ type Described = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>[
 
 type Failure = { message?: string | null; timeoutFailureInfo?: unknown; cause?: Failure | null } | null | undefined;
 
-/** The last attempt's failure in words of ours: the engine's timers say nothing to an operator of nodes. */
+/** The last failure. A timeout gets a text for operators, because Temporal's timer names mean nothing to them. */
 const lastErrorOf = (failure: Failure): string | null => {
   if (!failure?.timeoutFailureInfo) return failure?.message ?? null;
   return failure.cause?.message ?? 'The worker that carried out the last attempt gave no more sign of life.';
 };
 
-/** Its activities that have not ended, from a workflow's description. */
 export const pendingOf = (raw: Described): NonNullable<LiveRun['pending']> =>
   (raw.pendingActivities ?? []).map((activity) => ({
     activity: activity.activityId ?? '',
@@ -36,6 +35,6 @@ const heartbeatOf = (details: { payloads?: { data?: Uint8Array | null }[] | null
   try {
     return JSON.parse(Buffer.from(data).toString('utf8'));
   } catch {
-    return null; // encoded by a payload codec: not ours to read here
+    return null; // encoded by a payload codec, which is not available here
   }
 };

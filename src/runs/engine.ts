@@ -1,4 +1,4 @@
-/** The few things asked of Temporal, each with a deadline, so that a silent engine never holds a request. */
+/** Temporal calls, each with a deadline, so that an unresponsive server never blocks a request. */
 import {
   ApplicationFailure,
   type Client,
@@ -12,15 +12,15 @@ import { commandsOf } from './engine-commands';
 import { pendingOf } from './engine-pending';
 import { answerWithin, found, startWithin, type TemporalAccess } from './engine-reach';
 
-/** How a run ended by the word of its workflow; `says` is null where it went well. */
+/** The end of a run as its workflow returned it; `says` is null for a success. */
 type SaidEnding = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
 
 // temporal.api.enums.v1.PendingActivityState: waiting for a worker, and for its next attempt.
 const scheduled = 1;
 
-// A person waits for the comparison after a restore; an engine that was restored with it may be slow at first.
+// Generous for the comparison after a restore: a Temporal server that was restored too may be slow at first.
 const endingWithin = 20_000;
-// A worker that has just started replays the whole history first.
+// A worker that has just started first replays the whole history.
 const queryWithin = 10_000;
 const queryTries = 4;
 
@@ -44,8 +44,8 @@ const readRun = async ({ client, within }: TemporalAccess, workflowId: string): 
 };
 
 /**
- * How a closed workflow says that its run ended; undefined where it was ended from outside and says nothing. Throws where the
- * engine does not answer: a run that went well must not be ended as one that failed.
+ * The end of a run from the result of its closed workflow; undefined if it was ended from outside.
+ * Throws if Temporal does not respond, so that a successful run is never ended as failed.
  */
 const endingOf = async ({ client, within }: TemporalAccess, workflowId: string): Promise<SaidEnding | undefined> => {
   try {
@@ -61,7 +61,7 @@ const endingOf = async ({ client, within }: TemporalAccess, workflowId: string):
   }
 };
 
-/** What lists workflows, as the engine's visibility store has them: late, perhaps. */
+/** Lists of workflows from Temporal's visibility store, which may lag. */
 const listsOf = ({ client }: TemporalAccess) => ({
   /** Ids of open workflows on an installation's control queue. */
   async *open(queuePrefix?: string): AsyncGenerator<string> {
@@ -69,7 +69,7 @@ const listsOf = ({ client }: TemporalAccess) => ({
     for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
   },
 
-  /** Ids of workflows on an installation's control queue that have closed, of those that began after a time. */
+  /** Ids of closed workflows on an installation's control queue that began after a time. */
   async *closed(queuePrefix: string | undefined, since: Date): AsyncGenerator<string> {
     const queue = `TaskQueue = '${controlQueue(queuePrefix)}'`;
     const query = `ExecutionStatus != 'Running' and ${queue} and StartTime > '${since.toISOString()}'`;
@@ -77,7 +77,7 @@ const listsOf = ({ client }: TemporalAccess) => ({
   },
 });
 
-/** What asks the engine about one workflow. */
+/** Reads of one workflow. */
 const readsOf = (reach: TemporalAccess) => {
   const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
@@ -85,8 +85,8 @@ const readsOf = (reach: TemporalAccess) => {
     ending: (workflowId: string) => endingOf(reach, workflowId),
 
     /**
-     * What an open workflow has had recorded in the store; undefined where no worker answers, which is tried a few times, or one of
-     * before that.
+     * The state that an open workflow has recorded in the database. Undefined if no worker answers within a few tries,
+     * or if the workflow's code is older than this query.
      */
     async projected(workflowId: string): Promise<Projected | undefined> {
       for (let tried = 0; tried < queryTries; tried++) {
@@ -104,7 +104,7 @@ const readsOf = (reach: TemporalAccess) => {
       return (await reach.within(startWithin, () => handleOf(workflowId).describe())).runId;
     },
 
-    /** Acts of an open workflow of which a worker has had an attempt, as `execution/activity`. */
+    /** Acts of an open workflow that a worker has attempted, as `execution/activity`. */
     async begunActs(workflowId: string): Promise<string[]> {
       const { raw, runId } = await within(startWithin, () => handleOf(workflowId).describe());
       return (raw.pendingActivities ?? [])
@@ -112,7 +112,7 @@ const readsOf = (reach: TemporalAccess) => {
         .map(({ activityId }) => `${runId}/${activityId}`);
     },
 
-    /** Whether a workflow is open, closed (with its status), or unknown to the engine. */
+    /** `RUNNING`, the status of a closed workflow, or `UNKNOWN` if Temporal does not have it. */
     async status(workflowId: string): Promise<string> {
       let name = 'UNKNOWN';
       await found(async () => {
@@ -121,12 +121,12 @@ const readsOf = (reach: TemporalAccess) => {
       return name;
     },
 
-    /** What the engine knows of a run beyond the store; sources that do not answer in time are left out. */
+    /** Temporal's facts about a run. Sources that do not respond in time are left out. */
     read: (workflowId: string): Promise<LiveRun> => readRun(reach, workflowId),
   };
 };
 
-/** @param client may be lazy: the API boots without Temporal */
+/** @param client may be lazy: the API starts without Temporal */
 export const createEngine = (client: Client) => {
   const reach: TemporalAccess = { client, within: (ms, work) => client.withDeadline(Date.now() + ms, work) };
   return { ...commandsOf(reach), ...listsOf(reach), ...readsOf(reach) };

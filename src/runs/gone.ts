@@ -1,4 +1,4 @@
-/** What becomes of a run that the store believes to be going on while the engine has no open workflow of it. */
+/** Runs that are open in PostgreSQL and have no open workflow in Temporal: each is ended or restarted. */
 
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
@@ -9,10 +9,10 @@ import { resumeRun } from './resuming';
 
 type GoneDeps = { readonly inventory: Inventory; readonly log: Log };
 
-/** How a run is ended whose workflow is closed; `says` is null where it went well. */
+/** The end for a run whose workflow is closed; `says` is null for a success. */
 export type GoneVerdict = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
 
-/** What a closed workflow says of a run that the store believes to be open. */
+/** Ends by the status of a closed workflow. */
 const verdicts: Readonly<Record<string, GoneVerdict>> = {
   TERMINATED: { outcome: 'aborted', says: 'The run was terminated in the workflow engine.' },
   CANCELLED: { outcome: 'aborted', says: 'The run was cancelled in the workflow engine.' },
@@ -24,9 +24,8 @@ const verdicts: Readonly<Record<string, GoneVerdict>> = {
 const lost = 'The workflow engine has lost this run.';
 
 /**
- * Ends a run whose workflow is closed, and has one that the engine does not know any more go on from its record. One that
- * cannot be put right never keeps the others waiting.
- * @returns what was done; undefined during a recovery, for a run whose workflow is open, or that another pass has put right
+ * Ends a run whose workflow is closed, and restarts one that Temporal has lost. A failure never blocks other runs.
+ * @returns what was done; undefined during a recovery, for an open workflow, or if another pass was first
  */
 export const reconcileRun = async (
   run: RunRow,
@@ -37,7 +36,7 @@ export const reconcileRun = async (
   const status = await engine.status(run.workflow_id);
   try {
     const gone = status === 'UNKNOWN' || Object.hasOwn(verdicts, status);
-    // A message to a run that waits for its new workflow finds none, or the one that was terminated before.
+    // A restarting run has no workflow yet, or only the previous, terminated one.
     if (gone && (await deps.inventory.runs.isRestarting(run.id))) return status === 'UNKNOWN' ? 'restarted' : undefined;
     if (status === 'UNKNOWN') return (await resumeRun(run, lost, deps)) ? 'restarted' : undefined;
     const verdict = verdicts[status];
@@ -49,7 +48,7 @@ export const reconcileRun = async (
   }
 };
 
-/** Ends a run in the store in the place of its workflow. @returns false where nothing is known of it any more */
+/** Ends a run in the database instead of its workflow. @returns false if its record is gone */
 export const endAs = async (
   run: RunRow,
   { outcome, says }: GoneVerdict,

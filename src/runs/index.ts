@@ -1,4 +1,4 @@
-/** The room that accepts, starts and follows runs; the only one that holds a Temporal client. */
+/** Runs: acceptance, start and messages. No other room holds a Temporal client. */
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -30,11 +30,11 @@ export type RunsDeps = {
   readonly client: Client;
   readonly timing: Timing;
   readonly log: Log;
-  /** First part of the queue names, where installations share a namespace. */
+  /** Prefix of the queue names, for installations that share a Temporal namespace. */
   readonly queuePrefix?: string;
-  /** How long a caller who waits for a BMC is kept waiting; default a minute. */
+  /** Maximum time that a caller waits for a BMC; default one minute. */
   readonly callTimeoutMs?: number;
-  /** How many open runs the callers of one project may have asked for; any number when absent or 0. */
+  /** Maximum of open runs requested by the callers of one project; unlimited if absent or 0. */
   readonly quota?: number;
 };
 
@@ -51,7 +51,7 @@ const startRun = async (
   try {
     await engine.start(accepted.workflow_id, accepted.input, accepted.facts);
   } catch (thrown) {
-    // Accepted is accepted: the relay starts it when the engine is back.
+    // The acceptance is final: the relay starts the run when Temporal is back.
     log.warn('run accepted, start left to the relay', { run, reason: String(thrown) });
   }
   return { run };
@@ -83,7 +83,6 @@ const moveAtOnce = async ({ node, event, asked }: Parameters<Runs['move']>[0], i
   });
 };
 
-/** @returns what the API asks of runs; see the contract for what each throws */
 export const createRuns = (deps: RunsDeps): Runs => {
   const engine = createEngine(deps.client);
   const { inventory, log } = deps;
@@ -105,7 +104,7 @@ export const createRuns = (deps: RunsDeps): Runs => {
 
 const byOf = ({ requester: { user_name, user_id } }: RunAudit): string => user_name ?? user_id ?? 'unknown';
 
-/** Keeps a message with its audit row, then delivers it; what cannot be delivered now is left to the relay. */
+/** Stores a message with its audit row, then delivers it. The relay sends what cannot be delivered now. */
 const deliver = async (
   run: RunRow,
   kind: 'abort' | 'unhold',
@@ -137,7 +136,7 @@ const deliver = async (
   }
 };
 
-/** A run of which the engine has no open workflow, as the store has it now; `open` where it has ended by itself meanwhile. */
+/** Reconciles a run that has no open workflow in Temporal. Returns `open` if the run has ended meanwhile. */
 const reconcileNow = async (
   run: RunRow,
   engine: Engine,
@@ -160,7 +159,7 @@ const record = async (
   await store.events.append({ kind: `run.${act}`, node_uuid, run_id, project, lessee, data });
 };
 
-/** A run that has not begun is ended in the store at once; false when it has begun meanwhile. */
+/** Ends a run that has not begun, in the database at once. Returns false if it has begun meanwhile. */
 const abortUnstarted = async (run: RunRow, asked: RunAudit, reason: string, inventory: Inventory): Promise<boolean> => {
   const input = await inventory.runs.input(run.id);
   if (
@@ -182,7 +181,7 @@ const sendMessage = async (
   await deliver(run, kind, { asked }, { inventory, engine, log });
 };
 
-/** What a run awaits is noted in the store, so that of a thousand heartbeats only the one that counts is sent on. */
+/** What a run must await for each contact to be sent. Thus of a thousand heartbeats only the awaited one is sent. */
 const awaited: Readonly<Record<ContactKind, readonly (string | null)[]>> = {
   heartbeat: ['heartbeat'],
   inspection: ['inspection'],
@@ -211,7 +210,7 @@ const notifyContact = async (
   }
 };
 
-/** How arguments are sealed that a step is tried again with: for the BMC of the node that the step runs on. */
+/** The arguments of a retried step are sealed for the BMC of the node that the step runs on. */
 const holdingOfArgs = async (run: RunRow, cursor: number, inventory: Inventory): Promise<Holding> => {
   const on = (await inventory.runs.input(run.id))!.steps[cursor]?.on;
   const side = await sideOf(inventory, on?.node_uuid ?? run.node_uuid);
@@ -230,9 +229,9 @@ const operate = async (
     return 'taken';
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
   const sealed = args && vault.seal(args, await holdingOfArgs(run, cursor, inventory));
-  // Before they are named: a worker may look for them at once. Unused ones go when the run does.
+  // Inserted before the update names them, because a worker may read them at once. Unused ones are deleted with the run.
   if (sealed) await inventory.secrets.insert(sealed.secrets);
-  // Written before it is asked: it may take effect even if the answer is lost.
+  // Written before the update, which may take effect even if its response is lost.
   await inventory.transaction((store) => record(store, run, act, asked, reason));
   const refused = (thrown: unknown) =>
     isTemperError(thrown, 'Conflict')

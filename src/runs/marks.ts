@@ -1,4 +1,4 @@
-/** The mark that database and engine both carry: compared, and moved on. */
+/** The mark that PostgreSQL and Temporal share: comparison and update. */
 
 import { randomUUID } from 'node:crypto';
 import { type Client, ScheduleNotFoundError } from '@temporalio/client';
@@ -11,15 +11,15 @@ export type MarkDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
-  /** First part of the queue names. */
+  /** Prefix of the queue names. */
   readonly queuePrefix: string;
 };
 
 const answerWithin = 5_000;
 
 /**
- * The engine keeps it as the note of a schedule, which is lost and restored with everything else it knows. One that a release
- * before this made starts a workflow every minute: it stays, for its mark, and is stopped.
+ * Temporal keeps the mark as the note of a schedule, because a schedule is lost and restored with Temporal's other state.
+ * A schedule of an earlier release starts a workflow every minute. It stays for its mark, but is paused.
  */
 const engineMarks = ({ client, queuePrefix }: MarkDeps) => {
   const schedule = client.schedule.getHandle(reconcileId(queuePrefix));
@@ -41,9 +41,9 @@ const engineMarks = ({ client, queuePrefix }: MarkDeps) => {
 };
 
 /**
- * Compares the marks of store and engine; where one was restored from a backup, everything is held back from now on.
- * @param advance whether the mark is moved on where they belong together; its schedule must be there
- * @returns whether work may go on
+ * Compares both marks. If one side was restored from a backup, the freeze begins.
+ * @param advance writes a new mark if both match; the schedule must exist
+ * @returns whether work may continue
  */
 export const detectRestore = async (deps: MarkDeps, advance: boolean): Promise<boolean> => {
   const { recovery } = deps.inventory;

@@ -1,4 +1,4 @@
-/** Ends rows whose workflow is gone, so that a terminated run never keeps its node. */
+/** Reconciliation: ends runs whose workflow is gone, so that a terminated run never keeps its node. */
 import pLimit from 'p-limit';
 import { allocateAll } from './allocating';
 import { createEngine } from './engine';
@@ -6,13 +6,13 @@ import { reconcileRun } from './gone';
 import { type RunRelayDeps, relayOnce } from './relay';
 import { forgetHistory } from './retention';
 
-// A row younger than this is left alone: its workflow may be about to write it.
+// A younger row is left alone: its workflow may be about to write it.
 const quietForMs = 30_000;
 
-// Looks at the engine at once; thousands of runs may be waiting.
+// Calls to Temporal at once; thousands of runs may be waiting.
 const looksAtOnce = 20;
 
-/** Months ahead are made long before they are needed, so what does not succeed now is left to a later pass. */
+/** Future months are created long before they are needed, so that a later pass can repair a failure. */
 const keepAudit = async ({ inventory, log, auditMonths = 0 }: RunRelayDeps): Promise<void> => {
   try {
     const dropped = await inventory.audit.keep(auditMonths);
@@ -23,8 +23,8 @@ const keepAudit = async ({ inventory, log, auditMonths = 0 }: RunRelayDeps): Pro
 };
 
 /**
- * Looks at the workflows of runs that have written nothing for a while, and puts right those that have none.
- * @returns how many were ended or go on from their record
+ * Checks the workflows of runs without recent writes, and reconciles those that have none.
+ * @returns how many were ended or restarted
  */
 export const lookAtQuiet = async (
   deps: RunRelayDeps,
@@ -44,7 +44,7 @@ export const lookAtQuiet = async (
 };
 
 /**
- * One pass: starts what was accepted, ends what is gone, and works on allocations that no pass has worked on.
+ * One pass: starts accepted runs, ends runs without a workflow, and processes pending allocations.
  * @returns counts, for the workflow's result
  */
 export const reconcileOnce = async (
@@ -52,7 +52,7 @@ export const reconcileOnce = async (
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
 ): Promise<{ started: number; ended: number }> => {
   if (await deps.inventory.recovery.current()) return { started: 0, ended: 0 };
-  // What is gone is ended whether or not something can be started.
+  // A failed start must not prevent the next part.
   const started = await relayOnce(deps).then(
     (relayed) => relayed.started,
     (thrown) => {

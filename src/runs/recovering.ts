@@ -1,4 +1,4 @@
-/** After a restore: what the comparison of store, engine and BMCs asks for, said line by line, and done where an administrator wants it. */
+/** Recovery after a restore: compares PostgreSQL, Temporal and BMCs, lists the necessary actions, and performs them on request. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
@@ -21,23 +21,23 @@ export type RecoveryDeps = {
   readonly client: Client;
   readonly log: Log;
   readonly queuePrefix?: string;
-  /** Durations of a look at a BMC. */
+  /** Timeouts for a read from a BMC. */
   readonly timing: Timing;
 };
 
-/** One thing that is done. Without `act` control workers do it by themselves once the recovery has ended. */
+/** One action. Without `act`, the control workers do it after the recovery has ended. */
 type Line = {
   readonly says: string;
-  /** Whose power is compared with what its BMC says. */
+  /** The node whose recorded power is compared with its BMC. */
   readonly node: NodeUuid;
   readonly act?: () => Promise<unknown>;
-  /** What follows once nothing is held back any more. */
+  /** Runs after the freeze has ended. */
   readonly after?: () => Promise<unknown>;
 };
 const all = 100_000;
-// Each asks the engine, and a worker for a query; a person waits for the list.
+// Each one calls Temporal, and a worker for a query; an operator waits for the list.
 const looksAtOnce = 20;
-// The clocks of database and engine may differ.
+// The clocks of PostgreSQL and Temporal may differ.
 const marginMs = 60 * 60_000;
 const forgotten = (run: string): string =>
   `Run ${run} was carried out here and is not in the restored database: look at power, boot device and virtual media.`;
@@ -48,7 +48,7 @@ const resultsLost =
 
 const outcomes = { succeeded: 'succeeds', failed: 'fails', aborted: 'is aborted' } as const;
 
-/** A run that its workflow has ended, for the database that does not know of it; undefined where the workflow says nothing. */
+/** Ends a run that its workflow has ended and the database has not. Undefined if the workflow has no result. */
 const asItEnded = async (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Promise<Line | undefined> => {
   const ending = await engine.ending(run.workflow_id);
   if (!ending) return undefined;
@@ -66,7 +66,7 @@ const asItEnded = async (what: string, run: RunRow, engine: Engine, deps: Recove
   };
 };
 
-/** All that an inspection does is harmless to repeat, and what it has found since the backup is lost. */
+/** An inspection is idempotent, and what it found since the backup is lost, so it runs again. */
 const inspectedAnew = (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Line => ({
   node: run.node_uuid,
   says: `${what}: what it has found may not be in the database; it is terminated, and goes on from its record`,
@@ -76,7 +76,7 @@ const inspectedAnew = (what: string, run: RunRow, engine: Engine, deps: Recovery
   },
 });
 
-/** A run whose workflow knows more than its record. */
+/** A run whose workflow is ahead of its record. */
 const goesOn = async (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Promise<Line> => {
   const { inventory } = deps;
   const acts = await engine.begunActs(run.workflow_id);
@@ -91,7 +91,7 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, deps: RecoveryD
     says: `${what}: its workflow goes on${now ? '' : ', and could not be asked where it is'}${parks}${boots}`,
     async act() {
       await inventory.recovery.doubt(run.id, acts);
-      // It may have written since it was compared: what is caught up with is where it is now.
+      // The workflow may have moved on since the comparison, so its position is read again.
       if (now && ramdisk) await catchUp(run, (await engine.projected(run.workflow_id)) ?? now, ramdisk, inventory);
       if (ramdisk === 'lost') await contact('lost');
     },
@@ -132,7 +132,7 @@ const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, deps: 
   };
 };
 
-/** A run whose workflow had begun after the backup; undefined for one that the relay is to start. */
+/** A run whose workflow had begun after the backup; undefined if the relay has yet to start it. */
 const ofAccepted = async (
   run: RunRow,
   side: Recovery['side'],
@@ -151,13 +151,12 @@ const ofAccepted = async (
   };
 };
 
-/** A node by the name that people know it by, where it has one. */
 const itsNode = async (uuid: NodeUuid, inventory: Inventory): Promise<string> => {
   const name = (await inventory.nodes.find({ uuid }))?.name;
   return name ? `its node ${name}` : 'its node';
 };
 
-/** An open workflow of a run that has ended, or that the database does not know; undefined for one that belongs to an open run. */
+/** An open workflow whose run has ended or is not in the database; undefined if its run is open. */
 const ofWorkflow = async (
   workflowId: string,
   engine: Engine,
@@ -180,7 +179,7 @@ const ofWorkflow = async (
   };
 };
 
-/** A workflow that has ended since the backup and of whose run the database knows nothing. */
+/** A workflow that has ended since the backup and whose run is not in the database. */
 const ofClosed = async (workflowId: string, { inventory }: RecoveryDeps): Promise<Line | undefined> => {
   const parts = partsOfId(workflowId);
   if (!parts || (await inventory.runs.find(parts.run))) return undefined;
@@ -191,7 +190,7 @@ const ofClosed = async (workflowId: string, { inventory }: RecoveryDeps): Promis
   };
 };
 
-/** What an unknown run left on a node only a person can see. A node in maintenance already keeps its reason. */
+/** Sets maintenance, because only an operator can see what an unknown run left on a node. Existing maintenance keeps its reason. */
 const setAside = ({ node, run }: { node: NodeUuid; run: RunUuid }, inventory: Inventory): Promise<void> =>
   inventory.transaction(async (store) => {
     const found = await store.nodes.find({ uuid: node });
@@ -216,7 +215,7 @@ const linesOf = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): 
   const newest = await deps.inventory.recovery.newest();
   if (side !== 'engine' && newest) {
     const since = new Date(newest.getTime() - marginMs);
-    // A run in several executions has as many workflows of one id.
+    // A run with several executions has as many workflows with the same id.
     const ids = new Set<string>();
     for await (const workflowId of engine.closed(deps.queuePrefix, since)) ids.add(workflowId);
     for (const workflowId of ids) {
@@ -234,8 +233,8 @@ const linesOf = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): 
 };
 
 /**
- * Compares store, engine and BMCs after a restore.
- * @param yes does what the lines say and ends the recovery, where there is one; otherwise nothing is changed
+ * Compares PostgreSQL, Temporal and BMCs after a restore.
+ * @param yes performs the actions and ends the recovery, if there is one; otherwise nothing is changed
  */
 export const recover = async (deps: RecoveryDeps, yes: boolean): Promise<Recovered> => {
   const recovery = await deps.inventory.recovery.current();
@@ -248,7 +247,7 @@ export const recover = async (deps: RecoveryDeps, yes: boolean): Promise<Recover
   if (yes) {
     for (const { act } of lines) await act?.();
     await deps.inventory.recovery.leave();
-    // A run that misses it looks for itself within a minute.
+    // A run that misses the signal checks the freeze within a minute.
     for (const { after } of lines) await after?.().catch(() => {});
   }
   return { recovery, lines: [...lines.map(({ says }) => says), ...powers] };

@@ -1,4 +1,4 @@
-/** Starts and delivers what was accepted while the engine was away. */
+/** Relay: starts runs and delivers messages that were accepted while Temporal was away. */
 
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
@@ -18,27 +18,27 @@ export type RunRelayDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
-  /** How many months of the audit trail are kept; all when unset or 0. */
+  /** Months of the audit trail that are kept; all if unset or 0. */
   readonly auditMonths?: number;
-  /** The same of events and ended runs. */
+  /** The same for events and ended runs. */
   readonly historyMonths?: number;
   readonly historyPlaces?: HistoryPlaces;
   /** Called for every pass. */
   readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
 };
 
-// As often is the engine asked to start a run that is too large for it; each pass is one try.
+// Tries, one a pass, for a run that is too large for Temporal.
 const maxStarts = 5;
 
 /**
- * One pass. A run or message that the engine refuses never keeps the others waiting; an engine that is away ends the pass.
+ * One pass. A run or message that Temporal refuses never blocks the others. If Temporal is away, the pass ends.
  * @returns how many runs were started and messages delivered
  */
 export const relayOnce = async (
   deps: RunRelayDeps,
   olderThanMs = 2_500,
 ): Promise<{ started: number; sent: number }> => {
-  // A start or message of an older store may be one that the engine had already.
+  // A restored database may contain starts and messages that Temporal had already.
   if (await deps.inventory.recovery.current()) return { started: 0, sent: 0 };
   const engine = createEngine(deps.client);
   let started = 0;
@@ -70,14 +70,14 @@ const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RunRela
       `the workflow engine to take it; now it refuses: ${reason}. It is asked again.`,
     );
     log.warn('the engine refuses a run', { run: id, tried, reason: String(thrown) });
-    // Search attributes that are not registered yet, a rate limit, a namespace in the making: an operator or time mends them.
+    // Other refusals pass with time or by an operator: search attributes not yet registered, a rate limit, a new namespace.
     if (tried >= maxStarts && isTooLarge(reason))
       await endUnstarted(run, input, `The workflow engine refuses to start this run: ${reason}`, 'failed', inventory);
     return false;
   }
 };
 
-/** Ends a run that never began; claiming it afterwards fails, so a start that comes late does nothing. */
+/** Ends a run that never began. Its claim fails afterwards, so that a late start has no effect. */
 export const endUnstarted = (
   run: RunRow,
   input: RunInput,
@@ -102,9 +102,9 @@ export const endUnstarted = (
 const deliver = async ({ inventory, log }: RunRelayDeps, engine: Engine): Promise<number> => {
   let sent = 0;
   for (const { id, run_id, workflow_id, kind, payload, run_state } of await inventory.runs.unsentMessages()) {
-    if (run_state === 'accepted') continue; // there is no workflow to receive it yet
+    if (run_state === 'accepted') continue; // no workflow can receive it yet
     try {
-      // A run that has ended receives nothing any more; its message is done with.
+      // An ended run receives nothing, so its message counts as sent.
       if (kind === 'cancel') await engine.cancel(workflow_id);
       else if (!endedStates.includes(run_state)) {
         const taken =
@@ -112,7 +112,7 @@ const deliver = async ({ inventory, log }: RunRelayDeps, engine: Engine): Promis
             ? await engine.contact(workflow_id, payload as unknown as Contact)
             : await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
         const run = taken ? undefined : await inventory.runs.find(run_id);
-        // The execution that goes on from the record takes it, or looks by itself where the ramdisk has called back.
+        // The new execution takes the message. If the ramdisk has called back meanwhile, it reads that from the record.
         if (run && (await reconcileRun(run, engine, { inventory, log })) === 'restarted') continue;
       }
       await inventory.runs.messageSent(id);

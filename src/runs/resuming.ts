@@ -1,4 +1,4 @@
-/** A run whose workflow the engine has lost goes on from its record, in a new execution. */
+/** Restarts from the record, in a new execution, for runs whose workflow Temporal has lost. */
 
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
@@ -6,8 +6,8 @@ import type { Log } from '../model/log';
 import { carriedFrom, placeOf } from '../model/runs/resume';
 
 /**
- * Writes down that a run is to be started anew; the relay starts it. False where it has ended, or another pass has it by now.
- * @param why for the run's events: what became of its workflow
+ * Records that a run restarts; the relay starts it. Returns false if the run has ended or another pass was first.
+ * @param why cause for the run's events
  */
 export const resumeRun = async (
   run: RunRow,

@@ -1,21 +1,21 @@
-/** Deletes what is older than the installation keeps it, a bounded part in each pass. */
+/** Deletion of old history, a bounded part in each pass. */
 import type { Inventory } from '../inventory';
 import type { Forgotten, RunPlace } from '../inventory/retention';
 import type { Log } from '../model/log';
 
-/** Where passes go on that could not look at everything: rows that have to stay must not be all that is ever looked at. */
+/** Positions for the next pass, so that rows which have to stay do not use up every pass. */
 export type HistoryPlaces = { events?: number; runs?: RunPlace };
 
 export type RetentionDeps = {
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Whole months of events and ended runs that are kept beside the present one; all when unset or 0. */
+  /** Whole months of events and ended runs that are kept beside the current one; all if unset or 0. */
   readonly historyMonths?: number;
-  /** Kept from pass to pass; each begins with the oldest where it is absent. */
+  /** Kept from pass to pass; an absent one begins with the oldest row. */
   readonly historyPlaces?: HistoryPlaces;
 };
 
-// A batch is one short transaction. A pass a minute of so many deletes 70 million events a day.
+// A batch is one short transaction. One such pass a minute deletes 70 million events a day.
 const rowsInBatch = 5_000;
 const batchesInPass = 10;
 
@@ -36,7 +36,7 @@ const inBatches = async <Place>(
   return { forgotten, next };
 };
 
-/** Events first: a run stays for as long as an event names it. What does not succeed now is left to a later pass. */
+/** Events first, because a run stays while an event names it. A later pass repeats what fails. */
 export const forgetHistory = async (
   { inventory: { retention }, log, historyMonths: months = 0, historyPlaces: places = {} }: RetentionDeps,
   beat: () => void = () => {},

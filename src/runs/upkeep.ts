@@ -1,6 +1,6 @@
 /**
- * What each control worker sees to by a timer, one at a time: that store and engine agree, on their marks and on the workflows of
- * runs. It needs no schedule of the engine's, which may be lost, and leaves no row in the engine's list of workflows.
+ * Upkeep on a timer in each control worker, one at a time: compares the marks and the workflows of PostgreSQL and Temporal.
+ * It uses no Temporal schedule, because that may be lost and adds rows to the list of workflows.
  */
 import { passUntil, pause } from '../model/passes';
 import { partsOfId } from '../workflows/contract';
@@ -10,25 +10,25 @@ import { lookAtQuiet, reconcileOnce } from './reconcile';
 import type { RunRelayDeps } from './relay';
 
 export type UpkeepDeps = RunRelayDeps & {
-  /** Makes what carries the engine's mark where there is none. */
+  /** Creates the schedule that carries Temporal's mark, if it is missing. */
   readonly ensureMarkHolder: () => Promise<void>;
-  /** Called after each whole pass with how many runs were started, and ended or restarted. */
+  /** Called after each whole pass with the counts. */
   readonly onReconciled?: (pass: { readonly started: number; readonly ended: number }) => void;
-  /** First part of the queue names. */
+  /** Prefix of the queue names. */
   readonly queuePrefix: string;
 };
 
 const everyMs = 20_000;
-// About a minute: a backup older than the mark is noticed when it is restored, and what has expired is swept as often.
+// About a minute: the interval of mark updates and of sweeps. A backup older than the last mark is detected after a restore.
 const wholeEachPass = 3;
-// Open workflows are listed from the engine's visibility store, which is no place to ask often.
+// Open workflows come from Temporal's visibility store, which must not be queried often.
 const orphansEachPass = 15;
-// A workflow that has written its end closes within seconds; a control worker that is away may take longer.
+// A workflow closes seconds after it has written its end; later if its control worker is away.
 const closesWithinMs = 10 * 60_000;
 
 /**
- * Terminates open workflows of which the store has no run, or one that ended long ago: a start after a run was given up, an
- * engine that came back with what it had lost. @returns how many
+ * Terminates open workflows whose run is missing or ended long ago. Causes: a start after the run was given up, or a Temporal
+ * that lost state and came back with it. @returns how many
  */
 export const endOrphans = async ({ client, inventory, log, queuePrefix }: UpkeepDeps): Promise<number> => {
   const engine = createEngine(client);
@@ -43,7 +43,7 @@ export const endOrphans = async ({ client, inventory, log, queuePrefix }: Upkeep
   return ended;
 };
 
-/** One pass, unless another worker is at it; each third one is a whole one. @returns whether this one did it */
+/** One pass, unless another worker does it. Each third one is a whole pass. @returns whether this worker did it */
 export const upkeepOnce = async (deps: UpkeepDeps, pass = 0): Promise<boolean> =>
   (await deps.inventory.alone('upkeep', async () => {
     const whole = pass % wholeEachPass === 0;

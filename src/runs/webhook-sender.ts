@@ -1,4 +1,4 @@
-/** Sends one delivery: signed, to an allowed origin, to an address that is checked as it is connected to, without following anything. */
+/** Sends one signed delivery to an allowed origin. The address is checked on connection, and redirects are not followed. */
 import { createHmac } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
@@ -10,15 +10,15 @@ import { endingWithin } from '../model/signals';
 
 export type SenderDeps = {
   readonly origins: readonly string[];
-  /** For tests: replaces the system's name resolution. */
+  /** Replaces the system's name resolution in tests. */
   readonly lookup?: Resolve;
-  /** How long one attempt may take; default ten seconds. */
+  /** Maximum time of one attempt; default ten seconds. */
   readonly timeoutMs?: number;
 };
 
 export type Message = {
   readonly url: string;
-  /** The delivery's own id: the same at every attempt, so that a receiver recognises what it has had. */
+  /** Id of the delivery. Every attempt has the same, so that a receiver detects repeats. */
   readonly delivery: string;
   readonly kind: string;
   readonly body: string;
@@ -27,7 +27,7 @@ export type Message = {
 
 const defaultTimeoutMs = 10_000;
 
-/** What a receiver computes too: HMAC-SHA256 over the timestamp (seconds), a full stop, and the body as it came. */
+/** HMAC-SHA256 over the timestamp (seconds), a full stop and the raw body; a receiver computes the same. */
 const signatureOf = (secret: string, timestamp: number, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 
@@ -46,7 +46,7 @@ const headersOf = ({ delivery, kind, body, secret }: Message): Record<string, st
   };
 };
 
-/** The answer's status; its body is not read, so none can be too long. */
+/** Returns the status only. The body is not read, so its size does not matter. */
 const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
   new Promise((done, fail) => {
     asked.once('response', (response) => {
@@ -59,7 +59,7 @@ const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
 
 const longestAnswer = 16 * 1024;
 
-/** Status and text of a short answer. Rejects one that is longer. */
+/** Status and text of a short response. Rejects a longer one. */
 const responseTo = (asked: ClientRequest, body: string): Promise<{ status: number; text: string }> =>
   new Promise((done, fail) => {
     asked.once('error', fail);
@@ -71,13 +71,13 @@ const responseTo = (asked: ClientRequest, body: string): Promise<{ status: numbe
   });
 
 /**
- * One attempt. @returns the status that came, a redirect included
- * @throws WebhookTargetRefused, or what the connection failed with
+ * One attempt. @returns the status, a redirect included
+ * @throws WebhookTargetRefused, or the connection's error
  */
 export const sendWebhook = async (message: Message, deps: SenderDeps, signal: AbortSignal): Promise<number> =>
   statusOf(requestOf(message, deps, signal), message.body);
 
-/** Asks a question once. Throws as above, and for an answer that is too long. */
+/** Sends once and returns status and text. Throws as `sendWebhook`, and if the response is too long. */
 export const askWebhook = async (
   message: Message,
   deps: SenderDeps,

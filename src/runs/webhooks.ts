@@ -1,4 +1,4 @@
-/** Reads the events once for all: counts them, and delivers them to webhooks. The rows are the queue. */
+/** Events: one reader for the installation counts them and delivers them to webhooks. The rows are the queue. */
 
 import type { Inventory } from '../inventory';
 import type { CountedEvent } from '../inventory/feed';
@@ -13,29 +13,29 @@ import { type SenderDeps, sendWebhook } from './webhook-sender';
 
 export type NotifyDeps = SenderDeps & {
   readonly inventory: Inventory;
-  /** What opens the secrets; absent where the installation has no webhooks. */
+  /** Opens the secrets; absent if the installation has no webhooks. */
   readonly vault?: Vault;
   readonly log: Log;
-  /** For how many days deliveries are kept; seven when unset. */
+  /** Days for which deliveries are kept; default seven. */
   readonly logDays?: number;
-  /** Called for every event, once in the whole installation, after it was read. */
+  /** Called for every event, once in the whole installation. */
   readonly onEvent?: (event: CountedEvent) => void;
   /** Called for every attempt to deliver. */
   readonly onDelivery?: (outcome: 'delivered' | 'again' | 'failed', ms: number) => void;
 };
 
 const deliveriesAtOnce = 500;
-/** Attempts at once, and of one webhook. */
+/** Maximum of attempts at once, in total and per webhook. */
 const width = { limit: 16, each: 4 } as const;
-/** Longer than an attempt takes. */
+/** Longer than an attempt can take. */
 const leaseMs = 60_000;
 const logDays = 7;
-/** Deliveries that are deleted in one transaction. */
+/** Deliveries deleted in one transaction. */
 const forgottenAtOnce = 5_000;
 const everyMs = 1_000;
 const sweepEveryMs = 3_600_000;
 
-/** Reads what has come, page by page, until there is nothing more or another process is reading. @returns how many events */
+/** Reads new events, page by page, until none is left or another process is reading. @returns how many events */
 export const readEvents = async (
   { inventory, onEvent }: Pick<NotifyDeps, 'inventory' | 'onEvent'>,
   signal?: AbortSignal,
@@ -58,7 +58,7 @@ const pending = { state: 'pending', status: null, waitMs: 0 } as const;
 
 const isSuccess = (status: number | null): boolean => Math.trunc((status ?? 0) / 100) === 2;
 
-/** What an attempt amounts to. Texts of connection errors name addresses only, never the URL's path. */
+/** The result of an attempt. Texts of connection errors contain addresses only, never the URL's path. */
 const judged = (attempts: number, status: number | null, error: string | null): Attempted => {
   if (isSuccess(status)) return { ...pending, state: 'delivered', status, error: null };
   const says = error ?? `The receiver answered ${status}.`;
@@ -83,7 +83,7 @@ const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, sign
     const message = { url: due.url, delivery: due.uuid, kind: due.event.kind, body, secret };
     attempted = judged(due.attempts, await sendWebhook(message, deps, signal), null);
   } catch (thrown) {
-    // A process that ends has not learnt anything about the receiver; the lease runs out and another tries.
+    // The process is stopping, so the failure is not the receiver's. The lease expires and another process tries.
     if (signal.aborted) return;
     attempted = judged(due.attempts, null, reasonOf(thrown));
   }
@@ -91,10 +91,10 @@ const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, sign
   deps.onDelivery?.(outcomes[attempted.state], performance.now() - began);
 };
 
-/** Attempts that a pass did not wait for, and the webhook of each. */
+/** Attempts that a pass did not wait for, with their webhooks. */
 type UnderWay = Map<Promise<void>, string>;
 
-/** Resolves when the work has, or after so long; rejects where the work does until then. */
+/** Resolves with the work or after `ms`; rejects if the work rejects before that. */
 const within = (work: Promise<unknown>, ms: number): Promise<void> =>
   new Promise((done, fail) => {
     const timer = setTimeout(done, ms);
@@ -102,8 +102,8 @@ const within = (work: Promise<unknown>, ms: number): Promise<void> =>
   });
 
 /**
- * Tries what is due, a bounded number at once: of a webhook only where none of its attempts is under way, so that a receiver which
- * does not answer keeps no other waiting. @returns how many were tried
+ * Tries due deliveries, a bounded number at once. A webhook with an attempt under way gets no other one.
+ * Thus a receiver that does not respond delays no other webhook. @returns how many were tried
  */
 const deliverDue = async (
   deps: NotifyDeps,
@@ -120,14 +120,14 @@ const deliverDue = async (
     return attempt;
   });
   const all = Promise.all(begun);
-  all.catch(() => {}); // what fails later is tried again when its lease has run out
+  all.catch(() => {}); // a later failure is retried when its lease expires
   await within(all, waitMs);
   return due.length;
 };
 
 /**
- * One pass over both. @returns whether there was anything to do
- * @param waitMs for attempts at most; those that take longer stay in `underWay`
+ * One pass over events and deliveries. @returns whether there was anything to do
+ * @param waitMs maximum wait for attempts; slower ones stay in `underWay`
  */
 export const deliverOnce = async (
   deps: NotifyDeps,
@@ -138,7 +138,7 @@ export const deliverOnce = async (
   return (await deliverDue(deps, signal, underWay, waitMs)) + read > 0;
 };
 
-/** Deletes deliveries that are older than the log is kept, batch by batch until none is left. @returns how many */
+/** Deletes deliveries older than the log is kept, in batches. @returns how many */
 export const forgetDeliveries = async (
   { inventory, logDays: days = logDays }: Pick<NotifyDeps, 'inventory' | 'logDays'>,
   signal?: AbortSignal,
@@ -152,7 +152,7 @@ export const forgetDeliveries = async (
   return all;
 };
 
-/** Passes until the signal, a second apart while there is nothing to do. */
+/** Passes until the signal, a second apart when idle. */
 export const runWebhookDelivery = async (deps: NotifyDeps, { signal }: { signal: AbortSignal }): Promise<void> => {
   const underWay: UnderWay = new Map();
   let sweepAt = Number.NEGATIVE_INFINITY;
