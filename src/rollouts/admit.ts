@@ -1,4 +1,4 @@
-/** One target is begun: the checks of a single run as the node is now, then its place in every bound, then the run, in one transaction. */
+/** Admission of one target: checks as for a single run, all bounds, and the run in one transaction. */
 import type { Queries } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
@@ -13,8 +13,8 @@ import { type Overriding, overridingOf, passesTenant, passSilence, recordOverrid
 import { workFor } from './plan';
 
 /**
- * What became of a target: it was `begun`; it is `skipped` for good; it `waits` for something that ends by itself, or for a bound
- * (`full`, naming its scope); or the rollout is not to begin anything now (`closed`).
+ * Outcome for a target. `skipped` is final. `waits` and `full` (by the bound `scope`) pass with time. `closed`: the rollout begins nothing
+ * now.
  */
 export type Began =
   | { readonly is: 'begun'; readonly run: RunUuid }
@@ -23,7 +23,7 @@ export type Began =
   | { readonly is: 'full'; readonly scope: string; readonly value: string }
   | { readonly is: 'closed' };
 
-// What ends by itself: the target is asked about again. All else is for good, as far as this plan is concerned.
+// Conditions that pass, so that the target is retried. All other refusals are final for this plan.
 const passingCodes: readonly string[] = ['frozen', 'held', 'no_worker', 'quota'];
 
 class Stopped extends Error {
@@ -68,14 +68,14 @@ type Placing = {
   readonly overriding: Overriding | undefined;
 };
 
-/** Takes the target's place, or throws what stands against it, so that nothing of the acceptance stays. */
+/** Admits the target, or throws so that the acceptance is rolled back. */
 const place = async (
   store: Queries,
   rollout: RolloutRow,
   target: TargetRow,
   { run, runbook, overriding }: Placing,
 ): Promise<void> => {
-  // The rules were asked about the runbook as it was read, which may have been before other targets of the same look.
+  // The rules were checked on the runbook as read, which may be older than other admissions of this pass.
   if (runbook && !(await store.runbooks.unchanged(runbook.uuid, runbook.updated_at ?? null)))
     throw new Stopped({ is: 'waits', code: 'held' });
   const { id, plan_hash } = rollout;
@@ -93,7 +93,7 @@ const place = async (
     case 'begun':
       throw new Stopped({ is: 'waits', code: 'begun' });
   }
-  // The tenants' own word, counted where these counters are locked already, so that the order of locks is one.
+  // Disruption budgets are checked after the counters are locked, so that locks keep one order.
   const spent = await store.disruptionBudgets.spentFor(node_uuid);
   if (spent.length === 0) return;
   if (!overriding) throw new Stopped({ is: 'full', scope: 'disruption_budget', value: spent[0]!.uuid });
@@ -108,7 +108,7 @@ const changedHands = {
 const sameHands = (target: TargetRow, { owner, lessee, lease_id }: NodeRow): boolean =>
   target.owner === owner && target.lessee === lessee && target.lease_id === lease_id;
 
-/** What the run would do by now beyond what the plan said and persons and tenants were asked about; undefined where it does no more. */
+/** True refusals: effects of the run that the plan did not show to approvers and tenants; undefined if there are none. */
 const beyondPlan = (
   target: TargetRow,
   { erases, power_cycles, also_nodes }: Prepared,
@@ -130,12 +130,12 @@ const noSecondConsent = { code: 'no_consent', reason: 'The tenant has not agreed
 const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
   inventory.transaction((store) => store.rolloutConsents.settle(rollout, target));
 
-/** A target that is to be begun, and its node as it is now. */
+/** A target and the current row of its node. */
 type Candidate = { readonly rollout: RolloutRow; readonly target: TargetRow; readonly node: NodeRow };
 
 /**
- * Whether its tenant has a say. The plan has marked such targets; one that has failed since lost the mark, not the tenant. That a rule
- * let the plan pass over a tenant counts only while it lets the person by whose rights the rollout runs by now.
+ * True if the target needs its tenant's consent. The plan marks such targets, but a failed target loses the mark.
+ * A rule that exempted it at planning counts only while it still admits the grantee.
  */
 const tenantHasSay = (deps: RolloutDeps, { rollout, target, node }: Candidate): boolean => {
   if (target.code === 'leased' || target.asked_at !== null) return true;
@@ -144,13 +144,13 @@ const tenantHasSay = (deps: RolloutDeps, { rollout, target, node }: Candidate): 
   return !passesTenant(deps, rollout, node);
 };
 
-/** What stands against a target by the word of its tenant; undefined where nothing does. */
+/** The tenant's objection to a target; undefined if there is none. */
 const heldByTenant = async (deps: RolloutDeps, candidate: Candidate): Promise<Began | undefined> => {
   if (!tenantHasSay(deps, candidate)) return undefined;
   const { rollout, target, node } = candidate;
   const consent = await settled(deps, rollout, target);
   if (consent === 'given' || (consent === 'forced' && passesTenant(deps, rollout, node))) return undefined;
-  // A failed target keeps its place among the failed: its tenant is not asked a second time.
+  // A failed target counts as failed, so its tenant is not asked twice.
   if (target.state === 'failed' && consent !== 'waits') return skip(deps, rollout, target, noSecondConsent);
   if (consent === 'forced') return skip(deps, rollout, target, noConsent);
   return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
@@ -160,7 +160,7 @@ const againMs = 10_000;
 
 const mayForce = ({ spec }: Pick<RolloutRow, 'spec'>): boolean => termsOf(spec).force === 'rule';
 
-/** Whether rules may be asked in the name of its grant: it runs, the person has the rights, and this process has the policy in force. */
+/** True if rules may be checked for the rollout's grant: it runs, the grantee has the rights, and this process has the current policy. */
 const actsNow = async (
   { authority, unready }: RolloutDeps,
   { state, granted, granted_at }: RolloutRow,
@@ -169,7 +169,7 @@ const actsNow = async (
   return (await authority(granted, granted_at)) === 'holds' && (await unready?.()) === undefined;
 };
 
-/** Passes over the targets whose tenants have not answered in time, or over their silence where the rollout and a rule say so. */
+/** Skips targets whose tenants did not answer in time, or forces them if rollout and rule allow. */
 export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<void> => {
   const overdue = await deps.inventory.rolloutConsents.overdue(rollout.id);
   if (overdue.length === 0 || (mayForce(rollout) && !(await actsNow(deps, rollout)))) return;
@@ -177,19 +177,19 @@ export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promi
     if (!(await passSilence(deps, rollout, target))) await skip(deps, rollout, target, noConsent);
 };
 
-/** When the time of the next tenant that is asked is over: epoch milliseconds; null where then nothing follows by itself. */
+/** Next consent deadline in epoch milliseconds; null if nothing follows from it. */
 export const nextOverdue = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<number | null> => {
   const at = await inventory.rolloutConsents.nextOverdue(rollout.id);
   if (at === null || !mayForce(rollout)) return at?.getTime() ?? null;
   if (rollout.state !== 'running') return null;
-  // What is over by now waits for rights that hold again.
+  // After the deadline, wait until the grantee has the rights again.
   const now = await inventory.clock();
   return at.getTime() > now ? at.getTime() : now + againMs;
 };
 
 /**
- * Begins one target in the name of the rollout's grant. Throws what says nothing of the node: a store that is away, a fault of ours.
- * @param prepare the checks of this node and others, where they are begun together; the node, freezes and consent are read here
+ * Begins one target under the rollout's grant. Throws errors not caused by the node, such as an unavailable PostgreSQL or a bug.
+ * @param prepare shared checks of a batch; node, freezes and consent are read here
  */
 export const beginTarget = async (
   deps: RolloutDeps,
@@ -214,7 +214,7 @@ export const beginTarget = async (
     want: 'first',
   });
   const [refused] = refusals;
-  // Of no node: the rollout is paused, and its nodes stay what they are.
+  // Not the node's fault: the rollout pauses and the target stays.
   if (refused?.code === 'withdrawn') return { is: 'skipped', code: 'withdrawn' };
   if (refused)
     return passingCodes.includes(refused.code)
@@ -231,11 +231,11 @@ export const beginTarget = async (
   } catch (thrown) {
     if (thrown instanceof Stopped)
       return thrown.began.is === 'skipped' ? skip(deps, rollout, target, changedHands) : thrown.began;
-    // The node was taken, or changed, between the look at it and the transaction.
+    // The node was taken or changed since the check.
     if (isTemperError(thrown, 'NodeLocked') || isTemperError(thrown, 'InvalidState'))
       return { is: 'waits', code: 'held' };
     if (isTemperError(thrown, 'RevisionWithdrawn')) return { is: 'skipped', code: 'withdrawn' };
-    // Said by the acceptance alone, of this node and this work: it will say so each time.
+    // Such a refusal of the acceptance repeats every time.
     const refusal = isTemperError(thrown) ? refusalOf(thrown) : undefined;
     if (refusal)
       return passingCodes.includes(refusal.code)

@@ -1,6 +1,6 @@
 /**
- * One look at a rollout: soaks that are over are closed, waves are ended and opened, targets are begun. All that it decides, it
- * decides by the store; two of them at once do what one does, only sooner.
+ * One pass over a rollout: closes soaks, ends and opens waves, begins targets. All decisions use PostgreSQL, so concurrent passes are
+ * safe.
  */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutUuid } from '../model/ids';
@@ -17,20 +17,19 @@ import { standstill, windowClosed } from './standstill';
 import { targetsIn, underWay, unended, type View, viewOf } from './view';
 import { endWave, gateOpens } from './wave-end';
 
-/** When to look again, in ms; null when something happens. `over` where nothing more can come of it. */
+/** Milliseconds until the next pass; null to wait for an event. `over` if nothing can follow. */
 export type Progress = { readonly over: boolean; readonly nextMs: number | null };
 
-// What is asked again although nothing has happened: a freeze, a missing worker, a budget of a tenant.
+// Polls for conditions without an event: a freeze, a missing worker, a tenant's budget.
 const againMs = 10_000;
 const longestAgainMs = 60_000;
-// So much of the time for which nothing has happened: what ends by itself is seen late by a sixth of the time that it took, at most.
+// The pause is this part of the quiet time, so a condition that ends is noticed late by at most a sixth of its duration.
 const againPart = 6;
 const longestLook = 2;
 
-/** When to look again at a rollout that waits, after nothing has happened to it for so long. */
 const againAfter = (quietMs: number): number => Math.min(longestAgainMs, Math.max(againMs, quietMs / againPart));
 
-/** Targets whose soak is over are done, or have failed where something is wrong with their nodes by then. */
+/** Ends soaks that are over. A target is done, or failed if its node is faulty by then. */
 const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<void> => {
   for (const { position } of await inventory.rolloutTargets.soaked(id))
     await inventory.rolloutTargets.closeSoak(id, position);
@@ -39,8 +38,8 @@ const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<
 const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   const { rollout, counts } = view;
   if (await stopBySpent(deps, view)) return 'nothing';
-  // A wave is over when nothing of it is to come, nor of an earlier one that is tried again; what was skipped, or has failed
-  // within the budget, is over as well.
+  // A wave is over when no target of it, or of an earlier wave that is retried, is left. Skipped targets count as ended,
+  // and so do failed ones within the budget.
   if (targetsIn(counts, unended, rollout.wave) === 0) {
     const opens = await gateOpens(deps, view);
     if (opens === true) await endWave(deps, view);
@@ -70,7 +69,7 @@ const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   return follows;
 };
 
-/** The runs that an abort is to end are asked to; a run that has ended meanwhile, or cannot be asked now, is for the next look. */
+/** Aborts the runs of an aborted rollout. A run that cannot be aborted now is left to the next pass. */
 const endRuns = async (
   { inventory, runs, log }: RolloutDeps,
   { id, requester, rule_set, reason }: RolloutRow,
@@ -85,7 +84,7 @@ const endRuns = async (
   }
 };
 
-/** When time alone changes something; null where nothing does before something happens. */
+/** Milliseconds until time alone changes something; null otherwise. */
 const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows): Promise<number | null> => {
   const { inventory } = deps;
   const due = await inventory.rolloutDue.nextTime(rollout.id, rollout.wave);
@@ -95,12 +94,12 @@ const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows):
     const again = againAfter(await inventory.rolloutWakes.quietMs(rollout.id));
     return Math.min(again, ms ?? again);
   }
-  // What guards a rollout is asked while its nodes work as well.
+  // The guard is checked also while nodes work.
   const isGuarded = rollout.state === 'running' && (rollout.spec as Partial<RolloutSpec>).guard !== undefined;
   return isGuarded ? Math.min(guardMs, ms ?? guardMs) : ms;
 };
 
-/** @returns when to look again. Throws where the store is away. */
+/** @returns when the next pass is due. Throws if PostgreSQL is unavailable. */
 export const advanceRollout = async (deps: RolloutDeps, id: RolloutUuid): Promise<Progress> => {
   const { inventory } = deps;
   if (await inventory.recovery.current()) return { over: false, nextMs: againMs };
@@ -120,7 +119,7 @@ export const advanceRollout = async (deps: RolloutDeps, id: RolloutUuid): Promis
     if (endedRollouts.includes(rollout.state) && targetsIn(view.counts, underWay) === 0)
       return { over: true, nextMs: null };
     const follows = rollout.state === 'running' ? await advance(deps, view) : 'nothing';
-    // Others' rollouts, and this one's person, have their turn between long looks.
+    // Gives way to other rollouts and to acts on this one.
     if (follows === 'more' && pass < longestLook) continue;
     return { over: false, nextMs: follows === 'more' ? 0 : await nextOf(deps, rollout, follows) };
   }

@@ -1,4 +1,4 @@
-/** Targets are begun in the order of the plan, as far as there is room, beyond those that wait. */
+/** Begins targets in the order of the plan, up to the bounds; waiting targets are passed over. */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import { type Began, beginTarget } from './admit';
@@ -9,10 +9,10 @@ import { refusedInARow } from './standstill';
 const targetsAtOnce = 50;
 const pageSize = 4 * targetsAtOnce;
 const seenAtOnce = 5 * pageSize;
-// What the checks of these ask is read at once: of so many, because the last of them is checked by what was read before the first.
+// Data for the checks is read for so many targets at once. A larger batch would check the last ones on stale data.
 const preparedAtOnce = 25;
 
-/** Whether a refusal by rule counts towards the pause, or a target that came through ends the row. */
+/** Counts refusals by rule in a row; an admitted target resets the count. */
 const countRefusals = async ({ inventory }: RolloutDeps, rollout: RolloutRow, began: Began): Promise<number> => {
   const refused =
     began.is === 'skipped' && began.code === 'rule'
@@ -24,13 +24,12 @@ const countRefusals = async ({ inventory }: RolloutDeps, rollout: RolloutRow, be
   return refused;
 };
 
-/** What is to follow: `more` at once, a look in a while because a target `waits` for something, or nothing until something happens. */
+/** Next action: `more` at once, poll because a target `waits`, or `nothing` until an event. */
 export type Follows = 'more' | 'waits' | 'nothing';
 
-/** Begins what has room, in the order of the plan. */
 export const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<Follows> => {
   let looked: Looked = { rollout, begun: 0, waiting: 0, progressed: false, follows: 'nothing' };
-  // Behind targets that wait there may be others that do not.
+  // Behind waiting targets there may be others that can begin.
   for (let seen = 0; seen < seenAtOnce; seen += pageSize) {
     const due = await deps.inventory.rolloutDue.targets(rollout.id, rollout.wave, pageSize, looked.waiting);
     looked = await beginPage(deps, looked, due);
@@ -43,11 +42,11 @@ export const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<
 type Looked = {
   readonly rollout: RolloutRow;
   readonly begun: number;
-  /** Those that stay due, and wait for something. */
+  /** Targets that stay due and wait. */
   readonly waiting: number;
   readonly progressed: boolean;
   readonly follows: Follows;
-  /** Nothing more is to be begun in this look, and what is to follow. */
+  /** Ends the pass with this next action. */
   readonly stop?: Follows;
 };
 
@@ -72,7 +71,7 @@ const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow, p
   const progressed = before.progressed || began.is === 'begun' || began.is === 'skipped';
   const looked = { ...before, rollout, begun, progressed };
   if (began.is === 'closed') return { ...looked, stop: 'nothing' };
-  if (rollout.refused_in_row >= refusedInARow) return { ...looked, stop: 'more' }; // which pauses it
+  if (rollout.refused_in_row >= refusedInARow) return { ...looked, stop: 'more' }; // the next pass pauses it
   if (began.is === 'skipped' && began.code === 'withdrawn') {
     await pause(
       deps,
@@ -82,7 +81,7 @@ const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow, p
     );
     return { ...looked, stop: 'nothing' };
   }
-  // Of a domain that is full, others may have room; of the whole or its wave, nothing has.
+  // If a domain is full, others may have room; if the rollout or the wave is full, none has.
   if (began.is === 'full' && ['total', 'wave'].includes(began.scope)) return { ...looked, stop: before.follows };
   if (began.is === 'waits' || (began.is === 'full' && began.scope === 'disruption_budget'))
     return { ...looked, waiting: before.waiting + 1, follows: 'waits' };

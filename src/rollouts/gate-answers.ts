@@ -1,4 +1,4 @@
-/** What the answers of webhooks and metrics mean to a gate. */
+/** Conversion of webhook and metric responses to gate answers. */
 import { z } from 'zod';
 import { type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
 import { storable } from '../model/texts';
@@ -19,7 +19,6 @@ const WebhookAnswer = z.union([
   z.object({ retry_after: z.int().min(1).max(3_600), reason: note }),
 ]);
 
-/** What a webhook's answer to a question means. */
 export const webhookAnswer = (status: number, text: string): GateAnswer => {
   if (status !== 200) return inconclusive(`The webhook answered ${status}.`);
   const read = WebhookAnswer.safeParse(jsonOf(text));
@@ -38,7 +37,7 @@ const MetricReply = z.object({
   ]),
 });
 
-/** What the answer of an instant query means: one number within its bounds passes. https://prometheus.io/docs/prometheus/latest/querying/api */
+/** One number within the bounds passes. https://prometheus.io/docs/prometheus/latest/querying/api */
 export const metricAnswer = ({ at_least, at_most }: MetricGate, status: number, text: string): GateAnswer => {
   if (status !== 200) return inconclusive(`The metrics answered ${status}.`);
   const read = MetricReply.safeParse(jsonOf(text));

@@ -1,4 +1,4 @@
-/** Asks the gates of rollouts: a webhook of the installation, signed, or its metrics. What does not answer is inconclusive. */
+/** Calls to the gates of rollouts: signed webhooks or metrics. A gate that does not respond is inconclusive. */
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
@@ -9,24 +9,24 @@ import { cutOffBy } from '../model/signals';
 import { askWebhook, type SenderDeps } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
-/** What is sent to a gate of the rollout and its wave. */
+/** Body of a gate request. */
 export type GateFacts = Readonly<Record<string, unknown>> & { readonly rollout: string };
 
 export type Gates = {
-  /** Asks once, at a wave's end. */
+  /** One call at the end of a wave. */
   readonly ask: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
-  /** Asks once, before nodes are begun. For how long an answer is believed is kept with the rollout, and nothing of it here. */
+  /** One call before nodes are begun. The rollout keeps the answer for a while, not this room. */
   readonly guard: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
 };
 
 export type GateDeps = SenderDeps & {
   readonly inventory: Pick<Inventory, 'webhooks'>;
   readonly vault?: Vault;
-  /** Base of an API as Prometheus has it. */
+  /** Base URL of a Prometheus API. */
   readonly metricsUrl?: string;
 };
 
-/** Well below the time that one look at a rollout has. */
+/** Well below the timeout of a pass. */
 const withinMs = 5_000;
 const longestReply = 64 * 1024;
 
@@ -53,7 +53,7 @@ const askOfMetrics = async ({ metricsUrl }: GateDeps, gate: MetricGate): Promise
   return metricAnswer(gate, reply.status, await textWithin(reply, longestReply));
 };
 
-/** Why nothing was answered, without where it was asked. */
+/** Error text without the address of the gate. */
 const silence = (thrown: unknown): GateAnswer => {
   if (isTemperError(thrown)) return inconclusive(thrown.message);
   if (thrown instanceof AnswerTooLong) return inconclusive('The gate answered more than can be read.');

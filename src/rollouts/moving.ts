@@ -1,9 +1,9 @@
-/** How a running rollout is moved without a person: to another state, or to another reason for which it waits. */
+/** Automatic changes of a running rollout's state or wait reason. */
 import type { RolloutChange, RolloutRow } from '../inventory/rollouts/rollouts';
 import type { PauseCode } from '../model/rollouts/states';
 import type { RolloutDeps } from './contract';
 
-/** Moves a rollout by itself, with its event. */
+/** Changes the state and appends the event. */
 export const moveByItself = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,
   rollout: RolloutRow,
@@ -18,11 +18,11 @@ export const moveByItself = async (
   });
 };
 
-/** Pauses it for a reason that a person is to see; it goes on when one resumes it. */
+/** Pauses a rollout until an operator resumes it. */
 export const pause = (deps: RolloutDeps, rollout: RolloutRow, code: PauseCode, reason: string): Promise<void> =>
   moveByItself(deps, rollout, 'paused', { code, reason });
 
-/** A running rollout says what it waits for, and no longer than it does. */
+/** Sets or clears the reason for which a running rollout waits. */
 export const sayWhy = async (
   { inventory }: RolloutDeps,
   rollout: RolloutRow,

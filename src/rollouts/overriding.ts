@@ -1,4 +1,4 @@
-/** Where a rollout goes on against a tenant's word or without one: by a rule of its own, for a reason that the tenant reads. */
+/** Overrides of tenants' consent and budgets: by a separate rule, and with a reason that the tenant can read. */
 import type { Queries } from '../inventory';
 import type { SpentBudget } from '../inventory/disruption-budgets';
 import type { NodeRow } from '../inventory/nodes/nodes';
@@ -10,7 +10,7 @@ import { tenantOf, termsOf } from '../model/rollouts/consent';
 import type { Requester } from '../model/runs/runs';
 import type { RolloutDeps, RolloutSpec } from './contract';
 
-/** The rule that admits, the policy by which it does, and why. */
+/** The admitting rule, its policy hash and the reason. */
 export type Overriding = {
   readonly rollout: RolloutRow;
   readonly rule: string;
@@ -33,14 +33,14 @@ const askedFor = (
   return rule_set === undefined ? undefined : { rollout, rule, rule_set, reason };
 };
 
-/** Whether that rule lets the person by whose rights the rollout runs interrupt this node now, without its tenant's word. */
+/** True if the rule now lets the grantee interrupt this node without its tenant's consent. */
 export const passesTenant = (
   { admitted }: Pick<Deps, 'admitted'>,
   { granted }: Pick<RolloutRow, 'granted'>,
   node: NodeRow,
 ): boolean => granted !== null && admitted?.(withoutConsent, granted, node) !== undefined;
 
-/** What lets this node be taken beyond disruption budgets now; undefined where they hold. */
+/** The override of disruption budgets for this node; undefined if budgets apply. */
 export const overridingOf = (deps: Deps, rollout: RolloutRow, node: NodeRow): Overriding | undefined => {
   const { override_budgets } = rollout.spec as Partial<RolloutSpec>;
   return askedFor(deps, { rollout, rule: 'temper:rollout:override_budget', reason: override_budgets?.reason }, node);
@@ -67,7 +67,7 @@ const auditedAs = (
   data: { reason },
 });
 
-/** Each project reads that its budget was passed over, and why. In the transaction that takes the node. */
+/** Records the override in the audit trail and for each project, in the transaction that takes the node. */
 export const recordOverridden = async (
   store: Queries,
   overriding: Overriding,
@@ -92,8 +92,8 @@ export const recordOverridden = async (
 };
 
 /**
- * A tenant has not answered in time, and the rollout goes on all the same. False where it does not say so, or no rule admits: the
- * tenant's silence is no consent.
+ * Forces a target whose tenant did not answer in time. Returns false if the rollout or the rule does not allow it,
+ * because silence is no consent.
  */
 export const passSilence = async (deps: Deps, rollout: RolloutRow, target: Overridden): Promise<boolean> => {
   const { force, reason } = termsOf(rollout.spec);
@@ -103,7 +103,7 @@ export const passSilence = async (deps: Deps, rollout: RolloutRow, target: Overr
   const forcing = askedFor(deps, { rollout, rule: withoutConsent, reason }, node);
   if (!forcing) return false;
   return deps.inventory.transaction(async (store) => {
-    // One that has answered meanwhile is none that says nothing.
+    // The tenant has answered meanwhile.
     if (!(await store.rolloutConsents.force(rollout.id, target.position))) return true;
     await store.audit.write(auditedAs(forcing, target, 'rollout.force'));
     await store.events.append({

@@ -1,4 +1,4 @@
-/** What gates say of a rollout: at the end of a wave, and before its nodes are begun. */
+/** Gate and guard checks of a rollout: at the end of a wave and before nodes are begun. */
 import type { RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
 import {
   type Gate,
@@ -22,7 +22,7 @@ type Seen = {
 
 const specOf = ({ spec }: RolloutRow) => spec as unknown as Partial<RolloutSpec>;
 
-/** What became of the nodes of the wave, and which rollout it is; nothing of its nodes, which are their tenants'. */
+/** Rollout and counts of the wave. Node data is left out, because it belongs to tenants. */
 const factsOf = ({ rollout, waves, counts }: Seen): GateFacts => {
   const { id, name, project, verb, runbook_name: runbook, runbook_revision: revision, plan_hash, wave } = rollout;
   const states: Record<string, number> = {};
@@ -43,16 +43,16 @@ const factsOf = ({ rollout, waves, counts }: Seen): GateFacts => {
 
 const noGates = (): Promise<GateAnswer> => Promise.resolve(inconclusive('This control worker asks no gates.'));
 
-/** What is answered now, and what of it is kept. */
+/** The current answer and the record to keep. */
 type Passing = { readonly answer: GateAnswer; readonly record: GateRecord };
 
-/** Milliseconds since it was answered; without end where the store's clock was set back since, by which nothing is believed. */
+/** Age in milliseconds. Infinite if the database clock was set back, so that the answer is not trusted. */
 const ageOf = ({ at }: GateRecord, now: number): number => {
   const age = now - Date.parse(at);
   return age >= 0 ? age : Number.POSITIVE_INFINITY;
 };
 
-/** A gate that has asked for time, or is asked at intervals, is not asked before that is over. */
+/** The deferral of an earlier answer, while it lasts. */
 const stillLater = (before: GateRecord, now: number): Passing | undefined => {
   const ms = before.until === null ? 0 : Date.parse(before.until) - now;
   return ms > 0 && Number.isFinite(ageOf(before, now))
@@ -63,12 +63,12 @@ const stillLater = (before: GateRecord, now: number): Passing | undefined => {
 type Asking = {
   readonly gate: Gate;
   readonly of: 'wave' | 'guard';
-  /** What it has answered last. */
+  /** Record of the last answer. */
   readonly before: unknown;
   readonly now: number;
 };
 
-/** Asks where it is time to. A webhook that puts its answer off for too long is inconclusive. */
+/** Calls the gate unless it is deferred. A webhook that defers for too long is inconclusive. */
 const askInTime = async (asking: Asking, ask: () => Promise<GateAnswer>): Promise<Passing> => {
   const { gate, of, before, now } = asking;
   const deciding = isGateRecord(before) && before.answer === 'later' ? before : undefined;
@@ -84,7 +84,7 @@ const askInTime = async (asking: Asking, ask: () => Promise<GateAnswer>): Promis
   return { answer, record: { ...record, ...(samples && { samples }) } };
 };
 
-/** Asks the gate of the wave that is over; undefined where it has none, or a person has passed it. */
+/** Checks the gate of an ended wave; undefined if it has none or an operator has passed it. */
 export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<Passing | undefined> => {
   const { rollout, waves } = seen;
   const gate: Gate | undefined = specOf(rollout).waves?.[rollout.wave]?.gate;
@@ -95,7 +95,7 @@ export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): P
   return askInTime(asking, async () => gates?.ask(gate, factsOf(seen)) ?? noGates());
 };
 
-/** Asks what guards the rollout, and keeps what it answers; a pass where nothing does. A pass is believed for a while. */
+/** Checks the guard and keeps its answer; passes if there is none. A pass is cached for a while. */
 export const passGuard = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<GateAnswer> => {
   const { rollout } = seen;
   const { guard } = specOf(rollout);

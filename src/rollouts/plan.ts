@@ -1,4 +1,4 @@
-/** A plan: every selected node with what would run or what refuses it, waves, bounds, and a name by its content. Writes nothing. */
+/** Plans of rollouts: nodes with their work or refusals, waves, bounds, and a hash of the content. Planning writes nothing. */
 import type { Inventory, Queries } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { NewRollout, Planned, RolloutRow } from '../inventory/rollouts/rollouts';
@@ -21,15 +21,15 @@ export type PlanOrder = {
   readonly requester: Requester;
   readonly spec: RolloutSpec;
   readonly seed: string;
-  /** How many plans of the rollout there are with this one: each has a hash of its own, so that no vote is for two. */
+  /** Number of this plan in the rollout. It makes every hash unique, so that no vote counts for two plans. */
   readonly number: number;
   readonly runbook: PinnedRunbook | null;
   readonly nodes: readonly NodeUuid[];
-  /** Reads some of them as they are now, without those that are gone. */
+  /** Reads current rows; missing nodes are left out. */
   readonly read: (nodes: readonly NodeUuid[]) => Promise<readonly NodeRow[]>;
-  /** Hash of the policy that was asked. */
+  /** Hash of the checked policy. */
   readonly rule_set: string;
-  /** Whether the caller needs no word of the tenant whose node's power is interrupted. */
+  /** True if the caller needs no consent of the tenant. */
   readonly withoutConsent: (node: NodeRow) => boolean;
 };
 
@@ -40,7 +40,6 @@ export type RolloutPlan = {
   readonly targets: readonly PlannedTarget[];
 };
 
-/** What is done on each node by what a rollout was asked for. */
 export const workFor = (
   { verb, power, baseline, parameters }: Pick<RolloutSpec, 'verb' | 'power' | 'baseline' | 'parameters'>,
   runbook: PinnedRunbook | null,
@@ -52,16 +51,15 @@ export const workFor = (
   ...(parameters && { parameters }),
 });
 
-/** Of what would run, what it does to the node: the order itself is made anew when the node is begun. */
+/** Effects of a run on the node. The order is prepared again at admission. */
 type Outlook = Omit<Prepared, 'order'>;
-/** A node as the plan needs it. */
 type PlannedNode = SelectedNode & Pick<NodeRow, 'uuid' | 'lease_id'>;
 type Judged = {
-  /** Without what only the checks ask: of 100,000 nodes at once no more is in memory than the plan needs. */
+  /** Only the fields of the plan, because 100,000 nodes may be in memory. */
   readonly node: PlannedNode;
   readonly refused?: Refused;
   readonly prepared?: Outlook;
-  /** Its tenant is asked first. */
+  /** Needs its tenant's consent. */
   readonly leased?: boolean;
 };
 
@@ -71,16 +69,15 @@ const selectedOf = ({
   uuid, name, owner, lessee, lease_id, conductor_group, chassis_uuid, shard, resource_class, parent_node, properties,
 }); // biome-ignore format: one row of names
 
-// What all of them ask is read at once; between two of these groups other requests have their turn.
+// The checks read their data per group. Other requests run between groups.
 const judgedAtOnce = 250;
 
-/** What plans are made with. */
 type PlanDeps = {
   readonly inventory: Inventory;
   readonly prepareFor: PrepareFor;
 };
 
-/** A tenant's node whose power is interrupted, by a rollout that is not this tenant's own. */
+/** True if the power of a tenant's node is interrupted by a rollout that is not the tenant's. */
 const needsConsent = (
   { spec: { project, consent }, requester, withoutConsent }: PlanOrder,
   node: NodeRow,
@@ -88,11 +85,11 @@ const needsConsent = (
 ): boolean => {
   const tenant = tenantOf(node);
   if (tenant === null || asksItself(tenant, { project, requester }) || power_cycles === 0) return false;
-  // One that passes over silence by that rule asks first all the same.
+  // A rollout that may force by rule still waits for the answer first.
   return consent?.force === 'rule' || !withoutConsent(node);
 };
 
-/** Other requests have their turn after so many nodes. */
+/** Other requests run after so many nodes. */
 const judgedInTurn = 25;
 
 const judgeSome = async (
@@ -122,7 +119,7 @@ const judgeSome = async (
   return judged;
 };
 
-/** What a single run's admission says of each node, with every refusal. */
+/** All refusals of each node by a single run's admission. */
 const judgeNodes = async (deps: PlanDeps, order: PlanOrder): Promise<Judged[]> => {
   const judged: Judged[] = [];
   for (let from = 0; from < order.nodes.length; from += judgedAtOnce) {
@@ -152,7 +149,7 @@ const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTa
   p95_ms: prepared?.p95_ms ?? null,
 });
 
-/** How many nodes are refused for what, the most frequent first; one reason stands for its like. */
+/** Number of nodes by refusal, the most frequent first, with one reason as an example. */
 const refusalsOf = (judged: readonly Judged[]) => {
   const groups = new Map<string, { code: string; rule: string | null; reason: string; nodes: number }>();
   for (const { refused } of judged) {
@@ -226,18 +223,18 @@ const namedBy = (order: PlanOrder, laid: Laid): string =>
     ]),
   });
 
-// One node is a canary of nothing: the rest that the default names is not there, and that is no mistake.
+// With one node, the `rest` wave of the default is empty; that is no error.
 const wavesFor = (waves: RolloutSpec['waves'], nodes: number): RolloutSpec['waves'] =>
   nodes === 1 && waves.length === 2 && waves[1]!.size === 'rest' ? waves.slice(0, 1) : waves;
 
-/** For a refused plan: the most frequent refusals, each with a space before it. */
+/** The most frequent refusals as text, each after a space. */
 const mainRefusals = (judged: readonly Judged[]): string =>
   refusalsOf(judged)
     .slice(0, 3)
     .map(({ code, reason, nodes }) => ` ${nodes} ${code}: ${reason}`)
     .join('');
 
-/** Throws NothingToDo where no node would run, InvalidInput for waves that do not fit. */
+/** Throws NothingToDo if no node would run, InvalidInput for waves that do not fit. */
 export const makePlan = async (deps: PlanDeps, order: PlanOrder): Promise<RolloutPlan> => {
   const { spec, seed, runbook } = order;
   const judged = await judgeNodes(deps, order);
@@ -282,7 +279,7 @@ export const makePlan = async (deps: PlanDeps, order: PlanOrder): Promise<Rollou
   };
 };
 
-/** Stores a new rollout with its plan. In a transaction. */
+/** Stores a new rollout with its plan, in a transaction. */
 export const storePlan = async (
   store: Queries,
   { planned, ...laid }: RolloutPlan,
@@ -293,7 +290,7 @@ export const storePlan = async (
   return row;
 };
 
-/** Puts a new plan in the place of the one that was read. In a transaction; false where it is not there any more. */
+/** Replaces the plan that was read, in a transaction. Returns false if it has changed. */
 export const replacePlan = async (
   store: Queries,
   { id, plan_hash }: RolloutRow,

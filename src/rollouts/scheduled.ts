@@ -1,11 +1,11 @@
-/** Rollouts that begin at a time: by the rights of the person who said so, and by votes that count at that time. */
+/** Scheduled rollouts: they begin by the grantee's rights and by the votes that count at that time. */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutDeps } from './contract';
 
-// A worker that is not ready, and one whose engine or identity is away, looks again.
+// Poll while the worker is not ready, or Temporal or the identity service is away.
 const againMs = 10_000;
 
-/** Ends a rollout whose time has come without the votes that it needs. */
+/** Ends a due rollout without the necessary votes. */
 const expire = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<void> => {
   const reason = 'Its approvals did not count any more when it was to begin.';
   await inventory.transaction(async (store) => {
@@ -26,8 +26,8 @@ const begin = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<v
 };
 
 /**
- * Begins a scheduled rollout whose time has come, or ends it where it is not approved any more.
- * @returns 0 where it has moved; else when to look again, in ms, or null where only a person can have it begin
+ * Begins a due rollout, or expires it if it is no longer approved.
+ * @returns 0 if it changed, else milliseconds until the next check; null if only an operator can begin it
  */
 export const beginScheduled = async (deps: RolloutDeps, rollout: RolloutRow): Promise<number | null> => {
   const { start_at, granted } = rollout;

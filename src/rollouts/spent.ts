@@ -1,4 +1,4 @@
-/** Whether all that is left of a rollout is forbidden by budgets that are spent. */
+/** Rollouts whose remaining targets all have spent budgets. */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutDeps } from './contract';
 
@@ -8,8 +8,8 @@ const named = (scope: string, value: string): string => {
 };
 
 /**
- * Why nothing more can come of what has been opened, although nodes are left: of each the budget of its wave or its domain is spent.
- * Undefined where something is under way, or may be begun now or later.
+ * The spent budgets of wave or domain that forbid all remaining opened targets.
+ * Undefined if a target is under way, or may begin now or later.
  */
 export const spentByParts = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,

@@ -1,27 +1,27 @@
-/** What keeps a running rollout from beginning anything: what is spent, who may not any more, what does not answer, what guards it. */
+/** Conditions that stop a running rollout from beginning targets. */
 import { gateCodes } from '../model/rollouts/gates';
 import type { PauseCode } from '../model/rollouts/states';
 import type { RolloutDeps, RolloutSpec } from './contract';
 import { passGuard } from './passing';
 import { sizeOf, targetsIn, totalOf, underWay, type View } from './view';
 
-/** So many refusals by rule, one after the other, pause a rollout. */
+/** Consecutive refusals by rule that pause a rollout. */
 export const refusedInARow = 10;
 
-/** How many targets may be skipped; undefined where any number may. */
+/** Maximum of skipped targets; undefined if unlimited. */
 const mayBeSkipped = (view: View): number | undefined => {
   const { max_skipped: most } = view.rollout.spec as Partial<RolloutSpec>;
   if (most === undefined) return undefined;
   return typeof most === 'number' ? most : Math.floor((Number.parseFloat(most) * sizeOf(view)) / 100);
 };
 
-/** Why nothing may be begun: until a person has acted, or until it passes. */
+/** Cause, and its end: an operator's act, or time. */
 type Standstill = { readonly until: 'acted' | 'passed'; readonly code: PauseCode; readonly reason: string };
 const pausedFor = (code: PauseCode, reason: string): Standstill => ({ until: 'acted', code, reason });
 
 const identityAway = 'The identity service does not answer';
 
-/** @param by the gate, or the guard, that is asked again later */
+/** @param by the gate or guard that is polled */
 export const askedForTime = (by: 'gate' | 'guard', note: string): Standstill => ({
   until: 'passed',
   code: 'gate_inconclusive',
@@ -40,11 +40,11 @@ const guarded = async (deps: RolloutDeps, view: View): Promise<Standstill | unde
   }
 };
 
-/** Undefined where something may be begun. */
+/** Undefined if targets may begin. */
 export const standstill = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
   const { rollout, counts } = view;
   const { parked, budget } = totalOf(view);
-  // What a person has asked to be tried again takes its own place, and no other's.
+  // A failed target that an operator retries takes its own place in the budget.
   const failed = targetsIn(counts, ['failed']);
   if (budget !== null && failed + parked >= budget)
     return pausedFor('budget_spent', `${failed} failed and ${parked} parked: the budget of ${budget} is spent.`);
@@ -71,14 +71,14 @@ export const standstill = async (deps: RolloutDeps, view: View): Promise<Standst
 };
 
 /**
- * Where all that is left of what was opened waits for its projects' windows, or for times that they have named: that, as what the
- * rollout waits for. It goes on by itself. Undefined where anything else is to come.
+ * The wait for windows or named times of projects, if all remaining opened targets wait for them.
+ * It ends with time. Undefined otherwise.
  */
 export const windowClosed = async (
   { inventory }: RolloutDeps,
   { rollout, counts }: View,
 ): Promise<Standstill | undefined> => {
-  // Of many that work there is no need to ask; what has begun since the view is seen by the store.
+  // A cheap check on the view; the query sees what has begun since.
   if (targetsIn(counts, underWay, rollout.wave) > 0) return undefined;
   const waiting = await inventory.rolloutDue.putOff(rollout.id, rollout.wave);
   if (!waiting) return undefined;

@@ -1,4 +1,4 @@
-/** A rollout as one look at it finds it: its waves, its counts, and how many of its targets are in which state. */
+/** Snapshot of a rollout for one pass: waves, counters, and targets by state. */
 import type { CounterRow, RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
 import type { TargetState } from '../model/rollouts/states';
 import type { RolloutDeps } from './contract';
@@ -14,20 +14,18 @@ export type View = {
 export const underWay: readonly TargetState[] = ['admitted', 'soaking', 'parked'];
 export const unended: readonly TargetState[] = ['pending', 'asked', ...underWay];
 
-/** The counts of the whole rollout. */
+/** The counter of the whole rollout. */
 export const totalOf = ({ counters }: Pick<View, 'counters'>): CounterRow =>
   counters.find(({ scope }) => scope === 'total')!;
 
-/** How many targets are in these states. @param upTo only targets of this wave and of those before it */
+/** Number of targets in these states. @param upTo last wave that counts */
 export const targetsIn = (counts: RolloutCounts, states: readonly TargetState[], upTo?: number): number =>
   counts
     .filter(({ state, wave }) => states.includes(state) && (upTo === undefined || (wave !== null && wave <= upTo)))
     .reduce((all, { targets }) => all + targets, 0);
 
-/** How many nodes the rollout has. */
 export const sizeOf = ({ waves }: Pick<View, 'waves'>): number => waves.reduce((nodes, { size }) => nodes + size, 0);
 
-/** Reads what decisions about a rollout are made by, as it is now. */
 export const viewOf = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<View> => {
   const { waves, counters, counts } = inventory.rollouts;
   const [allWaves, allCounters, allCounts] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Wakes the workflows of rollouts: for what has happened, and where one was not looked at for a while. */
+/** Wakes rollout workflows: after events, and if one has not made a pass for a while. */
 import type { Inventory } from '../inventory';
 import type { RolloutUuid } from '../model/ids';
 import type { Log } from '../model/log';
@@ -6,14 +6,14 @@ import { passUntil, pause } from '../model/passes';
 
 export type WakingDeps = {
   readonly inventory: Inventory;
-  /** Signals the rollout's workflow, and starts it where there is no open one. */
+  /** Signals the workflow; starts it if none is open. */
   readonly wake: (rollout: RolloutUuid) => Promise<void>;
   readonly log: Log;
-  /** After so many hours a plan that was not begun is expired; never where absent. */
+  /** Hours until a plan that was not begun expires; never if absent. */
   readonly planHours?: number;
 };
 
-// Each wake costs a few events of history; what has happened meanwhile is seen by the same look.
+// A wake costs some events of history, so it covers all that happened in the interval.
 const everyMs = 1_000;
 const silentForMs = 60_000;
 
@@ -30,7 +30,7 @@ export const wakeOnce = async ({ inventory, wake }: WakingDeps): Promise<number>
   return unsent.length + due.length;
 };
 
-/** Ends plans that were not begun in time, each with its event. */
+/** Expires plans that were not begun in time, with their events. */
 export const expirePlans = async ({ inventory, planHours }: WakingDeps): Promise<number> => {
   if (planHours === undefined || (await inventory.recovery.current())) return 0;
   return inventory.transaction(async (store) => {
@@ -41,7 +41,7 @@ export const expirePlans = async ({ inventory, planHours }: WakingDeps): Promise
   });
 };
 
-/** Wakes those that were not looked at for a minute: their workflow was terminated, or lost with the engine's store. */
+/** Wakes rollouts without a pass for a minute: Temporal lost their workflow, or it was terminated. */
 export const wakeSilent = async ({ inventory, wake }: WakingDeps, olderThanMs = silentForMs): Promise<number> => {
   if (await inventory.recovery.current()) return 0;
   const silent = await inventory.rolloutWakes.silent(olderThanMs);
@@ -49,7 +49,6 @@ export const wakeSilent = async ({ inventory, wake }: WakingDeps, olderThanMs = 
   return silent.length;
 };
 
-/** Passes until the signal. */
 export const runWaking = async (deps: WakingDeps, signal: AbortSignal): Promise<void> => {
   let lookedAt = Number.NEGATIVE_INFINITY;
   const wait = () => pause(everyMs / 4, signal);

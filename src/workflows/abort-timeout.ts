@@ -1,4 +1,4 @@
-/** What an abort does to an act that must not be cut short: at once where its command has not left, else after a while. */
+/** Aborts of acts that must not be cut short: at once if the command has not left, otherwise after a timeout. */
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import { type ActName, nameOf } from '../model/lifecycle/steps';
@@ -10,22 +10,21 @@ import { type ExecutionState, endAsked } from './state';
 
 const twoMinutes = 120_000;
 
-/** How long an abort waits, in milliseconds. */
+/** Milliseconds that an abort waits for an act. */
 export const abortTimeoutMs = ({ timing }: RunInput): number => timing.abortPatienceMs ?? twoMinutes;
 
-/** Less than this is no time for an act that tidies up: it may be the only one that reaches the BMC. */
+/** Minimum for an act that tidies up, because it may be the only one that reaches the BMC. */
 const shortestTidyMs = 10_000;
 
-/** What is left for an act that tidies up after an abort, in milliseconds; undefined where nothing limits it. */
+/** Milliseconds left for an act that tidies up after an abort; undefined if unlimited. */
 export const tidyLimit = (run: RunInput, { tidyBy }: ExecutionState): number | undefined =>
   tidyBy === null ? undefined : Math.max(tidyBy - Date.now(), Math.min(abortTimeoutMs(run), shortestTidyMs));
 
-/** One execution: what it runs, what its messages write, where it records. */
 type Execution = { readonly run: RunInput; readonly state: ExecutionState; readonly journal: Journal };
 
 export type GuardedAct = {
   readonly step: PlannedStep;
-  /** Position among the step's acts. */
+  /** Index among the step's acts. */
   readonly index: number;
   readonly nth: number;
   readonly lock: Lock;
@@ -39,7 +38,7 @@ const notKnown = (step: PlannedStep, sent: string | null): string =>
     ? `${at(step)} was cut short between its acts; look at the node before it is used.`
     : `${at(step)}: a command was sent at ${sent} and did not end in time; whether it took effect is not known, so look at the node before it is used.`;
 
-/** An act that failed while an abort waited for it. A lost lock, a freeze and a bug of ours stay what they are. */
+/** Converts the failure of an act during an abort. A lost lock, a freeze and a bug stay as they are. */
 const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
   const code = codeOf(thrown);
   if (isCancellation(thrown) || code === undefined || code === 'StaleOperation' || isHeldBack(thrown)) return thrown;
@@ -47,8 +46,8 @@ const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
 };
 
 /**
- * Runs an act of a step that an abort may not simply cancel. The store is asked whether its command has left, and bars it in
- * the same transaction where it has not. Throws Aborted, with what is not known where something is not.
+ * Runs an act that an abort may not simply cancel. One transaction checks in the database whether the command has left,
+ * and bars it if not. Throws Aborted; its message says if the effect is unknown.
  */
 export const guardedAct = async ({ run, state, journal }: Execution, act: GuardedAct): Promise<ActOutcome> => {
   const { step, index } = act;
@@ -74,7 +73,7 @@ export const guardedAct = async ({ run, state, journal }: Execution, act: Guarde
     if (answer.cut) scope.cancel();
     return answer;
   };
-  // A step whose first acts have changed something is brought to its end, if it can be.
+  // A step whose earlier acts have changed something is finished if possible.
   const midway = step.acts.slice(0, index).some(({ effect }) => effect !== 'read');
   if (!midway && (await cut(false)).cut) {
     await settled;

@@ -1,4 +1,4 @@
-/** The acts of a run: each one activity on the queue of its node's workers, with its limits; and what may be cut short. */
+/** Acts of a run: one activity each on the queue of the node's group, with limits and cancellation. */
 import {
   type ActivityOptions,
   ApplicationFailure,
@@ -20,7 +20,7 @@ import { onBmc } from './profiles';
 import { type ExecutionState, endAsked } from './state';
 import { details, label } from './ui';
 
-/** A step on another node goes under that node's own fence. */
+/** A step on another node uses that node's fence. */
 const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
   on && also?.[on.node_uuid] !== undefined
     ? { run: lock.run, node_uuid: on.node_uuid, fence: also[on.node_uuid]! }
@@ -29,24 +29,24 @@ const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
 const queueOf = (run: RunInput, step?: PlannedStep): string =>
   groupQueue(step?.on?.conductor_group ?? run.conductor_group, run.queue_prefix);
 
-/** Whether an act failed for a reason that is known: not a lost lock, not a cancellation, not a fault of this code. */
+/** True if an act failed for a known reason: no lost lock, no cancellation, no bug. */
 export const isFailure = (thrown: unknown): boolean =>
   !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
 
-/** What one execution has asked for so far. */
+/** Bookkeeping of one execution. */
 type ActCounts = {
-  /** How often each act of each step was asked for. */
+  /** Number of calls per act and step. */
   readonly attempts: Map<string, number>;
-  /** Until when each step with a timeout of its own may take; epoch milliseconds of the engine's clock. */
+  /** Deadlines of steps with a timeout; epoch milliseconds of Temporal's clock. */
   readonly deadlines: Map<number, number>;
   count: number;
-  /** Whether the work now must not be cancelled in the middle. */
+  /** True while the work must not be cancelled. */
   guarded: boolean;
-  /** What is tried now, for texts of failures. */
+  /** The current act, for texts of failures. */
   trying: Trying | undefined;
 };
 
-// A step's own timeout is for all its acts; the engine's clock is the same in every replay.
+// A step's timeout covers all its acts. Temporal's clock is the same in every replay.
 const limitedOptions = (
   run: RunInput,
   state: ExecutionState,
@@ -62,7 +62,7 @@ const limitedOptions = (
   return { ...options, retry, scheduleToCloseTimeout: Math.max(1, deadline - Date.now()) };
 };
 
-// Its outcome is unknown, and it may still be under way.
+// The outcome is unknown, and the act may still be under way.
 const asOutcomeUnknown = (thrown: unknown, step: PlannedStep, trying: Trying | undefined): never => {
   if (codeOf(thrown) !== 'Timeout') throw thrown;
   throw ApplicationFailure.nonRetryable(
@@ -71,15 +71,15 @@ const asOutcomeUnknown = (thrown: unknown, step: PlannedStep, trying: Trying | u
   );
 };
 
-/** Runs work that an abort may cancel in the middle. Throws Aborted where it did. */
+/** Runs work that an abort may cancel. Throws Aborted in that case. */
 const cancellable = async <T>(state: ExecutionState, work: () => Promise<T>): Promise<T> => {
-  if (endAsked(state)) throw new Aborted(); // received while nothing was there to cancel
+  if (endAsked(state)) throw new Aborted(); // received while there was no scope to cancel
   const scope = new CancellationScope();
   state.cutShort = () => scope.cancel();
   try {
     return await scope.run(work);
   } catch (thrown) {
-    // An attempt that fails while it is being cut short reports its failure, and the engine tries no other.
+    // A cancelled attempt may report a failure instead of the cancellation, and Temporal does not retry it.
     const cutShort = endAsked(state) && (isCancellation(thrown) || isFailure(thrown));
     throw cutShort ? new Aborted() : thrown;
   } finally {
@@ -89,9 +89,9 @@ const cancellable = async <T>(state: ExecutionState, work: () => Promise<T>): Pr
 
 export type Acts = ReturnType<typeof createActs>;
 
-/** The acts of one execution; `state` is what its messages write. */
+/** The acts of one execution; message handlers write `state`. */
 export const createActs = (run: RunInput, state: ExecutionState, journal: Journal) => {
-  const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queueOf(run), startToCloseTimeout: '1m' }); // each call says its own
+  const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queueOf(run), startToCloseTimeout: '1m' }); // default; each call has its timeouts
   const asked: ActCounts = { attempts: new Map(), deadlines: new Map(), count: 0, guarded: false, trying: undefined };
 
   const act = (step: PlannedStep, index: number): Promise<ActOutcome> => {
@@ -124,7 +124,7 @@ export const createActs = (run: RunInput, state: ExecutionState, journal: Journa
 
   return {
     act,
-    /** Runs work that an abort may cancel in the middle, or waits out. */
+    /** Runs work that an abort cancels, or waits for. */
     async scoped<T>(canAbort: boolean, work: () => Promise<T>): Promise<T> {
       if (canAbort) return cancellable(state, work);
       asked.guarded = true;
@@ -133,7 +133,7 @@ export const createActs = (run: RunInput, state: ExecutionState, journal: Journa
       });
     },
     describe: (thrown: unknown): string => messageOf(thrown, asked.trying),
-    /** A step that is tried again has its whole time again. */
+    /** A retried step gets its full time again. */
     forgetDeadline: ({ index }: PlannedStep): void => void asked.deadlines.delete(index),
   };
 };

@@ -1,11 +1,11 @@
-/** A read of a node's BMC whose caller waits: no lock, no run, and nothing is changed. */
+/** A read of a node's BMC for a waiting caller: no lock, no run, no change. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { LookActivities } from '../activities/read';
 import { actRow } from '../model/lifecycle/steps';
 import type { CallInput } from '../model/runs/calls';
 import { groupQueue } from './contract';
 
-/** Answers what the look saw; fails with the code and the facts of what went wrong. */
+/** Returns the result of the read. Fails with the error code and its facts. */
 export async function bmcCall(call: CallInput): Promise<unknown> {
   const { conductor_group, queue_prefix, timeoutMs, ...input } = call;
   const { look } = proxyActivities<LookActivities>({

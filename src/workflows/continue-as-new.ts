@@ -1,4 +1,4 @@
-/** A run goes on in a new execution where its history has grown long. */
+/** Continue-as-new of a run whose history has grown long. */
 import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { PlannedStep } from '../model/lifecycle/step-types';
 import type { RunInput } from '../model/runs/runs';
@@ -8,11 +8,10 @@ import { type ExecutionState, endAsked } from './state';
 
 type Carried = Pick<NonNullable<RunInput['carries']>, 'from' | 'steps' | 'booted' | 'waitsTurn'>;
 
-/** What ends an execution so that another goes on with the run. */
 export const createContinuation = (run: RunInput, state: ExecutionState, journal: Journal) => {
   const next = async (carried: Carried): Promise<never> => {
     await journal.record();
-    if (endAsked(state)) throw new Aborted(); // received with the last task
+    if (endAsked(state)) throw new Aborted(); // received with the last workflow task
     return continueAsNew<(run: RunInput) => Promise<unknown>>({
       ...run,
       ...(state.provision_state ? { provision_state: state.provision_state } : {}),

@@ -1,4 +1,4 @@
-/** The only door from outside: ids, queues, search attributes, and the messages a run understands. */
+/** Workflow interface for other rooms: ids, queues, search attributes and messages. */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
@@ -6,39 +6,38 @@ import type { ProvisionState } from '../model/lifecycle/states';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import type { RunEnding, RunState } from '../model/runs/runs';
 
-/** First part of queue names; another one separates installations that share a namespace. */
+/** Prefix of queue names; installations that share a namespace use different ones. */
 const defaultPrefix = 'temper';
 
-/** The queue of workflows and of activities on the store. */
+/** The queue of workflows and of database activities. */
 export const controlQueue = (prefix = defaultPrefix): string => `${prefix}-control`;
 
-/** The queue of one conductor group's workers, the only ones that reach its BMCs. */
+/** The queue of a conductor group's workers. Only they reach its BMCs. */
 export const groupQueue = (group: string, prefix = defaultPrefix): string =>
   `${prefix}-bmc.${group === '' ? 'default' : group}`;
 
-/** Ids name node, verb and run, so that two runs of one node never share one. */
+/** The id contains the run, so that two runs of a node never share one. */
 export const workflowId = (node: NodeUuid, verb: string, run: RunUuid): string => `node-${node}.${verb}.${run}`;
 
-/** The node and the run that the id of a run's workflow names; undefined where it is another's. */
+/** Node and run of a run's workflow id; undefined for other workflows. */
 export const partsOfId = (id: string): { readonly node: NodeUuid; readonly run: RunUuid } | undefined => {
   const found = /^node-([0-9a-f-]{36})\.[a-z-]+\.([0-9a-f-]{36})$/.exec(id);
   return found ? { node: found[1] as NodeUuid, run: found[2] as RunUuid } : undefined;
 };
 
-/** Id of a read whose caller waits; the request's id makes it one. */
+/** Workflow id of a read. The request id makes it unique. */
 export const callId = (node: NodeUuid, requestId: string): string => `node-${node}.call.${requestId}`;
 
-/** Id of the schedule that carries the engine's mark, and of the workflow that it starts; one for each installation in a namespace. */
+/** Id of the schedule that carries Temporal's mark, and of the workflow that it starts; one per installation in a namespace. */
 export const reconcileId = (prefix = defaultPrefix): string =>
   prefix === defaultPrefix ? 'reconcile' : `${prefix}-reconcile`;
 
-/** Id of the workflow that sees to a rollout. */
 export const rolloutId = (rollout: string): string => `rollout-${rollout}`;
 
-/** All that a rollout's workflow knows: the store has the rest. */
+/** Only the id; the rest is in PostgreSQL. */
 export type RolloutInput = { readonly rollout: RolloutUuid };
 
-/** What operators can filter runs by; registered on the server before the first worker starts. Nothing secret. */
+/** Search attributes of runs. They are registered before the first worker starts, and contain no secrets. */
 export const attributes = {
   nodeUuid: defineSearchAttributeKey('TemperNodeUuid', SearchAttributeType.KEYWORD),
   nodeName: defineSearchAttributeKey('TemperNodeName', SearchAttributeType.KEYWORD),
@@ -55,80 +54,79 @@ export const attributes = {
   traits: defineSearchAttributeKey('TemperTraits', SearchAttributeType.KEYWORD_LIST),
 } as const;
 
-/** Where a run is, as the workflow itself knows it. */
+/** Progress of a run from the workflow's own state. */
 export type Progress = {
   readonly verb: string;
   readonly state: RunState;
-  /** Index of the step it is in; `total` when all are done. */
+  /** Index of the current step; `total` when all are done. */
   readonly cursor: number;
   readonly total: number;
   readonly step: string | null;
   readonly waitingFor: string | null;
   readonly parked: boolean;
   readonly abortAsked: boolean;
-  /** The run's own id. */
   readonly run: string;
   readonly node: { readonly uuid: string; readonly name: string | null };
-  /** Of the node, as far as this run has moved it; null for a run that an older release accepted, until it moves the node. */
+  /** Provision state of the node after this run's moves. Null for a run that an older release accepted, until it moves the node. */
   readonly provision_state: ProvisionState | null;
-  /** Where the run is to bring it; null once it is there. */
+  /** The target state of the node; null once it is reached. */
   readonly target_provision_state: ProvisionState | null;
-  /** Which attempt of the act that is under way: what the run's record and the API have as the step's `attempt`. */
+  /** Attempt of the current act, as in the run's record and in the step's `attempt` of the API. */
   readonly attempt: number;
 };
 
-/** What the run has had recorded in the store so far: more than a store knows that was set back to a backup. */
+/** The state that the run has recorded in PostgreSQL so far. A restored database may lack part of it. */
 export type Projected = {
-  /** Counter of its last record that the store has confirmed. */
+  /** Sequence number of its last confirmed record. */
   readonly seq: number;
   readonly state: RunState;
   readonly cursor: number;
   readonly waitingFor: string | null;
-  /** Why it is parked. */
+  /** The reason why it is parked. */
   readonly error: string | null;
   readonly provision_state: ProvisionState | null;
-  /** The plan as it is now, with what is tidied at the end. */
+  /** The current plan, including the clean-up at the end. */
   readonly steps: readonly PlannedStep[];
-  /** How it ends, once it tidies up. */
+  /** The outcome, set before the clean-up. */
   readonly ending: RunEnding | null;
-  /** What it waits for from the ramdisk now. */
+  /** The event from the ramdisk that it awaits. */
   readonly awaits: Awaited | null;
-  /** Counter of the record with which it last began to wait for the ramdisk: a store of before that knows another boot, or none. */
+  /** Sequence number of its last wait for the ramdisk. A database with an older one has another boot, or none. */
   readonly contactSeq: number;
 };
 
-/** `operationId` is the run's id; a message for another run is ignored. `requestId` makes a repeat harmless. */
+/** `operationId` is the run's id; a message for another run is ignored. `requestId` makes repeats idempotent. */
 export type Message = {
   readonly operationId: RunUuid;
   readonly requestId: string;
   readonly by: string;
   readonly via?: Via;
-  /** The step that the sender saw the run in; a message for an earlier one is ignored. */
+  /** The step that the sender saw; a message for an earlier step is ignored. */
   readonly cursor?: number;
 };
 
-/** `via` says that the API has checked and recorded it; without, it came by the engine's own tools. */
+/** `via` means that the API has checked and recorded it. Without it, the message came from Temporal's tools. */
 export type Decision = {
   readonly cursor: number;
   readonly by: string;
   readonly reason: string;
   readonly via?: Via;
-  /** The step is tried again with these; already checked and sealed. */
+  /** New arguments for the retry, already checked and sealed. */
   readonly args?: Readonly<Record<string, unknown>>;
 };
 export type Via = 'api';
 
 /**
- * Something outside happened that a waiting run should look at: the ramdisk called back, a freeze ended, or the store has lost the
- * ramdisk in a restore, so that nothing that it sends is taken any more.
+ * An outside event for a waiting run: the ramdisk called back, a freeze ended, or a restore lost the ramdisk.
+ * The API rejects what a lost ramdisk sends.
  */
 export type Contact = { readonly operationId: RunUuid; readonly contactId: string; readonly kind: ContactKind };
 export type ContactKind = 'heartbeat' | 'inspection' | 'thaw' | 'lost';
 
-/** A further attempt of an act has begun. `nth` says of which act of this execution; a message for another one is ignored. */
+/** A further attempt of an act has begun. `nth` counts the acts of this execution; a report of another act is ignored. */
 export type ActTried = { readonly operationId: RunUuid; readonly nth: number; readonly attempt: number };
 
-/** Something has happened that a rollout's workflow is to look at. */
+/** Something has changed that the rollout's workflow has to check. */
 export const wakeSignal = defineSignal('wake');
 export const progressQuery = defineQuery<Progress>('progress');
 export const projectedQuery = defineQuery<Projected>('projected');

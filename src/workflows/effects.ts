@@ -1,4 +1,4 @@
-/** The interpreter's effects on the engine: its acts, its waits, its records, and its next execution. */
+/** Effects of the interpreter on Temporal: acts, waits, records and continue-as-new. */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { actRow } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';
@@ -12,7 +12,6 @@ import { type ExecutionState, endAsked } from './state';
 import { details } from './ui';
 import { createWaits } from './waits';
 
-/** The effects of one execution; `state` is what its messages write. */
 export const createEffects = (run: RunInput, state: ExecutionState, journal: Journal): Effects => {
   const acts = createActs(run, state, journal);
   return {
@@ -28,7 +27,7 @@ export const createEffects = (run: RunInput, state: ExecutionState, journal: Jou
       await journal.mark(step, stepState, facts);
     },
     at(index, next, waitingFor) {
-      // The first step is where the attribute begins.
+      // The attribute starts with the first step.
       if (index !== state.cursor) {
         state.attempt = 1;
         upsertSearchAttributes([{ key: attributes.stepIndex, value: index }]);

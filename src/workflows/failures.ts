@@ -1,35 +1,35 @@
-/** What a thrown error is to a workflow: a code of the list, and a text for people. */
+/** Error codes of failures in workflows, and texts for operators. */
 import { ActivityFailure, ApplicationFailure, rootCause, TimeoutFailure } from '@temporalio/workflow';
 
-/** The code an activity failed with; `Timeout` where the engine gave up; undefined for anything else, a bug of ours included. */
+/** The code of a failed activity; `Timeout` if Temporal gave up; undefined for anything else, including a bug. */
 export const codeOf = (thrown: unknown): string | undefined => {
   const cause = causeOf(thrown);
   if (cause instanceof ApplicationFailure) return cause.type ?? 'Unexpected';
   return cause instanceof Error && cause.name === 'TimeoutFailure' ? 'Timeout' : undefined;
 };
 
-/** Codes of acts that are held back for now: by an operator's freeze of the node, or by a recovery of all nodes. */
+/** Codes of acts that an operator's freeze or a recovery holds back. */
 const heldBackBy: readonly (string | undefined)[] = ['NodeFrozen', 'RecoveryPending'];
 
-/** Whether an act did not fail, but waits until it may go on. */
+/** True if an act did not fail but waits for the end of a freeze. */
 export const isHeldBack = (thrown: unknown): boolean => heldBackBy.includes(codeOf(thrown));
 
-// Activity failures wrap what happened; timeouts carry the last failure within.
+// Activity failures wrap the cause, and timeouts contain the last failure.
 const causeOf = (thrown: unknown): unknown => {
   let cause = thrown;
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
   return cause;
 };
 
-/** What was being tried when a run failed, for its text. */
+/** The current act, for the text of a failure. */
 export type Trying = {
-  /** The step and what its act does: `deploy.write_image (write the image to the disk)`. */
+  /** The step and its act: `deploy.write_image (write the image to the disk)`. */
   readonly what: string;
-  /** How long all attempts together might take, in milliseconds. */
+  /** Time limit of all attempts together, in milliseconds. */
   readonly limitMs: number;
 };
 
-// In our words: the engine's own texts speak of its timers, which say nothing to an operator of nodes.
+// Temporal's own texts name its timers, which mean nothing to operators.
 const reasons: Readonly<Record<string, string>> = {
   HEARTBEAT: 'the worker that carried it out gave no more sign of life',
   START_TO_CLOSE: 'the last attempt took longer than one may',
@@ -40,7 +40,7 @@ type Sign = Readonly<Record<string, unknown>>;
 const signOf = ({ lastHeartbeatDetails }: TimeoutFailure): Sign =>
   typeof lastHeartbeatDetails === 'object' && lastHeartbeatDetails !== null ? (lastHeartbeatDetails as Sign) : {};
 
-/** Time was up: what the act said of itself last, or how its last attempt ended. */
+/** Text of a timeout: the last heartbeat of the act, or how its last attempt ended. */
 const wordsOf = (timeout: TimeoutFailure, trying: Trying | undefined): string => {
   const { what, doing, seen, state } = signOf(timeout);
   const last = seen ?? state;
@@ -59,7 +59,7 @@ const attemptsOf = (cause: unknown): number | undefined => {
 const durationOf = (ms: number): string =>
   ms >= 2 * 60_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 1_000)} s`;
 
-/** How often and until when, where the engine tried until no time was left. */
+/** Number and duration of the attempts, if Temporal retried until the timeout. */
 const effort = (thrown: unknown, { limitMs }: Trying): string | undefined => {
   if (!(thrown instanceof ActivityFailure) || thrown.retryState !== 'TIMEOUT') return undefined;
   const times = attemptsOf(causeOf(thrown));
@@ -68,8 +68,8 @@ const effort = (thrown: unknown, { limitMs }: Trying): string | undefined => {
 };
 
 /**
- * Why, in the words of what failed first; where time ran out, in those of the last sign of life. Never in the engine's.
- * @param trying what the run was doing, so that the text says how often and until when it was tried
+ * Text of the first cause. After a timeout it is the last heartbeat; it never contains Temporal's texts.
+ * @param trying adds number and duration of the attempts
  */
 export const messageOf = (thrown: unknown, trying?: Trying): string => {
   const cause = causeOf(thrown);

@@ -1,29 +1,28 @@
-/** Every workflow type a control worker knows. All but three run a frozen plan on one node; their names are on the wire. */
+/** All workflow types of a control worker. All but three run the plan of one node. Temporal histories contain the names. */
 import { runWorkflow } from './node-run';
 
 export { bmcCall } from './bmc-call';
 export { reconcile } from './reconcile';
 export { rollout } from './rollout';
 
-/** A node in use is taken as it stands, after one read and without a change. */
+/** Takes a node in use as it is, after one read and without a change. */
 export const adopt = runWorkflow('adopt');
-/** One act that changes a node: a boot device, virtual media, a light; the provision state stays. */
+/** One act that changes a node without its provision state: boot device, virtual media, indicator. */
 export const call = runWorkflow('call');
-/** The steps of a caller, of a runbook, or of the automatic list, on a node that is not in use. */
+/** Steps of a caller, of a runbook or of the automatic list, on a node that is not in use. */
 export const clean = runWorkflow('clean');
-/** An image comes onto the disk and the node starts from it; rebuilding is the same again. */
+/** Writes an image and starts the node from it; also for rebuild. */
 export const deploy = runWorkflow('deploy');
-/** What is in the node, through its BMC or a ramdisk. */
+/** Reads the inventory of the node through its BMC or a ramdisk. */
 export const inspect = runWorkflow('inspect');
-/** Power on, off, or restart. */
 export const power = runWorkflow('power');
-/** The node starts from the rescue ramdisk, with a password for its user. */
+/** Starts the node from the rescue ramdisk, with a password for its user. */
 export const rescue = runWorkflow('rescue');
-/** Approved or given steps on a node in use, which returns to it afterwards. */
+/** Approved or given steps on a node in use, which returns to use afterwards. */
 export const service = runWorkflow('service');
-/** The instance is taken off the node, which is cleaned and becomes available. */
+/** Removes the instance from the node, cleans it and makes it available. */
 export const undeploy = runWorkflow('undeploy');
-/** The node starts from its own disk again. */
+/** Starts the node from its own disk again. */
 export const unrescue = runWorkflow('unrescue');
-/** The BMC answers, accepts the credentials and says in which state the node is. */
+/** Checks that the BMC responds and accepts the credentials, and reads the power state. */
 export const verify = runWorkflow('verify');

@@ -1,11 +1,14 @@
-/** How steps are run, as pure logic over the effects that it is given: no engine in here, so that plain tests cover every branch. */
+/** Interpreter of steps: pure logic over the effects, without Temporal, so that plain tests cover every branch. */
 
 import type { Awaited, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
 import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, Within } from '../model/runs/runs';
 import { Aborted, type Decided, type Effects, FailedByPerson } from './effects-contract';
 
-/** Runs the steps in order, from one of them on, and from within it where an execution before was lost there. Throws Aborted, FailedByPerson, or what an act failed with. */
+/**
+ * Runs the steps in order from `from` on. `within` continues inside that step after a lost execution.
+ * Throws Aborted, FailedByPerson, or the error of an act.
+ */
 export const runSteps = async (
   given: readonly PlannedStep[],
   effects: Effects,
@@ -16,7 +19,7 @@ export const runSteps = async (
   for (let at = from; at < steps.length; at++) {
     const step = steps[at]!;
     if (effects.abortAsked()) throw new Aborted();
-    // A step that was under way when its execution was lost is done first, as with any pause.
+    // A step that was under way when its execution was lost is finished before a pause, as usual.
     if (at > from || !within) await effects.unpaused(step);
     if (at > from && effects.cutsHistory()) await effects.goOn(at, steps);
     effects.at(step.index, 'running', null);
@@ -29,14 +32,14 @@ export const runSteps = async (
   if (effects.abortAsked()) throw new Aborted();
 };
 
-// A step that restarts the node starts it from its disk; what comes after it may need the ramdisk again.
+// After a step that restarts the node from disk, later steps may need the ramdisk again.
 const losesRamdisk = (step: PlannedStep): boolean =>
   step.awaits === undefined && step.acts.some(({ act }) => actRow(act).endsAgent);
 const needsRamdisk = (step: PlannedStep): boolean => step.acts.some(({ act }) => actRow(act).by === 'agent');
 
 /**
- * What is tidied after a run that ended before its time: each step is tried, none keeps the next from being tried.
- * @returns why the first that failed did; undefined where all went well
+ * Clean-up after a run that ended early. Every step is tried, even after a failure.
+ * @returns the first failure; undefined if there was none
  */
 export const tidy = async (steps: readonly PlannedStep[], effects: Effects): Promise<string | undefined> => {
   let fault: string | undefined;
@@ -84,21 +87,21 @@ const runStep = async (step: PlannedStep, effects: Effects, within?: Within): Pr
   }
 };
 
-/** The node is restarted within a step, and the ramdisk comes back. */
+/** Boots the ramdisk again after the node was restarted within a step. */
 const rebooted = async (step: PlannedStep, effects: Effects): Promise<void> => {
   if (!effects.boot) return;
   const again = await bootedFor(step, effects.boot, effects);
   await met(again, 'heartbeat', effects);
 };
 
-/** The acts that boot the ramdisk, done in the place of a step. */
+/** Runs the acts that boot the ramdisk under the index of another step. */
 const bootedFor = async (step: PlannedStep, boot: PlannedStep, effects: Effects): Promise<PlannedStep> => {
   const again: PlannedStep = { ...boot, index: step.index };
   await effects.scoped(false, () => actStep(again, effects));
   return again;
 };
 
-/** Waits for the ramdisk, and boots another as often as the store has lost the one that was waited for. */
+/** Waits for the ramdisk, and boots it again whenever a restore has lost it. */
 const met = async (step: PlannedStep, awaits: Awaited, effects: Effects): Promise<void> => {
   while ((await effects.contacted(step, awaits)) === 'lost' && effects.boot) {
     await effects.move('resume');
@@ -113,12 +116,12 @@ const waitStep = async (step: PlannedStep, seconds: number, effects: Effects, el
   await effects.scoped(true, () =>
     effects.sleep(Math.max(1, seconds * 1_000 - elapsedMs), `${nameOf(step)}: ${seconds} s`),
   );
-  effects.at(step.index, 'running', null); // before the move, which shows it
+  effects.at(step.index, 'running', null); // before the move, which records it
   await effects.move('resume');
   await effects.mark(step, 'done');
 };
 
-// The original goes back to its wait state and may rest there for ever; here a hold ends where the work goes on.
+// Ironic returns to its wait state and may stay there for ever; here the hold ends and the work continues.
 const holdStep = async (step: PlannedStep, effects: Effects): Promise<void> => {
   effects.at(step.index, 'waiting', 'unhold');
   await effects.mark(step, 'waiting');
@@ -131,7 +134,7 @@ const holdStep = async (step: PlannedStep, effects: Effects): Promise<void> => {
 };
 
 type StepEnd = Pick<ActOutcome, 'follows' | 'reported'> & {
-  /** Skipped or given up: nothing comes after it. */
+  /** Skipped or given up: nothing else of the step runs. */
   readonly left?: true;
 };
 
@@ -140,7 +143,7 @@ const actStep = async (given: PlannedStep, effects: Effects, within?: Within): P
   let end: StepEnd = {};
   let startedOver = false;
   let failure = within?.parked;
-  // What was lost while it waited goes on at work; where a person was being asked, the node waits on.
+  // A lost wait state continues at work. If the step was parked, the node stays in its wait state.
   if (within && !failure && within.acts < step.acts.length) await effects.move('resume');
   for (let index = within?.acts ?? 0; index < step.acts.length; index++) {
     if (!failure) {
@@ -167,7 +170,7 @@ const actStep = async (given: PlannedStep, effects: Effects, within?: Within): P
       case 'retry':
         await effects.again(step, decided.args);
         if (decided.args) step = { ...step, args: decided.args };
-        index = decided.args ? -1 : index - 1; // what was done with other arguments is done again
+        index = decided.args ? -1 : index - 1; // with new arguments, all acts of the step run again
         break;
       case 'skip':
         await effects.mark(step, 'skipped');
@@ -185,10 +188,7 @@ type Tried =
   | { readonly is: 'left' | 'frozen' | 'rebooted' }
   | { readonly is: 'failed'; readonly error: string; readonly unknown: boolean };
 
-/**
- * An act, in the wait state where the ramdisk works at it, as in the original: a client sees that, and may abort. A run that ends
- * with the act ends from there.
- */
+/** As in Ironic, the node is in its wait state while the ramdisk works. A client sees that and may abort; the run then ends from there. */
 const resting = async (step: PlannedStep, index: number, effects: Effects): Promise<ActOutcome> => {
   if (!effects.restsIn(step, index)) return effects.act(step, index);
   await effects.move('wait');
@@ -202,7 +202,7 @@ const resting = async (step: PlannedStep, index: number, effects: Effects): Prom
   }
 };
 
-/** One act. `failed` asks a person; throws what ends the run. */
+/** One act. `failed` parks the step; throws if the run ends. */
 const tryAct = async (step: PlannedStep, index: number, effects: Effects, startedOver: boolean): Promise<Tried> => {
   try {
     const outcome = await resting(step, index, effects);

@@ -1,4 +1,4 @@
-/** The store's side of a run: claim, moves, marks and the end, each one transaction of the worker that has the workflow task. */
+/** Journal of a run in PostgreSQL: claim, moves, marks and end, each one transaction. */
 import {
   proxyActivities,
   proxyLocalActivities,
@@ -16,15 +16,15 @@ import { locally, onStore } from './profiles';
 import type { ExecutionState } from './state';
 import { details, label } from './ui';
 
-/** What every record needs: the activities on the store, a counter, and the run's state. */
+/** Shared parts of all records. */
 type Records = {
   readonly run: RunInput;
   readonly state: ExecutionState;
   readonly control: ReturnType<typeof proxyLocalActivities<ControlActivities>>;
   readonly remote: ReturnType<typeof proxyActivities<ControlActivities>>;
-  /** A record under the lock, with a number one higher than the one before: a late repeat finds no row. */
+  /** Writes under the lock with the next sequence number, so that a late repeat finds no row. */
   project<T>(write: (next: Projection) => Promise<T>): Promise<T>;
-  /** Shows where a record has moved the node. */
+  /** Shows the node's new state in the search attributes. */
   moved(provision_state: ProvisionState | null): void;
 };
 
@@ -32,10 +32,9 @@ type Projection = { readonly lock: Lock; readonly seq: number };
 
 export type Journal = ReturnType<typeof createJournal>;
 
-/** Every projection carries a counter, so that a late repeat finds no row. */
 export const createJournal = (run: RunInput, state: ExecutionState) => {
   const remote = proxyActivities<ControlActivities>(onStore);
-  // Each record is one short transaction: by a queue it would cost the engine six events and three writes.
+  // Local activities: each record is a short transaction, and a normal activity would cost six events and three writes in Temporal.
   const control = proxyLocalActivities<ControlActivities>(locally);
   const records: Records = {
     run,
@@ -67,7 +66,7 @@ export const createJournal = (run: RunInput, state: ExecutionState) => {
   };
 };
 
-/** What came by the engine's own tools is written before anything follows from it. */
+/** Acts from Temporal's tools are recorded before they take effect. */
 const recordToolActs = async ({ run, state, control }: Records): Promise<void> => {
   for (const entry of state.unrecorded.splice(0))
     await control.recordAct.executeWithOptions({ ...locally, summary: `record: ${entry.act}` }, [
@@ -75,9 +74,9 @@ const recordToolActs = async ({ run, state, control }: Records): Promise<void> =
     ]);
 };
 
-/** Taking the run, and its turn where only so many may work at once. */
+/** Claim and turn of a run. */
 const claims = ({ run, control, remote }: Records) => ({
-  /** Takes the run. @returns whether its turn has come, where only so many may work at once */
+  /** Claims the run. @returns whether it has its turn, if its class is limited */
   async claim(): Promise<boolean> {
     const { continuedFromExecutionRunId: previous } = workflowInfo();
     const limited = run.limit && (!run.carries || run.carries.waitsTurn);
@@ -105,9 +104,9 @@ const claims = ({ run, control, remote }: Records) => ({
     ),
 });
 
-/** Waiting for the ramdisk, and the plan once its steps are known. */
+/** Waits for the ramdisk, and the plan after its steps are known. */
 const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
-  /** Into the wait state. @returns whether the ramdisk was quicker */
+  /** Enters the wait state. @returns whether the ramdisk has called back already */
   async awaitContact(step: PlannedStep, awaits: Awaited): Promise<boolean> {
     const summary = `${label(state, step)}: wait for the ramdisk`;
     const answer = await project((next) =>
@@ -119,7 +118,7 @@ const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
     moved(answer.provision_state);
     return answer.contacted;
   },
-  /** @returns whether the ramdisk has called back, message or not */
+  /** @returns whether the ramdisk has called back, even if the signal was lost */
   contacted: (awaits: Awaited) =>
     control.contacted
       .executeWithOptions({ ...locally, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
@@ -131,7 +130,7 @@ const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
     );
     moved(provision_state);
   },
-  /** The plan as it goes on once the ramdisk's steps are known. */
+  /** Plans the rest after the ramdisk has reported its steps. */
   join: (step: PlannedStep, rest: readonly PlannedStep[], reported: readonly ReportedStep[]) =>
     control.join.executeWithOptions({ ...locally, summary: `${label(state, step)}: plan the rest` }, [
       {
@@ -145,7 +144,7 @@ const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
     ]),
 });
 
-/** Moves of the node, and what the workflow itself does with steps. */
+/** Moves of the node and marks of steps. */
 const stepRecords = ({ run, state, control, project, moved }: Records) => ({
   async move(event: Event): Promise<void> {
     const summary = `node: ${event}`;
@@ -156,7 +155,7 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
     );
     moved(provision_state);
   },
-  /** Shows a state that no move of the node and no step goes with. */
+  /** Records the run's state without a move or a step. */
   show: () =>
     project((next) =>
       control.show.executeWithOptions({ ...locally, summary: `run: ${state.state}` }, [
@@ -174,10 +173,10 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
         { ...next, index: step.index, state: to, ...facts },
       ]),
     ),
-  /** Steps that were not part of the plan from the beginning. */
+  /** Adds steps that were not in the plan. */
   add: (steps: readonly PlannedStep[], ending: RunEnding) =>
     control.addSteps.executeWithOptions({ ...locally, summary: 'tidy up' }, [{ lock: run.lock, steps, ending }]),
-  /** A person has decided that the step is tried again. */
+  /** Records an operator's retry of the step. */
   async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
     await project((next) =>
       control.again.executeWithOptions({ ...locally, summary: `${label(state, step)}: once more` }, [
@@ -185,7 +184,7 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
       ]),
     );
   },
-  /** Bars an act whose command has not left, or any with `force`. @returns when it left, if it did */
+  /** Bars an act whose command has not left, or any act with `force`. @returns when the command left, if it did */
   cut: (lock: Lock, step: PlannedStep, act: { act: ActName; nth: number; force: boolean }) =>
     control.cutAct.executeWithOptions({ ...locally, summary: `${label(state, step)}: cut short` }, [
       { lock, index: step.index, ...act },
@@ -196,14 +195,13 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
         { lock: run.lock, node_uuid: on?.node_uuid },
       ])
       .then(({ frozen }) => frozen),
-  /** Whether a restore of the database or of the engine holds every run back. */
+  /** True if a restore of PostgreSQL or Temporal holds all runs back. */
   recovering: (): Promise<boolean> =>
     control.frozen
       .executeWithOptions({ ...locally, summary: 'is there a recovery?' }, [{ lock: run.lock }])
       .then(({ recovering }) => recovering),
 });
 
-/** The end of the run. */
 const endRecord = ({ run, state, control, project, moved }: Records) => ({
   async finish(
     outcome: 'succeeded' | 'failed' | 'aborted',

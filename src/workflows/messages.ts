@@ -1,4 +1,4 @@
-/** What a run answers and receives: queries, signals, and updates. */
+/** Handlers of a run's queries, signals and updates. */
 import { setCurrentDetails, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import type { RecordedAct } from '../model/runs/run-acts';
 import { endedStates, type RunInput } from '../model/runs/runs';
@@ -26,13 +26,13 @@ import { details } from './ui';
 type Handled = {
   readonly run: RunInput;
   readonly state: ExecutionState;
-  /** Whether a message is for this run and new. */
+  /** True if a message is for this run and not a repeat. */
   fresh(message: Message): boolean;
-  /** Notes what came by the engine's own tools, so that it is recorded before it takes effect. */
+  /** Notes an act from Temporal's tools, to be recorded before it takes effect. */
   unrecorded(act: RecordedAct, by: unknown, reason: unknown): void;
 };
 
-/** Registers every handler; called before the first await, so that no message finds none. Handlers only note, they never act. */
+/** Registers all handlers before the first await, so that no message is lost. Handlers only change the state. */
 export const registerHandlers = (run: RunInput, state: ExecutionState): void => {
   const received = new Set<string>();
   const handled: Handled = {
@@ -107,7 +107,7 @@ const registerReports = ({ run, state }: Handled): void => {
 const registerUpdates = ({ state, unrecorded }: Handled): void => {
   const decide = (kind: DecisionKind) => (decision: Decision) => {
     if (decision.via !== 'api') unrecorded(kind, decision.by, decision.reason);
-    // Arguments are checked and sealed by the API alone.
+    // Only the API checks and seals arguments.
     state.decision = { kind, ...(decision.via === 'api' && decision.args && { args: decision.args }) };
   };
   const validator = (decision: Decision): void => {

@@ -1,4 +1,4 @@
-/** What every run has in common: it claims its run, answers queries, receives signals, ends well or records why not. */
+/** Common frame of all runs: claim, handlers, plan and end. */
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -23,7 +23,6 @@ import { waitForTurn } from './turns';
 
 export type RunResult = { readonly outcome: 'succeeded' | 'aborted' };
 
-/** One execution of a run: what it was started with, where it is, and what it does and writes. */
 type Execution = {
   readonly run: RunInput;
   readonly state: ExecutionState;
@@ -31,7 +30,7 @@ type Execution = {
   readonly effects: Effects;
 };
 
-/** Makes a workflow type: claims the run, registers its handlers, runs its plan, and ends it well or badly. */
+/** Returns the workflow function of a type. */
 export const runWorkflow =
   (name: RunKind) =>
   async (run: RunInput): Promise<RunResult> => {
@@ -53,7 +52,7 @@ export const runWorkflow =
           await waitForTurn(run, state, journal, async () => {
             if (effects.cutsHistory()) await effects.queueOn();
           });
-        // From its beginning, or from where an execution before this one left off.
+        // From the beginning, or from the end of the previous execution.
         const { steps = run.steps, from, within } = run.carries ?? {};
         await runSteps(steps, effects, from, within);
       });
@@ -67,7 +66,7 @@ export const runWorkflow =
     }
   };
 
-/** Has what must not be cut short treat a cancellation as an abort; the engine by itself ends only what may be cut short. */
+/** Treats a cancellation as an abort for work that must not be cut short. Temporal cancels only the other scopes. */
 const noticeCancellation = (scope: CancellationScope, state: ExecutionState): void => {
   scope.cancelRequested.catch(() => {
     state.cancelled = true;
@@ -76,7 +75,7 @@ const noticeCancellation = (scope: CancellationScope, state: ExecutionState): vo
   });
 };
 
-/** The engine lost the run while it was tidying up: it is tidied again, which is harmless, and ends as it was about to. */
+/** Temporal lost the run during its clean-up. The clean-up is idempotent and runs again, then the run ends as recorded. */
 const endAgain = (ending: RunEnding, execution: Execution): Promise<RunResult> =>
   CancellationScope.nonCancellable(async () =>
     ending.outcome === 'aborted' ? endAborted(ending, execution) : endFailed(ending, execution),
@@ -95,11 +94,11 @@ const endBadly = async (thrown: unknown, execution: Execution): Promise<RunResul
     if (aborted) return ended;
     throw isCancellation(thrown) ? thrown : new CancelledFailure(error);
   }
-  if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug of ours: keep the run, fail the task
+  if (!(thrown instanceof FailedByPerson) && !codeOf(thrown)) throw thrown; // a bug: fail the workflow task and keep the run
   return endFailed({ outcome: 'failed', error: effects.describe(thrown), cursor }, execution);
 };
 
-/** Who asked for the end is on record before anything follows from it; then the node is tidied, then the run ends. */
+/** The order matters: first the record of who aborted, then the clean-up, then the end. */
 const endAborted = async (ending: RunEnding, execution: Execution): Promise<RunResult> => {
   const { journal } = execution;
   await journal.record();
@@ -118,7 +117,7 @@ const endFailed = async (ending: RunEnding, execution: Execution): Promise<never
 const withFault = (says: string, fault: string | undefined): string =>
   fault === undefined ? says : `${says} What it left on the node could not be tidied: ${fault}`;
 
-/** Takes the ramdisk off a node whose run ends early. @returns what went wrong with that */
+/** Removes the ramdisk from a node whose run ends early. @returns the first failure */
 const tidyUp = async (ending: RunEnding, { run, state, journal, effects }: Execution): Promise<string | undefined> => {
   const steps: readonly PlannedStep[] | undefined = state.booted ? run.tidy?.[ending.outcome] : run.tidy?.unbooted;
   if (!steps || steps.length === 0) return undefined;

@@ -1,18 +1,18 @@
 /**
- * How each class of act is tried again: how often, how long, with what pauses. What no repeat can cure is not listed: a
- * failure says so itself, as its row of model/errors.ts has it (activities/failures.ts).
+ * Timeouts and retries for each class of act. Permanent failures are not listed here: the failure itself
+ * is marked as not retryable by its row of model/errors.ts (activities/failures.ts).
  */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { type ActName, actRow, type Effect, type Patience } from '../model/lifecycle/steps';
 import type { Timing } from '../model/runs/runs';
 
-/** Single statements on the store: repeated until it answers. */
+/** Single statements on PostgreSQL, retried until they succeed. */
 export const onStore: Pick<ActivityOptions, 'startToCloseTimeout' | 'retry'> = {
   startToCloseTimeout: '10s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
 };
 
-/** The same, within the workflow task; a store that is away for longer is waited for by the engine's timers. */
+/** The same within the workflow task. During longer outages of PostgreSQL, Temporal's timers do the retries. */
 export const locally: LocalActivityOptions & typeof onStore = { ...onStore, localRetryThreshold: '5s' };
 
 type Profile = {
@@ -26,9 +26,8 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-// A BMC that does not answer for longer than `scheduleToCloseMs` fails the run.
+// A BMC that does not respond for longer than `scheduleToCloseMs` fails the run.
 const profiles = {
-  /** Only looks. */
   read: {
     startToCloseMs: 90 * second,
     scheduleToCloseMs: 5 * minute,
@@ -36,7 +35,7 @@ const profiles = {
     retryMs: second,
     maxRetryMs: 30 * second,
   },
-  /** Looks before it acts, so a repeat is harmless. */
+  /** Reads before it acts, so repeats are idempotent. */
   converge: {
     startToCloseMs: 5 * minute,
     scheduleToCloseMs: 15 * minute,
@@ -44,7 +43,7 @@ const profiles = {
     retryMs: 2 * second,
     maxRetryMs: minute,
   },
-  /** Doing it twice may harm: a second attempt only looks and goes on watching. */
+  /** A repeat may do harm, so a second attempt only reads and watches. */
   once: {
     startToCloseMs: 4 * hour,
     scheduleToCloseMs: 12 * hour,
@@ -54,7 +53,7 @@ const profiles = {
   },
 } as const satisfies Record<Effect, Profile>;
 
-/** How long an act that waits for the world may wait, beyond what its profile allows. */
+/** Extra time for an act that waits for the hardware. */
 const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
   power: (timing) => timing.powerTimeoutMs,
   'soft power': (timing) => timing.softPowerTimeoutMs,
@@ -62,7 +61,7 @@ const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
   job: () => 4 * hour,
 };
 
-/** Options for an act on a BMC. What the run froze at acceptance wins over today's defaults. */
+/** Options for an act on a BMC. Limits recorded at acceptance override the current defaults. */
 export const onBmc = (act: ActName, effect: Effect, taskQueue: string, timing: Timing): ActivityOptions => {
   const profile: Profile = { ...profiles[effect], ...timing.limits?.[effect] };
   const wait = actRow(act).patience;
@@ -72,7 +71,7 @@ export const onBmc = (act: ActName, effect: Effect, taskQueue: string, timing: T
     startToCloseTimeout: Math.max(profile.startToCloseMs, longestWait),
     scheduleToCloseTimeout: Math.max(profile.scheduleToCloseMs, 2 * longestWait),
     heartbeatTimeout: profile.heartbeatMs,
-    cancellationType: 'WAIT_CANCELLATION_COMPLETED', // the lock is not given up while a call may still be out
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED', // the lock must be held while a call may still be under way
     retry: {
       initialInterval: profile.retryMs,
       backoffCoefficient: 2,

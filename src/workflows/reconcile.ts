@@ -1,7 +1,4 @@
-/**
- * What fell between acceptance, engine and store is put right: where an operator triggers it. Control workers do it each minute
- * without a workflow.
- */
+/** Reconciliation started by an operator. Control workers do the same every minute without a workflow. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import { onStore } from './profiles';
@@ -12,7 +9,6 @@ const control = proxyActivities<ControlActivities>({
   heartbeatTimeout: '20s',
 });
 
-/** Answers how many runs were started, ended and freed. */
 export const reconcile = async (): Promise<{ started: number; ended: number }> =>
   control.reconcile.executeWithOptions(
     { ...onStore, startToCloseTimeout: '50s', heartbeatTimeout: '20s', summary: 'start accepted runs, end lost ones' },

@@ -1,13 +1,13 @@
-/** A rollout is seen to until nothing more can come of it. Its state is in the store; this only says when to look at it. */
+/** Workflow of a rollout until its end. The state is in PostgreSQL; the workflow only times the passes. */
 import { condition, continueAsNew, proxyLocalActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import { type RolloutInput, wakeSignal } from './contract';
 import { locally } from './profiles';
 
-// Admissions of one look may wait for locks of others; the next one goes on where it stopped.
+// Admissions of a pass may wait for locks; the next pass continues from there.
 const { tendRollout } = proxyLocalActivities<ControlActivities>({ ...locally, startToCloseTimeout: '60s' });
 
-// Histories are kept small, however long a rollout is.
+// Keeps histories small for long rollouts.
 const longestHistory = 2_000;
 
 export const rollout = async (input: RolloutInput): Promise<void> => {

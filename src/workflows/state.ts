@@ -1,4 +1,4 @@
-/** Where a run is: the state that its messages and its steps share. */
+/** State of an execution, shared by its messages and its steps. */
 
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
@@ -8,59 +8,59 @@ import type { RunEnding, RunInput, RunState, WaitsOn } from '../model/runs/runs'
 import type { Progress, Projected } from './contract';
 import type { Decided } from './effects-contract';
 
-/** An act on the run that came by the engine's own tools. */
+/** An act on the run from Temporal's tools. */
 type Unrecorded = { readonly act: RecordedAct; readonly by: string; readonly reason: string };
 
 export type ExecutionState = {
   state: RunState;
   cursor: number;
   waitingFor: string | null;
-  /** What it waits on, where that decides something. */
+  /** The object of a wait, if a decision depends on it. */
   waitsOn: WaitsOn | null;
-  /** Why the run waits for a decision; null while it does not. */
+  /** Reason of a wait for a decision; null otherwise. */
   error: string | null;
   aborted: boolean;
-  /** The engine was asked to cancel it, by an operator with the engine's own tools or by a run that takes its node. */
+  /** Cancelled in Temporal, by an operator's tools or by a run that takes over the node. */
   cancelled: boolean;
-  /** When the end was asked for; epoch milliseconds of the engine's clock. */
+  /** Time of the abort; epoch milliseconds of Temporal's clock. */
   abortedAt: number | null;
-  /** Until when an aborted run may tidy up; null while it does not. */
+  /** Deadline of the clean-up after an abort; null before. */
   tidyBy: number | null;
   paused: boolean;
   unheld: boolean;
   decision: Decided | null;
-  /** A message came without the API; written down before it goes on. */
+  /** Messages without the API, to be recorded before the run continues. */
   unrecorded: Unrecorded[];
-  /** The ramdisk has called back since the run began to wait for it. */
+  /** The ramdisk has called back during the wait. */
   contact: boolean;
-  /** The store has lost the ramdisk that the run waits for. */
+  /** A restore has lost the ramdisk that the run awaits. */
   ramdiskLost: boolean;
-  /** What it waits for from the ramdisk. */
+  /** The awaited event from the ramdisk. */
   awaits: Awaited | null;
-  /** Counter of its records in the store; the last one may not be confirmed yet. */
+  /** Sequence number of its records; the last one may be unconfirmed. */
   seq: number;
-  /** The same of the last that was confirmed, and of the last with which it began to wait for the ramdisk. */
+  /** Sequence numbers of the last confirmed record, and of the last wait for the ramdisk. */
   projected: number;
   contactSeq: number;
-  /** How it ends, once it tidies up. */
+  /** The outcome, set before the clean-up. */
   ending: RunEnding | null;
-  /** The ramdisk has been booted, or was about to be: what ends early must take it off the node again. */
+  /** Set before the boot of the ramdisk. A run that ends early must then remove it. */
   booted: boolean;
   /** A freeze may have ended. */
   thaw: boolean;
-  /** The plan as it is now; it grows when the ramdisk reports what it has. */
+  /** The current plan; it grows when the ramdisk reports its steps. */
   steps: readonly PlannedStep[];
-  /** Of the node, as far as it is known; only shown, never decided by. */
+  /** Provision state of the node, for display only. */
   provision_state: ProvisionState | null;
-  /** Which act of this execution is under way, counted from 1; 0 before the first. */
+  /** The current act of this execution, counted from 1; 0 before the first. */
   nth: number;
-  /** Which attempt of it, as BMC workers report. */
+  /** Attempt of the current act, reported by BMC workers. */
   attempt: number;
-  /** Cancels what an abort may cut short now; null while nothing may be. */
+  /** Cancels the current work; null if an abort must not cut it short. */
   cutShort: (() => void) | null;
 };
 
-/** Whether the run is to end before its time. */
+/** True if the run has to end early. */
 export const endAsked = ({ aborted, cancelled }: ExecutionState): boolean => aborted || cancelled;
 
 export const initialState = (run: RunInput): ExecutionState => ({
@@ -93,7 +93,6 @@ export const initialState = (run: RunInput): ExecutionState => ({
   cutShort: null,
 });
 
-/** What the progress query answers. */
 export const progressOf = (run: RunInput, state: ExecutionState): Progress => ({
   verb: run.verb,
   state: state.state,
@@ -110,7 +109,7 @@ export const progressOf = (run: RunInput, state: ExecutionState): Progress => ({
   attempt: state.attempt,
 });
 
-/** What the projected query answers as the state has it. */
+/** Fields that the projected query copies from the state. */
 const projectedFields = [
   'state',
   'cursor',
@@ -123,7 +122,6 @@ const projectedFields = [
   'contactSeq',
 ] as const satisfies readonly (keyof Projected & keyof ExecutionState)[];
 
-/** What the projected query answers. */
 export const projectedOf = (state: ExecutionState): Projected => ({
   seq: state.projected,
   ...(Object.fromEntries(projectedFields.map((name) => [name, state[name]])) as Pick<

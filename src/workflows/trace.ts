@@ -1,7 +1,7 @@
-/** Hands the caller's trace on to the activities of a run: headers only, so that no workflow runs differently for it. */
+/** Trace propagation to the activities of a run. It uses headers only, so that workflows stay deterministic. */
 import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 
-// As @temporalio/interceptors-opentelemetry calls it, in whose form client and activities write and read it.
+// Header name of @temporalio/interceptors-opentelemetry, which client and activities use.
 const traceHeader = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {
@@ -16,7 +16,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         },
       },
     ],
-    // Not async: an interceptor that waits would change the order in which workflows go on.
+    // Not async: an await in an interceptor would change the execution order of workflows.
     outbound: [
       {
         scheduleActivity: (input, next) => next({ ...input, headers: { ...input.headers, ...carried } }),

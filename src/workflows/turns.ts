@@ -1,4 +1,4 @@
-/** A run's turn, where only so many of a kind may work at once: it looks until it has one. */
+/** Turns: runs of a limited class poll until they may work. */
 import { condition, setCurrentDetails } from '@temporalio/workflow';
 import type { RunInput } from '../model/runs/runs';
 import { Aborted } from './effects-contract';
@@ -6,13 +6,13 @@ import type { Journal } from './journal';
 import type { ExecutionState } from './state';
 import { details } from './ui';
 
-// A look is one statement while all turns are taken, so thousands may wait.
+// A poll is one statement while all turns are taken, so thousands may wait.
 const firstLookMs = 1_000;
 const longestLookMs = 60_000;
 
 /**
- * Resolves when the run has its turn; throws Aborted when an abort comes first.
- * @param betweenLooks cuts a history that grows long
+ * Resolves when the run has its turn; throws Aborted if an abort comes first.
+ * @param betweenLooks may cut a long history
  */
 export const waitForTurn = async (
   run: RunInput,

@@ -1,4 +1,4 @@
-/** What a run waits for: time, an operator's decision, the end of a pause or a freeze, the ramdisk. */
+/** Waits of a run: for time, decisions, turns, the end of a pause or freeze, the ramdisk. */
 import { ApplicationFailure, condition, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
@@ -12,14 +12,13 @@ import { details } from './ui';
 
 const minute = 60_000;
 const halfAnHour = 30 * minute;
-// A message says when a freeze was ended; reads are for those that run out by themselves. Few, for a freeze may last weeks.
+// A signal reports the end of a freeze; polls catch a freeze that expires. They are rare, because a freeze may last weeks.
 const freezeReadMs = minute;
 const longestFreezeReadMs = 10 * minute;
 
-// The API's message wakes the run at once; a read finds what a message did not bring. Thousands may wait for hours.
+// The API's signal wakes the run at once, and polls replace lost signals. They are rare: thousands of runs may wait for hours.
 const callbackReadMs = 5 * minute;
 
-/** A run, its state, and what its waits write and reset. */
 type Waiting = {
   readonly run: RunInput;
   readonly state: ExecutionState;
@@ -27,7 +26,7 @@ type Waiting = {
   readonly acts: Pick<Acts, 'forgetDeadline'>;
 };
 
-/** Resolves when `met`; throws Aborted when the run's end is asked for first. */
+/** Resolves when `met`; throws Aborted if the run has to end first. */
 const unlessAborted = async (state: ExecutionState, met: () => boolean): Promise<void> => {
   await condition(() => met() || endAsked(state));
   if (endAsked(state)) throw new Aborted();
@@ -46,7 +45,7 @@ const showWait = (
 };
 
 const sleepFor = async ({ run, state, journal }: Waiting, ms: number, summary: string): Promise<void> => {
-  // A shorter wait is part of the work, and standing in line again would take longer.
+  // During a shorter wait the run keeps its turn, because a new turn would take longer.
   const others = run.limit !== undefined && ms >= (run.timing.longWaitMs ?? minute);
   if (others) await journal.giveTurnBack();
   await sleep(ms, { summary });
@@ -95,8 +94,8 @@ const ramdiskTimeout = (step: PlannedStep, awaits: Awaited) =>
   );
 
 /**
- * Whether the end of a wait for the ramdisk counts from now: during a recovery the API takes nothing from it. Resolves when there
- * is none any more.
+ * During a recovery the API rejects the ramdisk's messages, so its timeout restarts afterwards.
+ * @returns true after a recovery has ended, false if there was none
  */
 const waitsAnew = async ({ state, journal }: Waiting): Promise<boolean> => {
   if (!(await journal.recovering())) return false;
@@ -109,7 +108,7 @@ const waitsAnew = async ({ state, journal }: Waiting): Promise<boolean> => {
   return true;
 };
 
-/** @returns `lost` where the store has lost the ramdisk, so that it has to be booted again */
+/** @returns `lost` if a restore has lost the ramdisk, so that it must boot again */
 const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited): Promise<'lost' | undefined> => {
   const { run, state, journal } = waiting;
   const { agentTimeoutMs = halfAnHour, agentPollMs = callbackReadMs } = run.timing;
@@ -129,7 +128,7 @@ const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited):
       showWait(waiting, step, 'running', null);
       return 'lost';
     }
-    // A message is as good as a read: the API has checked who sent it.
+    // A signal suffices without a poll, because the API has checked the sender.
     received = met || (await journal.contacted(awaits));
   }
   state.awaits = null;
@@ -138,7 +137,7 @@ const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited):
   return undefined;
 };
 
-/** The waits of one execution; each throws Aborted when the run's end is asked for first. */
+/** The waits of one execution; each throws Aborted if the run has to end first. */
 export const createWaits = (run: RunInput, state: ExecutionState, journal: Journal, acts: Acts) => {
   const waiting: Waiting = { run, state, journal, acts };
   return {
