@@ -1,4 +1,4 @@
-/** What an attempt of an act is given: its intents, its heartbeat, its log, all without secrets and under its own token. */
+/** Context of an act's attempt: intents, heartbeat and log, without secrets and under its own token. */
 import { cancellationSignal, heartbeat, type Info } from '@temporalio/activity';
 import type { ActContext } from '../bmc/contract';
 import { createSendWindow } from '../bmc/send-window';
@@ -17,26 +17,26 @@ export type RunActInput = {
   readonly lock: Lock;
   readonly step: PlannedStep;
   readonly act: ActName;
-  /** Whether the step is done when this act is. */
+  /** True if the step is done after this act. */
   readonly last: boolean;
   readonly timing: Timing;
   readonly story: RunKind;
-  /** Which act of its execution this is, counted from 1. */
+  /** Number of the act in its execution, from 1. */
   readonly nth: number;
 };
 
-/** What one attempt works under: all that it writes names its token. */
+/** An attempt's input. The token fences all its writes. */
 export type Attempted = RunActInput & { readonly lock: ActLock };
 
-// Often enough for the shortest heartbeat timeout that is of use; the SDK sends only what is needed.
+// Short enough for the shortest useful heartbeat timeout; the SDK throttles.
 const beatEveryMs = 1_000;
 
 export type Beating = { readonly say: (details?: unknown) => void; readonly stop: () => void };
 
-// The timer repeats the newest details an act gave, so that a long wait inside a library call does not look like death.
+// The timer repeats the latest details, so that a long wait inside a library call does not time out.
 export const startBeating = (info: Info): Beating => {
   if (!info.heartbeatTimeoutMs) return { say: () => {}, stop: () => {} };
-  // Where no answer ever comes, the last heartbeat is what shows how often it was tried.
+  // Without any result, the last heartbeat shows the number of attempts.
   let latest = { ...(info.heartbeatDetails as object | undefined), attempt: info.attempt };
   heartbeat(latest);
   const timer = setInterval(() => heartbeat(latest), beatEveryMs);
@@ -49,7 +49,7 @@ export const startBeating = (info: Info): Beating => {
   };
 };
 
-/** An act's intents, written under its attempt, and for how long what they announce may leave. */
+/** Intents under the attempt's token, and the window in which an announced command may be sent. */
 const announcing = (
   { lock, act, timing }: Pick<Attempted, 'lock' | 'act' | 'timing'>,
   { index }: ActKey,
@@ -102,7 +102,7 @@ export const contextOf = (
   },
 });
 
-/** The context, and whether a command was announced in it: a store that was set back meanwhile has no record of that. */
+/** Adds a flag for announced commands, because a restored database may lack their record. */
 export const announcedIn = (given: ActContext): { readonly context: ActContext; readonly announced: () => boolean } => {
   let announced = false;
   const record: ActContext['intents']['record'] = async (detail) => {

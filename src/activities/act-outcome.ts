@@ -1,4 +1,4 @@
-/** What becomes of an act's outcome: kept in the store for a repeat, cut down for the engine, and without secrets in either. */
+/** Outcomes of acts: stored for repeats, reduced for Temporal, and stripped of secrets. */
 import type { ActLock } from '../inventory/fence';
 import { hideTexts, maskText } from '../model/access/secrets';
 import { isTemperError, raise, TemperError } from '../model/errors';
@@ -8,7 +8,7 @@ import type { ActOutcome, RunObserved } from '../model/runs/runs';
 import type { BmcDeps } from './bmc-deps';
 import { applyInspectionRules } from './inspection-rules';
 
-/** The part of an outcome that the workflow goes on with; everything else stands in the store. */
+/** The part of an outcome that the workflow uses; the rest is in PostgreSQL. */
 export const outcomeForEngine = ({ note, rest, follows, reported }: ActOutcome): ActOutcome => ({
   is: 'done',
   ...(note && { note: maskText(note) }),
@@ -17,7 +17,7 @@ export const outcomeForEngine = ({ note, rest, follows, reported }: ActOutcome):
   ...(reported && { reported }),
 });
 
-/** Whether a ramdisk is expected once this act has ended: the last of those that boot it. */
+/** True for the act that starts a ramdisk: the last of its step. */
 export const bootsRamdisk = (step: PlannedStep, act: ActName): boolean =>
   step.awaits !== undefined && act === 'power_on';
 
@@ -27,7 +27,7 @@ const detailed = ['properties', 'macs', 'bios', 'firmware', 'raid_config', 'inve
 const hasDetails = (seen: RunObserved | undefined): boolean =>
   seen !== undefined && detailed.some((name) => seen[name] !== undefined);
 
-/** What an act saw and did, kept before it counts as done: a repeat writes the same. */
+/** Stores the results of an act before it counts as done; idempotent. */
 export const keepOutcome = async (
   lock: ActLock,
   { seen, reported }: ActOutcome,
@@ -36,7 +36,7 @@ export const keepOutcome = async (
 ): Promise<void> => {
   if (!hasDetails(seen) && !reported && !ends && !boots) return;
   const contested = await inventory.transaction(async (store) => {
-    // Under the fence: a worker that comes late must not forget the ramdisk of the run after it.
+    // Checked under the fence, so that a late worker does not delete the ramdisk of the next run.
     if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
     if (seen) await store.observedFacts.write(lock, seen);
     if (seen?.inventory) await applyInspectionRules(store, lock, log);
@@ -44,7 +44,7 @@ export const keepOutcome = async (
     if (boots) await store.ramdiskBoots.expect(lock);
     if (boots) await store.bootCapabilities.meet(lock);
     if (!ends) return false;
-    // Sent at once, the boot first: a lookup at this moment waits for its row, and finds it gone.
+    // Not awaited one by one, the boot first: a concurrent lookup waits for the boot's row and then finds it ended.
     const [unnoticed] = await Promise.all([
       store.ramdiskBoots.end(lock, at),
       store.agents.forget(lock.node_uuid),
@@ -55,7 +55,7 @@ export const keepOutcome = async (
   if (contested) raise('RamdiskConflict', { node: lock.node_uuid });
 };
 
-/** The outcome without them; states come from a closed list, and a password that reads like one must not alter it. */
+/** Removes secrets. States come from a closed list, and a password equal to one must not alter them. */
 export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, texts: readonly string[]): ActOutcome => {
   const { power_state, boot_mode, secure_boot, health, ...found } = seen ?? {};
   const states = { power_state, boot_mode, secure_boot, health };
@@ -68,7 +68,7 @@ export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, te
   };
 };
 
-/** The error without the secrets of this act: a BMC may quote in its refusal what it was sent. */
+/** Removes the act's secrets from the error, because a BMC may quote its request. */
 export const hiddenError = (thrown: unknown, texts: readonly string[]): unknown => {
   if (isTemperError(thrown)) return new TemperError(thrown.code, hideTexts(thrown.facts, texts));
   if (!(thrown instanceof Error) || thrown.name === 'CancelledFailure') return thrown;

@@ -1,4 +1,4 @@
-/** One attempt of an act: begun under the fence, in the BMC's lane, its outcome kept before it counts as done. */
+/** One attempt of an act: under the fence, in the BMC's lane, with its outcome stored before it counts as done. */
 import type { Act, AgentContact, BmcNode, Driver } from '../bmc/contract';
 import type { ActedNode, ActKey } from '../inventory/runs/run-steps';
 import { fetchedBy, requireFetched } from '../model/access/origins';
@@ -19,7 +19,7 @@ import { startTalk } from './ramdisk-silence';
 import { reportAttempt } from './reported-attempts';
 import { openSecrets } from './secrets';
 
-/** Who performs an act: the node's ramdisk or its driver. Throws DriverUnsupported. */
+/** The ramdisk's or the driver's act. Throws DriverUnsupported. */
 const performerOf = (
   name: string,
   { step, act }: Attempted,
@@ -34,8 +34,8 @@ const performerOf = (
 };
 
 /**
- * What the act lets be fetched, once more with the secrets in place: a URL that carries a password was sealed before it could be
- * checked. Throws OriginRefused.
+ * Checks the origins again with the secrets resolved, because a URL with a password is sealed before acceptance can check it.
+ * Throws OriginRefused.
  */
 const requireOrigins = (
   { step, act }: Attempted,
@@ -48,8 +48,8 @@ const requireOrigins = (
 };
 
 /**
- * Runs an act once more or for the first time, whatever came of it before. Throws StaleOperation, NodeFrozen, RecoveryPending,
- * DriverUnsupported, OriginRefused, and what the act throws, its secrets hidden.
+ * Runs one attempt. Throws StaleOperation, NodeFrozen, RecoveryPending, DriverUnsupported, OriginRefused, and the errors of the act
+ * without secrets.
  */
 export const attempt = async (
   input: Attempted,
@@ -104,9 +104,8 @@ export const attempt = async (
 };
 
 /**
- * What an operator's freeze of the node, or a recovery of all nodes, holds back: no command leaves meanwhile. An act that was
- * under way before a recovery is asked for anew after it, so that what an earlier attempt may have sent is noted here. Throws
- * NodeFrozen, RecoveryPending.
+ * Throws NodeFrozen or RecoveryPending during a freeze of the node or a recovery, so that no command is sent.
+ * After a recovery, an act is scheduled again. Therefore this records that an earlier attempt may have sent its command.
  */
 const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }: BmcDeps): Promise<void> => {
   const recovery = await inventory.recovery.current();
@@ -128,7 +127,7 @@ const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }
     });
 };
 
-/** The node and arguments with their secrets in place; nothing of this leaves the worker. */
+/** Node and arguments with secrets resolved. They must not leave the worker. */
 const unlocked = async (
   found: ActedNode,
   step: PlannedStep,
@@ -149,7 +148,7 @@ const unlocked = async (
   };
 };
 
-/** The node and arguments of an act with all that they refer to in place, and the texts of it that are never shown. */
+/** Node and arguments with secrets, ramdisk and image URLs resolved, and the texts to hide. */
 const prepared = async (
   found: ActedNode,
   input: Attempted,

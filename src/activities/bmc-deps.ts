@@ -1,4 +1,4 @@
-/** What the activities of a BMC worker are made with. */
+/** Dependencies of a BMC worker's activities. */
 
 import type { Driver } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
@@ -8,16 +8,16 @@ import type { ActName } from '../model/lifecycle/steps';
 import type { Log } from '../model/log';
 import type { Engine } from '../runs/engine';
 
-/** How a worker composes a boot from a ramdisk record. */
+/** Settings of boots from a ramdisk record. */
 export type BootSettings = {
-  /** The boot service as BMCs reach it, without a slash at its end. */
+  /** URL of the boot service for BMCs, without a trailing slash. */
   readonly url: string;
-  /** The same as ramdisks reach it, which read images there. */
+  /** The same URL for ramdisks, which read images there. */
   readonly imagesUrl: string;
-  /** The API as ramdisks reach it, likewise. */
+  /** URL of the API for ramdisks, without a trailing slash. */
   readonly apiUrl: string;
   readonly sealer: Sealer;
-  /** Conductor group whose workers may open the secrets of a boot. */
+  /** Conductor group whose workers may open a boot's secrets. */
   readonly group: string;
 };
 
@@ -25,20 +25,20 @@ export type BmcDeps = {
   readonly inventory: Inventory;
   readonly vault: Opener;
   readonly driverOf: (name: string) => Driver | undefined;
-  /** What the ramdisk does, whatever the hardware type; a driver's own acts of the same name stand in where absent. */
+  /** Acts of the ramdisk for every driver. If one is absent, the driver's act of that name is used. */
   readonly agentActs?: Driver['acts'];
-  /** Origins that images and firmware may come from; any when empty. */
+  /** Allowed origins of images and firmware; any if empty. */
   readonly imageOrigins?: readonly string[];
-  /** Counts acts as they end; `code` is the error's, or `done`. */
+  /** Counts ended acts; `code` is the error code or `done`. */
   readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
-  /** How nodes are booted from ramdisk records; absent where they cannot be. */
+  /** Boots from ramdisk records; absent if not possible here. */
   readonly boot?: BootSettings;
-  /** Reports an attempt to the run's workflow, where a query and the engine's UI have it from. */
+  /** Reports an attempt to the run's workflow, for its query and Temporal's UI. */
   readonly reportAttempt?: Engine['tried'];
   readonly lanes: Lanes;
   readonly log: Log;
-  /** How often an act of the ramdisk looks whether a second one has spoken for the node; default 5 s. */
+  /** Interval of checks for a second ramdisk; default 5 s. */
   readonly conflictLookMs?: number;
-  /** How long a BMC's lease lasts without renewal; default 15 s. A killed worker's lane is free after it. */
+  /** Duration of a BMC's lease; default 15 s. After it, the lane of a killed worker is free. */
   readonly leaseMs?: number;
 };

@@ -1,4 +1,4 @@
-/** The one activity that touches machines: an act of a step, under the fence, in the BMC's lane, safe to be killed anywhere. */
+/** The activity that changes hardware: an act of a step, under the fence and in the BMC's lane. It may be killed at any point. */
 import { randomUUID } from 'node:crypto';
 import { activityInfo, type Info } from '@temporalio/activity';
 import type { ActKey } from '../inventory/runs/run-steps';
@@ -22,7 +22,7 @@ export const createBmcActivities = (deps: BmcDeps) => {
   const holder = randomUUID();
   return {
     ...lookActivities(deps),
-    /** Looks, acts if needed, waits until a look agrees. @returns a small outcome; the store has the rest */
+    /** Reads, acts if necessary, waits for the result. @returns a small outcome; the rest is in PostgreSQL */
     runAct: guarded(async (given: RunActInput): Promise<ActOutcome> => {
       const info = activityInfo();
       const input: Attempted = { ...given, lock: { ...given.lock, token: randomUUID() } };
@@ -56,15 +56,15 @@ const actKey = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
   asked_at: info.currentAttemptScheduledTimestampMs,
 });
 
-// Neither is a failure of the act: the run has lost its node, or waits until it may go on.
+// No failures of the act: the run has lost its node, or must wait.
 const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen', 'RecoveryPending']);
 
-/** Whether the engine tries again: not what is marked as final, nor beyond the attempts that the caller gave the step. */
+/** False for a permanent failure, and after the last attempt of the step. */
 const mayRetry = (failure: Error, step: PlannedStep, { attempt }: ActKey): boolean =>
   (failure as { nonRetryable?: boolean | null }).nonRetryable !== true &&
   attempt < (step.attempts ?? Number.POSITIVE_INFINITY);
 
-// Best effort: the engine has the failure anyway, the row only makes it readable where the engine does not answer.
+// Best effort: Temporal has the failure, and the row shows it while Temporal does not respond.
 const noteFailure = async (
   { lock, step, act }: Attempted,
   key: ActKey,

@@ -1,4 +1,4 @@
-/** Acts of a run that waits for the ramdisk: into the wait state, a look whether it is there, and on again. */
+/** Activities of the wait for a ramdisk: enter the wait state, check for contact, continue. */
 
 import type { Inventory, Queries } from '../inventory';
 import { raise } from '../model/errors';
@@ -16,7 +16,7 @@ export type AwaitInput = StepProjection & { readonly awaits: Awaited; readonly w
 
 const refuseInspection = (reason: string) => raise('StepRejected', { step: 'management.inspect', reason });
 
-/** What the ramdisk found becomes properties and ports. Throws StepRejected where it failed, or something essential is missing. */
+/** Converts the findings to properties and ports. Throws StepRejected for a failure of the ramdisk or missing facts. */
 const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void> => {
   const found = await store.details.inventory(lock.node_uuid);
   const error = errorOf(found?.plugin_data ?? {});
@@ -28,18 +28,18 @@ const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void>
   await applyInspectionRules(store, lock, log);
 };
 
-/** A second ramdisk ends the wait too: the run has to learn of it. */
+/** A second ramdisk ends the wait too, so that the run fails. */
 const contactedIn = async (store: Queries, lock: Lock, awaits: Awaited): Promise<boolean> =>
   (await store.contacts.there(lock, awaits)) || (await store.ramdiskBoots.contested(lock));
 
-/** Throws RamdiskConflict where two ramdisks spoke for the node since it was booted. */
+/** Throws RamdiskConflict if two ramdisks have contacted the API for the node since its boot. */
 const refuseTwo = async (store: Queries, lock: Lock): Promise<void> => {
   if (await store.ramdiskBoots.contested(lock)) raise('RamdiskConflict', { node: lock.node_uuid });
 };
 
-/** @returns the activities of waiting for the ramdisk; every one harmless to repeat */
+/** @returns the activities of waiting for the ramdisk; all idempotent */
 export const contactActivities = (inventory: Inventory, log: Log) => ({
-  /** Into the wait state. @returns where the node is, and whether the ramdisk was quicker */
+  /** Enters the wait state. @returns the node's state, and whether the ramdisk has called back already */
   awaitContact: guarded(
     async ({ lock, seq, index, awaits, waiting_for }: AwaitInput): Promise<Awaiting> =>
       inventory.transaction(async (store) => {
@@ -55,14 +55,14 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
       }),
   ),
 
-  /** Whether the ramdisk has called back: a look at the store, for the case that a message was lost. */
+  /** Checks in the database, in case a signal was lost. */
   contacted: guarded(
     async ({ lock, awaits }: { lock: Lock; awaits: Awaited }): Promise<{ contacted: boolean }> => ({
       contacted: await contactedIn(inventory, lock, awaits),
     }),
   ),
 
-  /** Out of the wait state: the step is done. */
+  /** Leaves the wait state; the step is done. */
   heard: guarded(
     async ({ lock, seq, index }: StepProjection): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {

@@ -1,4 +1,4 @@
-/** Acts of a run on the store: claim, move, mark, finish; each one transaction, each harmless to repeat. */
+/** Database activities of a run: claim, move, mark, finish. Each is one transaction and idempotent. */
 
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
@@ -25,12 +25,12 @@ export type ControlDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
-  /** How many months of the audit trail are kept; all when unset or 0. */
+  /** Months of the audit trail that are kept; all if unset or 0. */
   readonly auditMonths?: number;
   readonly historyMonths?: number;
-  /** How long a run has to end whose node was taken over, until it is ended by force; milliseconds, five minutes when unset. */
+  /** Milliseconds until a displaced run is terminated; five minutes if unset. */
   readonly displaceWithinMs?: number;
-  /** What admission of a rollout's targets asks; absent where the settings of the process do not say. */
+  /** Dependencies of admissions; absent if the settings of the process lack them. */
   readonly rollouts?: RolloutDeps;
 };
 
@@ -55,22 +55,20 @@ export type FinishInput = Projection & Ending;
 export type CutInput = { readonly lock: Lock } & CutAct;
 type Limit = NonNullable<RunInput['limit']>;
 export type ClaimInput = { readonly lock: Lock; readonly previous?: string; readonly limit?: Limit };
-/** Whether it is the run's turn. */
 export type Turn = { readonly turn: boolean };
 
-/** Why no command leaves for a node now. */
 type HeldBack = { readonly frozen: boolean; readonly recovering: boolean };
 
-/** Thousands may ask while all turns are taken: they cost one statement each, and only those that may get one wait for each other. */
+/** Thousands may poll while all turns are taken. Each poll is one statement, and only runs that may get a turn lock each other. */
 const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise<boolean> => {
   const { has, full } = await inventory.turns.look(lock.run, limit);
   if (has || full) return has;
   return inventory.transaction((store) => store.turns.give(lock, limit));
 };
 
-/** The run's claim on its node and on a slot of its limit. */
+/** Claim on the node and turn of a run. */
 const claimActivities = ({ inventory, client, displaceWithinMs }: ControlDeps) => ({
-  /** Makes the run this workflow's own. A forged or fenced-off start ends here. */
+  /** Binds the run to this workflow. A forged or fenced-off start fails here. */
   claim: guarded(async ({ lock, previous, limit }: ClaimInput): Promise<Turn> => {
     const { runId } = activityInfo().workflowExecution!;
     if (!(await inventory.runs.claim(lock, runId, previous)))
@@ -78,25 +76,25 @@ const claimActivities = ({ inventory, client, displaceWithinMs }: ControlDeps) =
     return { turn: !limit || (await takeTurn(inventory, lock, limit)) };
   }),
 
-  /** Whether the run may work, where only so many may at once; it has its turn from then on. */
+  /** True if the run may work; it then keeps its turn. */
   turn: guarded(
     async ({ lock, limit }: { lock: Lock; limit: Limit }): Promise<Turn> => ({
       turn: await takeTurn(inventory, lock, limit),
     }),
   ),
 
-  /** The run waits for time to pass, and others may work meanwhile. */
+  /** Frees the turn during a long wait. */
   giveTurnBack: guarded(({ lock }: { lock: Lock }): Promise<void> => inventory.turns.giveBack(lock)),
 
-  /** Signals the run that held the node before to end, and waits until it has: nothing of it is under way any more. */
+  /** Ends the run that held the node before, and waits until nothing of it is under way. */
   displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {
     await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat(), displaceWithinMs);
   }),
 });
 
-/** What the store shows of a run while it works. */
+/** Records of a working run. */
 const journalActivities = ({ inventory }: ControlDeps) => ({
-  /** Moves the node along the state table. @returns where it is now */
+  /** @returns the node's state after the move */
   move: guarded(
     async ({ lock, seq, event, state, waiting_for }: MoveInput): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {
@@ -107,17 +105,17 @@ const journalActivities = ({ inventory }: ControlDeps) => ({
       }),
   ),
 
-  /** Shows a state of the run that changes neither node nor step. */
+  /** Records a state without a change of node or step. */
   show: guarded(async ({ lock, seq, state, waiting_for, waits_on }: ShowInput): Promise<void> => {
     await inventory.runs.advance(lock, seq, state, waiting_for, waits_on);
   }),
 
-  /** Writes a step that needs no BMC: waiting, parked, skipped, done. */
+  /** Records a step without a BMC act: waiting, parked, skipped, done. */
   mark: guarded(
     async ({ lock, seq, index, state, note, error }: MarkInput): Promise<void> =>
       inventory.transaction(async (store) => {
         const node = await heldNode(store, lock);
-        if (!(await store.runs.counted(lock, seq))) return; // a repeat that comes late
+        if (!(await store.runs.counted(lock, seq))) return; // a late repeat
         await store.runSteps.mark(lock, index, state, { note, error });
         const { owner: project, lessee } = node;
         await store.events.append({
@@ -131,7 +129,7 @@ const journalActivities = ({ inventory }: ControlDeps) => ({
       }),
   ),
 
-  /** Bars an act of an aborted run whose command has not left; with `force` any. @returns when it left, if it did */
+  /** Bars an act of an aborted run whose command has not left, or any act with `force`. @returns when the command left, if it did */
   cutAct: guarded(
     async ({ lock, ...act }: CutInput): Promise<Cut> => inventory.transaction((store) => store.runSteps.cut(lock, act)),
   ),
@@ -146,27 +144,27 @@ export const createControlActivities = (deps: ControlDeps) => {
     ...contactActivities(inventory, log),
     ...planActivities(inventory),
 
-    /** Whether an operator's freeze still holds the node back, or a recovery all of them (`recovering`). */
+    /** True if a freeze of the node, or a recovery (`recovering`), still holds the run back. */
     frozen: guarded(async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<HeldBack> => {
       const recovering = (await inventory.recovery.current()) !== undefined;
       const frozen = recovering || (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined;
       return { frozen, recovering };
     }),
 
-    /** Records what was done to the run by the engine's own tools, which know no caller of Temper's. */
+    /** Records an act from Temporal's tools, which have no Temper caller. */
     recordAct: guarded(
       async ({ lock, act, by, reason }: { lock: Lock; act: RecordedAct; by: string; reason: string }): Promise<void> =>
         inventory.transaction((store) => recordEngineAct(store, lock, { act, by, reason })),
     ),
 
-    /** Ends the run and frees the node. @returns where the node rests; null when the run had nothing to change */
+    /** Ends the run and frees the node. @returns the node's resting state; null if the run had none to change */
     finish: guarded(
       async (input: FinishInput): Promise<{ provision_state: ProvisionState | null }> => ({
         provision_state: await inventory.transaction((store) => endRun(store, input)),
       }),
     ),
 
-    /** Looks at a rollout: begins what has room, ends what is over. @returns when to look again */
+    /** One pass over a rollout. @returns when the next is due */
     tendRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Progress> => {
       if (deps.rollouts) return advanceRollout(deps.rollouts, rollout);
       log.warn('this worker has no settings for rollouts', { rollout });
@@ -175,7 +173,6 @@ export const createControlActivities = (deps: ControlDeps) => {
       return { over: false, nextMs: 30_000 };
     }),
 
-    /** Starts what was accepted and ends what is gone. */
     reconcile: guarded(() =>
       reconcileOnce({ inventory, client, log, auditMonths, historyMonths }, { beat: () => heartbeat() }),
     ),

@@ -1,14 +1,14 @@
-/** The end of a run whose node another one has taken: signalled to end, waited for, and ended by force if it does not. */
+/** The end of a run whose node another run has taken: cancellation, then termination after a timeout. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
 export type Displaced = { readonly run: string; readonly workflow_id: string };
 
 const lookEveryMs = 200;
-// Long enough for an act that is under way to notice; its fence is old, so nothing it does afterwards counts.
+// Enough for an act to react. The old fence blocks later writes.
 const endWithinMs = 5 * 60_000;
 
-/** Resolves when no workflow of this id is open any more. Harmless to repeat. */
+/** Resolves when no workflow with this id is open; idempotent. */
 export const endWorkflow = async (
   client: Client,
   workflowId: string,
@@ -29,6 +29,6 @@ export const endWorkflow = async (
       await sleep(lookEveryMs);
     }
   } catch (thrown) {
-    if (!(thrown instanceof WorkflowNotFoundError)) throw thrown; // never started, ended, or forgotten
+    if (!(thrown instanceof WorkflowNotFoundError)) throw thrown; // never started, ended, or deleted
   }
 };

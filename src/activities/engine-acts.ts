@@ -1,4 +1,4 @@
-/** Acts on a run that came by the engine's own tools: recorded without a person, because the engine knows none. */
+/** Records of acts from Temporal's tools. They have no requester, because Temporal does not identify one. */
 import type { Queries } from '../inventory';
 import { raise } from '../model/errors';
 import type { RecordedAct } from '../model/runs/run-acts';
@@ -14,8 +14,8 @@ const engineRequester = (lock: Lock): Requester => ({
 });
 
 /**
- * One row of audit and one event, under the fence: a run whose node another one has taken is cancelled by that one, and not by
- * an operator with those tools. `by` is what the sender wrote, not who it was. Throws StaleOperation.
+ * Writes an audit row and an event under the fence. Otherwise a displaced run would record its cancellation by the next run
+ * as an operator's act. `by` is the sender's unverified claim. Throws StaleOperation.
  */
 export const recordEngineAct = async (
   store: Queries,

@@ -1,16 +1,16 @@
-/** The second of two translators of errors: from the list to what Temporal retries, or does not. */
+/** Conversion of Temper errors to Temporal failures, retryable or not. */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { maskSecrets, shownMessage } from '../model/access/secrets';
 import { type Facts, isTemperError } from '../model/errors';
 
-// Longer texts would only fill histories.
+// Limits for the size of histories.
 const longestMessage = 2_000;
 const longestFact = 500;
 
 const benign = new Set(['BmcLeaseHeld', 'BmcBusy', 'BmcResting']);
 const waitsFor: Readonly<Record<string, number>> = { BmcLeaseHeld: 2_000 };
 
-/** Facts as a caller may read them: short texts, numbers and flags; nothing nested, no secret. */
+/** Plain facts for callers: short texts, numbers and flags; no nested values, no secrets. */
 const plainFacts = (facts: Facts): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(maskSecrets(facts) as Facts)
@@ -19,8 +19,8 @@ const plainFacts = (facts: Facts): Record<string, unknown> =>
   );
 
 /**
- * An error as the engine understands it: `type` is the code, retryable as its row says, no secret and no stack of ours in it; `more`
- * goes to its facts, and its `attempt` says how often the activity was tried.
+ * Converts an error: `type` is its code, and its row decides about retries. Secrets and stacks are removed.
+ * `more` adds facts; its `attempt` is the number of attempts.
  */
 export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
   if (thrown instanceof CancelledFailure || thrown instanceof ApplicationFailure) return thrown;
@@ -39,7 +39,7 @@ export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
   });
 };
 
-/** An activity whose errors reach the engine translated. */
+/** Wraps an activity so that its errors are converted. */
 export const guarded =
   <In extends unknown[], Out>(work: (...input: In) => Promise<Out>) =>
   async (...input: In): Promise<Out> => {

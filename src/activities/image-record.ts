@@ -1,4 +1,4 @@
-/** Deployments of an image record: the boot service's URL takes the place of its name, good for this run of this node alone. */
+/** Deployments of an image record: its name is replaced by a boot service URL that is valid for one run of one node. */
 import type { BmcNode } from '../bmc/contract';
 import { hashOf, newUrlToken } from '../inventory/secrets/boot-tokens';
 import { imageNamed, pinFault } from '../model/boot/images';
@@ -6,12 +6,12 @@ import { raise } from '../model/errors';
 import type { Attempted } from './act-context';
 import type { BmcDeps } from './bmc-deps';
 
-/** The node to act with, and the secrets in it, which nothing may repeat. */
+/** The resolved node, and secrets that must not be shown. */
 type Composed = { readonly node: BmcNode; readonly secrets: readonly string[] };
 
 /**
- * The node as the act that writes its image wants it: where instance_info names an image record, with what that says. Each
- * attempt gets a URL of its own, and one that was sent before stays good. Throws ImageNotFound, ImageNotServed, StaleOperation.
+ * Resolves the image record in instance_info for the act that writes it. Each attempt gets a new URL, and earlier ones stay valid.
+ * Throws ImageNotFound, ImageNotServed, StaleOperation.
  */
 export const withImage = async (
   { act, lock }: Attempted,

@@ -1,4 +1,4 @@
-/** Inspection rules on what an inspection has found, in the transaction that takes it in: all of it, or nothing. */
+/** Inspection rules, applied to findings in the transaction that records them. */
 
 import { createContext, Script } from 'node:vm';
 import type { Queries } from '../inventory';
@@ -9,15 +9,15 @@ import { rulePhase, runRules } from '../model/inspection/rule-run';
 import type { Log } from '../model/log';
 
 /**
- * Milliseconds for one regular expression, and characters of the text that it is tried on: the findings are not trusted. The
- * time is a clock's, not the processor's, so that it has to leave room for a busy machine: at 100 ms inspections failed there.
+ * Limits of a regular expression in milliseconds and characters, because findings are untrusted.
+ * The timeout is wall-clock time, so it leaves room for a busy machine: with 100 ms, inspections failed there.
  */
 const patternLimitMs = 1_000;
 const longestText = 4_096;
 
 const trial = new Script('new RegExp(regex).test(text)');
 
-/** Tries a regular expression within its time. Throws RangeError where it is none, or takes longer. */
+/** Throws RangeError for an invalid or slow expression. */
 export const matching: Matching = (regex, text) => {
   try {
     return trial.runInContext(createContext({ regex, text: text.slice(0, longestText) }), { timeout: patternLimitMs });
@@ -28,7 +28,7 @@ export const matching: Matching = (regex, text) => {
 
 const warningLevels = ['warning', 'error', 'critical'];
 
-/** Runs the rules on the node that the lock holds. Throws InspectionRuleFailed, which fails the inspection. */
+/** Runs the rules on the locked node. Throws InspectionRuleFailed, which fails the inspection. */
 export const applyInspectionRules = async (
   store: Pick<Queries, 'ruleEffects'>,
   lock: Fenced,

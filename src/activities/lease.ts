@@ -1,4 +1,4 @@
-/** Holding a BMC's lane across workers: taken before the first call, renewed while it lasts, given back after. */
+/** Leases of a BMC's lane across workers: taken before the first call, renewed, released afterwards. */
 import type { Queries } from '../inventory';
 import { shownMessage } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
@@ -6,10 +6,9 @@ import type { BmcDeps } from './bmc-deps';
 
 type Leases = Queries['bmcLeases'];
 
-/** Characters kept of why a BMC was silent. */
 const longestReason = 500;
 
-/** Errors that show that the BMC is there: it said something. */
+/** Errors that prove that the BMC responds. */
 const answers: ReadonlySet<ErrorCode> = new Set([
   'BmcAuthFailed',
   'BmcServerError',
@@ -21,10 +20,7 @@ const answers: ReadonlySet<ErrorCode> = new Set([
   'BmcWrongSystem',
 ] as const);
 
-/**
- * What an act's end says of its BMC: it was silent, it answered, or nothing. A cancelled act, a lost fence or a wrong
- * address is no news of the BMC.
- */
+/** Classifies the end of an act for the breaker. A cancelled act, a lost fence or a wrong address proves nothing. */
 const newsOf = (thrown: unknown): 'silent' | 'answered' | undefined => {
   if (!isTemperError(thrown)) return undefined;
   if (thrown.code === 'BmcUnreachable') return 'silent';
@@ -51,9 +47,9 @@ const enter = async (leases: Leases, lane: string, holder: string, ms: number): 
 };
 
 /**
- * Runs `work` while holding the lane. Throws BmcLeaseHeld (retryable) while another worker has it, and BmcResting
- * (retryable) while the BMC's breaker is open; then nothing was sent. The end of the work closes the breaker or counts.
- * Renewal failing is not fatal by itself: the fence still guards every write.
+ * Runs `work` under the lease. Throws BmcLeaseHeld while another worker has it, BmcResting while the breaker is open; both are
+ * retryable, and nothing was sent. The result of the work closes the breaker or counts a failure.
+ * A failed renewal is not fatal, because the fence guards every write.
  */
 export const withLease = async <T>(
   leases: Leases,
@@ -65,7 +61,7 @@ export const withLease = async <T>(
 ): Promise<T> => {
   const { failures } = await enter(leases, lane, holder, ms);
   const renewal = setInterval(() => void leases.take(lane, holder, ms).catch(() => {}), ms / 3);
-  // Best effort, like the release: what became of the work must not depend on the count.
+  // Best effort, like the release: a failed count must not change the result of the work.
   const answered = async () => failures > 0 && leases.health.answered(lane).catch(() => {});
   try {
     const done = await work();
@@ -79,7 +75,7 @@ export const withLease = async <T>(
     throw thrown;
   } finally {
     clearInterval(renewal);
-    await leases.release(lane, holder).catch(() => {}); // it expires by itself
+    await leases.release(lane, holder).catch(() => {}); // it expires anyway
   }
 };
 
@@ -88,17 +84,17 @@ const defaultLeaseMs = 15_000;
 type Shared = Pick<BmcDeps, 'lanes' | 'leaseMs'> & { readonly inventory: Pick<Queries, 'bmcLeases'> };
 
 type Turn = {
-  /** Null where the BMC may be used by any number at once. */
+  /** Null if the BMC has no lane, so that any number of acts may use it at once. */
   readonly lane: string | null;
   readonly holder: string;
   readonly signal: AbortSignal;
-  /** How long the BMC is left alone at the most where the work gets no answer; as long as after any other when absent. */
+  /** Maximum rest of the BMC after work without a response; the normal rest if absent. */
   readonly longestRestMs?: number;
 };
 
 /**
- * Runs `work` in the lane of its BMC: in turn with what else this process does there, and while no other worker has it. Throws
- * as `withLease` does, and the reason of the signal where that ends the wait.
+ * Runs `work` in the lane: in turn within this process, under the lease across workers.
+ * Throws as `withLease`, and the reason of the signal if it ends the wait.
  */
 export const inLane = <T>(
   { inventory, lanes, leaseMs = defaultLeaseMs }: Shared,

@@ -1,11 +1,11 @@
-/** The store as looks at power ask it: many nodes are due at once, so what each needs is asked for in one statement. */
+/** Batched database access of power probes: many nodes are due at once, and one statement serves all. */
 import DataLoader from 'dataloader';
 import type { Inventory } from '../inventory';
 import type { LaneEntry } from '../inventory/leases';
 import type { StoredSecret } from '../inventory/secrets/sealing';
 
 const most = 200;
-// Looks end one by one; a lease is given back so much later.
+// Probes end one by one; leases are released together after this time.
 const leaveWithinMs = 50;
 
 type Lane = { readonly lane: string; readonly holder: string; readonly ms: number };
@@ -22,10 +22,9 @@ const secretsOf = ({ secrets }: Inventory) =>
     return ids.map((id) => found.get(id));
   });
 
-/** An object with other values for some of its properties. */
 const over = <T extends object>(whole: T, some: Partial<T>): T => Object.assign(Object.create(whole) as T, some);
 
-/** @returns the store with the same answers; all leases that are asked for by it have one holder and one length */
+/** @returns the inventory with batched methods; all leases taken through it share holder and duration */
 export const inBatches = (inventory: Inventory): Inventory => {
   const { bmcLeases, secrets } = inventory;
   const reading = secretsOf(inventory);

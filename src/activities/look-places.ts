@@ -1,13 +1,13 @@
-/** The places of one worker for looks at power: each is free again when its look has ended, whatever the others do. */
+/** Slots of one worker for concurrent power probes. Each is free when its own probe ends. */
 import { once } from 'node:events';
 
 export type LookPlaces = {
   free(): number;
-  /** Begins a look at a node; does nothing while one at the same node lasts. `look` never throws. */
+  /** Starts a probe, unless one of this node is running. `look` never throws. */
   take(node: string, look: () => Promise<void>): void;
-  /** Waits until so many places are free, or the signal aborts. */
+  /** Waits until this many are free, or the signal aborts. */
   someFree(wanted: number, signal: AbortSignal): Promise<void>;
-  /** Waits for the end of all looks that were begun. */
+  /** Waits for the end of all running probes. */
   ended(): Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** What became of an act whose ramdisk fell silent: its host is looked for through the BMC. */
+/** Failures of acts whose ramdisk is silent: the BMC shows the state of its host. */
 import type { ActContext, BmcNode, Driver } from '../bmc/contract';
 import { isTemperError } from '../model/errors';
 import type { ActOutcome, RunObserved } from '../model/runs/runs';
@@ -15,11 +15,11 @@ export type Lost = {
   readonly node: BmcNode;
   readonly context: ActContext;
   readonly talk: Talk;
-  /** Whether this attempt has announced a command. */
+  /** True if this attempt has announced a command. */
   readonly announced: () => boolean;
 };
 
-/** A look at power and start through the BMC; undefined where that does not say. */
+/** Power and boot state from the BMC; undefined if unknown. */
 const lookAtHost = async ({ deps, holder, driver, node, context }: Lost): Promise<RunObserved | undefined> => {
   const { story: _, ...rest } = context;
   const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
@@ -31,14 +31,14 @@ const lookAtHost = async ({ deps, holder, driver, node, context }: Lost): Promis
   });
 };
 
-/** The end of an act that shuts a ramdisk down, where that does not answer any more and its node is off. */
+/** The outcome of a shutdown act if the ramdisk is silent and its node is off. */
 export const shutDown = async (thrown: unknown, lost: Lost): Promise<ActOutcome | undefined> => {
   if (lost.context.signal.aborted || !isTemperError(thrown, 'AgentUnreachable')) return undefined;
   const seen = await lookAtHost(lost);
   return seen?.power_state === 'power off' ? { is: 'done', note: 'the node is off already' } : undefined;
 };
 
-/** Why an act of the ramdisk failed, once its host was looked for through the BMC where it has been silent for long, or was reset. */
+/** The error of a ramdisk act. After a long silence or a reset, it depends on the host's state from the BMC. */
 export const lostRamdisk = async (thrown: unknown, lost: Lost) => {
   const { input, deps, node, context, talk } = lost;
   if (context.signal.aborted) return thrown;

@@ -1,17 +1,17 @@
-/** A node's move along the state table, with what it clears and records on the way. */
+/** Moves of a node in the state table, with their side effects and events. */
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs/runs';
 import { raise } from '../model/errors';
 import { type Event, forgets, next, type ProvisionState } from '../model/lifecycle/states';
 import type { Lock } from '../model/runs/runs';
 
-/** The node that a lock holds. Throws StaleOperation. */
+/** The node under a lock. Throws StaleOperation. */
 export const heldNode = async (store: Queries, lock: Lock): Promise<HeldNode> =>
   (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
 
 /**
- * Moves a node that this lock holds, where its state has such a move.
- * @param facts what is said of the move in its event, beside from, to and event @returns where it is now
+ * Moves a locked node; no effect if its state has no such transition.
+ * @param facts added to the event @returns the state after the move
  */
 export const moveNode = async (
   store: Queries,

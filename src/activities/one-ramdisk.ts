@@ -1,4 +1,4 @@
-/** Acts of the ramdisk end at once, and count for nothing, where a second ramdisk speaks for the same node. */
+/** Guard of ramdisk acts: they fail at once if a second ramdisk contacts the API for the same node. */
 import type { ActContext } from '../bmc/contract';
 import type { Inventory } from '../inventory';
 import { TemperError } from '../model/errors';
@@ -8,7 +8,7 @@ const defaultLookMs = 5_000;
 
 type Watched = {
   readonly lock: Lock;
-  /** Step and act, for the record of where the run learned of it. */
+  /** Step and act, recorded with a conflict. */
   readonly at: string;
   /** Name or UUID, for the error. */
   readonly node: string;
@@ -16,8 +16,8 @@ type Watched = {
 type ConflictDeps = { readonly inventory: Pick<Inventory, 'ramdiskBoots'>; readonly conflictLookMs?: number };
 
 /**
- * Runs `work` while no second ramdisk has spoken for the node, looking before, after, and every `conflictLookMs` between.
- * Its context's signal aborts when one has. Throws RamdiskConflict, or what `work` throws.
+ * Runs `work` and checks for a second ramdisk before, after, and every `conflictLookMs`; a conflict aborts its signal.
+ * Throws RamdiskConflict, or what `work` throws.
  */
 export const whileOneRamdisk = async <T>(
   { inventory, conflictLookMs = defaultLookMs }: ConflictDeps,
@@ -31,7 +31,7 @@ export const whileOneRamdisk = async <T>(
   };
   await look();
   conflict.signal.throwIfAborted();
-  // A store that is away for a moment is asked again; the look at the end has to succeed.
+  // A failed check is repeated by the next one; only the last one must succeed.
   const timer = setInterval(() => void look().catch(() => {}), conflictLookMs);
   try {
     const done = await work({ ...context, signal: AbortSignal.any([context.signal, conflict.signal]) });

@@ -1,4 +1,4 @@
-/** Acts of a run on its own plan: it grows when the ramdisk reports what it has, and when a run ends early. */
+/** Activities that change a run's plan: reported steps of the ramdisk, clean-up, retries. */
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
 import { joined } from '../model/lifecycle/plan-reported';
@@ -9,11 +9,10 @@ import { guarded } from './failures';
 export type JoinInput = {
   readonly lock: Lock;
   readonly joins: Joins;
-  /** Index of the step that asked. */
+  /** Index of the step that fetched the report. */
   readonly after: number;
   readonly rest: readonly PlannedStep[];
   readonly reported: readonly ReportedStep[];
-  /** The steps before. */
   readonly before: readonly PlannedStep[];
 };
 
@@ -26,9 +25,9 @@ export type AgainInput = {
 
 export type AddInput = { readonly lock: Lock; readonly steps: readonly PlannedStep[]; readonly ending?: RunEnding };
 
-/** @returns the activities that change a plan; every one harmless to repeat */
+/** @returns the activities that change a plan; all idempotent */
 export const planActivities = (inventory: Inventory) => ({
-  /** Plans the rest of the run. Throws InvalidSteps where the ramdisk lacks what was asked for. */
+  /** Plans the rest of the run. Throws InvalidSteps if the ramdisk lacks a requested step. */
   join: guarded(async ({ lock, joins, after, rest, reported, before }: JoinInput): Promise<readonly PlannedStep[]> => {
     const steps = joined(joins, rest, reported, after + 1);
     await inventory.transaction(async (store) => {
@@ -39,7 +38,6 @@ export const planActivities = (inventory: Inventory) => ({
     return steps;
   }),
 
-  /** Adds steps at the end. */
   addSteps: guarded(
     async ({ lock, steps, ending }: AddInput): Promise<void> =>
       inventory.transaction(async (store) => {
@@ -49,12 +47,12 @@ export const planActivities = (inventory: Inventory) => ({
       }),
   ),
 
-  /** A person has decided that a step is tried again: what was announced of it no longer counts. */
+  /** Records an operator's retry. Earlier intents of the step no longer count. */
   again: guarded(
     async ({ lock, seq, index, args }: AgainInput): Promise<void> =>
       inventory.transaction(async (store) => {
         if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
-        if (!(await store.runs.counted(lock, seq))) return; // a repeat that comes late would forget what is under way
+        if (!(await store.runs.counted(lock, seq))) return; // a late repeat would forget what is under way
         await store.runSteps.again(lock, index, args);
       }),
   ),

@@ -1,4 +1,4 @@
-/** Re-imposing the recorded power state: a run like any other, accepted here and started by the relay. */
+/** Re-imposes the recorded power state by a normal run, accepted here and started by the relay. */
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../inventory';
 import type { DueNode } from '../inventory/nodes/power-sync';
@@ -43,7 +43,7 @@ const orderOf = (node: DueNode, target: 'power on' | 'power off') => ({
   asked: asked(),
 });
 
-/** @returns a hand that brings a node back to its recorded power state, unless it is frozen or must not be powered off */
+/** @returns a function that restores a node's recorded power state, unless it is frozen or must not be powered off */
 export const createImpose =
   (deps: ImposeDeps) =>
   async (node: DueNode, state: PowerState): Promise<void> => {
@@ -51,13 +51,13 @@ export const createImpose =
     if (barred || powerRefusedIn.includes(node.provision_state)) return;
     if (await deps.inventory.recovery.current()) return;
     if (await deps.inventory.freezes.active(node.uuid)) return;
-    // A record that was written since the look began is newer; after a restore of the store it says nothing of power.
+    // Skip if the record changed during the probe. After a restore, the recorded power is unknown.
     const now = await deps.inventory.transaction((store) => store.powerSync.hold(node.uuid));
     if (now?.power_state !== state) return;
     try {
       await accept(orderOf(node, state), deps);
     } catch (thrown) {
-      // Another run has the node by now; the next read sees the result.
+      // Another run has the node; the next probe sees its result.
       if (!isTemperError(thrown, 'NodeLocked') && !isTemperError(thrown, 'NodeNotFound')) throw thrown;
     }
   };

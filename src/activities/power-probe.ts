@@ -1,4 +1,4 @@
-/** One look of power sync at one node: what the BMC says goes into the record; a BMC that stays silent takes its node out of use. */
+/** Power probe of one node: records the BMC's state, and sets maintenance if the BMC stays silent. */
 
 import type { ActContext, BmcNode, Driver } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
@@ -20,36 +20,35 @@ export type LookDeps = {
   readonly driverOf: (name: string) => Driver | undefined;
   readonly lanes: Lanes;
   readonly log: Log;
-  /** Names this process where it holds a BMC's lease; no activity's name, so that it never shares one with a run. */
+  /** Holder of BMC leases for this process, different from every activity's holder. */
   readonly holder: string;
-  /** Re-imposes the recorded state instead of recording the other one; absent where the settings do not ask for that. */
+  /** Restores the recorded state instead of recording the new one; absent if not configured. */
   readonly impose?: (node: DueNode, state: PowerState) => Promise<void>;
-  /** How long a BMC rests at the most after a look without an answer: its node's next look must ask it again. */
+  /** Maximum rest of a BMC after a failed probe, so that the next probe reaches it. */
   readonly longestRestMs?: number;
-  /** Looks in a row that may fail before the node goes to maintenance. */
+  /** Consecutive failures before maintenance. */
   readonly maxFailures: number;
 };
 
-/** How a look ended. */
 export type Looked = 'same' | 'changed' | 'imposed' | 'unknown' | 'skipped' | 'failed' | 'faulted';
 
-// A look that takes longer than this is a failed one; a silent BMC must not hold its place for minutes.
+// A longer probe fails, so that a silent BMC does not occupy its slot for minutes.
 const lookMs = 45_000;
-// Of a node that is out of use already: where a feed has failed, thousands are silent at once, each in a place.
+// Shorter for nodes with a fault: after a power feed failure, thousands are silent at once.
 const darkLookMs = 20_000;
 const longestReason = 500;
 
-// Another worker is with the BMC, or it is there and asks for a pause: no word on power, and no failure either.
+// Another worker uses the BMC, or it responds and is busy: neither a state nor a failure.
 const noVerdict: readonly ErrorCode[] = ['BmcLeaseHeld', 'BmcBusy'];
 
 class LaneBusy extends Error {}
-// One for all: each look prepares for it, and an error costs its stack.
+// One instance for all, because a new error costs its stack trace.
 const laneBusy = new LaneBusy();
 
-/** Ends the wait for a lane that an act of this process is in: it never waits behind a run, which would hold up every other node. */
+/** Ends the wait for a lane used by this process. Waiting behind a run would delay the probes of other nodes. */
 const onlyIfFree = (): AbortSignal => {
   const deadline = new AbortController();
-  // A free lane is entered before the event loop turns; an act that waits by then leaves it.
+  // A free lane is entered before the next event loop turn; an act that still waits then leaves.
   setImmediate(() => deadline.abort(laneBusy));
   return deadline.signal;
 };
@@ -57,7 +56,7 @@ const onlyIfFree = (): AbortSignal => {
 const timing = { powerTimeoutMs: lookMs, softPowerTimeoutMs: lookMs, settleMs: lookMs, pollMs: 1_000 };
 
 const probeContext = (node: DueNode, signal: AbortSignal): ActContext => ({
-  run: node.uuid as string as RunUuid, // no run looks; logs and announcements get the node's name for it
+  run: node.uuid as string as RunUuid, // no run; logs and announcements need an id
   attempt: 1,
   signal,
   beat: () => {},
@@ -71,7 +70,7 @@ const probeContext = (node: DueNode, signal: AbortSignal): ActContext => ({
   log: { info() {}, warn() {} },
 });
 
-/** What the BMC says of the node's power. Throws errors of the list, without a secret in them. */
+/** The power state from the BMC. Throws errors of the list, without secrets. */
 const readPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Promise<PowerState | null> => {
   const driver = deps.driverOf(node.driver);
   const look = driver?.acts.verify ?? raise('DriverUnsupported', { driver: node.driver, what: 'looking at power' });
@@ -93,7 +92,7 @@ const readPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Pr
   }
 };
 
-/** What a look that succeeded changes of the node: its power, and what power sync itself had written over a failure. */
+/** Changes after a successful probe: power, and the fields that power sync set after a failure. */
 const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
   const failed = node.fault === 'power failure';
   const ours = failed && node.reason !== null;
@@ -108,7 +107,7 @@ const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
 const recordSeen = async (node: DueNode, seen: PowerState, { inventory }: LookDeps): Promise<Looked> =>
   inventory.transaction(async (store) => {
     const now = await store.powerSync.hold(node.uuid);
-    // A state that was written meanwhile is newer than this read.
+    // The stored state is newer than this read.
     if (!now || now.power_state !== node.power_state) return 'skipped';
     const changes = afterLook(now, seen);
     if (Object.keys(changes).length > 0) await store.powerSync.change(node.uuid, changes);
@@ -174,7 +173,7 @@ const probeFailed = async (node: DueNode, thrown: unknown, deps: LookDeps): Prom
   return takeOut(node, `Power sync failed ${failures} times in a row: ${says}`, deps);
 };
 
-/** Looks at one node and keeps what came of it. Throws only what the store throws. */
+/** Probes one node and records the result. Throws only database errors. */
 export const lookAtPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Promise<Looked> => {
   let seen: PowerState | null;
   try {

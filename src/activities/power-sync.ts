@@ -1,4 +1,4 @@
-/** Power sync: the workers of a group look at their nodes' power in turn, so that a button pressed in the aisle is known here. */
+/** Power sync: a group's workers probe the power of their nodes in turn, to detect changes outside Temper. */
 
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
@@ -14,16 +14,15 @@ export type PowerSyncDeps = Omit<LookDeps, 'holder' | 'maxFailures'>;
 export type PowerSyncOptions = {
   readonly signal: AbortSignal;
   readonly conductor_group: string;
-  /** The drivers that this worker has. */
   readonly drivers: readonly string[];
-  /** From one look at a node to the next; 0 switches the whole off. */
+  /** Interval of a node's probes; 0 disables power sync. */
   readonly everyMs: number;
-  /** The most looks at once. */
+  /** Maximum of concurrent probes. */
   readonly workers: number;
   readonly maxFailures: number;
-  /** Called with the end of every read. */
+  /** Called after every probe. */
   readonly looked?: (node: DueNode, how: Looked) => void;
-  /** Called after every step through the slots, a failed one too, with how long the oldest look that is due has waited. */
+  /** Called after every step through the slots, even a failed one, with the delay of the oldest due probe. */
   readonly walked?: (behindMs: number) => void;
 };
 
@@ -31,7 +30,7 @@ type Looking = PowerSyncOptions & { readonly deps: LookDeps };
 
 const limits = new WeakMap<Driver, ReturnType<typeof pLimit>>();
 
-/** Runs a look when its driver bears one more. */
+/** Runs a probe within the driver's limit. */
 const whereDriverBears = (driver: Driver | undefined, look: () => Promise<void>): Promise<void> => {
   if (driver?.looksAtOnce === undefined) return look();
   const limit = limits.get(driver) ?? pLimit(driver.looksAtOnce);
@@ -40,26 +39,26 @@ const whereDriverBears = (driver: Driver | undefined, look: () => Promise<void>)
 };
 
 const sweepEveryMs = 3_600_000;
-// New nodes are enlisted so often in an interval, and nodes are claimed so often.
+// Frequency of enlisting new nodes and of claims.
 const enlistsPerInterval = 8;
 const claimsPerInterval = 240;
-// A store that has little to do is not asked more often than that.
+// Minimum pause between queries.
 const shortestPauseMs = 100;
-// What was due in this share of an interval is asked for again: another worker's claim may have failed.
+// Slots claimed again, because another worker's claim may have failed.
 const claimedAgain = powerSlots / 64;
-// Of an interval: a BMC that gave no answer is not left alone for longer, so that its node's next look asks it.
+// Share of the interval: a silent BMC rests no longer, so that the next probe reaches it.
 const longestRest = 0.5;
-// A worker that is behind walks the slots at twice the clock's pace: BMCs never get more than twice the usual requests.
+// Maximum pace of a late worker, relative to the clock, so that BMCs get at most twice the usual requests.
 const catchUp = 2;
 
-/** Where a worker is on its way through the slots. */
+/** Position of a worker in the slots. */
 type Walk = {
-  /** The first slot that it has not finished. */
+  /** The first unfinished slot. */
   next: number;
-  /** The clock's slot at its last step, and when that was by this process's own clock. */
+  /** The clock's slot at the last step, and the process time of that step. */
   seen: number;
   steppedAt: number;
-  /** The last slot that it may claim from. */
+  /** The last slot that may be claimed. */
   reach: number;
 };
 
@@ -73,7 +72,7 @@ const lookAt = async (node: DueNode, { deps, signal, looked }: Looking): Promise
   }
 };
 
-/** Begins looks at what is due in these slots, as many as there are places. @returns the slot in which these were used up */
+/** Starts probes of nodes due in these slots, up to the free places. @returns the slot in which places ran out */
 const lookWithin = async (
   from: number,
   to: number,
@@ -89,7 +88,7 @@ const lookWithin = async (
   return due.length < limit ? undefined : Math.max(...due.map(({ slot }) => slot));
 };
 
-/** One step through the slots, towards the clock's. @returns whether more is due than there are places */
+/** One step through the slots, up to the clock's. @returns whether more is due than fits */
 const step = async (walk: Walk, now: number, options: Looking, places: LookPlaces): Promise<boolean> => {
   const oldest = now - powerSlots + 1;
   walk.next = Math.max(walk.next, oldest);
@@ -102,11 +101,11 @@ const step = async (walk: Walk, now: number, options: Looking, places: LookPlace
   return full !== undefined;
 };
 
-/** How long the first slot that is not finished has waited: also while the store is away, or no place is free. */
+/** Delay of the first unfinished slot. It grows also while PostgreSQL is unavailable or no place is free. */
 const behindOf = (walk: Walk, everyMs: number): number =>
   ((walk.seen - walk.next + 1) * everyMs) / powerSlots + performance.now() - walk.steppedAt;
 
-/** Looks once at everything that was not looked at for an interval, and waits for the end of all looks. */
+/** Probes every due node once and waits for all results. */
 export const syncPowerOnce = async (options: Looking): Promise<void> => {
   const { deps, everyMs, signal, conductor_group } = options;
   const places = createLookPlaces(options.workers);
@@ -122,11 +121,11 @@ export const syncPowerOnce = async (options: Looking): Promise<void> => {
 
 const pauseSpread = (everyMs: number, signal: AbortSignal): Promise<void> => {
   const ms = Math.min(everyMs / enlistsPerInterval, Math.max(shortestPauseMs, everyMs / claimsPerInterval));
-  // Not in step with the other workers of the group.
+  // Random, so that the workers of a group do not run in step.
   return pause(ms * (0.75 + Math.random() / 2), signal);
 };
 
-/** Walks the slots until `signal` aborts, beginning with the clock's: a worker that starts makes no storm. */
+/** Walks the slots until the signal. It begins with the clock's slot, so that a restart causes no burst. */
 const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> => {
   const { deps, everyMs, signal, conductor_group } = options;
   const { powerSync, bmcLeases } = deps.inventory;
@@ -156,8 +155,8 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
 };
 
 /**
- * Goes on until `signal` aborts. Looks begin when they are due and end one by one, so that as many are under way as the fleet and
- * its BMCs' answers ask for, up to `workers`. What fails because the store is away is tried again.
+ * Runs until the signal. Probes start when due and end independently, up to `workers` at once.
+ * What fails because PostgreSQL is unavailable is retried.
  */
 export const runPowerSync = async (given: PowerSyncDeps, options: PowerSyncOptions): Promise<void> => {
   if (options.everyMs <= 0) return;

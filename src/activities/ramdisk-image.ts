@@ -1,4 +1,4 @@
-/** Boots from a ramdisk record: the URL that takes the place of its name in an act's arguments, good for this boot alone. */
+/** Boots from a ramdisk record: its name in the arguments is replaced by a URL that is valid for one boot. */
 import { randomUUID } from 'node:crypto';
 import type { RamdiskRow } from '../inventory/ramdisks';
 import type { ActKey } from '../inventory/runs/run-steps';
@@ -18,10 +18,10 @@ type Booted = {
   readonly name: string | null;
   readonly driver_info: Arguments;
 };
-/** The arguments to act with, and the secrets among them, which nothing may repeat. */
+/** The resolved arguments, and secrets that must not be shown. */
 type Composed = { readonly args: Record<string, unknown>; readonly secrets: readonly string[] };
 
-/** What an act boots: an image whose URL its BMC is given, or kernel and initramfs, whose URL the machine itself asks for. */
+/** Boot source: an image URL for the BMC, or kernel and initramfs that the machine loads from the network. */
 type Source = { readonly ramdisk: string; readonly by: 'vmedia' | 'network' };
 
 const sourceOf = ({ image_url, network_image }: Arguments): Source | undefined => {
@@ -37,9 +37,8 @@ const isMade = ({ act }: Attempted, { by }: Source, args: Arguments): boolean =>
     : act === 'insert_media' || (act === 'set_boot_device' && args.boot_device === 'uefihttp');
 
 /**
- * The arguments of an act with a URL of the boot service in place of a ramdisk's name; others as they are. A repeat of the act
- * gets the same URL. Throws RamdiskNotServed, RamdiskNotFound, KernelArgumentsRefused, NetworkDataRefused,
- * StaleOperation.
+ * Replaces a ramdisk's name in the arguments by a boot service URL. A repeat of the act gets the same URL.
+ * Throws RamdiskNotServed, RamdiskNotFound, KernelArgumentsRefused, NetworkDataRefused, StaleOperation.
  */
 export const withRamdisk = async (
   input: Attempted,
@@ -64,7 +63,7 @@ export const withRamdisk = async (
   return { args: { ...rest, image_url: `${boot.url}/boot/${token}/ramdisk.iso` }, secrets };
 };
 
-/** An act's name in the store: one for all its attempts, another for its next time in the same run. */
+/** Key of an act: the same for all attempts, different for its next call in the run. */
 const actIn = ({ execution, nth, index }: ActKey): string => `${execution}/${index}/${nth}`;
 
 const madeBefore = async ({ lock }: Attempted, key: ActKey, deps: BmcDeps): Promise<string | undefined> => {
@@ -75,7 +74,7 @@ const madeBefore = async ({ lock }: Attempted, key: ActKey, deps: BmcDeps): Prom
 
 type Wanted = Source & { readonly boot: BootSettings };
 
-/** The record of a ramdisk. Throws RamdiskNotFound; RamdiskNotServed where it has no files that the network could load. */
+/** Throws RamdiskNotFound; RamdiskNotServed if it has no files for a network boot. */
 const recordOf = async ({ ramdisk, by }: Source, { inventory }: BmcDeps): Promise<RamdiskRow> => {
   const row = (await inventory.ramdisks.find(ramdisk)) ?? raise('RamdiskNotFound', { ramdisk });
   return by === 'network' && !isLoadable(row) ? raise('RamdiskNotServed', { ramdisk, reason: notLoadable }) : row;
@@ -124,7 +123,7 @@ const make = async (
   return made ? token : raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
 };
 
-/** The network that the node's ramdisk is given; null where there is none. Throws NetworkDataRefused. */
+/** Network data for the node's ramdisk; null if there is none. Throws NetworkDataRefused. */
 const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { inventory }: BmcDeps) => {
   const data = await inventory.bootCapabilities.networkData(uuid);
   const files = networkFiles(data);
@@ -135,7 +134,7 @@ const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { 
     : data;
 };
 
-/** How the ramdisk comes to its node; a machine that asks by the network says itself from which port. */
+/** Boot path for the kernel arguments. In a network boot, the machine itself reports its port. */
 const pathOf = async (by: Source['by'], { uuid }: Booted, { bootCapabilities }: BmcDeps['inventory']) =>
   by === 'network' ? { by } : { by, mac: await bootCapabilities.bootMac(uuid) };
 

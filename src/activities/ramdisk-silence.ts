@@ -1,4 +1,4 @@
-/** A ramdisk that is lost in the middle of an act: silent, and its host gone by what the BMC shows, or another one at its address. */
+/** Ramdisks lost during an act: silent with a host that is gone according to the BMC, or replaced at their address. */
 import type { Queries } from '../inventory';
 import { isTemperError, TemperError } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
@@ -7,15 +7,15 @@ import type { ActName } from '../model/lifecycle/steps';
 import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { RunObserved, Timing } from '../model/runs/runs';
 
-/** One attempt's talk with a ramdisk. */
+/** Contact of one attempt with a ramdisk. */
 export type Talk = {
-  /** The ramdisk has answered a request. */
+  /** Records a response. */
   answered(): void;
-  /** For how long it has not, in milliseconds: since its last answer, or since the attempt began. */
+  /** Milliseconds since its last response, or since the attempt began. */
   silentMs(): number;
 };
 
-/** @param note called with the first answer of the attempt, best effort */
+/** @param note called at the first response of the attempt, best effort */
 export const startTalk = (note: () => Promise<void>): Talk => {
   let since = performance.now();
   let first = true;
@@ -40,11 +40,11 @@ export type Search = {
   readonly act: ActName;
   readonly timing: Timing;
   readonly talk: Talk;
-  /** A look at power and start through the BMC; undefined where the BMC does not say. */
+  /** Power and boot state from the BMC; undefined if unknown. */
   readonly look: () => Promise<RunObserved | undefined>;
-  /** Whether a command of the act may have left, in this attempt or another. */
+  /** True if a command of the act may have been sent, in any attempt. */
   readonly mayHaveLeft: () => Promise<boolean>;
-  /** Whether the ramdisk had its token from its boot image, so that no lookup hands one out at its next boot either. */
+  /** True if the token came with the boot image. Then no lookup issues a token, not even after the next boot. */
   readonly broughtToken: () => Promise<boolean>;
 };
 
@@ -53,7 +53,7 @@ const fiveMinutes = 5 * 60_000;
 // DSP0268, ComputerSystem BootProgress.LastState: with these an operating system is about to run, or runs.
 const running: readonly string[] = ['OSBootStarted', 'OSRunning', 'OEM'];
 
-/** What proves that the ramdisk's host no longer runs it; undefined where nothing does. */
+/** Proof that the host no longer runs the ramdisk; undefined if there is none. */
 const proofOf = (seen: RunObserved | undefined): string | undefined => {
   if (seen?.power_state === 'power off') return 'the node is powered off';
   const progress = seen?.boot_progress;
@@ -62,23 +62,23 @@ const proofOf = (seen: RunObserved | undefined): string | undefined => {
     : undefined;
 };
 
-// A BMC cannot distinguish a host that hangs from one whose network is away: such silence is waited out for as long once more.
+// A BMC cannot distinguish a hung host from a network failure. Without proof, the timeout doubles.
 const withoutProof = (seen: RunObserved | undefined): string =>
   seen?.power_state === 'power on' ? 'the node is powered on, and nothing else' : 'nothing: it did not answer either';
 
-// What a self-signed certificate other than the announced one fails with: Node.js, tls, X509 certificate error codes; and contactOf's own.
+// Errors for a self-signed certificate other than the announced one: Node.js, tls, X509 certificate error codes; and those of contactOf.
 const anotherCertificate: readonly unknown[] = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_NOT_PINNED'];
 
 /**
- * Whether what answers at the ramdisk's address is not the ramdisk that announced its certificate. A ramdisk makes one as it
- * starts, so that this is what a machine shows that was reset; so does any other that has its address. Neither is believed.
+ * True if another certificate is at the ramdisk's address. A ramdisk creates its certificate at boot, so the machine was reset,
+ * or another machine has the address. Neither is trusted.
  */
 const isReplaced = (thrown: unknown, { agent }: Search['node']): boolean =>
   isTemperError(thrown, 'AgentTlsFailed') &&
   typeof agent?.verify_ca === 'string' &&
   anotherCertificate.includes(thrown.facts.reason);
 
-/** AgentGone, or StepOutcomeUnknown where the act must not be done twice and may have been begun. */
+/** AgentGone; StepOutcomeUnknown if the act must not run twice and may have begun. */
 const goneFrom = async ({ node, step, act, mayHaveLeft }: Search, seen: string): Promise<TemperError> => {
   const facts = { node: node.name ?? node.uuid, step: nameOf(step), seen };
   const error = new TemperError('AgentGone', facts);
@@ -88,9 +88,9 @@ const goneFrom = async ({ node, step, act, mayHaveLeft }: Search, seen: string):
 };
 
 /**
- * What an attempt's failure amounts to: AgentGone, or StepOutcomeUnknown where the act must not be done twice and may have been begun, once the ramdisk
- * has been silent for long enough and its host is gone, or at once where it is not on record any more or another has its place; otherwise
- * the failure as it is. What follows AgentGone is another boot, with a token and a certificate of its own.
+ * Converts the failure of an attempt to AgentGone, or to StepOutcomeUnknown if the act must not run twice and may have begun.
+ * That requires a long silence and a host that is gone, a deleted record, or a replaced ramdisk. Otherwise the failure stays.
+ * AgentGone leads to another boot with a new token and certificate.
  */
 export const searched = async (thrown: unknown, search: Search): Promise<unknown> => {
   if (isReplaced(thrown, search.node))
@@ -103,7 +103,7 @@ export const searched = async (thrown: unknown, search: Search): Promise<unknown
   const limitMs = timing.agentSilenceMs ?? fiveMinutes;
   const once = actRow(act).effect === 'once';
   const gone = (seen: string) => goneFrom(search, seen);
-  // Its token went with its record: nothing that it says is taken any more, and the next one looks the node up anew.
+  // The token was deleted with the record: the API rejects this ramdisk's requests, and the next ramdisk does a lookup.
   if (silentMs === undefined) return gone('it is not on record any more');
   if (silentMs < limitMs) return thrown;
   const seen = await look();

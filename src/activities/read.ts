@@ -1,4 +1,4 @@
-/** One read of a node's BMC for a waiting caller: without a lock and without a fence, so it may only read. */
+/** One read of a node's BMC for a waiting caller. It has no lock and no fence, so it must not change anything. */
 import { randomUUID } from 'node:crypto';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Act, ActContext, BmcNode, Driver } from '../bmc/contract';
@@ -16,15 +16,15 @@ import { openSecrets } from './secrets';
 
 export type LookActivities = ReturnType<typeof lookActivities>;
 
-/** Bytes; an answer stands in the history and goes to the caller as it is. */
+/** Bytes; the result goes into the history and to the caller. */
 const longestAnswer = 64 * 1024;
 const beatEveryMs = 2_000;
 
-/** @returns the activity of a conductor group's queue that answers calls */
+/** @returns the read activity of a conductor group's queue */
 export const lookActivities = (deps: BmcDeps) => {
   const holder = randomUUID();
   return {
-    /** Looks once and answers what was seen, or the power where the look is for nothing else; what stands in the store of it is renewed. */
+    /** Reads once and returns the result, or the power state if there is no other. Updates stored details. */
     look: guarded(async (input: LookInput): Promise<unknown> => {
       const beating = setInterval(() => heartbeat(), beatEveryMs);
       try {
@@ -53,7 +53,7 @@ const attempt = async (input: LookInput, deps: BmcDeps, holder: string): Promise
   try {
     return hideTexts(await inLane(deps, { lane, holder, signal }, work), texts);
   } catch (thrown) {
-    // The lane may be held for minutes; the caller learns that, and not that time was up.
+    // The lane may be held for minutes, so the error names that instead of the timeout.
     if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });
     throw isTemperError(thrown)
       ? new TemperError(thrown.code, hideTexts(thrown.facts, texts))
@@ -75,7 +75,7 @@ const performerOf = (node: CalledNode, { act }: LookInput, deps: BmcDeps): { dri
   return { driver, perform };
 };
 
-/** The node with its secrets in place; nothing of this leaves the worker. */
+/** The node with secrets resolved. They must not leave the worker. */
 const unlocked = async (found: CalledNode, deps: BmcDeps): Promise<{ node: BmcNode; texts: readonly string[] }> => {
   const values = await openSecrets(found, undefined, deps);
   const driver_info = resolveSecrets(found.driver_info, values) as Record<string, unknown>;
@@ -88,13 +88,13 @@ const contextOf = (
   { log }: BmcDeps,
   texts: readonly string[],
 ): ActContext => ({
-  run: randomUUID() as RunUuid, // there is none; only log lines name it
+  run: randomUUID() as RunUuid, // no run; only log lines use it
   attempt: activityInfo().attempt,
   signal,
   beat: (details) => heartbeat(hideTexts(details, texts)),
-  // A look announces nothing.
+  // A read announces no command.
   intents: { last: async () => undefined, record: async () => {}, renew: async () => {} },
-  mayStillSend: () => true, // and sends no command
+  mayStillSend: () => true, // it sends no command
   timing,
   log: {
     info: (message, facts) => log.info(message, { ...hideTexts(facts, texts), node_uuid, act }),

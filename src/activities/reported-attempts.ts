@@ -1,4 +1,4 @@
-/** Further attempts of an act, reported to its run's workflow: it cannot see them, and its query and the engine's UI show them. */
+/** Reports of further attempts to the run's workflow, which cannot see them. Its query and Temporal's UI show them. */
 import { activityInfo } from '@temporalio/activity';
 import type { RunActInput } from './act-context';
 import type { BmcDeps } from './bmc-deps';
@@ -7,16 +7,16 @@ const eachUpTo = 10;
 const spacedMs = 10_000;
 
 /**
- * Whether an attempt is reported. Each is, unless they follow each other in seconds for long, as behind another worker's lease of
- * the BMC: then each tenth, for the engine takes no more than 10,000 signals of one execution (temporalio/temporal:
- * `history.maximumSignalsPerExecution`), and an abort is one too.
+ * True if an attempt is reported. In a long series of quick attempts, as behind a held lease, only each tenth is.
+ * Temporal accepts at most 10,000 signals per execution, and an abort needs one (temporalio/temporal:
+ * `history.maximumSignalsPerExecution`).
  * @param attempt counted from 1
- * @param sinceMs from the first attempt's schedule to this one's, by the engine's clock
+ * @param sinceMs from the first attempt's schedule to this one's, by Temporal's clock
  */
 export const isReported = (attempt: number, sinceMs: number): boolean =>
   attempt > 1 && (attempt <= eachUpTo || attempt % eachUpTo === 0 || sinceMs / (attempt - 1) >= spacedMs);
 
-/** Not waited for: an engine that is slow to take it must not hold the attempt up. */
+/** Not awaited, so that a slow Temporal does not delay the attempt. */
 export const reportAttempt = ({ lock, nth }: RunActInput, { reportAttempt: report, log }: BmcDeps): void => {
   const {
     attempt,

@@ -1,4 +1,4 @@
-/** Seals secrets again: after a change of keys, for another conductor group, and for the BMC that a node has now. */
+/** Resealing of secrets: after a change of keys, for another conductor group, or for a node's new BMC. */
 import type { Inventory, Queries } from '../inventory';
 import type { NodeIdent } from '../inventory/audit';
 import type { KeyUse, SecretToSeal } from '../inventory/secrets/resealing';
@@ -9,12 +9,12 @@ import { isTemperError } from '../model/errors';
 export type ResealingDeps = { readonly inventory: Inventory; readonly opener: Opener; readonly sealer: Sealer };
 type ResealDeps = Omit<ResealingDeps, 'inventory'> & { readonly inventory: Pick<Queries, 'resealing'> };
 
-/** What became of a secret: `foreign` is sealed to keys that this process does not hold, `unused` has no holder any more. */
+/** Result for a secret. `foreign`: sealed to keys that this process lacks. `unused`: it has no holder. */
 export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
 
 const secretsAtOnce = 200;
 
-/** The field that a secret belonged to before paths began with one. */
+/** The field of a secret from a release whose paths did not contain it. */
 const secretField = ({ holder, node }: SecretToSeal): string => {
   if (holder === 'node') return node?.in_driver_info ? 'driver_info' : 'instance_info';
   if (holder === 'run') return 'input';
@@ -22,7 +22,7 @@ const secretField = ({ holder, node }: SecretToSeal): string => {
   return holder === 'volume_target' ? 'properties' : 'steps';
 };
 
-/** What a secret is bound to: as before; one that was bound to nothing, to the BMC that its node has at this moment. */
+/** Keeps the binding. A secret without one is bound to the current BMC of its node. */
 const bindingOf = (row: SecretToSeal): Binding => {
   const { id, holder, holder_id } = row;
   if (row.boxes !== null) return { id, holder, holder_id, path: row.path, bound: row.bound };
@@ -30,7 +30,7 @@ const bindingOf = (row: SecretToSeal): Binding => {
   return { id, holder, holder_id, path: `/${secretField(row)}${row.path}`, bound };
 };
 
-/** The value of a row; undefined where other workers' keys are needed. */
+/** The value of a row; undefined if it needs keys of other workers. */
 const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } | undefined => {
   try {
     return { value: opener.open(row) };
@@ -40,7 +40,7 @@ const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } 
   }
 };
 
-/** Seals one secret to the keys that it should be sealed to. Throws plainly where the row was altered. */
+/** Reseals one secret to its current keys. Throws for an altered row. */
 export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }: ResealDeps): Promise<Resealed> => {
   const groups = row.groups ?? 'all';
   if (groups.length === 0) return 'unused';
@@ -51,7 +51,7 @@ export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }
   return 'sealed';
 };
 
-/** Seals all secrets again that this process can open and that need it. @returns how many of each, and which keys remain in use */
+/** Reseals all secrets that need it and can be opened here. @returns counts by result, and keys still in use */
 export const resealAll = async (
   deps: ResealingDeps,
 ): Promise<{ readonly counts: Readonly<Record<Resealed, number>>; readonly keys: readonly KeyUse[] }> => {
@@ -66,7 +66,7 @@ export const resealAll = async (
   return { counts, keys: await deps.inventory.resealing.keys() };
 };
 
-/** A node's credentials that were given for another BMC than it has now. */
+/** A node's credentials that were given for another BMC. */
 export type Move = {
   readonly node: string;
   readonly name: string | null;
@@ -78,7 +78,7 @@ export type Move = {
 const isMoved = ({ bound, node }: SecretToSeal): boolean =>
   bound !== null && node !== null && movedField(JSON.parse(bound) as BmcSide, bmcSideOf(node)) !== undefined;
 
-/** What of a node's credentials would move; undefined where nothing would. Throws NodeNotFound by `missing`. */
+/** Credentials that would move; undefined if none. Throws NodeNotFound by `missing`. */
 export const moveOf = async (
   ident: NodeIdent,
   { inventory }: ResealDeps,
@@ -92,9 +92,9 @@ export const moveOf = async (
 };
 
 /**
- * Seals a node's credentials for the BMC that it was shown to have, with a row of the audit trail. No request can ask for this:
- * an API process that was taken over could ask as well. Throws SecretKeyMissing.
- * @param by who runs the command, as the operating system knows them
+ * Reseals a node's credentials for the BMC that the operator confirmed, and audits it. No API request may do this,
+ * because a compromised API process could send it too. Throws SecretKeyMissing.
+ * @param by operating system user who runs the command
  */
 export const makeMove = async (move: Move, by: string, { inventory, opener, sealer }: ResealingDeps): Promise<void> =>
   inventory.transaction(async (store) => {

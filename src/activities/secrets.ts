@@ -1,4 +1,4 @@
-/** Opens the secrets that an act needs, each only at the place that it was given for and, of a BMC, for that BMC alone. */
+/** Opens the secrets of an act, each only for its own place, and BMC credentials only for their BMC. */
 
 import type { Inventory } from '../inventory';
 import { boundOf, type Opener, type StoredSecret } from '../inventory/secrets/sealing';
@@ -10,7 +10,7 @@ import { driverRow, drivers, isDriver } from '../model/lifecycle/drivers';
 
 export type SecretDeps = { readonly inventory: Pick<Inventory, 'secrets'>; readonly vault: Opener };
 
-/** A node whose documents hold references. */
+/** A node whose documents contain secret references. */
 export type HoldingNode = {
   readonly uuid: string;
   readonly name: string | null;
@@ -20,7 +20,7 @@ export type HoldingNode = {
   readonly agent?: unknown;
 };
 
-/** Where a reference stands: a field of the node with its key, the ramdisk's token, or a path within the arguments of a step. */
+/** Place of a reference: a node field with its key, the ramdisk's token, or a path in step arguments. */
 type Place = 'instance_info' | 'agent' | { readonly args: string } | { readonly driver_info: string };
 
 const isUnder = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
@@ -33,8 +33,7 @@ const bmcSecrets: ReadonlySet<string> = new Set(
   ),
 );
 
-// Images that a BMC or the firmware fetches; a URL with an account in it is sealed as a whole, and is an argument of the step
-// that starts the node from it.
+// Images fetched by BMC or firmware. A URL with an account is sealed whole, and the step that boots from it has it as an argument.
 const imageUrls: ReadonlySet<string> = new Set(
   Object.keys(drivers).flatMap((name) =>
     isDriver(name)
@@ -43,24 +42,24 @@ const imageUrls: ReadonlySet<string> = new Set(
   ),
 );
 
-// Before there were pairs of keys, paths began with the key within their field.
+// In releases without key pairs, paths began with the key inside the field.
 const isOfBmc = ({ path, boxes }: StoredSecret): boolean =>
   boxes === null ? bmcSecrets.has(path) : isUnder(path, '/driver_info');
 
-// Whose steps a run carries: its own, or those of a run that it takes up; a runbook's, a template's.
+// Holders of a run's steps: the run or the one it resumes, a runbook, a template.
 const stepHolders: ReadonlySet<string> = new Set(['run', 'runbook', 'deploy_template']);
 
-/** A path whose positions in lists count as equal: an edit, or a retry with other arguments, may move an entry. */
+/** Ignores list positions, because an edit or a retry with other arguments may move an entry. */
 const anyPosition = (path: string): string => path.replace(/\/\d+(?=\/|$)/g, '/*');
 
-/** Whether a secret of a step's arguments stands at this path of them; a step that is taken up may have another index. */
+/** True if the secret belongs to this argument path. The step index is ignored, because a resumed step may have another. */
 const isArg = ({ holder, path, boxes }: StoredSecret, at: string): boolean => {
   const start = path.indexOf('/args/');
   if (!stepHolders.has(holder)) return false;
   return boxes === null || (start >= 0 && anyPosition(path.slice(start + '/args'.length)) === anyPosition(at));
 };
 
-/** Whether a secret may be used at a place. What is sealed with a pair cannot claim another place than it has. */
+/** True if the secret may be used at the place. A secret sealed with a key pair cannot claim another place. */
 const isFor = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
   const ofNode = row.holder === 'node' && row.holder_id === node.uuid;
   if (place === 'agent') return row.holder === 'agent' && row.holder_id === node.uuid;
@@ -69,7 +68,7 @@ const isFor = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
   return ofNode && isUnder(row.path, `${row.boxes === null ? '' : '/driver_info'}/${place.driver_info}`);
 };
 
-/** Refuses to open credentials for another BMC than they were given for. Throws CredentialsMoved. */
+/** Throws CredentialsMoved for credentials given for another BMC. */
 const checkBmc = (row: StoredSecret, node: HoldingNode): void => {
   if (row.bound === null || row.bound === boundOf(node)) return;
   const field = movedField(JSON.parse(row.bound) as BmcSide, bmcSideOf(node));
@@ -82,7 +81,7 @@ const labelOf = (place: Place): string => {
 };
 
 /**
- * The values of all references in a node's documents and in a step's arguments, by id; a reference to nothing is left out.
+ * Values of all references in a node's documents and in step arguments, by id. Dangling references are left out.
  * Throws SecretMisplaced, CredentialsMoved, SecretKeyMissing.
  */
 export const openSecrets = async (

@@ -91,7 +91,7 @@ export type Acts = ReturnType<typeof createActs>;
 
 /** The acts of one execution; message handlers write `state`. */
 export const createActs = (run: RunInput, state: ExecutionState, journal: Journal) => {
-  const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queueOf(run), startToCloseTimeout: '1m' }); // default; each call has its timeouts
+  const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queueOf(run), startToCloseTimeout: '1m' });
   const asked: ActCounts = { attempts: new Map(), deadlines: new Map(), count: 0, guarded: false, trying: undefined };
 
   const act = (step: PlannedStep, index: number): Promise<ActOutcome> => {
