@@ -1,4 +1,4 @@
-/** Context of an act's attempt: intents, heartbeat and log, without secrets and under its own token. */
+/** Context of an attempt: intents, heartbeat and log, without secrets and under its own token. */
 import { cancellationSignal, heartbeat, type Info } from '@temporalio/activity';
 import type { ActContext } from '../bmc/contract';
 import { createSendWindow } from '../bmc/send-window';
@@ -17,7 +17,7 @@ export type RunActInput = {
   readonly lock: Lock;
   readonly step: PlannedStep;
   readonly act: ActName;
-  /** True if the step is done after this act. */
+  /** The step is done after this act. */
   readonly last: boolean;
   readonly timing: Timing;
   readonly story: RunKind;
@@ -25,18 +25,18 @@ export type RunActInput = {
   readonly nth: number;
 };
 
-/** An attempt's input. The token fences all its writes. */
+/** The token fences all writes of the attempt. */
 export type Attempted = RunActInput & { readonly lock: ActLock };
 
-// Short enough for the shortest useful heartbeat timeout; the SDK throttles.
+// For the shortest useful heartbeat timeout; the SDK throttles.
 const beatEveryMs = 1_000;
 
 export type Beating = { readonly say: (details?: unknown) => void; readonly stop: () => void };
 
-// The timer repeats the latest details, so that a long wait inside a library call does not time out.
+// Repeats the latest details, so that a long wait inside a library call does not time out.
 export const startBeating = (info: Info): Beating => {
   if (!info.heartbeatTimeoutMs) return { say: () => {}, stop: () => {} };
-  // Without any result, the last heartbeat shows the number of attempts.
+  // Without a result, the last heartbeat shows the number of attempts.
   let latest = { ...(info.heartbeatDetails as object | undefined), attempt: info.attempt };
   heartbeat(latest);
   const timer = setInterval(() => heartbeat(latest), beatEveryMs);
@@ -49,7 +49,7 @@ export const startBeating = (info: Info): Beating => {
   };
 };
 
-/** Intents under the attempt's token, and the window in which an announced command may be sent. */
+/** Intents under the attempt's token, and the window for sending an announced command. */
 const announcing = (
   { lock, act, timing }: Pick<Attempted, 'lock' | 'act' | 'timing'>,
   { index }: ActKey,
@@ -102,7 +102,7 @@ export const contextOf = (
   },
 });
 
-/** Adds a flag for announced commands, because a restored database may lack their record. */
+/** A flag for announced commands, because a restored database may lack their record. */
 export const announcedIn = (given: ActContext): { readonly context: ActContext; readonly announced: () => boolean } => {
   let announced = false;
   const record: ActContext['intents']['record'] = async (detail) => {

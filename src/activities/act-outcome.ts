@@ -1,4 +1,4 @@
-/** Outcomes of acts: stored for repeats, reduced for Temporal, and stripped of secrets. */
+/** Outcomes of acts: stored for repeats, reduced for Temporal, without secrets. */
 import type { ActLock } from '../inventory/fence';
 import { hideTexts, maskText } from '../model/access/secrets';
 import { isTemperError, raise, TemperError } from '../model/errors';
@@ -8,7 +8,7 @@ import type { ActOutcome, RunObserved } from '../model/runs/runs';
 import type { BmcDeps } from './bmc-deps';
 import { applyInspectionRules } from './inspection-rules';
 
-/** The part of an outcome that the workflow uses; the rest is in PostgreSQL. */
+/** The part that the workflow uses. */
 export const outcomeForEngine = ({ note, rest, follows, reported }: ActOutcome): ActOutcome => ({
   is: 'done',
   ...(note && { note: maskText(note) }),
@@ -17,7 +17,7 @@ export const outcomeForEngine = ({ note, rest, follows, reported }: ActOutcome):
   ...(reported && { reported }),
 });
 
-/** True for the act that starts a ramdisk: the last of its step. */
+/** The last act of a step that boots a ramdisk. */
 export const bootsRamdisk = (step: PlannedStep, act: ActName): boolean =>
   step.awaits !== undefined && act === 'power_on';
 
@@ -27,7 +27,7 @@ const detailed = ['properties', 'macs', 'bios', 'firmware', 'raid_config', 'inve
 const hasDetails = (seen: RunObserved | undefined): boolean =>
   seen !== undefined && detailed.some((name) => seen[name] !== undefined);
 
-/** Stores the results of an act before it counts as done; idempotent. */
+/** Stores the results before the act counts as done; idempotent. */
 export const keepOutcome = async (
   lock: ActLock,
   { seen, reported }: ActOutcome,
@@ -36,7 +36,7 @@ export const keepOutcome = async (
 ): Promise<void> => {
   if (!hasDetails(seen) && !reported && !ends && !boots) return;
   const contested = await inventory.transaction(async (store) => {
-    // Checked under the fence, so that a late worker does not delete the ramdisk of the next run.
+    // Fenced, so that a late worker does not delete the ramdisk of the next run.
     if (!(await store.runs.held(lock))) raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
     if (seen) await store.observedFacts.write(lock, seen);
     if (seen?.inventory) await applyInspectionRules(store, lock, log);
@@ -44,7 +44,7 @@ export const keepOutcome = async (
     if (boots) await store.ramdiskBoots.expect(lock);
     if (boots) await store.bootCapabilities.meet(lock);
     if (!ends) return false;
-    // Not awaited one by one, the boot first: a concurrent lookup waits for the boot's row and then finds it ended.
+    // In this order: a concurrent lookup waits for the boot's row and then finds it ended.
     const [unnoticed] = await Promise.all([
       store.ramdiskBoots.end(lock, at),
       store.agents.forget(lock.node_uuid),
@@ -55,7 +55,7 @@ export const keepOutcome = async (
   if (contested) raise('RamdiskConflict', { node: lock.node_uuid });
 };
 
-/** Removes secrets. States come from a closed list, and a password equal to one must not alter them. */
+/** States come from a closed list; a password equal to one must not alter them. */
 export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, texts: readonly string[]): ActOutcome => {
   const { power_state, boot_mode, secure_boot, health, ...found } = seen ?? {};
   const states = { power_state, boot_mode, secure_boot, health };
@@ -68,7 +68,7 @@ export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, te
   };
 };
 
-/** Removes the act's secrets from the error, because a BMC may quote its request. */
+/** A BMC may quote its request in an error. */
 export const hiddenError = (thrown: unknown, texts: readonly string[]): unknown => {
   if (isTemperError(thrown)) return new TemperError(thrown.code, hideTexts(thrown.facts, texts));
   if (!(thrown instanceof Error) || thrown.name === 'CancelledFailure') return thrown;

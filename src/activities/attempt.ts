@@ -1,4 +1,4 @@
-/** One attempt of an act: under the fence, in the BMC's lane, with its outcome stored before it counts as done. */
+/** One attempt of an act, under the fence and in the BMC's lane. Its outcome is stored before it counts as done. */
 import type { Act, AgentContact, BmcNode, Driver } from '../bmc/contract';
 import type { ActedNode, ActKey } from '../inventory/runs/run-steps';
 import { fetchedBy, requireFetched } from '../model/access/origins';
@@ -19,7 +19,7 @@ import { startTalk } from './ramdisk-silence';
 import { reportAttempt } from './reported-attempts';
 import { openSecrets } from './secrets';
 
-/** The ramdisk's or the driver's act. Throws DriverUnsupported. */
+/** Throws DriverUnsupported. */
 const performerOf = (
   name: string,
   { step, act }: Attempted,
@@ -33,10 +33,7 @@ const performerOf = (
   return { driver, perform, byAgent: agentAct !== undefined };
 };
 
-/**
- * Checks the origins again with the secrets resolved, because a URL with a password is sealed before acceptance can check it.
- * Throws OriginRefused.
- */
+/** Checked again, because a URL with a password is sealed before acceptance can check it. Throws OriginRefused. */
 const requireOrigins = (
   { step, act }: Attempted,
   node: BmcNode,
@@ -47,10 +44,7 @@ const requireOrigins = (
     requireFetched(deps.imageOrigins ?? [], one);
 };
 
-/**
- * Runs one attempt. Throws StaleOperation, NodeFrozen, RecoveryPending, DriverUnsupported, OriginRefused, and the errors of the act
- * without secrets.
- */
+/** Throws StaleOperation, NodeFrozen, RecoveryPending, DriverUnsupported, OriginRefused, and the act's errors without secrets. */
 export const attempt = async (
   input: Attempted,
   key: ActKey,
@@ -104,8 +98,8 @@ export const attempt = async (
 };
 
 /**
- * Throws NodeFrozen or RecoveryPending during a freeze of the node or a recovery, so that no command is sent.
- * After a recovery, an act is scheduled again. Therefore this records that an earlier attempt may have sent its command.
+ * No command is sent during a freeze or a recovery. The act is scheduled again after a recovery, so this records
+ * that an earlier attempt may have sent its command. Throws NodeFrozen, RecoveryPending.
  */
 const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }: BmcDeps): Promise<void> => {
   const recovery = await inventory.recovery.current();
@@ -127,7 +121,7 @@ const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }
     });
 };
 
-/** Node and arguments with secrets resolved. They must not leave the worker. */
+/** Resolves secrets, which must not leave the worker. */
 const unlocked = async (
   found: ActedNode,
   step: PlannedStep,
@@ -148,7 +142,7 @@ const unlocked = async (
   };
 };
 
-/** Node and arguments with secrets, ramdisk and image URLs resolved, and the texts to hide. */
+/** Resolves secrets, ramdisk and image URLs; `texts` must be hidden. */
 const prepared = async (
   found: ActedNode,
   input: Attempted,

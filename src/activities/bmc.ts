@@ -1,4 +1,4 @@
-/** The activity that changes hardware: an act of a step, under the fence and in the BMC's lane. It may be killed at any point. */
+/** The activity that changes hardware, under the fence and in the BMC's lane. It may be killed at any point. */
 import { randomUUID } from 'node:crypto';
 import { activityInfo, type Info } from '@temporalio/activity';
 import type { ActKey } from '../inventory/runs/run-steps';
@@ -17,12 +17,11 @@ import { lookActivities } from './read';
 export type { RunActInput } from './act-context';
 export type BmcActivities = ReturnType<typeof createBmcActivities>;
 
-/** @returns the activities of a conductor group's queue */
 export const createBmcActivities = (deps: BmcDeps) => {
   const holder = randomUUID();
   return {
     ...lookActivities(deps),
-    /** Reads, acts if necessary, waits for the result. @returns a small outcome; the rest is in PostgreSQL */
+    /** Reads, acts if necessary, waits for the result. */
     runAct: guarded(async (given: RunActInput): Promise<ActOutcome> => {
       const info = activityInfo();
       const input: Attempted = { ...given, lock: { ...given.lock, token: randomUUID() } };
@@ -56,15 +55,15 @@ const actKey = ({ step, act, nth }: RunActInput, info: Info): ActKey => ({
   asked_at: info.currentAttemptScheduledTimestampMs,
 });
 
-// No failures of the act: the run has lost its node, or must wait.
+// Not failures of the act: the run has lost its node, or must wait.
 const unrecorded: ReadonlySet<string> = new Set(['StaleOperation', 'NodeFrozen', 'RecoveryPending']);
 
-/** False for a permanent failure, and after the last attempt of the step. */
+/** False for a permanent failure, and after the step's last attempt. */
 const mayRetry = (failure: Error, step: PlannedStep, { attempt }: ActKey): boolean =>
   (failure as { nonRetryable?: boolean | null }).nonRetryable !== true &&
   attempt < (step.attempts ?? Number.POSITIVE_INFINITY);
 
-// Best effort: Temporal has the failure, and the row shows it while Temporal does not respond.
+// Best effort: the row shows the failure while Temporal does not respond.
 const noteFailure = async (
   { lock, step, act }: Attempted,
   key: ActKey,

@@ -1,4 +1,4 @@
-/** Activities of the wait for a ramdisk: enter the wait state, check for contact, continue. */
+/** Activities of the wait for a ramdisk; all idempotent. */
 
 import type { Inventory, Queries } from '../inventory';
 import { raise } from '../model/errors';
@@ -16,7 +16,7 @@ export type AwaitInput = StepProjection & { readonly awaits: Awaited; readonly w
 
 const refuseInspection = (reason: string) => raise('StepRejected', { step: 'management.inspect', reason });
 
-/** Converts the findings to properties and ports. Throws StepRejected for a failure of the ramdisk or missing facts. */
+/** Throws StepRejected for a failure of the ramdisk or missing facts. */
 const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void> => {
   const found = await store.details.inventory(lock.node_uuid);
   const error = errorOf(found?.plugin_data ?? {});
@@ -32,14 +32,13 @@ const takeFindings = async (store: Queries, lock: Lock, log: Log): Promise<void>
 const contactedIn = async (store: Queries, lock: Lock, awaits: Awaited): Promise<boolean> =>
   (await store.contacts.there(lock, awaits)) || (await store.ramdiskBoots.contested(lock));
 
-/** Throws RamdiskConflict if two ramdisks have contacted the API for the node since its boot. */
+/** Throws RamdiskConflict if two ramdisks contacted the API since the boot. */
 const refuseTwo = async (store: Queries, lock: Lock): Promise<void> => {
   if (await store.ramdiskBoots.contested(lock)) raise('RamdiskConflict', { node: lock.node_uuid });
 };
 
-/** @returns the activities of waiting for the ramdisk; all idempotent */
 export const contactActivities = (inventory: Inventory, log: Log) => ({
-  /** Enters the wait state. @returns the node's state, and whether the ramdisk has called back already */
+  /** @returns the node's state, and whether the ramdisk has called back already */
   awaitContact: guarded(
     async ({ lock, seq, index, awaits, waiting_for }: AwaitInput): Promise<Awaiting> =>
       inventory.transaction(async (store) => {
@@ -55,14 +54,13 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
       }),
   ),
 
-  /** Checks in the database, in case a signal was lost. */
+  /** In case a signal was lost. */
   contacted: guarded(
     async ({ lock, awaits }: { lock: Lock; awaits: Awaited }): Promise<{ contacted: boolean }> => ({
       contacted: await contactedIn(inventory, lock, awaits),
     }),
   ),
 
-  /** Leaves the wait state; the step is done. */
   heard: guarded(
     async ({ lock, seq, index }: StepProjection): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {

@@ -1,4 +1,4 @@
-/** Database activities of a run: claim, move, mark, finish. Each is one transaction and idempotent. */
+/** Database activities of a run. Each is one transaction and idempotent. */
 
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
@@ -25,12 +25,12 @@ export type ControlDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
-  /** Months of the audit trail that are kept; all if unset or 0. */
+  /** All are kept if unset or 0. */
   readonly auditMonths?: number;
   readonly historyMonths?: number;
-  /** Milliseconds until a displaced run is terminated; five minutes if unset. */
+  /** Until a displaced run is terminated; five minutes if unset. */
   readonly displaceWithinMs?: number;
-  /** Dependencies of admissions; absent if the settings of the process lack them. */
+  /** Absent if the settings of the process lack them. */
   readonly rollouts?: RolloutDeps;
 };
 
@@ -59,14 +59,13 @@ export type Turn = { readonly turn: boolean };
 
 type HeldBack = { readonly frozen: boolean; readonly recovering: boolean };
 
-/** Thousands may poll while all turns are taken. Each poll is one statement, and only runs that may get a turn lock each other. */
+/** Thousands may poll: one statement each while all turns are taken. Only runs that may get a turn lock each other. */
 const takeTurn = async (inventory: Inventory, lock: Lock, limit: Limit): Promise<boolean> => {
   const { has, full } = await inventory.turns.look(lock.run, limit);
   if (has || full) return has;
   return inventory.transaction((store) => store.turns.give(lock, limit));
 };
 
-/** Claim on the node and turn of a run. */
 const claimActivities = ({ inventory, client, displaceWithinMs }: ControlDeps) => ({
   /** Binds the run to this workflow. A forged or fenced-off start fails here. */
   claim: guarded(async ({ lock, previous, limit }: ClaimInput): Promise<Turn> => {
@@ -76,7 +75,7 @@ const claimActivities = ({ inventory, client, displaceWithinMs }: ControlDeps) =
     return { turn: !limit || (await takeTurn(inventory, lock, limit)) };
   }),
 
-  /** True if the run may work; it then keeps its turn. */
+  /** If true, the run keeps its turn. */
   turn: guarded(
     async ({ lock, limit }: { lock: Lock; limit: Limit }): Promise<Turn> => ({
       turn: await takeTurn(inventory, lock, limit),
@@ -86,15 +85,13 @@ const claimActivities = ({ inventory, client, displaceWithinMs }: ControlDeps) =
   /** Frees the turn during a long wait. */
   giveTurnBack: guarded(({ lock }: { lock: Lock }): Promise<void> => inventory.turns.giveBack(lock)),
 
-  /** Ends the run that held the node before, and waits until nothing of it is under way. */
+  /** Waits until nothing of the node's previous run is under way. */
   displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {
     await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat(), displaceWithinMs);
   }),
 });
 
-/** Records of a working run. */
 const journalActivities = ({ inventory }: ControlDeps) => ({
-  /** @returns the node's state after the move */
   move: guarded(
     async ({ lock, seq, event, state, waiting_for }: MoveInput): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {
@@ -105,12 +102,12 @@ const journalActivities = ({ inventory }: ControlDeps) => ({
       }),
   ),
 
-  /** Records a state without a change of node or step. */
+  /** Records a state without a move or a step. */
   show: guarded(async ({ lock, seq, state, waiting_for, waits_on }: ShowInput): Promise<void> => {
     await inventory.runs.advance(lock, seq, state, waiting_for, waits_on);
   }),
 
-  /** Records a step without a BMC act: waiting, parked, skipped, done. */
+  /** Records a step without a BMC act. */
   mark: guarded(
     async ({ lock, seq, index, state, note, error }: MarkInput): Promise<void> =>
       inventory.transaction(async (store) => {
@@ -129,13 +126,12 @@ const journalActivities = ({ inventory }: ControlDeps) => ({
       }),
   ),
 
-  /** Bars an act of an aborted run whose command has not left, or any act with `force`. @returns when the command left, if it did */
+  /** Bars an act whose command has not left, or any with `force`. @returns when it left */
   cutAct: guarded(
     async ({ lock, ...act }: CutInput): Promise<Cut> => inventory.transaction((store) => store.runSteps.cut(lock, act)),
   ),
 });
 
-/** @returns the activities of the control queue */
 export const createControlActivities = (deps: ControlDeps) => {
   const { inventory, client, log, auditMonths, historyMonths } = deps;
   return {
@@ -144,27 +140,27 @@ export const createControlActivities = (deps: ControlDeps) => {
     ...contactActivities(inventory, log),
     ...planActivities(inventory),
 
-    /** True if a freeze of the node, or a recovery (`recovering`), still holds the run back. */
+    /** By a freeze of the node, or by a recovery. */
     frozen: guarded(async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<HeldBack> => {
       const recovering = (await inventory.recovery.current()) !== undefined;
       const frozen = recovering || (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined;
       return { frozen, recovering };
     }),
 
-    /** Records an act from Temporal's tools, which have no Temper caller. */
+    /** Acts from Temporal's tools, which have no Temper caller. */
     recordAct: guarded(
       async ({ lock, act, by, reason }: { lock: Lock; act: RecordedAct; by: string; reason: string }): Promise<void> =>
         inventory.transaction((store) => recordEngineAct(store, lock, { act, by, reason })),
     ),
 
-    /** Ends the run and frees the node. @returns the node's resting state; null if the run had none to change */
+    /** @returns the resting state; null if the run had none to change */
     finish: guarded(
       async (input: FinishInput): Promise<{ provision_state: ProvisionState | null }> => ({
         provision_state: await inventory.transaction((store) => endRun(store, input)),
       }),
     ),
 
-    /** One pass over a rollout. @returns when the next is due */
+    /** @returns when the next pass is due */
     tendRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Progress> => {
       if (deps.rollouts) return advanceRollout(deps.rollouts, rollout);
       log.warn('this worker has no settings for rollouts', { rollout });

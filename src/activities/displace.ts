@@ -1,11 +1,11 @@
-/** The end of a run whose node another run has taken: cancellation, then termination after a timeout. */
+/** The end of a run whose node another run has taken: cancellation, then termination. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
 export type Displaced = { readonly run: string; readonly workflow_id: string };
 
 const lookEveryMs = 200;
-// Enough for an act to react. The old fence blocks later writes.
+// Time for an act to react. The old fence blocks later writes.
 const endWithinMs = 5 * 60_000;
 
 /** Resolves when no workflow with this id is open; idempotent. */

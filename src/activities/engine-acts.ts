@@ -1,4 +1,4 @@
-/** Records of acts from Temporal's tools. They have no requester, because Temporal does not identify one. */
+/** Records of acts from Temporal's tools, which identify no requester. */
 import type { Queries } from '../inventory';
 import { raise } from '../model/errors';
 import type { RecordedAct } from '../model/runs/run-acts';
@@ -14,8 +14,8 @@ const engineRequester = (lock: Lock): Requester => ({
 });
 
 /**
- * Writes an audit row and an event under the fence. Otherwise a displaced run would record its cancellation by the next run
- * as an operator's act. `by` is the sender's unverified claim. Throws StaleOperation.
+ * Fenced, because a displaced run is cancelled by the next run and not by an operator. `by` is unverified.
+ * Throws StaleOperation.
  */
 export const recordEngineAct = async (
   store: Queries,

@@ -1,16 +1,16 @@
-/** Conversion of Temper errors to Temporal failures, retryable or not. */
+/** Conversion of Temper errors to Temporal failures. */
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { maskSecrets, shownMessage } from '../model/access/secrets';
 import { type Facts, isTemperError } from '../model/errors';
 
-// Limits for the size of histories.
+// Limits the size of histories.
 const longestMessage = 2_000;
 const longestFact = 500;
 
 const benign = new Set(['BmcLeaseHeld', 'BmcBusy', 'BmcResting']);
 const waitsFor: Readonly<Record<string, number>> = { BmcLeaseHeld: 2_000 };
 
-/** Plain facts for callers: short texts, numbers and flags; no nested values, no secrets. */
+/** Short texts, numbers and flags; nothing nested, no secrets. */
 const plainFacts = (facts: Facts): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(maskSecrets(facts) as Facts)
@@ -19,7 +19,7 @@ const plainFacts = (facts: Facts): Record<string, unknown> =>
   );
 
 /**
- * Converts an error: `type` is its code, and its row decides about retries. Secrets and stacks are removed.
+ * `type` is the error code, and its row decides about retries. Secrets and stacks are removed.
  * `more` adds facts; its `attempt` is the number of attempts.
  */
 export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
@@ -39,7 +39,6 @@ export const toFailure = (thrown: unknown, more: Facts = {}): Error => {
   });
 };
 
-/** Wraps an activity so that its errors are converted. */
 export const guarded =
   <In extends unknown[], Out>(work: (...input: In) => Promise<Out>) =>
   async (...input: In): Promise<Out> => {

@@ -1,4 +1,4 @@
-/** Deployments of an image record: its name is replaced by a boot service URL that is valid for one run of one node. */
+/** Deployments of an image record by a boot service URL that is valid for one run of one node. */
 import type { BmcNode } from '../bmc/contract';
 import { hashOf, newUrlToken } from '../inventory/secrets/boot-tokens';
 import { imageNamed, pinFault } from '../model/boot/images';
@@ -6,11 +6,11 @@ import { raise } from '../model/errors';
 import type { Attempted } from './act-context';
 import type { BmcDeps } from './bmc-deps';
 
-/** The resolved node, and secrets that must not be shown. */
+/** `secrets` must not be shown. */
 type Composed = { readonly node: BmcNode; readonly secrets: readonly string[] };
 
 /**
- * Resolves the image record in instance_info for the act that writes it. Each attempt gets a new URL, and earlier ones stay valid.
+ * For the act that writes the image. Each attempt gets a new URL, and earlier ones stay valid.
  * Throws ImageNotFound, ImageNotServed, StaleOperation.
  */
 export const withImage = async (

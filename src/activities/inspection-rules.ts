@@ -9,8 +9,8 @@ import { rulePhase, runRules } from '../model/inspection/rule-run';
 import type { Log } from '../model/log';
 
 /**
- * Limits of a regular expression in milliseconds and characters, because findings are untrusted.
- * The timeout is wall-clock time, so it leaves room for a busy machine: with 100 ms, inspections failed there.
+ * Limits in milliseconds and characters, because findings are untrusted.
+ * The timeout is wall-clock time: with 100 ms, inspections failed on a busy machine.
  */
 const patternLimitMs = 1_000;
 const longestText = 4_096;
@@ -28,7 +28,7 @@ export const matching: Matching = (regex, text) => {
 
 const warningLevels = ['warning', 'error', 'critical'];
 
-/** Runs the rules on the locked node. Throws InspectionRuleFailed, which fails the inspection. */
+/** Throws InspectionRuleFailed, which fails the inspection. */
 export const applyInspectionRules = async (
   store: Pick<Queries, 'ruleEffects'>,
   lock: Fenced,

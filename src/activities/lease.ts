@@ -1,4 +1,4 @@
-/** Leases of a BMC's lane across workers: taken before the first call, renewed, released afterwards. */
+/** Leases of a BMC's lane across workers. */
 import type { Queries } from '../inventory';
 import { shownMessage } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
@@ -20,14 +20,14 @@ const answers: ReadonlySet<ErrorCode> = new Set([
   'BmcWrongSystem',
 ] as const);
 
-/** Classifies the end of an act for the breaker. A cancelled act, a lost fence or a wrong address proves nothing. */
+/** For the breaker. A cancelled act, a lost fence or a wrong address proves nothing. */
 const newsOf = (thrown: unknown): 'silent' | 'answered' | undefined => {
   if (!isTemperError(thrown)) return undefined;
   if (thrown.code === 'BmcUnreachable') return 'silent';
   return answers.has(thrown.code) ? 'answered' : undefined;
 };
 
-/** Takes the lane. Throws BmcLeaseHeld, or BmcResting with the time until the next attempt. */
+/** Throws BmcLeaseHeld, or BmcResting with the time until the next attempt. */
 const enter = async (leases: Leases, lane: string, holder: string, ms: number): Promise<{ failures: number }> => {
   const entry = await leases.enter(lane, holder, ms);
   switch (entry.is) {
@@ -47,9 +47,8 @@ const enter = async (leases: Leases, lane: string, holder: string, ms: number): 
 };
 
 /**
- * Runs `work` under the lease. Throws BmcLeaseHeld while another worker has it, BmcResting while the breaker is open; both are
- * retryable, and nothing was sent. The result of the work closes the breaker or counts a failure.
- * A failed renewal is not fatal, because the fence guards every write.
+ * Throws BmcLeaseHeld while another worker has the lane, BmcResting while the breaker is open; retryable, nothing was sent.
+ * The result closes the breaker or counts a failure. A failed renewal is not fatal, because the fence guards every write.
  */
 export const withLease = async <T>(
   leases: Leases,
@@ -61,7 +60,7 @@ export const withLease = async <T>(
 ): Promise<T> => {
   const { failures } = await enter(leases, lane, holder, ms);
   const renewal = setInterval(() => void leases.take(lane, holder, ms).catch(() => {}), ms / 3);
-  // Best effort, like the release: a failed count must not change the result of the work.
+  // Best effort: a failed count must not change the result.
   const answered = async () => failures > 0 && leases.health.answered(lane).catch(() => {});
   try {
     const done = await work();
@@ -84,18 +83,15 @@ const defaultLeaseMs = 15_000;
 type Shared = Pick<BmcDeps, 'lanes' | 'leaseMs'> & { readonly inventory: Pick<Queries, 'bmcLeases'> };
 
 type Turn = {
-  /** Null if the BMC has no lane, so that any number of acts may use it at once. */
+  /** Null if any number of acts may use the BMC at once. */
   readonly lane: string | null;
   readonly holder: string;
   readonly signal: AbortSignal;
-  /** Maximum rest of the BMC after work without a response; the normal rest if absent. */
+  /** Maximum rest of a silent BMC after this work. */
   readonly longestRestMs?: number;
 };
 
-/**
- * Runs `work` in the lane: in turn within this process, under the lease across workers.
- * Throws as `withLease`, and the reason of the signal if it ends the wait.
- */
+/** In turn within this process, under the lease across workers. Throws as `withLease`, and the signal's reason. */
 export const inLane = <T>(
   { inventory, lanes, leaseMs = defaultLeaseMs }: Shared,
   { lane, holder, signal, longestRestMs }: Turn,

@@ -1,11 +1,11 @@
-/** Batched database access of power probes: many nodes are due at once, and one statement serves all. */
+/** Batched database access of power probes, because many nodes are due at once. */
 import DataLoader from 'dataloader';
 import type { Inventory } from '../inventory';
 import type { LaneEntry } from '../inventory/leases';
 import type { StoredSecret } from '../inventory/secrets/sealing';
 
 const most = 200;
-// Probes end one by one; leases are released together after this time.
+// Probes end one by one; their leases are released together.
 const leaveWithinMs = 50;
 
 type Lane = { readonly lane: string; readonly holder: string; readonly ms: number };
@@ -24,7 +24,7 @@ const secretsOf = ({ secrets }: Inventory) =>
 
 const over = <T extends object>(whole: T, some: Partial<T>): T => Object.assign(Object.create(whole) as T, some);
 
-/** @returns the inventory with batched methods; all leases taken through it share holder and duration */
+/** All leases taken through the result share holder and duration. */
 export const inBatches = (inventory: Inventory): Inventory => {
   const { bmcLeases, secrets } = inventory;
   const reading = secretsOf(inventory);

@@ -1,13 +1,11 @@
-/** Slots of one worker for concurrent power probes. Each is free when its own probe ends. */
+/** Slots for concurrent power probes. Each is free when its own probe ends. */
 import { once } from 'node:events';
 
 export type LookPlaces = {
   free(): number;
-  /** Starts a probe, unless one of this node is running. `look` never throws. */
+  /** No effect while a probe of this node runs. `look` never throws. */
   take(node: string, look: () => Promise<void>): void;
-  /** Waits until this many are free, or the signal aborts. */
   someFree(wanted: number, signal: AbortSignal): Promise<void>;
-  /** Waits for the end of all running probes. */
   ended(): Promise<void>;
 };
 

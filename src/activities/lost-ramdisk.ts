@@ -15,7 +15,7 @@ export type Lost = {
   readonly node: BmcNode;
   readonly context: ActContext;
   readonly talk: Talk;
-  /** True if this attempt has announced a command. */
+  /** This attempt has announced a command. */
   readonly announced: () => boolean;
 };
 
@@ -31,14 +31,14 @@ const lookAtHost = async ({ deps, holder, driver, node, context }: Lost): Promis
   });
 };
 
-/** The outcome of a shutdown act if the ramdisk is silent and its node is off. */
+/** The outcome of a shutdown act if the node of the silent ramdisk is off. */
 export const shutDown = async (thrown: unknown, lost: Lost): Promise<ActOutcome | undefined> => {
   if (lost.context.signal.aborted || !isTemperError(thrown, 'AgentUnreachable')) return undefined;
   const seen = await lookAtHost(lost);
   return seen?.power_state === 'power off' ? { is: 'done', note: 'the node is off already' } : undefined;
 };
 
-/** The error of a ramdisk act. After a long silence or a reset, it depends on the host's state from the BMC. */
+/** After a long silence or a reset, the error depends on the host's state from the BMC. */
 export const lostRamdisk = async (thrown: unknown, lost: Lost) => {
   const { input, deps, node, context, talk } = lost;
   if (context.signal.aborted) return thrown;

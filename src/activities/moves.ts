@@ -1,16 +1,16 @@
-/** Moves of a node in the state table, with their side effects and events. */
+/** Moves of a node in the state table, with side effects and events. */
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs/runs';
 import { raise } from '../model/errors';
 import { type Event, forgets, next, type ProvisionState } from '../model/lifecycle/states';
 import type { Lock } from '../model/runs/runs';
 
-/** The node under a lock. Throws StaleOperation. */
+/** Throws StaleOperation. */
 export const heldNode = async (store: Queries, lock: Lock): Promise<HeldNode> =>
   (await store.runs.held(lock)) ?? raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
 
 /**
- * Moves a locked node; no effect if its state has no such transition.
+ * No effect if the node's state has no such transition.
  * @param facts added to the event @returns the state after the move
  */
 export const moveNode = async (

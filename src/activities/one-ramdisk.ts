@@ -1,4 +1,4 @@
-/** Guard of ramdisk acts: they fail at once if a second ramdisk contacts the API for the same node. */
+/** Ramdisk acts fail at once if a second ramdisk contacts the API for the same node. */
 import type { ActContext } from '../bmc/contract';
 import type { Inventory } from '../inventory';
 import { TemperError } from '../model/errors';
@@ -8,15 +8,13 @@ const defaultLookMs = 5_000;
 
 type Watched = {
   readonly lock: Lock;
-  /** Step and act, recorded with a conflict. */
   readonly at: string;
-  /** Name or UUID, for the error. */
   readonly node: string;
 };
 type ConflictDeps = { readonly inventory: Pick<Inventory, 'ramdiskBoots'>; readonly conflictLookMs?: number };
 
 /**
- * Runs `work` and checks for a second ramdisk before, after, and every `conflictLookMs`; a conflict aborts its signal.
+ * Checks before, after, and every `conflictLookMs`; a conflict aborts the work's signal.
  * Throws RamdiskConflict, or what `work` throws.
  */
 export const whileOneRamdisk = async <T>(
@@ -31,7 +29,7 @@ export const whileOneRamdisk = async <T>(
   };
   await look();
   conflict.signal.throwIfAborted();
-  // A failed check is repeated by the next one; only the last one must succeed.
+  // The next check repeats a failed one; only the last one must succeed.
   const timer = setInterval(() => void look().catch(() => {}), conflictLookMs);
   try {
     const done = await work({ ...context, signal: AbortSignal.any([context.signal, conflict.signal]) });

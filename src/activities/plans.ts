@@ -1,4 +1,4 @@
-/** Activities that change a run's plan: reported steps of the ramdisk, clean-up, retries. */
+/** Activities that change a run's plan; all idempotent. */
 import type { Inventory } from '../inventory';
 import { raise } from '../model/errors';
 import { joined } from '../model/lifecycle/plan-reported';
@@ -25,9 +25,8 @@ export type AgainInput = {
 
 export type AddInput = { readonly lock: Lock; readonly steps: readonly PlannedStep[]; readonly ending?: RunEnding };
 
-/** @returns the activities that change a plan; all idempotent */
 export const planActivities = (inventory: Inventory) => ({
-  /** Plans the rest of the run. Throws InvalidSteps if the ramdisk lacks a requested step. */
+  /** Throws InvalidSteps if the ramdisk lacks a requested step. */
   join: guarded(async ({ lock, joins, after, rest, reported, before }: JoinInput): Promise<readonly PlannedStep[]> => {
     const steps = joined(joins, rest, reported, after + 1);
     await inventory.transaction(async (store) => {
@@ -47,7 +46,7 @@ export const planActivities = (inventory: Inventory) => ({
       }),
   ),
 
-  /** Records an operator's retry. Earlier intents of the step no longer count. */
+  /** A retry by an operator. Earlier intents of the step no longer count. */
   again: guarded(
     async ({ lock, seq, index, args }: AgainInput): Promise<void> =>
       inventory.transaction(async (store) => {

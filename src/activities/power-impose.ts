@@ -1,4 +1,4 @@
-/** Re-imposes the recorded power state by a normal run, accepted here and started by the relay. */
+/** Re-imposes the recorded power state by a normal run, which the relay starts. */
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../inventory';
 import type { DueNode } from '../inventory/nodes/power-sync';
@@ -43,7 +43,7 @@ const orderOf = (node: DueNode, target: 'power on' | 'power off') => ({
   asked: asked(),
 });
 
-/** @returns a function that restores a node's recorded power state, unless it is frozen or must not be powered off */
+/** @returns a function without effect on a node that is frozen or must not be powered off */
 export const createImpose =
   (deps: ImposeDeps) =>
   async (node: DueNode, state: PowerState): Promise<void> => {
@@ -51,7 +51,7 @@ export const createImpose =
     if (barred || powerRefusedIn.includes(node.provision_state)) return;
     if (await deps.inventory.recovery.current()) return;
     if (await deps.inventory.freezes.active(node.uuid)) return;
-    // Skip if the record changed during the probe. After a restore, the recorded power is unknown.
+    // The record changed during the probe. After a restore, the recorded power is unknown.
     const now = await deps.inventory.transaction((store) => store.powerSync.hold(node.uuid));
     if (now?.power_state !== state) return;
     try {

@@ -1,4 +1,4 @@
-/** Power probe of one node: records the BMC's state, and sets maintenance if the BMC stays silent. */
+/** Power probe of one node. A BMC that stays silent sets maintenance. */
 
 import type { ActContext, BmcNode, Driver } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
@@ -20,11 +20,11 @@ export type LookDeps = {
   readonly driverOf: (name: string) => Driver | undefined;
   readonly lanes: Lanes;
   readonly log: Log;
-  /** Holder of BMC leases for this process, different from every activity's holder. */
+  /** Holder of leases, different from every activity's. */
   readonly holder: string;
-  /** Restores the recorded state instead of recording the new one; absent if not configured. */
+  /** Restores the recorded state; absent if not configured. */
   readonly impose?: (node: DueNode, state: PowerState) => Promise<void>;
-  /** Maximum rest of a BMC after a failed probe, so that the next probe reaches it. */
+  /** Limits the rest of a BMC after a failed probe, so that the next probe reaches it. */
   readonly longestRestMs?: number;
   /** Consecutive failures before maintenance. */
   readonly maxFailures: number;
@@ -34,21 +34,21 @@ export type Looked = 'same' | 'changed' | 'imposed' | 'unknown' | 'skipped' | 'f
 
 // A longer probe fails, so that a silent BMC does not occupy its slot for minutes.
 const lookMs = 45_000;
-// Shorter for nodes with a fault: after a power feed failure, thousands are silent at once.
+// Shorter after a fault: a power feed failure silences thousands at once.
 const darkLookMs = 20_000;
 const longestReason = 500;
 
-// Another worker uses the BMC, or it responds and is busy: neither a state nor a failure.
+// Neither a state nor a failure.
 const noVerdict: readonly ErrorCode[] = ['BmcLeaseHeld', 'BmcBusy'];
 
 class LaneBusy extends Error {}
-// One instance for all, because a new error costs its stack trace.
+// One instance, because each new error costs its stack trace.
 const laneBusy = new LaneBusy();
 
-/** Ends the wait for a lane used by this process. Waiting behind a run would delay the probes of other nodes. */
+/** Ends the wait for a lane that this process uses, because waiting behind a run would delay other probes. */
 const onlyIfFree = (): AbortSignal => {
   const deadline = new AbortController();
-  // A free lane is entered before the next event loop turn; an act that still waits then leaves.
+  // A free lane is entered before the next event loop turn.
   setImmediate(() => deadline.abort(laneBusy));
   return deadline.signal;
 };
@@ -56,7 +56,7 @@ const onlyIfFree = (): AbortSignal => {
 const timing = { powerTimeoutMs: lookMs, softPowerTimeoutMs: lookMs, settleMs: lookMs, pollMs: 1_000 };
 
 const probeContext = (node: DueNode, signal: AbortSignal): ActContext => ({
-  run: node.uuid as string as RunUuid, // no run; logs and announcements need an id
+  run: node.uuid as string as RunUuid, // no run; logs need an id
   attempt: 1,
   signal,
   beat: () => {},
@@ -70,7 +70,7 @@ const probeContext = (node: DueNode, signal: AbortSignal): ActContext => ({
   log: { info() {}, warn() {} },
 });
 
-/** The power state from the BMC. Throws errors of the list, without secrets. */
+/** Throws errors of the list, without secrets. */
 const readPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Promise<PowerState | null> => {
   const driver = deps.driverOf(node.driver);
   const look = driver?.acts.verify ?? raise('DriverUnsupported', { driver: node.driver, what: 'looking at power' });
@@ -92,7 +92,7 @@ const readPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Pr
   }
 };
 
-/** Changes after a successful probe: power, and the fields that power sync set after a failure. */
+/** Clears also what power sync set after a failure. */
 const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
   const failed = node.fault === 'power failure';
   const ours = failed && node.reason !== null;
@@ -107,7 +107,7 @@ const afterLook = (node: SyncedNode, seen: PowerState): Partial<SyncedNode> => {
 const recordSeen = async (node: DueNode, seen: PowerState, { inventory }: LookDeps): Promise<Looked> =>
   inventory.transaction(async (store) => {
     const now = await store.powerSync.hold(node.uuid);
-    // The stored state is newer than this read.
+    // The record is newer than this read.
     if (!now || now.power_state !== node.power_state) return 'skipped';
     const changes = afterLook(now, seen);
     if (Object.keys(changes).length > 0) await store.powerSync.change(node.uuid, changes);
@@ -173,7 +173,7 @@ const probeFailed = async (node: DueNode, thrown: unknown, deps: LookDeps): Prom
   return takeOut(node, `Power sync failed ${failures} times in a row: ${says}`, deps);
 };
 
-/** Probes one node and records the result. Throws only database errors. */
+/** Throws only database errors. */
 export const lookAtPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Promise<Looked> => {
   let seen: PowerState | null;
   try {

@@ -1,4 +1,4 @@
-/** Power sync: a group's workers probe the power of their nodes in turn, to detect changes outside Temper. */
+/** Power sync: a group's workers probe their nodes in turn, to detect changes outside Temper. */
 
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
@@ -17,12 +17,11 @@ export type PowerSyncOptions = {
   readonly drivers: readonly string[];
   /** Interval of a node's probes; 0 disables power sync. */
   readonly everyMs: number;
-  /** Maximum of concurrent probes. */
+  /** Concurrent probes. */
   readonly workers: number;
   readonly maxFailures: number;
-  /** Called after every probe. */
   readonly looked?: (node: DueNode, how: Looked) => void;
-  /** Called after every step through the slots, even a failed one, with the delay of the oldest due probe. */
+  /** Called after every step, even a failed one, with the delay of the oldest due probe. */
   readonly walked?: (behindMs: number) => void;
 };
 
@@ -30,7 +29,6 @@ type Looking = PowerSyncOptions & { readonly deps: LookDeps };
 
 const limits = new WeakMap<Driver, ReturnType<typeof pLimit>>();
 
-/** Runs a probe within the driver's limit. */
 const whereDriverBears = (driver: Driver | undefined, look: () => Promise<void>): Promise<void> => {
   if (driver?.looksAtOnce === undefined) return look();
   const limit = limits.get(driver) ?? pLimit(driver.looksAtOnce);
@@ -39,23 +37,22 @@ const whereDriverBears = (driver: Driver | undefined, look: () => Promise<void>)
 };
 
 const sweepEveryMs = 3_600_000;
-// Frequency of enlisting new nodes and of claims.
 const enlistsPerInterval = 8;
 const claimsPerInterval = 240;
-// Minimum pause between queries.
+// Between queries.
 const shortestPauseMs = 100;
-// Slots claimed again, because another worker's claim may have failed.
+// Claimed again, because another worker's claim may have failed.
 const claimedAgain = powerSlots / 64;
 // Share of the interval: a silent BMC rests no longer, so that the next probe reaches it.
 const longestRest = 0.5;
-// Maximum pace of a late worker, relative to the clock, so that BMCs get at most twice the usual requests.
+// Maximum pace of a late worker, so that BMCs get at most twice the usual requests.
 const catchUp = 2;
 
 /** Position of a worker in the slots. */
 type Walk = {
   /** The first unfinished slot. */
   next: number;
-  /** The clock's slot at the last step, and the process time of that step. */
+  /** The clock's slot and the process time at the last step. */
   seen: number;
   steppedAt: number;
   /** The last slot that may be claimed. */
@@ -72,7 +69,7 @@ const lookAt = async (node: DueNode, { deps, signal, looked }: Looking): Promise
   }
 };
 
-/** Starts probes of nodes due in these slots, up to the free places. @returns the slot in which places ran out */
+/** @returns the slot in which places ran out */
 const lookWithin = async (
   from: number,
   to: number,
@@ -88,7 +85,7 @@ const lookWithin = async (
   return due.length < limit ? undefined : Math.max(...due.map(({ slot }) => slot));
 };
 
-/** One step through the slots, up to the clock's. @returns whether more is due than fits */
+/** One step towards the clock's slot. @returns whether more is due than fits */
 const step = async (walk: Walk, now: number, options: Looking, places: LookPlaces): Promise<boolean> => {
   const oldest = now - powerSlots + 1;
   walk.next = Math.max(walk.next, oldest);
@@ -101,11 +98,11 @@ const step = async (walk: Walk, now: number, options: Looking, places: LookPlace
   return full !== undefined;
 };
 
-/** Delay of the first unfinished slot. It grows also while PostgreSQL is unavailable or no place is free. */
+/** Delay of the first unfinished slot; grows also while PostgreSQL is unavailable or no place is free. */
 const behindOf = (walk: Walk, everyMs: number): number =>
   ((walk.seen - walk.next + 1) * everyMs) / powerSlots + performance.now() - walk.steppedAt;
 
-/** Probes every due node once and waits for all results. */
+/** Probes every due node once. */
 export const syncPowerOnce = async (options: Looking): Promise<void> => {
   const { deps, everyMs, signal, conductor_group } = options;
   const places = createLookPlaces(options.workers);
@@ -121,11 +118,11 @@ export const syncPowerOnce = async (options: Looking): Promise<void> => {
 
 const pauseSpread = (everyMs: number, signal: AbortSignal): Promise<void> => {
   const ms = Math.min(everyMs / enlistsPerInterval, Math.max(shortestPauseMs, everyMs / claimsPerInterval));
-  // Random, so that the workers of a group do not run in step.
+  // Random, so that workers do not run in step.
   return pause(ms * (0.75 + Math.random() / 2), signal);
 };
 
-/** Walks the slots until the signal. It begins with the clock's slot, so that a restart causes no burst. */
+/** Begins with the clock's slot, so that a restart causes no burst. */
 const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> => {
   const { deps, everyMs, signal, conductor_group } = options;
   const { powerSync, bmcLeases } = deps.inventory;
@@ -154,10 +151,7 @@ const walkSlots = async (options: Looking, places: LookPlaces): Promise<void> =>
   await passUntil({ signal, log: deps.log, failing: 'power sync: round failed', wait }, turn);
 };
 
-/**
- * Runs until the signal. Probes start when due and end independently, up to `workers` at once.
- * What fails because PostgreSQL is unavailable is retried.
- */
+/** Probes start when due, up to `workers` at once. Failures of PostgreSQL are retried. */
 export const runPowerSync = async (given: PowerSyncDeps, options: PowerSyncOptions): Promise<void> => {
   if (options.everyMs <= 0) return;
   const inventory = inBatches(given.inventory);

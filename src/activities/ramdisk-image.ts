@@ -1,4 +1,4 @@
-/** Boots from a ramdisk record: its name in the arguments is replaced by a URL that is valid for one boot. */
+/** Boots from a ramdisk record by a URL that is valid for one boot. */
 import { randomUUID } from 'node:crypto';
 import type { RamdiskRow } from '../inventory/ramdisks';
 import type { ActKey } from '../inventory/runs/run-steps';
@@ -18,10 +18,10 @@ type Booted = {
   readonly name: string | null;
   readonly driver_info: Arguments;
 };
-/** The resolved arguments, and secrets that must not be shown. */
+/** `secrets` must not be shown. */
 type Composed = { readonly args: Record<string, unknown>; readonly secrets: readonly string[] };
 
-/** Boot source: an image URL for the BMC, or kernel and initramfs that the machine loads from the network. */
+/** `vmedia`: an image URL for the BMC. `network`: the machine loads kernel and initramfs. */
 type Source = { readonly ramdisk: string; readonly by: 'vmedia' | 'network' };
 
 const sourceOf = ({ image_url, network_image }: Arguments): Source | undefined => {
@@ -37,7 +37,7 @@ const isMade = ({ act }: Attempted, { by }: Source, args: Arguments): boolean =>
     : act === 'insert_media' || (act === 'set_boot_device' && args.boot_device === 'uefihttp');
 
 /**
- * Replaces a ramdisk's name in the arguments by a boot service URL. A repeat of the act gets the same URL.
+ * Replaces a ramdisk's name by a boot service URL; a repeat gets the same one.
  * Throws RamdiskNotServed, RamdiskNotFound, KernelArgumentsRefused, NetworkDataRefused, StaleOperation.
  */
 export const withRamdisk = async (
@@ -63,7 +63,7 @@ export const withRamdisk = async (
   return { args: { ...rest, image_url: `${boot.url}/boot/${token}/ramdisk.iso` }, secrets };
 };
 
-/** Key of an act: the same for all attempts, different for its next call in the run. */
+/** The same for all attempts of an act, different for its next call. */
 const actIn = ({ execution, nth, index }: ActKey): string => `${execution}/${index}/${nth}`;
 
 const madeBefore = async ({ lock }: Attempted, key: ActKey, deps: BmcDeps): Promise<string | undefined> => {
@@ -74,7 +74,7 @@ const madeBefore = async ({ lock }: Attempted, key: ActKey, deps: BmcDeps): Prom
 
 type Wanted = Source & { readonly boot: BootSettings };
 
-/** Throws RamdiskNotFound; RamdiskNotServed if it has no files for a network boot. */
+/** Throws RamdiskNotFound; RamdiskNotServed without files for a network boot. */
 const recordOf = async ({ ramdisk, by }: Source, { inventory }: BmcDeps): Promise<RamdiskRow> => {
   const row = (await inventory.ramdisks.find(ramdisk)) ?? raise('RamdiskNotFound', { ramdisk });
   return by === 'network' && !isLoadable(row) ? raise('RamdiskNotServed', { ramdisk, reason: notLoadable }) : row;
@@ -123,7 +123,7 @@ const make = async (
   return made ? token : raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
 };
 
-/** Network data for the node's ramdisk; null if there is none. Throws NetworkDataRefused. */
+/** Null if there is none. Throws NetworkDataRefused. */
 const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { inventory }: BmcDeps) => {
   const data = await inventory.bootCapabilities.networkData(uuid);
   const files = networkFiles(data);
@@ -134,7 +134,7 @@ const networkOf = async ({ uuid }: Booted, { files_bytes: room }: RamdiskRow, { 
     : data;
 };
 
-/** Boot path for the kernel arguments. In a network boot, the machine itself reports its port. */
+/** In a network boot, the machine itself reports its port. */
 const pathOf = async (by: Source['by'], { uuid }: Booted, { bootCapabilities }: BmcDeps['inventory']) =>
   by === 'network' ? { by } : { by, mac: await bootCapabilities.bootMac(uuid) };
 

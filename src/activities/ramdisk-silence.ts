@@ -1,4 +1,4 @@
-/** Ramdisks lost during an act: silent with a host that is gone according to the BMC, or replaced at their address. */
+/** Ramdisks lost during an act: silent with their host gone, or replaced at their address. */
 import type { Queries } from '../inventory';
 import { isTemperError, TemperError } from '../model/errors';
 import type { NodeUuid } from '../model/ids';
@@ -7,15 +7,13 @@ import type { ActName } from '../model/lifecycle/steps';
 import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { RunObserved, Timing } from '../model/runs/runs';
 
-/** Contact of one attempt with a ramdisk. */
 export type Talk = {
-  /** Records a response. */
   answered(): void;
-  /** Milliseconds since its last response, or since the attempt began. */
+  /** Since the last response, or since the attempt began. */
   silentMs(): number;
 };
 
-/** @param note called at the first response of the attempt, best effort */
+/** @param note called at the first response, best effort */
 export const startTalk = (note: () => Promise<void>): Talk => {
   let since = performance.now();
   let first = true;
@@ -42,9 +40,9 @@ export type Search = {
   readonly talk: Talk;
   /** Power and boot state from the BMC; undefined if unknown. */
   readonly look: () => Promise<RunObserved | undefined>;
-  /** True if a command of the act may have been sent, in any attempt. */
+  /** A command may have been sent, in any attempt. */
   readonly mayHaveLeft: () => Promise<boolean>;
-  /** True if the token came with the boot image. Then no lookup issues a token, not even after the next boot. */
+  /** The token came with the boot image, so no lookup issues one, not even after the next boot. */
   readonly broughtToken: () => Promise<boolean>;
 };
 
@@ -53,7 +51,7 @@ const fiveMinutes = 5 * 60_000;
 // DSP0268, ComputerSystem BootProgress.LastState: with these an operating system is about to run, or runs.
 const running: readonly string[] = ['OSBootStarted', 'OSRunning', 'OEM'];
 
-/** Proof that the host no longer runs the ramdisk; undefined if there is none. */
+/** Proof that the ramdisk no longer runs; undefined if there is none. */
 const proofOf = (seen: RunObserved | undefined): string | undefined => {
   if (seen?.power_state === 'power off') return 'the node is powered off';
   const progress = seen?.boot_progress;
@@ -62,23 +60,23 @@ const proofOf = (seen: RunObserved | undefined): string | undefined => {
     : undefined;
 };
 
-// A BMC cannot distinguish a hung host from a network failure. Without proof, the timeout doubles.
+// A BMC cannot distinguish a hung host from a network failure, so the timeout doubles without proof.
 const withoutProof = (seen: RunObserved | undefined): string =>
   seen?.power_state === 'power on' ? 'the node is powered on, and nothing else' : 'nothing: it did not answer either';
 
-// Errors for a self-signed certificate other than the announced one: Node.js, tls, X509 certificate error codes; and those of contactOf.
+// Errors for another self-signed certificate: Node.js, tls, X509 certificate error codes; and those of contactOf.
 const anotherCertificate: readonly unknown[] = ['DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_NOT_PINNED'];
 
 /**
- * True if another certificate is at the ramdisk's address. A ramdisk creates its certificate at boot, so the machine was reset,
- * or another machine has the address. Neither is trusted.
+ * Another certificate at the ramdisk's address. It is created at boot, so the machine was reset, or another machine has the address.
+ * Neither is trusted.
  */
 const isReplaced = (thrown: unknown, { agent }: Search['node']): boolean =>
   isTemperError(thrown, 'AgentTlsFailed') &&
   typeof agent?.verify_ca === 'string' &&
   anotherCertificate.includes(thrown.facts.reason);
 
-/** AgentGone; StepOutcomeUnknown if the act must not run twice and may have begun. */
+/** StepOutcomeUnknown if the act must not run twice and may have begun, otherwise AgentGone. */
 const goneFrom = async ({ node, step, act, mayHaveLeft }: Search, seen: string): Promise<TemperError> => {
   const facts = { node: node.name ?? node.uuid, step: nameOf(step), seen };
   const error = new TemperError('AgentGone', facts);
@@ -88,8 +86,8 @@ const goneFrom = async ({ node, step, act, mayHaveLeft }: Search, seen: string):
 };
 
 /**
- * Converts the failure of an attempt to AgentGone, or to StepOutcomeUnknown if the act must not run twice and may have begun.
- * That requires a long silence and a host that is gone, a deleted record, or a replaced ramdisk. Otherwise the failure stays.
+ * Converts the failure to AgentGone, or StepOutcomeUnknown if the act must not run twice and may have begun.
+ * Requires a long silence with the host gone, a deleted record, or a replaced ramdisk. Otherwise the failure stays.
  * AgentGone leads to another boot with a new token and certificate.
  */
 export const searched = async (thrown: unknown, search: Search): Promise<unknown> => {
@@ -103,7 +101,7 @@ export const searched = async (thrown: unknown, search: Search): Promise<unknown
   const limitMs = timing.agentSilenceMs ?? fiveMinutes;
   const once = actRow(act).effect === 'once';
   const gone = (seen: string) => goneFrom(search, seen);
-  // The token was deleted with the record: the API rejects this ramdisk's requests, and the next ramdisk does a lookup.
+  // The token was deleted with the record, so the API rejects this ramdisk's requests.
   if (silentMs === undefined) return gone('it is not on record any more');
   if (silentMs < limitMs) return thrown;
   const seen = await look();

@@ -1,4 +1,4 @@
-/** One read of a node's BMC for a waiting caller. It has no lock and no fence, so it must not change anything. */
+/** A read of a node's BMC for a waiting caller. Without lock and fence, it must not change anything. */
 import { randomUUID } from 'node:crypto';
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { Act, ActContext, BmcNode, Driver } from '../bmc/contract';
@@ -16,15 +16,14 @@ import { openSecrets } from './secrets';
 
 export type LookActivities = ReturnType<typeof lookActivities>;
 
-/** Bytes; the result goes into the history and to the caller. */
+/** Bytes; the result goes into the history. */
 const longestAnswer = 64 * 1024;
 const beatEveryMs = 2_000;
 
-/** @returns the read activity of a conductor group's queue */
 export const lookActivities = (deps: BmcDeps) => {
   const holder = randomUUID();
   return {
-    /** Reads once and returns the result, or the power state if there is no other. Updates stored details. */
+    /** Returns the result, or the power state if there is no other. Updates stored details. */
     look: guarded(async (input: LookInput): Promise<unknown> => {
       const beating = setInterval(() => heartbeat(), beatEveryMs);
       try {
@@ -53,7 +52,7 @@ const attempt = async (input: LookInput, deps: BmcDeps, holder: string): Promise
   try {
     return hideTexts(await inLane(deps, { lane, holder, signal }, work), texts);
   } catch (thrown) {
-    // The lane may be held for minutes, so the error names that instead of the timeout.
+    // The lane may be held for minutes; the error names that instead of the timeout.
     if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });
     throw isTemperError(thrown)
       ? new TemperError(thrown.code, hideTexts(thrown.facts, texts))
@@ -75,7 +74,7 @@ const performerOf = (node: CalledNode, { act }: LookInput, deps: BmcDeps): { dri
   return { driver, perform };
 };
 
-/** The node with secrets resolved. They must not leave the worker. */
+/** Resolves secrets, which must not leave the worker. */
 const unlocked = async (found: CalledNode, deps: BmcDeps): Promise<{ node: BmcNode; texts: readonly string[] }> => {
   const values = await openSecrets(found, undefined, deps);
   const driver_info = resolveSecrets(found.driver_info, values) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Reports of further attempts to the run's workflow, which cannot see them. Its query and Temporal's UI show them. */
+/** Reports of further attempts to the run's workflow, for its query and Temporal's UI. */
 import { activityInfo } from '@temporalio/activity';
 import type { RunActInput } from './act-context';
 import type { BmcDeps } from './bmc-deps';
@@ -7,9 +7,8 @@ const eachUpTo = 10;
 const spacedMs = 10_000;
 
 /**
- * True if an attempt is reported. In a long series of quick attempts, as behind a held lease, only each tenth is.
- * Temporal accepts at most 10,000 signals per execution, and an abort needs one (temporalio/temporal:
- * `history.maximumSignalsPerExecution`).
+ * In a long series of quick attempts, as behind a held lease, only each tenth is reported. Temporal accepts at most
+ * 10,000 signals per execution, and an abort needs one (temporalio/temporal: `history.maximumSignalsPerExecution`).
  * @param attempt counted from 1
  * @param sinceMs from the first attempt's schedule to this one's, by Temporal's clock
  */

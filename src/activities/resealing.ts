@@ -9,12 +9,12 @@ import { isTemperError } from '../model/errors';
 export type ResealingDeps = { readonly inventory: Inventory; readonly opener: Opener; readonly sealer: Sealer };
 type ResealDeps = Omit<ResealingDeps, 'inventory'> & { readonly inventory: Pick<Queries, 'resealing'> };
 
-/** Result for a secret. `foreign`: sealed to keys that this process lacks. `unused`: it has no holder. */
+/** `foreign`: sealed to keys that this process lacks. `unused`: without a holder. */
 export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
 
 const secretsAtOnce = 200;
 
-/** The field of a secret from a release whose paths did not contain it. */
+/** For releases whose paths did not contain the field. */
 const secretField = ({ holder, node }: SecretToSeal): string => {
   if (holder === 'node') return node?.in_driver_info ? 'driver_info' : 'instance_info';
   if (holder === 'run') return 'input';
@@ -22,7 +22,7 @@ const secretField = ({ holder, node }: SecretToSeal): string => {
   return holder === 'volume_target' ? 'properties' : 'steps';
 };
 
-/** Keeps the binding. A secret without one is bound to the current BMC of its node. */
+/** A secret without a binding is bound to the current BMC of its node. */
 const bindingOf = (row: SecretToSeal): Binding => {
   const { id, holder, holder_id } = row;
   if (row.boxes !== null) return { id, holder, holder_id, path: row.path, bound: row.bound };
@@ -30,7 +30,7 @@ const bindingOf = (row: SecretToSeal): Binding => {
   return { id, holder, holder_id, path: `/${secretField(row)}${row.path}`, bound };
 };
 
-/** The value of a row; undefined if it needs keys of other workers. */
+/** Undefined if it needs keys of other workers. */
 const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } | undefined => {
   try {
     return { value: opener.open(row) };
@@ -40,7 +40,7 @@ const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } 
   }
 };
 
-/** Reseals one secret to its current keys. Throws for an altered row. */
+/** Throws for an altered row. */
 export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }: ResealDeps): Promise<Resealed> => {
   const groups = row.groups ?? 'all';
   if (groups.length === 0) return 'unused';
@@ -51,7 +51,7 @@ export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }
   return 'sealed';
 };
 
-/** Reseals all secrets that need it and can be opened here. @returns counts by result, and keys still in use */
+/** Reseals what needs it and can be opened here. @returns counts by result, and keys still in use */
 export const resealAll = async (
   deps: ResealingDeps,
 ): Promise<{ readonly counts: Readonly<Record<Resealed, number>>; readonly keys: readonly KeyUse[] }> => {
@@ -66,7 +66,7 @@ export const resealAll = async (
   return { counts, keys: await deps.inventory.resealing.keys() };
 };
 
-/** A node's credentials that were given for another BMC. */
+/** Credentials that were given for another BMC. */
 export type Move = {
   readonly node: string;
   readonly name: string | null;
@@ -78,7 +78,7 @@ export type Move = {
 const isMoved = ({ bound, node }: SecretToSeal): boolean =>
   bound !== null && node !== null && movedField(JSON.parse(bound) as BmcSide, bmcSideOf(node)) !== undefined;
 
-/** Credentials that would move; undefined if none. Throws NodeNotFound by `missing`. */
+/** Undefined if none would move. Throws NodeNotFound by `missing`. */
 export const moveOf = async (
   ident: NodeIdent,
   { inventory }: ResealDeps,
@@ -92,7 +92,7 @@ export const moveOf = async (
 };
 
 /**
- * Reseals a node's credentials for the BMC that the operator confirmed, and audits it. No API request may do this,
+ * Reseals credentials for the BMC that the operator confirmed, and audits it. No API request may do this,
  * because a compromised API process could send it too. Throws SecretKeyMissing.
  * @param by operating system user who runs the command
  */

@@ -1,4 +1,4 @@
-/** Opens the secrets of an act, each only for its own place, and BMC credentials only for their BMC. */
+/** Opens an act's secrets, each only for its own place, and BMC credentials only for their BMC. */
 
 import type { Inventory } from '../inventory';
 import { boundOf, type Opener, type StoredSecret } from '../inventory/secrets/sealing';
@@ -10,7 +10,6 @@ import { driverRow, drivers, isDriver } from '../model/lifecycle/drivers';
 
 export type SecretDeps = { readonly inventory: Pick<Inventory, 'secrets'>; readonly vault: Opener };
 
-/** A node whose documents contain secret references. */
 export type HoldingNode = {
   readonly uuid: string;
   readonly name: string | null;
@@ -20,7 +19,7 @@ export type HoldingNode = {
   readonly agent?: unknown;
 };
 
-/** Place of a reference: a node field with its key, the ramdisk's token, or a path in step arguments. */
+/** A node field with its key, the ramdisk's token, or a path in step arguments. */
 type Place = 'instance_info' | 'agent' | { readonly args: string } | { readonly driver_info: string };
 
 const isUnder = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
@@ -33,7 +32,7 @@ const bmcSecrets: ReadonlySet<string> = new Set(
   ),
 );
 
-// Images fetched by BMC or firmware. A URL with an account is sealed whole, and the step that boots from it has it as an argument.
+// Images for BMC or firmware. A URL with an account is sealed whole; the step that boots from it has it as an argument.
 const imageUrls: ReadonlySet<string> = new Set(
   Object.keys(drivers).flatMap((name) =>
     isDriver(name)
@@ -46,20 +45,20 @@ const imageUrls: ReadonlySet<string> = new Set(
 const isOfBmc = ({ path, boxes }: StoredSecret): boolean =>
   boxes === null ? bmcSecrets.has(path) : isUnder(path, '/driver_info');
 
-// Holders of a run's steps: the run or the one it resumes, a runbook, a template.
+// Holders of a run's steps, including the run that it resumes.
 const stepHolders: ReadonlySet<string> = new Set(['run', 'runbook', 'deploy_template']);
 
-/** Ignores list positions, because an edit or a retry with other arguments may move an entry. */
+/** An edit or a retry may move an entry in a list. */
 const anyPosition = (path: string): string => path.replace(/\/\d+(?=\/|$)/g, '/*');
 
-/** True if the secret belongs to this argument path. The step index is ignored, because a resumed step may have another. */
+/** The step index is ignored, because a resumed step may have another. */
 const isArg = ({ holder, path, boxes }: StoredSecret, at: string): boolean => {
   const start = path.indexOf('/args/');
   if (!stepHolders.has(holder)) return false;
   return boxes === null || (start >= 0 && anyPosition(path.slice(start + '/args'.length)) === anyPosition(at));
 };
 
-/** True if the secret may be used at the place. A secret sealed with a key pair cannot claim another place. */
+/** A secret sealed with a key pair cannot claim another place. */
 const isFor = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
   const ofNode = row.holder === 'node' && row.holder_id === node.uuid;
   if (place === 'agent') return row.holder === 'agent' && row.holder_id === node.uuid;
@@ -68,7 +67,7 @@ const isFor = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
   return ofNode && isUnder(row.path, `${row.boxes === null ? '' : '/driver_info'}/${place.driver_info}`);
 };
 
-/** Throws CredentialsMoved for credentials given for another BMC. */
+/** Throws CredentialsMoved. */
 const checkBmc = (row: StoredSecret, node: HoldingNode): void => {
   if (row.bound === null || row.bound === boundOf(node)) return;
   const field = movedField(JSON.parse(row.bound) as BmcSide, bmcSideOf(node));
@@ -80,10 +79,7 @@ const labelOf = (place: Place): string => {
   return 'args' in place ? `args${place.args.replaceAll('/', '.')}` : `driver_info.${place.driver_info}`;
 };
 
-/**
- * Values of all references in a node's documents and in step arguments, by id. Dangling references are left out.
- * Throws SecretMisplaced, CredentialsMoved, SecretKeyMissing.
- */
+/** Values by id; dangling references are left out. Throws SecretMisplaced, CredentialsMoved, SecretKeyMissing. */
 export const openSecrets = async (
   node: HoldingNode,
   args: unknown,

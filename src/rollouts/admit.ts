@@ -1,4 +1,4 @@
-/** Admission of one target: checks as for a single run, all bounds, and the run in one transaction. */
+/** Admission of one target: the checks of a single run, all bounds, and the run in one transaction. */
 import type { Queries } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
@@ -12,10 +12,7 @@ import type { Prepare, Prepared, RolloutDeps, RolloutSpec, Work } from './contra
 import { type Overriding, overridingOf, passesTenant, passSilence, recordOverridden } from './overriding';
 import { workFor } from './plan';
 
-/**
- * Outcome for a target. `skipped` is final. `waits` and `full` (by the bound `scope`) pass with time. `closed`: the rollout begins nothing
- * now.
- */
+/** `skipped` is final; `waits` and `full` (by the bound `scope`) pass with time; `closed`: the rollout begins nothing now. */
 export type Began =
   | { readonly is: 'begun'; readonly run: RunUuid }
   | { readonly is: 'skipped'; readonly code: string }
@@ -23,7 +20,7 @@ export type Began =
   | { readonly is: 'full'; readonly scope: string; readonly value: string }
   | { readonly is: 'closed' };
 
-// Conditions that pass, so that the target is retried. All other refusals are final for this plan.
+// Conditions that pass with time. All other refusals are final for this plan.
 const passingCodes: readonly string[] = ['frozen', 'held', 'no_worker', 'quota'];
 
 class Stopped extends Error {
@@ -68,14 +65,14 @@ type Placing = {
   readonly overriding: Overriding | undefined;
 };
 
-/** Admits the target, or throws so that the acceptance is rolled back. */
+/** Throws to roll the acceptance back. */
 const place = async (
   store: Queries,
   rollout: RolloutRow,
   target: TargetRow,
   { run, runbook, overriding }: Placing,
 ): Promise<void> => {
-  // The rules were checked on the runbook as read, which may be older than other admissions of this pass.
+  // The rules were checked on an earlier read of the runbook.
   if (runbook && !(await store.runbooks.unchanged(runbook.uuid, runbook.updated_at ?? null)))
     throw new Stopped({ is: 'waits', code: 'held' });
   const { id, plan_hash } = rollout;
@@ -93,7 +90,7 @@ const place = async (
     case 'begun':
       throw new Stopped({ is: 'waits', code: 'begun' });
   }
-  // Disruption budgets are checked after the counters are locked, so that locks keep one order.
+  // Checked after the counters are locked, so that locks keep one order.
   const spent = await store.disruptionBudgets.spentFor(node_uuid);
   if (spent.length === 0) return;
   if (!overriding) throw new Stopped({ is: 'full', scope: 'disruption_budget', value: spent[0]!.uuid });
@@ -108,7 +105,7 @@ const changedHands = {
 const sameHands = (target: TargetRow, { owner, lessee, lease_id }: NodeRow): boolean =>
   target.owner === owner && target.lessee === lessee && target.lease_id === lease_id;
 
-/** True refusals: effects of the run that the plan did not show to approvers and tenants; undefined if there are none. */
+/** Effects of the run that the plan did not show; undefined if there are none. */
 const beyondPlan = (
   target: TargetRow,
   { erases, power_cycles, also_nodes }: Prepared,
@@ -130,12 +127,11 @@ const noSecondConsent = { code: 'no_consent', reason: 'The tenant has not agreed
 const settled = ({ inventory }: RolloutDeps, rollout: RolloutRow, target: TargetRow) =>
   inventory.transaction((store) => store.rolloutConsents.settle(rollout, target));
 
-/** A target and the current row of its node. */
 type Candidate = { readonly rollout: RolloutRow; readonly target: TargetRow; readonly node: NodeRow };
 
 /**
- * True if the target needs its tenant's consent. The plan marks such targets, but a failed target loses the mark.
- * A rule that exempted it at planning counts only while it still admits the grantee.
+ * The plan marks targets that need consent, but a failed target loses the mark.
+ * A rule that exempted the target at planning must still admit the grantee.
  */
 const tenantHasSay = (deps: RolloutDeps, { rollout, target, node }: Candidate): boolean => {
   if (target.code === 'leased' || target.asked_at !== null) return true;
@@ -144,13 +140,13 @@ const tenantHasSay = (deps: RolloutDeps, { rollout, target, node }: Candidate): 
   return !passesTenant(deps, rollout, node);
 };
 
-/** The tenant's objection to a target; undefined if there is none. */
+/** Undefined if the tenant does not object. */
 const heldByTenant = async (deps: RolloutDeps, candidate: Candidate): Promise<Began | undefined> => {
   if (!tenantHasSay(deps, candidate)) return undefined;
   const { rollout, target, node } = candidate;
   const consent = await settled(deps, rollout, target);
   if (consent === 'given' || (consent === 'forced' && passesTenant(deps, rollout, node))) return undefined;
-  // A failed target counts as failed, so its tenant is not asked twice.
+  // The target stays failed, so its tenant is not asked twice.
   if (target.state === 'failed' && consent !== 'waits') return skip(deps, rollout, target, noSecondConsent);
   if (consent === 'forced') return skip(deps, rollout, target, noConsent);
   return consent === 'refused' ? { is: 'skipped', code: 'tenant_refused' } : { is: 'waits', code: 'consent' };
@@ -160,7 +156,7 @@ const againMs = 10_000;
 
 const mayForce = ({ spec }: Pick<RolloutRow, 'spec'>): boolean => termsOf(spec).force === 'rule';
 
-/** True if rules may be checked for the rollout's grant: it runs, the grantee has the rights, and this process has the current policy. */
+/** Rules may be checked for the grant: the rollout runs, the grantee has the rights, and this process has the current policy. */
 const actsNow = async (
   { authority, unready }: RolloutDeps,
   { state, granted, granted_at }: RolloutRow,
@@ -169,7 +165,7 @@ const actsNow = async (
   return (await authority(granted, granted_at)) === 'holds' && (await unready?.()) === undefined;
 };
 
-/** Skips targets whose tenants did not answer in time, or forces them if rollout and rule allow. */
+/** Skips targets without an answer in time, or forces them if rollout and rule allow. */
 export const passOverdue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<void> => {
   const overdue = await deps.inventory.rolloutConsents.overdue(rollout.id);
   if (overdue.length === 0 || (mayForce(rollout) && !(await actsNow(deps, rollout)))) return;
@@ -182,13 +178,13 @@ export const nextOverdue = async ({ inventory }: RolloutDeps, rollout: RolloutRo
   const at = await inventory.rolloutConsents.nextOverdue(rollout.id);
   if (at === null || !mayForce(rollout)) return at?.getTime() ?? null;
   if (rollout.state !== 'running') return null;
-  // After the deadline, wait until the grantee has the rights again.
+  // After the deadline, poll until the grantee has the rights again.
   const now = await inventory.clock();
   return at.getTime() > now ? at.getTime() : now + againMs;
 };
 
 /**
- * Begins one target under the rollout's grant. Throws errors not caused by the node, such as an unavailable PostgreSQL or a bug.
+ * Begins one target. Throws errors that are not the node's, such as an unavailable PostgreSQL or a bug.
  * @param prepare shared checks of a batch; node, freezes and consent are read here
  */
 export const beginTarget = async (
@@ -214,7 +210,7 @@ export const beginTarget = async (
     want: 'first',
   });
   const [refused] = refusals;
-  // Not the node's fault: the rollout pauses and the target stays.
+  // Not the node's fault: the rollout pauses, and the target stays.
   if (refused?.code === 'withdrawn') return { is: 'skipped', code: 'withdrawn' };
   if (refused)
     return passingCodes.includes(refused.code)
@@ -235,7 +231,7 @@ export const beginTarget = async (
     if (isTemperError(thrown, 'NodeLocked') || isTemperError(thrown, 'InvalidState'))
       return { is: 'waits', code: 'held' };
     if (isTemperError(thrown, 'RevisionWithdrawn')) return { is: 'skipped', code: 'withdrawn' };
-    // Such a refusal of the acceptance repeats every time.
+    // The acceptance repeats such a refusal every time.
     const refusal = isTemperError(thrown) ? refusalOf(thrown) : undefined;
     if (refusal)
       return passingCodes.includes(refusal.code)

@@ -1,7 +1,4 @@
-/**
- * One pass over a rollout: closes soaks, ends and opens waves, begins targets. All decisions use PostgreSQL, so concurrent passes are
- * safe.
- */
+/** One pass over a rollout. All decisions use PostgreSQL, so concurrent passes are safe. */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutUuid } from '../model/ids';
 import { guardMs } from '../model/rollouts/gates';
@@ -17,19 +14,19 @@ import { standstill, windowClosed } from './standstill';
 import { targetsIn, underWay, unended, type View, viewOf } from './view';
 import { endWave, gateOpens } from './wave-end';
 
-/** Milliseconds until the next pass; null to wait for an event. `over` if nothing can follow. */
+/** Milliseconds; null to wait for an event. `over` if nothing can follow. */
 export type Progress = { readonly over: boolean; readonly nextMs: number | null };
 
 // Polls for conditions without an event: a freeze, a missing worker, a tenant's budget.
 const againMs = 10_000;
 const longestAgainMs = 60_000;
-// The pause is this part of the quiet time, so a condition that ends is noticed late by at most a sixth of its duration.
+// Share of the quiet time, so the end of a condition is noticed late by at most a sixth of its duration.
 const againPart = 6;
 const longestLook = 2;
 
 const againAfter = (quietMs: number): number => Math.min(longestAgainMs, Math.max(againMs, quietMs / againPart));
 
-/** Ends soaks that are over. A target is done, or failed if its node is faulty by then. */
+/** A soaked target is done, or failed if its node is faulty by then. */
 const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<void> => {
   for (const { position } of await inventory.rolloutTargets.soaked(id))
     await inventory.rolloutTargets.closeSoak(id, position);
@@ -38,7 +35,7 @@ const closeSoaks = async ({ inventory }: RolloutDeps, id: RolloutUuid): Promise<
 const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   const { rollout, counts } = view;
   if (await stopBySpent(deps, view)) return 'nothing';
-  // A wave is over when no target of it, or of an earlier wave that is retried, is left. Skipped targets count as ended,
+  // A wave is over when no target of it or of a retried earlier wave is left. Skipped targets count as ended,
   // and so do failed ones within the budget.
   if (targetsIn(counts, unended, rollout.wave) === 0) {
     const opens = await gateOpens(deps, view);
@@ -69,7 +66,7 @@ const advance = async (deps: RolloutDeps, view: View): Promise<Follows> => {
   return follows;
 };
 
-/** Aborts the runs of an aborted rollout. A run that cannot be aborted now is left to the next pass. */
+/** A run that cannot be aborted now is left to the next pass. */
 const endRuns = async (
   { inventory, runs, log }: RolloutDeps,
   { id, requester, rule_set, reason }: RolloutRow,
@@ -99,7 +96,7 @@ const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows):
   return isGuarded ? Math.min(guardMs, ms ?? guardMs) : ms;
 };
 
-/** @returns when the next pass is due. Throws if PostgreSQL is unavailable. */
+/** Throws if PostgreSQL is unavailable. */
 export const advanceRollout = async (deps: RolloutDeps, id: RolloutUuid): Promise<Progress> => {
   const { inventory } = deps;
   if (await inventory.recovery.current()) return { over: false, nextMs: againMs };
@@ -119,7 +116,7 @@ export const advanceRollout = async (deps: RolloutDeps, id: RolloutUuid): Promis
     if (endedRollouts.includes(rollout.state) && targetsIn(view.counts, underWay) === 0)
       return { over: true, nextMs: null };
     const follows = rollout.state === 'running' ? await advance(deps, view) : 'nothing';
-    // Gives way to other rollouts and to acts on this one.
+    // Gives way to other rollouts.
     if (follows === 'more' && pass < longestLook) continue;
     return { over: false, nextMs: follows === 'more' ? 0 : await nextOf(deps, rollout, follows) };
   }

@@ -1,4 +1,4 @@
-/** Begins targets in the order of the plan, up to the bounds; waiting targets are passed over. */
+/** Begins targets in the order of the plan, past those that wait. */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
 import { type Began, beginTarget } from './admit';
@@ -9,10 +9,10 @@ import { refusedInARow } from './standstill';
 const targetsAtOnce = 50;
 const pageSize = 4 * targetsAtOnce;
 const seenAtOnce = 5 * pageSize;
-// Data for the checks is read for so many targets at once. A larger batch would check the last ones on stale data.
+// Targets whose checks share their data. With more, the last ones would use stale data.
 const preparedAtOnce = 25;
 
-/** Counts refusals by rule in a row; an admitted target resets the count. */
+/** Counts refusals by rule in a row. */
 const countRefusals = async ({ inventory }: RolloutDeps, rollout: RolloutRow, began: Began): Promise<number> => {
   const refused =
     began.is === 'skipped' && began.code === 'rule'
@@ -24,12 +24,12 @@ const countRefusals = async ({ inventory }: RolloutDeps, rollout: RolloutRow, be
   return refused;
 };
 
-/** Next action: `more` at once, poll because a target `waits`, or `nothing` until an event. */
+/** `waits`: poll for a target; `nothing`: wait for an event. */
 export type Follows = 'more' | 'waits' | 'nothing';
 
 export const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<Follows> => {
   let looked: Looked = { rollout, begun: 0, waiting: 0, progressed: false, follows: 'nothing' };
-  // Behind waiting targets there may be others that can begin.
+  // Targets behind waiting ones may begin.
   for (let seen = 0; seen < seenAtOnce; seen += pageSize) {
     const due = await deps.inventory.rolloutDue.targets(rollout.id, rollout.wave, pageSize, looked.waiting);
     looked = await beginPage(deps, looked, due);
@@ -42,11 +42,11 @@ export const beginDue = async (deps: RolloutDeps, rollout: RolloutRow): Promise<
 type Looked = {
   readonly rollout: RolloutRow;
   readonly begun: number;
-  /** Targets that stay due and wait. */
+  /** Targets that stay due. */
   readonly waiting: number;
   readonly progressed: boolean;
   readonly follows: Follows;
-  /** Ends the pass with this next action. */
+  /** Ends the pass. */
   readonly stop?: Follows;
 };
 
@@ -81,7 +81,7 @@ const beginNext = async (deps: RolloutDeps, before: Looked, target: TargetRow, p
     );
     return { ...looked, stop: 'nothing' };
   }
-  // If a domain is full, others may have room; if the rollout or the wave is full, none has.
+  // If a domain is full, others may have room; if rollout or wave is full, none has.
   if (began.is === 'full' && ['total', 'wave'].includes(began.scope)) return { ...looked, stop: before.follows };
   if (began.is === 'waits' || (began.is === 'full' && began.scope === 'disruption_budget'))
     return { ...looked, waiting: before.waiting + 1, follows: 'waits' };

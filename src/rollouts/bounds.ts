@@ -1,10 +1,9 @@
-/** Bounds of the whole rollout: the ramp, and a budget that stops it. */
+/** Bounds of the whole rollout: its ramp, and the budget that stops it. */
 import { boundOf, rampedTo } from '../model/rollouts/amounts';
 import type { RolloutDeps, RolloutSpec } from './contract';
 import { moveByItself } from './moving';
 import { sizeOf, targetsIn, totalOf, type View } from './view';
 
-/** Raises the number in flight as targets are done. */
 export const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
   const { ramp, max_in_flight: wanted } = view.rollout.spec as Partial<RolloutSpec>;
   const { done, failed, parked, most } = totalOf(view);
@@ -20,7 +19,7 @@ export const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void
   if (now > most) await inventory.rollouts.ramp(view.rollout.id, now);
 };
 
-/** Stops a rollout whose budget of mode `stop` is spent; running targets are finished. */
+/** For a spent budget of mode `stop`. Running targets are finished. */
 export const stopBySpent = async (deps: RolloutDeps, view: View): Promise<boolean> => {
   const { rollout, counts } = view;
   const { budget } = rollout.spec as Partial<RolloutSpec>;

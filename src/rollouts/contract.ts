@@ -1,4 +1,4 @@
-/** Types of rollouts, and the dependencies of this room. */
+/** Types and dependencies of rollouts. */
 import type { Inventory } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
@@ -16,38 +16,36 @@ import type { Requester } from '../model/runs/runs';
 import type { RunOrder, Runs } from '../runs/contract';
 import type { Gates } from './gates';
 
-/** The revision that runs. The current runbook decides who may run it. */
+/** This revision runs, but the current runbook decides who may run it. */
 export type PinnedRunbook = { readonly uuid: string; readonly name: string; readonly revision: number };
 
-/** A power change, with the fields of a single request. */
 type PowerWork = { readonly target: PowerTarget; readonly timeout_ms?: number };
 
-/** Work on each node: a verb, possibly with a runbook or a firmware baseline. */
+/** A verb, possibly with a runbook or a firmware baseline. */
 export type Work = {
   readonly verb: string;
   readonly runbook: PinnedRunbook | null;
   readonly power?: PowerWork;
   readonly baseline?: readonly FirmwareBaseline[];
-  /** Parameter values by name; none is secret. */
+  /** None is secret. */
   readonly parameters?: Readonly<Record<string, Json>>;
 };
 
-/** A refusal by its code in model/runs/verdicts. */
+/** With a code of model/runs/verdicts. */
 export type Refused = { readonly code: string; readonly rule?: string; readonly reason: string };
 
 export type Prepared = {
   readonly order: RunOrder;
   readonly power_cycles: number;
   readonly erases: boolean;
-  /** Other nodes of its steps. */
   readonly also_nodes: readonly NodeUuid[];
-  /** Median and 95th percentile of earlier durations on similar nodes; null without a history. */
+  /** Median and 95th percentile on similar nodes; null without a history. */
   readonly expected_ms: number | null;
   readonly p95_ms: number | null;
 };
 
 /**
- * The checks of a single run's admission for one node; writes nothing. A plan wants every refusal, an admission the first.
+ * The checks of a single run's admission; writes nothing. A plan wants every refusal, an admission the first.
  * `prepared` is present exactly if nothing refuses.
  */
 export type Prepare = (asked: {
@@ -58,12 +56,12 @@ export type Prepare = (asked: {
   readonly want: 'first' | 'every';
 }) => Promise<{ readonly refusals: readonly Refused[]; readonly prepared?: Prepared }>;
 
-/** Reads the data of the checks for all these nodes at once. It becomes stale, so use it only for a small batch. */
+/** Reads the data of the checks for a batch. It becomes stale, so the batch must be small. */
 export type PrepareFor = (nodes: readonly { readonly uuid: NodeUuid }[]) => Promise<Prepare>;
 
 /**
- * State of the grantee's rights. `lost`: a role or the user is gone, or no check is possible and the last act of an operator is too old.
- * `waits`: the identity service does not respond now; `silent`: not for too long.
+ * `lost`: a role or the user is gone, or no check is possible and the last act of an operator is too old.
+ * `waits`: the identity service does not respond; `silent`: it has not responded for too long.
  */
 export type Authority = (granted: Caller, granted_at: Date) => Promise<'holds' | 'lost' | 'waits' | 'silent'>;
 
@@ -74,16 +72,16 @@ export type RolloutDeps = {
   readonly authority: Authority;
   /** Checks the votes of a scheduled rollout; `away` if the identity service does not respond. If absent, no vote counts. */
   readonly approved?: (rollout: RolloutRow) => Promise<'yes' | 'no' | 'away'>;
-  /** Hash of the policy by which a rule admits the caller; undefined if it does not. If absent, no rule admits. */
+  /** Policy hash by which a rule admits the caller; undefined if it does not. If absent, no rule admits. */
   readonly admitted?: (rule: string, who: Caller, node: NodeRow) => string | undefined;
-  /** Reason why this process must not begin targets; undefined if it may. */
+  /** Reason for beginning no targets here; undefined if there is none. */
   readonly unready?: () => Promise<string | undefined>;
   /** If absent, every gate is inconclusive. */
   readonly gates?: Gates;
   readonly log: Log;
 };
 
-/** Nodes by name or query, without those of other rollouts, and of these a part. */
+/** By name or query, without nodes of other rollouts. */
 type Selection = {
   readonly nodes?: readonly string[];
   readonly query?: Readonly<Record<string, readonly string[]>>;
@@ -92,7 +90,7 @@ type Selection = {
   readonly percent?: Amount;
 };
 
-/** A request for a rollout, parsed and with defaults. */
+/** Parsed, with defaults. */
 export type RolloutSpec = Limits & {
   readonly name: string | null;
   readonly project: string | null;
@@ -106,6 +104,6 @@ export type RolloutSpec = Limits & {
   readonly consent?: ConsentTerms;
   /** Checked before nodes are begun. */
   readonly guard?: Gate;
-  /** Exceeds disruption budgets if rule temper:rollout:override_budget admits. The reason is recorded. */
+  /** Requires rule temper:rollout:override_budget. The reason is recorded. */
   readonly override_budgets?: { readonly reason: string };
 };

@@ -1,4 +1,4 @@
-/** Calls to the gates of rollouts: signed webhooks or metrics. A gate that does not respond is inconclusive. */
+/** Calls to gates: signed webhooks or metrics. A silent gate is inconclusive. */
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
@@ -9,13 +9,12 @@ import { cutOffBy } from '../model/signals';
 import { askWebhook, type SenderDeps } from '../runs/webhook-sender';
 import { metricAnswer, webhookAnswer } from './gate-answers';
 
-/** Body of a gate request. */
 export type GateFacts = Readonly<Record<string, unknown>> & { readonly rollout: string };
 
 export type Gates = {
-  /** One call at the end of a wave. */
+  /** At the end of a wave. */
   readonly ask: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
-  /** One call before nodes are begun. The rollout keeps the answer for a while, not this room. */
+  /** Before nodes are begun. The rollout caches the answer, not this room. */
   readonly guard: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
 };
 
@@ -53,7 +52,7 @@ const askOfMetrics = async ({ metricsUrl }: GateDeps, gate: MetricGate): Promise
   return metricAnswer(gate, reply.status, await textWithin(reply, longestReply));
 };
 
-/** Error text without the address of the gate. */
+/** Does not contain the gate's address. */
 const silence = (thrown: unknown): GateAnswer => {
   if (isTemperError(thrown)) return inconclusive(thrown.message);
   if (thrown instanceof AnswerTooLong) return inconclusive('The gate answered more than can be read.');

@@ -3,7 +3,6 @@ import type { RolloutChange, RolloutRow } from '../inventory/rollouts/rollouts';
 import type { PauseCode } from '../model/rollouts/states';
 import type { RolloutDeps } from './contract';
 
-/** Changes the state and appends the event. */
 export const moveByItself = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,
   rollout: RolloutRow,
@@ -18,7 +17,7 @@ export const moveByItself = async (
   });
 };
 
-/** Pauses a rollout until an operator resumes it. */
+/** Until an operator resumes it. */
 export const pause = (deps: RolloutDeps, rollout: RolloutRow, code: PauseCode, reason: string): Promise<void> =>
   moveByItself(deps, rollout, 'paused', { code, reason });
 

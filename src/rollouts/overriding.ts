@@ -1,4 +1,4 @@
-/** Overrides of tenants' consent and budgets: by a separate rule, and with a reason that the tenant can read. */
+/** Overrides of tenants' consent and budgets, by a separate rule and with a reason that the tenant can read. */
 import type { Queries } from '../inventory';
 import type { SpentBudget } from '../inventory/disruption-budgets';
 import type { NodeRow } from '../inventory/nodes/nodes';
@@ -10,7 +10,6 @@ import { tenantOf, termsOf } from '../model/rollouts/consent';
 import type { Requester } from '../model/runs/runs';
 import type { RolloutDeps, RolloutSpec } from './contract';
 
-/** The admitting rule, its policy hash and the reason. */
 export type Overriding = {
   readonly rollout: RolloutRow;
   readonly rule: string;
@@ -33,14 +32,14 @@ const askedFor = (
   return rule_set === undefined ? undefined : { rollout, rule, rule_set, reason };
 };
 
-/** True if the rule now lets the grantee interrupt this node without its tenant's consent. */
+/** The rule lets the grantee interrupt this node without its tenant's consent. */
 export const passesTenant = (
   { admitted }: Pick<Deps, 'admitted'>,
   { granted }: Pick<RolloutRow, 'granted'>,
   node: NodeRow,
 ): boolean => granted !== null && admitted?.(withoutConsent, granted, node) !== undefined;
 
-/** The override of disruption budgets for this node; undefined if budgets apply. */
+/** Undefined if disruption budgets apply. */
 export const overridingOf = (deps: Deps, rollout: RolloutRow, node: NodeRow): Overriding | undefined => {
   const { override_budgets } = rollout.spec as Partial<RolloutSpec>;
   return askedFor(deps, { rollout, rule: 'temper:rollout:override_budget', reason: override_budgets?.reason }, node);
@@ -67,7 +66,7 @@ const auditedAs = (
   data: { reason },
 });
 
-/** Records the override in the audit trail and for each project, in the transaction that takes the node. */
+/** In the transaction that takes the node. */
 export const recordOverridden = async (
   store: Queries,
   overriding: Overriding,
@@ -91,10 +90,7 @@ export const recordOverridden = async (
     });
 };
 
-/**
- * Forces a target whose tenant did not answer in time. Returns false if the rollout or the rule does not allow it,
- * because silence is no consent.
- */
+/** Forces a target without an answer in time. False if rollout or rule does not allow it, because silence is no consent. */
 export const passSilence = async (deps: Deps, rollout: RolloutRow, target: Overridden): Promise<boolean> => {
   const { force, reason } = termsOf(rollout.spec);
   if (force !== 'rule') return false;

@@ -1,4 +1,4 @@
-/** Gate and guard checks of a rollout: at the end of a wave and before nodes are begun. */
+/** Gate and guard checks of a rollout. */
 import type { RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
 import {
   type Gate,
@@ -22,7 +22,7 @@ type Seen = {
 
 const specOf = ({ spec }: RolloutRow) => spec as unknown as Partial<RolloutSpec>;
 
-/** Rollout and counts of the wave. Node data is left out, because it belongs to tenants. */
+/** Without node data, because it belongs to tenants. */
 const factsOf = ({ rollout, waves, counts }: Seen): GateFacts => {
   const { id, name, project, verb, runbook_name: runbook, runbook_revision: revision, plan_hash, wave } = rollout;
   const states: Record<string, number> = {};
@@ -43,16 +43,16 @@ const factsOf = ({ rollout, waves, counts }: Seen): GateFacts => {
 
 const noGates = (): Promise<GateAnswer> => Promise.resolve(inconclusive('This control worker asks no gates.'));
 
-/** The current answer and the record to keep. */
+/** The answer, and the record to keep. */
 type Passing = { readonly answer: GateAnswer; readonly record: GateRecord };
 
-/** Age in milliseconds. Infinite if the database clock was set back, so that the answer is not trusted. */
+/** Milliseconds; infinite if the database clock was set back, so that the answer is not trusted. */
 const ageOf = ({ at }: GateRecord, now: number): number => {
   const age = now - Date.parse(at);
   return age >= 0 ? age : Number.POSITIVE_INFINITY;
 };
 
-/** The deferral of an earlier answer, while it lasts. */
+/** A deferral by an earlier answer, while it lasts. */
 const stillLater = (before: GateRecord, now: number): Passing | undefined => {
   const ms = before.until === null ? 0 : Date.parse(before.until) - now;
   return ms > 0 && Number.isFinite(ageOf(before, now))
@@ -63,12 +63,12 @@ const stillLater = (before: GateRecord, now: number): Passing | undefined => {
 type Asking = {
   readonly gate: Gate;
   readonly of: 'wave' | 'guard';
-  /** Record of the last answer. */
+  /** The last answer's record. */
   readonly before: unknown;
   readonly now: number;
 };
 
-/** Calls the gate unless it is deferred. A webhook that defers for too long is inconclusive. */
+/** A webhook that defers for too long is inconclusive. */
 const askInTime = async (asking: Asking, ask: () => Promise<GateAnswer>): Promise<Passing> => {
   const { gate, of, before, now } = asking;
   const deciding = isGateRecord(before) && before.answer === 'later' ? before : undefined;
@@ -84,7 +84,7 @@ const askInTime = async (asking: Asking, ask: () => Promise<GateAnswer>): Promis
   return { answer, record: { ...record, ...(samples && { samples }) } };
 };
 
-/** Checks the gate of an ended wave; undefined if it has none or an operator has passed it. */
+/** Undefined if the wave has no gate or an operator has passed it. */
 export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<Passing | undefined> => {
   const { rollout, waves } = seen;
   const gate: Gate | undefined = specOf(rollout).waves?.[rollout.wave]?.gate;
@@ -95,7 +95,7 @@ export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): P
   return askInTime(asking, async () => gates?.ask(gate, factsOf(seen)) ?? noGates());
 };
 
-/** Checks the guard and keeps its answer; passes if there is none. A pass is cached for a while. */
+/** Passes without a guard. A pass is cached for a while. */
 export const passGuard = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<GateAnswer> => {
   const { rollout } = seen;
   const { guard } = specOf(rollout);

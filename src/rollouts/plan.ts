@@ -1,4 +1,4 @@
-/** Plans of rollouts: nodes with their work or refusals, waves, bounds, and a hash of the content. Planning writes nothing. */
+/** Plans of rollouts: work or refusals of nodes, waves, bounds and a content hash. Planning writes nothing. */
 import type { Inventory, Queries } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { NewRollout, Planned, RolloutRow } from '../inventory/rollouts/rollouts';
@@ -21,15 +21,14 @@ export type PlanOrder = {
   readonly requester: Requester;
   readonly spec: RolloutSpec;
   readonly seed: string;
-  /** Number of this plan in the rollout. It makes every hash unique, so that no vote counts for two plans. */
+  /** Makes every plan's hash unique, so that no vote counts for two plans. */
   readonly number: number;
   readonly runbook: PinnedRunbook | null;
   readonly nodes: readonly NodeUuid[];
-  /** Reads current rows; missing nodes are left out. */
+  /** Missing nodes are left out. */
   readonly read: (nodes: readonly NodeUuid[]) => Promise<readonly NodeRow[]>;
-  /** Hash of the checked policy. */
   readonly rule_set: string;
-  /** True if the caller needs no consent of the tenant. */
+  /** The caller needs no consent of the tenant. */
   readonly withoutConsent: (node: NodeRow) => boolean;
 };
 
@@ -51,15 +50,14 @@ export const workFor = (
   ...(parameters && { parameters }),
 });
 
-/** Effects of a run on the node. The order is prepared again at admission. */
+/** The order is prepared again at admission. */
 type Outlook = Omit<Prepared, 'order'>;
 type PlannedNode = SelectedNode & Pick<NodeRow, 'uuid' | 'lease_id'>;
 type Judged = {
-  /** Only the fields of the plan, because 100,000 nodes may be in memory. */
+  /** A subset, because 100,000 nodes may be in memory. */
   readonly node: PlannedNode;
   readonly refused?: Refused;
   readonly prepared?: Outlook;
-  /** Needs its tenant's consent. */
   readonly leased?: boolean;
 };
 
@@ -69,7 +67,7 @@ const selectedOf = ({
   uuid, name, owner, lessee, lease_id, conductor_group, chassis_uuid, shard, resource_class, parent_node, properties,
 }); // biome-ignore format: one row of names
 
-// The checks read their data per group. Other requests run between groups.
+// Size of a batch of checks. Other requests run between batches.
 const judgedAtOnce = 250;
 
 type PlanDeps = {
@@ -77,7 +75,7 @@ type PlanDeps = {
   readonly prepareFor: PrepareFor;
 };
 
-/** True if the power of a tenant's node is interrupted by a rollout that is not the tenant's. */
+/** A rollout that is not the tenant's interrupts the power of its node. */
 const needsConsent = (
   { spec: { project, consent }, requester, withoutConsent }: PlanOrder,
   node: NodeRow,
@@ -85,11 +83,11 @@ const needsConsent = (
 ): boolean => {
   const tenant = tenantOf(node);
   if (tenant === null || asksItself(tenant, { project, requester }) || power_cycles === 0) return false;
-  // A rollout that may force by rule still waits for the answer first.
+  // A rollout that may force still waits for the answer first.
   return consent?.force === 'rule' || !withoutConsent(node);
 };
 
-/** Other requests run after so many nodes. */
+/** Nodes between turns of other requests. */
 const judgedInTurn = 25;
 
 const judgeSome = async (
@@ -119,7 +117,6 @@ const judgeSome = async (
   return judged;
 };
 
-/** All refusals of each node by a single run's admission. */
 const judgeNodes = async (deps: PlanDeps, order: PlanOrder): Promise<Judged[]> => {
   const judged: Judged[] = [];
   for (let from = 0; from < order.nodes.length; from += judgedAtOnce) {
@@ -149,7 +146,7 @@ const rowOf = (position: number, { node, refused, prepared }: Judged): PlannedTa
   p95_ms: prepared?.p95_ms ?? null,
 });
 
-/** Number of nodes by refusal, the most frequent first, with one reason as an example. */
+/** The most frequent first, with one reason as an example. */
 const refusalsOf = (judged: readonly Judged[]) => {
   const groups = new Map<string, { code: string; rule: string | null; reason: string; nodes: number }>();
   for (const { refused } of judged) {
@@ -223,11 +220,11 @@ const namedBy = (order: PlanOrder, laid: Laid): string =>
     ]),
   });
 
-// With one node, the `rest` wave of the default is empty; that is no error.
+// With one node, the default's `rest` wave is empty, which is no error.
 const wavesFor = (waves: RolloutSpec['waves'], nodes: number): RolloutSpec['waves'] =>
   nodes === 1 && waves.length === 2 && waves[1]!.size === 'rest' ? waves.slice(0, 1) : waves;
 
-/** The most frequent refusals as text, each after a space. */
+/** Each refusal follows a space. */
 const mainRefusals = (judged: readonly Judged[]): string =>
   refusalsOf(judged)
     .slice(0, 3)
@@ -279,7 +276,7 @@ export const makePlan = async (deps: PlanDeps, order: PlanOrder): Promise<Rollou
   };
 };
 
-/** Stores a new rollout with its plan, in a transaction. */
+/** In a transaction. */
 export const storePlan = async (
   store: Queries,
   { planned, ...laid }: RolloutPlan,
@@ -290,7 +287,7 @@ export const storePlan = async (
   return row;
 };
 
-/** Replaces the plan that was read, in a transaction. Returns false if it has changed. */
+/** In a transaction. False if the plan has changed since it was read. */
 export const replacePlan = async (
   store: Queries,
   { id, plan_hash }: RolloutRow,

@@ -1,11 +1,11 @@
-/** Scheduled rollouts: they begin by the grantee's rights and by the votes that count at that time. */
+/** Scheduled rollouts begin by the grantee's rights and the votes that count at that time. */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutDeps } from './contract';
 
 // Poll while the worker is not ready, or Temporal or the identity service is away.
 const againMs = 10_000;
 
-/** Ends a due rollout without the necessary votes. */
+/** For missing votes. */
 const expire = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<void> => {
   const reason = 'Its approvals did not count any more when it was to begin.';
   await inventory.transaction(async (store) => {
@@ -26,7 +26,7 @@ const begin = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<v
 };
 
 /**
- * Begins a due rollout, or expires it if it is no longer approved.
+ * Begins a due rollout, or expires it without approval.
  * @returns 0 if it changed, else milliseconds until the next check; null if only an operator can begin it
  */
 export const beginScheduled = async (deps: RolloutDeps, rollout: RolloutRow): Promise<number | null> => {

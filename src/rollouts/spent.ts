@@ -1,4 +1,4 @@
-/** Rollouts whose remaining targets all have spent budgets. */
+/** Spent budgets that forbid all remaining targets. */
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { RolloutDeps } from './contract';
 
@@ -7,10 +7,7 @@ const named = (scope: string, value: string): string => {
   return scope === 'wave' ? `wave ${Number(value) + 1}` : `${scope} ${value}`;
 };
 
-/**
- * The spent budgets of wave or domain that forbid all remaining opened targets.
- * Undefined if a target is under way, or may begin now or later.
- */
+/** Undefined if a target is under way, or may begin now or later. */
 export const spentByParts = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,
   { id, wave }: Pick<RolloutRow, 'id' | 'wave'>,

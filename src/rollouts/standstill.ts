@@ -5,17 +5,17 @@ import type { RolloutDeps, RolloutSpec } from './contract';
 import { passGuard } from './passing';
 import { sizeOf, targetsIn, totalOf, underWay, type View } from './view';
 
-/** Consecutive refusals by rule that pause a rollout. */
+/** Consecutive refusals that pause a rollout. */
 export const refusedInARow = 10;
 
-/** Maximum of skipped targets; undefined if unlimited. */
+/** Undefined if unlimited. */
 const mayBeSkipped = (view: View): number | undefined => {
   const { max_skipped: most } = view.rollout.spec as Partial<RolloutSpec>;
   if (most === undefined) return undefined;
   return typeof most === 'number' ? most : Math.floor((Number.parseFloat(most) * sizeOf(view)) / 100);
 };
 
-/** Cause, and its end: an operator's act, or time. */
+/** `acted`: until an operator acts; `passed`: until time passes. */
 type Standstill = { readonly until: 'acted' | 'passed'; readonly code: PauseCode; readonly reason: string };
 const pausedFor = (code: PauseCode, reason: string): Standstill => ({ until: 'acted', code, reason });
 
@@ -44,7 +44,7 @@ const guarded = async (deps: RolloutDeps, view: View): Promise<Standstill | unde
 export const standstill = async (deps: RolloutDeps, view: View): Promise<Standstill | undefined> => {
   const { rollout, counts } = view;
   const { parked, budget } = totalOf(view);
-  // A failed target that an operator retries takes its own place in the budget.
+  // A failed target that is retried takes its own place in the budget.
   const failed = targetsIn(counts, ['failed']);
   if (budget !== null && failed + parked >= budget)
     return pausedFor('budget_spent', `${failed} failed and ${parked} parked: the budget of ${budget} is spent.`);
@@ -70,15 +70,12 @@ export const standstill = async (deps: RolloutDeps, view: View): Promise<Standst
   return guarded(deps, view);
 };
 
-/**
- * The wait for windows or named times of projects, if all remaining opened targets wait for them.
- * It ends with time. Undefined otherwise.
- */
+/** Set if all remaining opened targets wait for windows or named times of their projects. It ends with time. */
 export const windowClosed = async (
   { inventory }: RolloutDeps,
   { rollout, counts }: View,
 ): Promise<Standstill | undefined> => {
-  // A cheap check on the view; the query sees what has begun since.
+  // A cheap check; the query sees what has begun since.
   if (targetsIn(counts, underWay, rollout.wave) > 0) return undefined;
   const waiting = await inventory.rolloutDue.putOff(rollout.id, rollout.wave);
   if (!waiting) return undefined;

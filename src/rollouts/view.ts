@@ -1,4 +1,4 @@
-/** Snapshot of a rollout for one pass: waves, counters, and targets by state. */
+/** Snapshot of a rollout for one pass. */
 import type { CounterRow, RolloutRow, WaveRow } from '../inventory/rollouts/rollouts';
 import type { TargetState } from '../model/rollouts/states';
 import type { RolloutDeps } from './contract';
@@ -18,7 +18,7 @@ export const unended: readonly TargetState[] = ['pending', 'asked', ...underWay]
 export const totalOf = ({ counters }: Pick<View, 'counters'>): CounterRow =>
   counters.find(({ scope }) => scope === 'total')!;
 
-/** Number of targets in these states. @param upTo last wave that counts */
+/** @param upTo last wave that counts */
 export const targetsIn = (counts: RolloutCounts, states: readonly TargetState[], upTo?: number): number =>
   counts
     .filter(({ state, wave }) => states.includes(state) && (upTo === undefined || (wave !== null && wave <= upTo)))

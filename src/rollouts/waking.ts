@@ -1,4 +1,4 @@
-/** Wakes rollout workflows: after events, and if one has not made a pass for a while. */
+/** Wakes rollout workflows after events, and after a minute without a pass. */
 import type { Inventory } from '../inventory';
 import type { RolloutUuid } from '../model/ids';
 import type { Log } from '../model/log';
@@ -6,18 +6,18 @@ import { passUntil, pause } from '../model/passes';
 
 export type WakingDeps = {
   readonly inventory: Inventory;
-  /** Signals the workflow; starts it if none is open. */
+  /** Starts the workflow if none is open. */
   readonly wake: (rollout: RolloutUuid) => Promise<void>;
   readonly log: Log;
-  /** Hours until a plan that was not begun expires; never if absent. */
+  /** Plans that were not begun expire after it; never if absent. */
   readonly planHours?: number;
 };
 
-// A wake costs some events of history, so it covers all that happened in the interval.
+// A wake costs history events, so one covers the whole interval.
 const everyMs = 1_000;
 const silentForMs = 60_000;
 
-/** One pass. @returns how many workflows were woken */
+/** @returns how many workflows were woken */
 export const wakeOnce = async ({ inventory, wake }: WakingDeps): Promise<number> => {
   if (await inventory.recovery.current()) return 0;
   const unsent = await inventory.rolloutWakes.unsent(everyMs);
@@ -30,7 +30,7 @@ export const wakeOnce = async ({ inventory, wake }: WakingDeps): Promise<number>
   return unsent.length + due.length;
 };
 
-/** Expires plans that were not begun in time, with their events. */
+/** Plans that were not begun in time. */
 export const expirePlans = async ({ inventory, planHours }: WakingDeps): Promise<number> => {
   if (planHours === undefined || (await inventory.recovery.current())) return 0;
   return inventory.transaction(async (store) => {
@@ -41,7 +41,7 @@ export const expirePlans = async ({ inventory, planHours }: WakingDeps): Promise
   });
 };
 
-/** Wakes rollouts without a pass for a minute: Temporal lost their workflow, or it was terminated. */
+/** Temporal lost the workflow, or it was terminated. */
 export const wakeSilent = async ({ inventory, wake }: WakingDeps, olderThanMs = silentForMs): Promise<number> => {
   if (await inventory.recovery.current()) return 0;
   const silent = await inventory.rolloutWakes.silent(olderThanMs);

@@ -1,4 +1,4 @@
-/** End of a wave: its gate, and the opening of the next wave. */
+/** End of a wave: its gate, and the next wave. */
 import { type GateAnswer, gateCodes } from '../model/rollouts/gates';
 import type { RolloutDeps } from './contract';
 import { moveByItself, pause, sayWhy } from './moving';
@@ -8,7 +8,7 @@ import type { View } from './view';
 
 const unsaid = { code: null, reason: null } as const;
 
-/** Checks the wave's gate, if any. @returns whether the next wave may open */
+/** @returns whether the next wave may open */
 export const gateOpens = async (deps: RolloutDeps, view: View): Promise<boolean | 'later'> => {
   const { rollout } = view;
   const passing = await passGate(deps, view);
@@ -26,7 +26,6 @@ export const gateOpens = async (deps: RolloutDeps, view: View): Promise<boolean 
   }
 };
 
-/** Opens the next wave, waits for an operator, or ends the rollout. */
 export const endWave = async (deps: RolloutDeps, view: View): Promise<void> => {
   const { rollout, waves } = view;
   const { inventory } = deps;

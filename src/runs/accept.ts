@@ -1,4 +1,4 @@
-/** Acceptance of a run in one transaction: lock, fence, state, run, steps, secrets and audit. */
+/** Acceptance of a run: lock, fence, state, steps, secrets and audit in one transaction. */
 import type { Inventory, Queries } from '../inventory';
 import type { Acceptance } from '../inventory/runs/accept';
 import type { RunRow } from '../inventory/runs/runs';
@@ -26,13 +26,13 @@ type AcceptDeps = {
   readonly before?: BeforeAcceptance;
 };
 
-/** One try to take the node; the caller decides whether to retry. Throws NodeLocked, NodeNotFound, InvalidState. */
+/** A single attempt. Throws NodeLocked, NodeNotFound, InvalidState. */
 export const accept = async (order: RunOrder, deps: AcceptDeps): Promise<Accepted> => {
   const to = workingState(order);
   return deps.inventory.transaction((inventory) => acceptOnce(inventory, order, to, deps));
 };
 
-/** The conductor groups of the run's node and of the other nodes of its steps. */
+/** Conductor groups of all nodes of the run. */
 const groupsOf = ({ node, steps }: RunOrder): string[] => [
   ...new Set([node.conductor_group, ...steps.flatMap(({ on }) => (on ? [on.conductor_group] : []))]),
 ];
@@ -46,7 +46,7 @@ const workingState = (order: RunOrder): ProvisionState | null => {
   );
 };
 
-/** The runbook at its pinned revision, locked until the transaction ends. Throws Conflict, RevisionWithdrawn. */
+/** Locks the runbook until the transaction ends. Throws Conflict, RevisionWithdrawn. */
 const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promise<Acceptance['runbook']> => {
   if (!runbook) return null;
   const { uuid, name } = runbook;
@@ -60,7 +60,7 @@ const holdRunbook = async ({ runbooks }: Queries, { runbook }: RunOrder): Promis
   return { uuid, name, revision };
 };
 
-/** The new `instance_info` with its secrets sealed; undefined if it stays. */
+/** Undefined if `instance_info` stays. */
 const sealedInstance = ({ instance_info, node }: RunOrder, vault: Sealer) =>
   instance_info &&
   vault.seal(instance_info, {
@@ -70,7 +70,6 @@ const sealedInstance = ({ instance_info, node }: RunOrder, vault: Sealer) =>
     groups: [node.conductor_group],
   });
 
-/** The values of the statement that takes the node, as far as they come from the order. */
 const rowOf = (order: RunOrder, to: ProvisionState | null) => ({
   node_uuid: order.node.uuid,
   from: order.node.provision_state,
@@ -124,7 +123,7 @@ const acceptOnce = async (
     await inventory.secrets.dropUnused(order.node.uuid); // secrets of the previous document
   }
   if (displaced) await notifyDisplaced(inventory, displaced, order);
-  // Not awaited one by one: the transaction's connection executes them in this order.
+  // The transaction's connection executes them in this order.
   await Promise.all([
     inventory.runSteps.insert(run, sealed.steps),
     inventory.secrets.insert(secrets),
@@ -144,7 +143,7 @@ const acceptOnce = async (
   };
 };
 
-/** The plan with its secrets sealed, each for the BMC of the node that its step runs on. */
+/** Seals the plan's secrets, each for the BMC of its step's node. */
 const sealedPlan = async (
   inventory: Queries,
   run: RunUuid,
@@ -170,7 +169,7 @@ const sealedPlan = async (
   return { plan: { steps: sealedSteps, ...(await seal(ramdisk, order.node.uuid, 'input')) }, secrets };
 };
 
-/** Address and trust settings of a node's BMC. Secrets in step arguments are bound to them. Throws NodeNotFound. */
+/** The BMC side that step secrets are bound to. Throws NodeNotFound. */
 export const sideOf = async ({ nodes }: Pick<Queries, 'nodes'>, uuid: NodeUuid): Promise<BmcSide> =>
   bmcSideOf((await nodes.find({ uuid })) ?? raise('NodeNotFound', { node: uuid }));
 
@@ -200,7 +199,7 @@ const inputOf = (
     : timing,
 });
 
-/** Locks the other nodes of the steps, all or none. Throws NodeLocked naming the first of them. */
+/** All or none. Throws NodeLocked naming the first of them. */
 const lockOtherNodes = async (
   inventory: Queries,
   run: RunUuid,
@@ -220,12 +219,12 @@ const lockOtherNodes = async (
   );
 };
 
-/** Ends the previous run in the database at once. Its fence is old, and the new run ends its workflow. */
+/** Ends the previous run in the database. The new run ends its workflow. */
 const notifyDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): Promise<void> => {
   const error = `By request, ${order.verb} took the node over.`;
   await inventory.runSteps.failAt(run.id, run.cursor, error);
   await inventory.runs.displaced(run.id, error);
-  await inventory.runs.queueMessage(run.id, 'cancel', {}); // in case the new run dies before it does that
+  await inventory.runs.queueMessage(run.id, 'cancel', {}); // in case the new run dies before that
   await inventory.events.append({
     kind: 'run.aborted',
     node_uuid: run.node_uuid,

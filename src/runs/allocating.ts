@@ -1,4 +1,4 @@
-/** Allocation passes. They need no workflow: if a pass dies, its rows stay as they were for the next pass. */
+/** Allocation passes, without a workflow: if a pass dies, its rows stay unchanged for the next one. */
 
 import type { Inventory, Queries } from '../inventory';
 import type { WaitingAllocation } from '../inventory/allocation-passes';
@@ -8,18 +8,17 @@ import type { Log } from '../model/log';
 import { passUntil } from '../model/passes';
 import { failureText, reservePauseMs, reserveTries } from '../model/resources/allocations';
 
-/** The outcome of an allocation, and its age in seconds. */
 export type Settled = { readonly outcome: 'active' | 'error'; readonly seconds: number };
 export type AllocatingDeps = {
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Called for each allocation that a pass has ended, after the commit. */
+  /** Called after the commit. */
   readonly onSettled?: (settled: Settled) => void;
 };
 
 const allocationsAtOnce = 50;
 
-/** Reserves a node, or records why there is none. If suitable nodes are locked, a later pass tries again. */
+/** Reserves a node, or records why there is none. If suitable nodes are locked, a later pass retries. */
 const settle = async (store: Queries, waiting: WaitingAllocation): Promise<Settled['outcome'] | 'later'> => {
   const { uuid, tries } = waiting;
   if (await store.allocationPasses.reserve(waiting)) return 'active';
@@ -32,7 +31,6 @@ const settle = async (store: Queries, waiting: WaitingAllocation): Promise<Settl
   return 'error';
 };
 
-/** Queries of one transaction are sent without waiting for each other's results. */
 const passOver = async (
   { inventory, onSettled }: AllocatingDeps,
   among?: readonly AllocationUuid[],
@@ -48,7 +46,7 @@ const passOver = async (
 const taken = 'its UUID is the instance of another node';
 const refusedText = 'the store refused it; the log of the control worker has the reason';
 
-/** One allocation alone, after it or another one has failed a pass. A failure that may be chance is retried. */
+/** Processes one allocation alone after a failed pass. A failure that may be chance is retried. */
 const passAlone = async (uuid: AllocationUuid, deps: AllocatingDeps): Promise<void> => {
   const { inventory, log } = deps;
   try {
@@ -82,7 +80,7 @@ export const allocateAll = async (deps: AllocatingDeps, signal?: AbortSignal): P
   return all;
 };
 
-/** A sleep that ends at a ring, after an interval, or at the signal. A ring between sleeps ends the next one at once. */
+/** A ring before a sleep ends that sleep at once. */
 const createAlarm = (signal: AbortSignal) => {
   let rung = false;
   let wake = (): void => {};
@@ -107,7 +105,7 @@ const createAlarm = (signal: AbortSignal) => {
   };
 };
 
-/** Passes until the signal: at every notification, and at an interval in case one is lost. */
+/** Passes at every notification, and at an interval in case one is lost. */
 export const runAllocating = async (
   deps: AllocatingDeps,
   { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },

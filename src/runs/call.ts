@@ -1,4 +1,4 @@
-/** Calls whose caller waits. A read is a short workflow; any other act is a run of one step. Both have deadlines. */
+/** Calls with a waiting caller. A read is a short workflow, any other act a run of one step. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, ServiceError, WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure, TimeoutFailure } from '@temporalio/common';
@@ -18,7 +18,7 @@ export type CallDeps = {
   readonly inventory: Inventory;
   readonly timing: Timing;
   readonly queuePrefix?: string;
-  /** Maximum time that a caller waits; default one minute. */
+  /** Default one minute. */
   readonly callTimeoutMs?: number;
   readonly start: (order: RunOrder) => Promise<{ run: RunUuid }>;
 };
@@ -26,7 +26,7 @@ export type CallDeps = {
 const startWithin = 2_000;
 const aMinute = 60_000;
 
-/** Deadlines of caller and act. The act's is shorter, so that its own error can be returned. */
+/** The act's deadline is shorter than the caller's, so that its own error can be returned. */
 const limitsOf = ({ callTimeoutMs = aMinute }: CallDeps) => ({
   answerMs: callTimeoutMs,
   actMs: Math.ceil((callTimeoutMs * 5) / 6),
@@ -92,7 +92,7 @@ const rootOf = (thrown: unknown): unknown => {
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 
-/** The error of an act, rebuilt from its Temporal failure, with the text of the worker. */
+/** Rebuilds the error of an act from its Temporal failure. */
 const rebuilt = (code: string | null | undefined, facts: Facts, text: string): TemperError => {
   const known = typeof code === 'string' && Object.hasOwn(errors, code) && code !== 'Unexpected';
   if (!known) return new TemperError('RunFailed', { reason: text });
@@ -144,7 +144,7 @@ const act = async (order: CallOrder, deps: CallDeps): Promise<unknown> => {
 const firstLookMs = 50;
 const longestPauseMs = 500;
 
-/** Waits in PostgreSQL for the end of a run, because it has the end even while Temporal is away. */
+/** Polls PostgreSQL, which has the end even while Temporal is away. */
 const endOf = async (run: RunUuid, deadline: number, { inventory }: CallDeps): Promise<RunRow | undefined> => {
   for (let pause = firstLookMs; ; pause = Math.min(pause * 1.5, longestPauseMs)) {
     const row = await inventory.runs.find(run);

@@ -1,4 +1,4 @@
-/** After a restore of the database: updates the record of a run to the position of its workflow. */
+/** After a restore of the database: updates a run's record to the position of its workflow. */
 import type { Inventory, Queries } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
 import { forgets } from '../model/lifecycle/states';
@@ -7,14 +7,13 @@ import type { Projected } from '../workflows/contract';
 
 const passed = 'Over before the restore; how it ended is not in the restored database.';
 
-/** State of the ramdisk in a restored database. */
 export type KnownRamdisk = 'known' | 'lost' | 'booted before';
 
 const lockOf = ({ id, node_uuid, fence }: RunRow): Lock => ({ run: id, node_uuid, fence });
 
 /**
- * Compares the recorded ramdisk with the run's last boot. `lost`: the run waits for a ramdisk that may have done its lookup
- * since the backup, so its token is not on record. `booted before`: the record is of an earlier boot.
+ * `lost`: the ramdisk may have done its lookup since the backup, so its token is not on record.
+ * `booted before`: the record is of an earlier boot.
  */
 export const ramdiskOf = async (
   run: RunRow,
@@ -28,11 +27,10 @@ export const ramdiskOf = async (
   return agent && !ofThisBoot ? 'booted before' : 'known';
 };
 
-/** True if the ramdisk's own steps have joined the plan. Before that, a restarted execution fetches them again. */
+/** Before the ramdisk's own steps have joined the plan, a restarted execution fetches them again. */
 const hasJoined = ({ steps, cursor }: Projected): boolean =>
   steps.some(({ index, acts }) => index < cursor && acts.some(({ act }) => act === 'agent_steps'));
 
-/** Records the steps that joined the plan and those that are over. */
 const catchUpSteps = async (lock: Lock, now: Projected, { runs, runSteps }: Queries): Promise<void> => {
   await runSteps.renew(lock, now.steps);
   if (now.ending) return runs.endsAs(lock, now.ending);
@@ -41,9 +39,8 @@ const catchUpSteps = async (lock: Lock, now: Projected, { runs, runSteps }: Quer
 };
 
 /**
- * Updates the state of the run and its node, unless the record is newer than the workflow's answer.
- * Equal sequence numbers do not prove an equal record. The row may come from the workflow's last write after the restore, while
- * the node's state was written earlier and is missing.
+ * Leaves a record that is newer than the workflow's answer. An equal sequence number does not prove an equal record.
+ * The last write may have come after the restore, while the node's state was written before the restore and is missing.
  */
 const catchUpState = async (lock: Lock, now: Projected, store: Queries): Promise<void> => {
   const node = await store.runs.held(lock);
@@ -63,7 +60,7 @@ const catchUpState = async (lock: Lock, now: Projected, store: Queries): Promise
   await store.events.append({ kind: 'node.moved', node_uuid: lock.node_uuid, run_id: lock.run, project, lessee, data });
 };
 
-/** Updates the record of an open run to its workflow. A ramdisk of another boot is forgotten, because its token is useless. */
+/** Updates an open run. A ramdisk of another boot is forgotten, because its token is useless. */
 export const catchUp = (
   run: RunRow,
   now: Projected,

@@ -1,4 +1,4 @@
-/** The end of a run in the database: one transaction, for the run and for the reconciler. */
+/** The end of a run in the database, for the run itself and for the reconciler. */
 import type { Queries } from '../inventory';
 import type { HeldNode } from '../inventory/runs/runs';
 import { raise } from '../model/errors';
@@ -21,13 +21,13 @@ export type Ending = {
   readonly error: string | null;
   readonly cursor: number;
   readonly power: { readonly target: string } | null;
-  /** The clean-up on the node failed: the node stays in the failed state. */
+  /** The clean-up failed, so the node stays in the failed state. */
   readonly untidy?: boolean;
 };
 
 /**
- * The provision state in which a node rests. Null `ends` means that the run never moved the node (power).
- * Throws Unexpected if the table has no transition, which is a bug of a workflow.
+ * The node's resting state. Null `ends`: the run never moved the node (power).
+ * Throws Unexpected if the table has no transition, which is a bug.
  */
 export const restingState = (
   from: ProvisionState,
@@ -45,13 +45,13 @@ export const restingState = (
   return to ?? raise('Unexpected', { request_id: `no way from ${from} after a run that ${outcome}` });
 };
 
-// After a restore, the database may still show a wait of a run that has succeeded since the backup.
+// After a restore, a run that has succeeded may still be recorded as waiting.
 const afterWait = (from: ProvisionState, ends: Event): ProvisionState | undefined => {
   const going = next(from, 'resume');
   return going && next(going, ends);
 };
 
-// A tear-down without cleaning still passes through the cleaning state.
+// Without cleaning, a tear-down still passes through that state.
 const afterTearDown = (from: ProvisionState, ends: Event): ProvisionState | undefined => {
   const cleaning = next(from, 'clean');
   return from === 'deleting' && cleaning ? next(cleaning, ends) : undefined;
@@ -63,7 +63,7 @@ const afterAbort = (from: ProvisionState, untidy: boolean): ProvisionState | und
   return untidy ? to : to && (next(to, 'abort') ?? to);
 };
 
-// In the table, a held node fails only by an abort. A run that is lost there uses the same transition.
+// In the table, a held node fails only by an abort; a lost run uses that transition too.
 const failed = (from: ProvisionState): ProvisionState | undefined => next(from, 'fail') ?? next(from, 'abort');
 
 const errorText = (ending: Ending): string | null => {
@@ -72,7 +72,6 @@ const errorText = (ending: Ending): string | null => {
   return ending.error;
 };
 
-/** The values that the end of a run writes to its row and its node. */
 const endOf = (ending: Ending, node: HeldNode, to: ProvisionState | null) => ({
   state: ending.outcome,
   to,
@@ -84,10 +83,7 @@ const endOf = (ending: Ending, node: HeldNode, to: ProvisionState | null) => ({
   forgetInstance: to !== null && forgets(node.provision_state, to) === 'instance',
 });
 
-/**
- * In a transaction: ends a run, frees its node and appends the event. Idempotent.
- * @returns the resting state of the node, null if the run had none to change
- */
+/** Ends a run and frees its node, in a transaction; idempotent. @returns the resting state, null if the run had none to change */
 export const endRun = async (inventory: Queries, ending: Ending): Promise<ProvisionState | null> => {
   const { lock, outcome } = ending;
   const node = await inventory.runs.held(lock);
@@ -103,7 +99,7 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
       lessee: node.lessee,
       data: { from: node.provision_state, to, error: end.error },
     });
-  // Not awaited one by one: the transaction's connection executes them in this order.
+  // The transaction's connection executes them in this order.
   await Promise.all([
     inventory.runSteps.failAt(lock.run, ending.cursor, end.error),
     inventory.runs.finish(lock, end),
@@ -113,10 +109,7 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
   return to;
 };
 
-/**
- * Clears the maintenance of a failed service when its node is in use again or torn down.
- * After a failed cleaning, an operator has to clear it.
- */
+/** Clears the maintenance of a failed service when its node is in use again or torn down. A failed cleaning needs an operator. */
 export const recovered = async (
   inventory: Queries,
   { uuid, owner, lessee }: Pick<HeldNode, 'uuid' | 'owner' | 'lessee'>,

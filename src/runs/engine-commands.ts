@@ -1,4 +1,4 @@
-/** Temporal calls that change a workflow: start, messages, termination. */
+/** Temporal calls that change a workflow. */
 import {
   WorkflowExecutionAlreadyStartedError,
   type WorkflowHandle,
@@ -30,17 +30,16 @@ import {
 import { found, startWithin, type TemporalAccess } from './engine-reach';
 import { priorityOf, urgent } from './priorities';
 
-/** Facts about a run for its search attributes and summary. */
+/** Facts for search attributes and summary. */
 export type RunFacts = {
   readonly owner: string | null;
   readonly lessee: string | null;
   readonly requester: string;
   readonly state: string | null;
-  /** The rollout that the run is part of. */
   readonly rollout?: string | null;
 };
 
-/** Acts that are sent as updates, which return a result. An abort is a signal. */
+/** Acts sent as updates, which return a result. An abort is a signal. */
 export type UpdateAct = Exclude<RunAct, 'abort'>;
 
 const updateWithin = 5_000;
@@ -79,7 +78,7 @@ const startRun = async ({ client, within }: TemporalAccess, workflowId: string, 
         workflowId,
         taskQueue: controlQueue(run.queue_prefix),
         args: [run],
-        // A run that resumes from its record had an execution with this id before. Its claim prevents two executions at once.
+        // A resumed run had an execution with this id. Its claim prevents two at once.
         workflowIdReusePolicy: run.carries?.resumed ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
         staticSummary: summaryOf(run).slice(0, 200),
@@ -94,7 +93,7 @@ const startRun = async ({ client, within }: TemporalAccess, workflowId: string, 
   }
 };
 
-/** Content of an update. Temporal deduplicates by `requestId`. */
+/** Temporal deduplicates updates by `requestId`. */
 type UpdateOrder = {
   readonly cursor: number;
   readonly by: string;
@@ -140,8 +139,8 @@ const updateRun = async (
 };
 
 /**
- * Raises the run's priority. A server without priorities must not prevent an abort, so errors are ignored.
- * Adds a history event that workflow code does not see.
+ * Raises the run's priority. Errors are ignored, so that an abort also works on a server without priorities.
+ * Workflow code does not see the history event.
  */
 const raisePriority = async ({ client, within }: TemporalAccess, workflowId: string): Promise<void> => {
   try {
@@ -153,9 +152,7 @@ const raisePriority = async ({ client, within }: TemporalAccess, workflowId: str
         updateMask: { paths: ['priority.priority_key'] },
       }),
     );
-  } catch {
-    // The run keeps its priority.
-  }
+  } catch {}
 };
 
 export const commandsOf = (reach: TemporalAccess) => {
@@ -163,32 +160,29 @@ export const commandsOf = (reach: TemporalAccess) => {
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
   const sent = (work: () => Promise<unknown>) => found(() => within(startWithin, work));
   return {
-    /** Starts the workflow of an accepted run; idempotent, even if the workflow has ended. */
+    /** Idempotent, even if the workflow has ended. */
     start: (workflowId: string, run: RunInput, facts: RunFacts): Promise<void> =>
       startRun(reach, workflowId, run, facts),
 
-    /** Delivers a message. Returns false if Temporal has no open workflow with this id. */
+    /** False if no workflow with this id is open. */
     async send(workflowId: string, kind: 'abort' | 'unhold', message: Message): Promise<boolean> {
       if (kind === 'abort') await raisePriority(reach, workflowId);
       return sent(() => handleOf(workflowId).signal(kind === 'abort' ? abortSignal : unholdSignal, message));
     },
 
-    /** Delivers an outside event. Returns false if Temporal has no open workflow with this id. */
+    /** False if no workflow with this id is open. */
     contact: (workflowId: string, contact: Contact): Promise<boolean> =>
       sent(() => handleOf(workflowId).signal(agentContact, contact)),
 
-    /** Reports another attempt of an act to the execution that scheduled it. Returns false if that execution is closed. */
+    /** Reports another attempt to the execution that scheduled the act. False if it is closed. */
     tried: (workflowId: string, execution: string, report: ActTried): Promise<boolean> =>
       sent(() => client.workflow.getHandle(workflowId, execution).signal(actTried, report)),
 
-    /**
-     * Sends an update and waits for its result. Returns false if Temporal has no open workflow with this id.
-     * Throws Conflict with the reason of the run, ActUnanswered.
-     */
+    /** Waits for the result. False if no workflow with this id is open. Throws Conflict with the run's reason, ActUnanswered. */
     update: (workflowId: string, act: UpdateAct, order: UpdateOrder): Promise<boolean> =>
       updateRun(reach, workflowId, act, order),
 
-    /** Wakes the workflow of a rollout; starts it if none is open. */
+    /** Starts the rollout's workflow if none is open. */
     wake: async (rollout: RolloutUuid, queuePrefix?: string): Promise<void> => {
       await within(startWithin, () =>
         client.workflow.signalWithStart('rollout', {
@@ -203,12 +197,12 @@ export const commandsOf = (reach: TemporalAccess) => {
       );
     },
 
-    /** Cancels a workflow; no effect on one that has ended. */
+    /** No effect on an ended workflow. */
     async cancel(workflowId: string): Promise<void> {
       await sent(() => handleOf(workflowId).cancel());
     },
 
-    /** Terminates a workflow. Returns false if there is no open one. */
+    /** False if no workflow is open. */
     terminate: (workflowId: string, reason: string): Promise<boolean> =>
       sent(() => handleOf(workflowId).terminate(reason)),
   };

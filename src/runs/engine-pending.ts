@@ -1,4 +1,4 @@
-/** Pending activities of a run, converted from Temporal to the API's terms. */
+/** Pending activities of a run in the API's terms. */
 import type { Client } from '@temporalio/client';
 import type { LiveRun } from './contract';
 
@@ -6,7 +6,7 @@ type Described = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>[
 
 type Failure = { message?: string | null; timeoutFailureInfo?: unknown; cause?: Failure | null } | null | undefined;
 
-/** The last failure. A timeout gets a text for operators, because Temporal's timer names mean nothing to them. */
+/** A timeout gets its own text, because Temporal's timer names mean nothing to operators. */
 const lastErrorOf = (failure: Failure): string | null => {
   if (!failure?.timeoutFailureInfo) return failure?.message ?? null;
   return failure.cause?.message ?? 'The worker that carried out the last attempt gave no more sign of life.';
@@ -35,6 +35,6 @@ const heartbeatOf = (details: { payloads?: { data?: Uint8Array | null }[] | null
   try {
     return JSON.parse(Buffer.from(data).toString('utf8'));
   } catch {
-    return null; // encoded by a payload codec, which is not available here
+    return null; // encoded by a payload codec
   }
 };

@@ -2,17 +2,17 @@
 import { ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 
-// gRPC status codes by which the server refuses this very request permanently.
+// gRPC status codes of permanent refusals.
 const refusals = new Set([3, 8, 9, 11]); // INVALID_ARGUMENT, RESOURCE_EXHAUSTED (too large), FAILED_PRECONDITION, OUT_OF_RANGE
 
 const causeOf = (thrown: unknown): { code?: unknown; details?: unknown } =>
   thrown instanceof ServiceError ? ((thrown.cause ?? {}) as { code?: unknown; details?: unknown }) : {};
 
-/** True for a refusal, false if Temporal is away. A missing namespace refuses every request. */
+/** False if Temporal is away. A missing namespace refuses every request. */
 export const isRefusal = (thrown: unknown): boolean =>
   thrown instanceof NamespaceNotFoundError || refusals.has(Number(causeOf(thrown).code));
 
-/** Temporal's text of a refusal. For a missing namespace it is the client's text without the error's name. */
+/** Temporal's text; for a missing namespace the client's text without the error's name. */
 export const refusalOf = (thrown: unknown): string =>
   thrown instanceof NamespaceNotFoundError
     ? `namespace ${thrown.namespace} is not there`
@@ -21,5 +21,5 @@ export const refusalOf = (thrown: unknown): string =>
 // temporalio/temporal:common/util.go "Blob data size exceeds limit", "exceeds size limit"; grpc-go "message larger than max".
 const tooLarge = /too large|larger than max|size exceeds|exceeds size/i;
 
-/** True if the request itself is too large, false if the server lacks something or is busy. */
+/** False if the server lacks something or is busy. */
 export const isTooLarge = (refusal: string): boolean => tooLarge.test(refusal);

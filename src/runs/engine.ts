@@ -1,4 +1,4 @@
-/** Temporal calls, each with a deadline, so that an unresponsive server never blocks a request. */
+/** Temporal calls with deadlines, so that an unresponsive server never blocks a request. */
 import {
   ApplicationFailure,
   type Client,
@@ -12,15 +12,15 @@ import { commandsOf } from './engine-commands';
 import { pendingOf } from './engine-pending';
 import { answerWithin, found, startWithin, type TemporalAccess } from './engine-reach';
 
-/** The end of a run as its workflow returned it; `says` is null for a success. */
+/** As the workflow returned it; `says` is null for a success. */
 type SaidEnding = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
 
 // temporal.api.enums.v1.PendingActivityState: waiting for a worker, and for its next attempt.
 const scheduled = 1;
 
-// Generous for the comparison after a restore: a Temporal server that was restored too may be slow at first.
+// Generous, because a Temporal server may be slow after a restore.
 const endingWithin = 20_000;
-// A worker that has just started first replays the whole history.
+// A worker that has just started replays the whole history.
 const queryWithin = 10_000;
 const queryTries = 4;
 
@@ -44,8 +44,8 @@ const readRun = async ({ client, within }: TemporalAccess, workflowId: string): 
 };
 
 /**
- * The end of a run from the result of its closed workflow; undefined if it was ended from outside.
- * Throws if Temporal does not respond, so that a successful run is never ended as failed.
+ * Undefined if the workflow was ended from outside. Throws if Temporal does not respond, so that a successful run
+ * is never ended as failed.
  */
 const endingOf = async ({ client, within }: TemporalAccess, workflowId: string): Promise<SaidEnding | undefined> => {
   try {
@@ -61,15 +61,15 @@ const endingOf = async ({ client, within }: TemporalAccess, workflowId: string):
   }
 };
 
-/** Lists of workflows from Temporal's visibility store, which may lag. */
+/** Lists from Temporal's visibility, which may lag. */
 const listsOf = ({ client }: TemporalAccess) => ({
-  /** Ids of open workflows on an installation's control queue. */
+  /** Ids of an installation's open workflows. */
   async *open(queuePrefix?: string): AsyncGenerator<string> {
     const query = `ExecutionStatus = 'Running' and TaskQueue = '${controlQueue(queuePrefix)}'`;
     for await (const { workflowId } of client.workflow.list({ query })) yield workflowId;
   },
 
-  /** Ids of closed workflows on an installation's control queue that began after a time. */
+  /** Ids of an installation's closed workflows that began after a time. */
   async *closed(queuePrefix: string | undefined, since: Date): AsyncGenerator<string> {
     const queue = `TaskQueue = '${controlQueue(queuePrefix)}'`;
     const query = `ExecutionStatus != 'Running' and ${queue} and StartTime > '${since.toISOString()}'`;
@@ -77,17 +77,13 @@ const listsOf = ({ client }: TemporalAccess) => ({
   },
 });
 
-/** Reads of one workflow. */
 const readsOf = (reach: TemporalAccess) => {
   const { client, within } = reach;
   const handleOf = (workflowId: string) => client.workflow.getHandle(workflowId);
   return {
     ending: (workflowId: string) => endingOf(reach, workflowId),
 
-    /**
-     * The state that an open workflow has recorded in the database. Undefined if no worker answers within a few tries,
-     * or if the workflow's code is older than this query.
-     */
+    /** Undefined if no worker answers within a few tries, or if the workflow's code is older than this query. */
     async projected(workflowId: string): Promise<Projected | undefined> {
       for (let tried = 0; tried < queryTries; tried++) {
         try {
@@ -99,12 +95,12 @@ const readsOf = (reach: TemporalAccess) => {
       return undefined;
     },
 
-    /** Id of a workflow's newest execution. */
+    /** Id of the newest execution. */
     async execution(workflowId: string): Promise<string> {
       return (await reach.within(startWithin, () => handleOf(workflowId).describe())).runId;
     },
 
-    /** Acts of an open workflow that a worker has attempted, as `execution/activity`. */
+    /** Acts that a worker has attempted, as `execution/activity`. */
     async begunActs(workflowId: string): Promise<string[]> {
       const { raw, runId } = await within(startWithin, () => handleOf(workflowId).describe());
       return (raw.pendingActivities ?? [])
@@ -112,7 +108,7 @@ const readsOf = (reach: TemporalAccess) => {
         .map(({ activityId }) => `${runId}/${activityId}`);
     },
 
-    /** `RUNNING`, the status of a closed workflow, or `UNKNOWN` if Temporal does not have it. */
+    /** `UNKNOWN` if Temporal does not have the workflow. */
     async status(workflowId: string): Promise<string> {
       let name = 'UNKNOWN';
       await found(async () => {
@@ -121,7 +117,7 @@ const readsOf = (reach: TemporalAccess) => {
       return name;
     },
 
-    /** Temporal's facts about a run. Sources that do not respond in time are left out. */
+    /** Sources that do not respond in time are left out. */
     read: (workflowId: string): Promise<LiveRun> => readRun(reach, workflowId),
   };
 };

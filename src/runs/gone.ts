@@ -1,4 +1,4 @@
-/** Runs that are open in PostgreSQL and have no open workflow in Temporal: each is ended or restarted. */
+/** Ends or restarts runs that are open in PostgreSQL and have no open workflow in Temporal. */
 
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
@@ -9,10 +9,10 @@ import { resumeRun } from './resuming';
 
 type GoneDeps = { readonly inventory: Inventory; readonly log: Log };
 
-/** The end for a run whose workflow is closed; `says` is null for a success. */
+/** `says` is null for a success. */
 export type GoneVerdict = { readonly outcome: 'succeeded' | 'failed' | 'aborted'; readonly says: string | null };
 
-/** Ends by the status of a closed workflow. */
+/** By the status of a closed workflow. */
 const verdicts: Readonly<Record<string, GoneVerdict>> = {
   TERMINATED: { outcome: 'aborted', says: 'The run was terminated in the workflow engine.' },
   CANCELLED: { outcome: 'aborted', says: 'The run was cancelled in the workflow engine.' },
@@ -24,7 +24,7 @@ const verdicts: Readonly<Record<string, GoneVerdict>> = {
 const lost = 'The workflow engine has lost this run.';
 
 /**
- * Ends a run whose workflow is closed, and restarts one that Temporal has lost. A failure never blocks other runs.
+ * A failure never blocks other runs.
  * @returns what was done; undefined during a recovery, for an open workflow, or if another pass was first
  */
 export const reconcileRun = async (
@@ -36,7 +36,7 @@ export const reconcileRun = async (
   const status = await engine.status(run.workflow_id);
   try {
     const gone = status === 'UNKNOWN' || Object.hasOwn(verdicts, status);
-    // A restarting run has no workflow yet, or only the previous, terminated one.
+    // No workflow exists yet, or only the previous, terminated one.
     if (gone && (await deps.inventory.runs.isRestarting(run.id))) return status === 'UNKNOWN' ? 'restarted' : undefined;
     if (status === 'UNKNOWN') return (await resumeRun(run, lost, deps)) ? 'restarted' : undefined;
     const verdict = verdicts[status];
@@ -48,7 +48,7 @@ export const reconcileRun = async (
   }
 };
 
-/** Ends a run in the database instead of its workflow. @returns false if its record is gone */
+/** @returns false if the run's record is gone */
 export const endAs = async (
   run: RunRow,
   { outcome, says }: GoneVerdict,

@@ -1,4 +1,4 @@
-/** Runs: acceptance, start and messages. No other room holds a Temporal client. */
+/** Acceptance, start and messages of runs. No other room holds a Temporal client. */
 
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
@@ -30,11 +30,11 @@ export type RunsDeps = {
   readonly client: Client;
   readonly timing: Timing;
   readonly log: Log;
-  /** Prefix of the queue names, for installations that share a Temporal namespace. */
+  /** For installations that share a Temporal namespace. */
   readonly queuePrefix?: string;
-  /** Maximum time that a caller waits for a BMC; default one minute. */
+  /** Default one minute. */
   readonly callTimeoutMs?: number;
-  /** Maximum of open runs requested by the callers of one project; unlimited if absent or 0. */
+  /** Maximum of open runs per project; unlimited if absent or 0. */
   readonly quota?: number;
 };
 
@@ -104,7 +104,7 @@ export const createRuns = (deps: RunsDeps): Runs => {
 
 const byOf = ({ requester: { user_name, user_id } }: RunAudit): string => user_name ?? user_id ?? 'unknown';
 
-/** Stores a message with its audit row, then delivers it. The relay sends what cannot be delivered now. */
+/** Stores a message with its audit row, then delivers it; otherwise the relay does. */
 const deliver = async (
   run: RunRow,
   kind: 'abort' | 'unhold',
@@ -136,7 +136,7 @@ const deliver = async (
   }
 };
 
-/** Reconciles a run that has no open workflow in Temporal. Returns `open` if the run has ended meanwhile. */
+/** `open` if the run has ended meanwhile. */
 const reconcileNow = async (
   run: RunRow,
   engine: Engine,
@@ -159,7 +159,7 @@ const record = async (
   await store.events.append({ kind: `run.${act}`, node_uuid, run_id, project, lessee, data });
 };
 
-/** Ends a run that has not begun, in the database at once. Returns false if it has begun meanwhile. */
+/** Ends a run that has not begun. False if it has begun meanwhile. */
 const abortUnstarted = async (run: RunRow, asked: RunAudit, reason: string, inventory: Inventory): Promise<boolean> => {
   const input = await inventory.runs.input(run.id);
   if (
@@ -181,7 +181,7 @@ const sendMessage = async (
   await deliver(run, kind, { asked }, { inventory, engine, log });
 };
 
-/** What a run must await for each contact to be sent. Thus of a thousand heartbeats only the awaited one is sent. */
+/** Contacts by what a run must await. Of a thousand heartbeats, only the awaited one is sent. */
 const awaited: Readonly<Record<ContactKind, readonly (string | null)[]>> = {
   heartbeat: ['heartbeat'],
   inspection: ['inspection'],
@@ -210,7 +210,7 @@ const notifyContact = async (
   }
 };
 
-/** The arguments of a retried step are sealed for the BMC of the node that the step runs on. */
+/** Sealed for the BMC of the step's node. */
 const holdingOfArgs = async (run: RunRow, cursor: number, inventory: Inventory): Promise<Holding> => {
   const on = (await inventory.runs.input(run.id))!.steps[cursor]?.on;
   const side = await sideOf(inventory, on?.node_uuid ?? run.node_uuid);
@@ -229,9 +229,9 @@ const operate = async (
     return 'taken';
   if (act === 'abort') return deliver(run, act, { asked, reason }, { inventory, engine, log });
   const sealed = args && vault.seal(args, await holdingOfArgs(run, cursor, inventory));
-  // Inserted before the update names them, because a worker may read them at once. Unused ones are deleted with the run.
+  // Before the update, because a worker may read them at once. Unused ones are deleted with the run.
   if (sealed) await inventory.secrets.insert(sealed.secrets);
-  // Written before the update, which may take effect even if its response is lost.
+  // Before the update, which may take effect even if its response is lost.
   await inventory.transaction((store) => record(store, run, act, asked, reason));
   const refused = (thrown: unknown) =>
     isTemperError(thrown, 'Conflict')

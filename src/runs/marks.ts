@@ -11,15 +11,14 @@ export type MarkDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
-  /** Prefix of the queue names. */
   readonly queuePrefix: string;
 };
 
 const answerWithin = 5_000;
 
 /**
- * Temporal keeps the mark as the note of a schedule, because a schedule is lost and restored with Temporal's other state.
- * A schedule of an earlier release starts a workflow every minute. It stays for its mark, but is paused.
+ * The mark is the note of a schedule, because a schedule is lost and restored with Temporal's other state.
+ * An earlier release's schedule starts a workflow every minute, so it is paused.
  */
 const engineMarks = ({ client, queuePrefix }: MarkDeps) => {
   const schedule = client.schedule.getHandle(reconcileId(queuePrefix));
@@ -41,7 +40,7 @@ const engineMarks = ({ client, queuePrefix }: MarkDeps) => {
 };
 
 /**
- * Compares both marks. If one side was restored from a backup, the freeze begins.
+ * Begins the freeze if either side was restored from a backup.
  * @param advance writes a new mark if both match; the schedule must exist
  * @returns whether work may continue
  */

@@ -1,4 +1,4 @@
-/** Read-only comparison of recorded power and BMC power, for the nodes of a recovery. */
+/** Read-only comparison of recorded power and BMC power in a recovery. */
 import { randomUUID } from 'node:crypto';
 import pLimit from 'p-limit';
 import type { NodeRow } from '../inventory/nodes/nodes';
@@ -9,7 +9,7 @@ import { type CallDeps, call } from './call';
 export type PowerDeps = Omit<CallDeps, 'start' | 'callTimeoutMs'>;
 
 const nodesAtOnce = 20;
-// A BMC that is silent for longer is listed as unread, because an operator waits for the list.
+// A slower BMC is listed as unread, because an operator waits for the list.
 const withinMs = 15_000;
 const allWithinMs = 45_000;
 
@@ -21,9 +21,9 @@ const requester = {
   strategy: 'recovery',
 } as const;
 
-/** The current power from the BMC, read through a worker of its group. Throws as `call`. */
+/** Reads through a worker of the node's group. Throws as `call`. */
 const powerOf = (node: NodeRow, deps: PowerDeps): Promise<unknown> => {
-  // This id names no run, because a restore cannot have lost the workflow of a read.
+  // No run id: a restore cannot have lost the workflow of a read.
   const asked = { requester: { ...requester, request_id: `recovery-${randomUUID()}` }, rule: '', rule_set: '' };
   const start = () => raise('Unexpected', { request_id: 'a look starts no run' });
   return call({ node, act: 'verify', args: {}, asked }, { ...deps, start, callTimeoutMs: withinMs });
@@ -48,7 +48,7 @@ const lineOf = async (uuid: NodeUuid, deps: PowerDeps): Promise<string | undefin
   }
 };
 
-/** Reads the power of each node. @returns a line for each whose BMC differs from the record or does not respond */
+/** @returns a line for each node whose BMC differs from the record or does not respond */
 export const powerLines = async (nodes: readonly NodeUuid[], deps: PowerDeps): Promise<string[]> => {
   const limit = pLimit(nodesAtOnce);
   const deadline = performance.now() + allWithinMs;

@@ -1,4 +1,4 @@
-/** Reconciliation: ends runs whose workflow is gone, so that a terminated run never keeps its node. */
+/** Reconciliation: a terminated run must not keep its node. */
 import pLimit from 'p-limit';
 import { allocateAll } from './allocating';
 import { createEngine } from './engine';
@@ -6,13 +6,13 @@ import { reconcileRun } from './gone';
 import { type RunRelayDeps, relayOnce } from './relay';
 import { forgetHistory } from './retention';
 
-// A younger row is left alone: its workflow may be about to write it.
+// A younger row is skipped, because its workflow may be about to write it.
 const quietForMs = 30_000;
 
-// Calls to Temporal at once; thousands of runs may be waiting.
+// Concurrent calls to Temporal; thousands of runs may be waiting.
 const looksAtOnce = 20;
 
-/** Future months are created long before they are needed, so that a later pass can repair a failure. */
+/** Future months are created early, so that a later pass can repair a failure. */
 const keepAudit = async ({ inventory, log, auditMonths = 0 }: RunRelayDeps): Promise<void> => {
   try {
     const dropped = await inventory.audit.keep(auditMonths);
@@ -22,10 +22,7 @@ const keepAudit = async ({ inventory, log, auditMonths = 0 }: RunRelayDeps): Pro
   }
 };
 
-/**
- * Checks the workflows of runs without recent writes, and reconciles those that have none.
- * @returns how many were ended or restarted
- */
+/** Checks the workflows of runs without recent writes. @returns how many were ended or restarted */
 export const lookAtQuiet = async (
   deps: RunRelayDeps,
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},
@@ -43,10 +40,7 @@ export const lookAtQuiet = async (
   return done;
 };
 
-/**
- * One pass: starts accepted runs, ends runs without a workflow, and processes pending allocations.
- * @returns counts, for the workflow's result
- */
+/** One pass. @returns counts for the workflow's result */
 export const reconcileOnce = async (
   deps: RunRelayDeps,
   { olderThanMs = quietForMs, beat = () => {} }: { olderThanMs?: number; beat?: () => void } = {},

@@ -1,4 +1,4 @@
-/** Recovery after a restore: compares PostgreSQL, Temporal and BMCs, lists the necessary actions, and performs them on request. */
+/** Recovery after a restore: compares PostgreSQL, Temporal and BMCs, and performs the listed actions on request. */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
@@ -21,21 +21,20 @@ export type RecoveryDeps = {
   readonly client: Client;
   readonly log: Log;
   readonly queuePrefix?: string;
-  /** Timeouts for a read from a BMC. */
   readonly timing: Timing;
 };
 
-/** One action. Without `act`, the control workers do it after the recovery has ended. */
+/** One action. Without `act`, control workers do it after the recovery. */
 type Line = {
   readonly says: string;
-  /** The node whose recorded power is compared with its BMC. */
+  /** Node whose power is compared with its BMC. */
   readonly node: NodeUuid;
   readonly act?: () => Promise<unknown>;
-  /** Runs after the freeze has ended. */
+  /** Runs after the freeze. */
   readonly after?: () => Promise<unknown>;
 };
 const all = 100_000;
-// Each one calls Temporal, and a worker for a query; an operator waits for the list.
+// Concurrent calls to Temporal; an operator waits for the list.
 const looksAtOnce = 20;
 // The clocks of PostgreSQL and Temporal may differ.
 const marginMs = 60 * 60_000;
@@ -48,7 +47,7 @@ const resultsLost =
 
 const outcomes = { succeeded: 'succeeds', failed: 'fails', aborted: 'is aborted' } as const;
 
-/** Ends a run that its workflow has ended and the database has not. Undefined if the workflow has no result. */
+/** A run that only its workflow has ended. Undefined if the workflow has no result. */
 const asItEnded = async (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Promise<Line | undefined> => {
   const ending = await engine.ending(run.workflow_id);
   if (!ending) return undefined;
@@ -66,7 +65,7 @@ const asItEnded = async (what: string, run: RunRow, engine: Engine, deps: Recove
   };
 };
 
-/** An inspection is idempotent, and what it found since the backup is lost, so it runs again. */
+/** An inspection is idempotent, and findings since the backup are lost, so it runs again. */
 const inspectedAnew = (what: string, run: RunRow, engine: Engine, deps: RecoveryDeps): Line => ({
   node: run.node_uuid,
   says: `${what}: what it has found may not be in the database; it is terminated, and goes on from its record`,
@@ -91,7 +90,7 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, deps: RecoveryD
     says: `${what}: its workflow goes on${now ? '' : ', and could not be asked where it is'}${parks}${boots}`,
     async act() {
       await inventory.recovery.doubt(run.id, acts);
-      // The workflow may have moved on since the comparison, so its position is read again.
+      // Read again, because the workflow may have moved on.
       if (now && ramdisk) await catchUp(run, (await engine.projected(run.workflow_id)) ?? now, ramdisk, inventory);
       if (ramdisk === 'lost') await contact('lost');
     },
@@ -132,7 +131,7 @@ const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, deps: 
   };
 };
 
-/** A run whose workflow had begun after the backup; undefined if the relay has yet to start it. */
+/** A run whose workflow began after the backup; undefined if none did. */
 const ofAccepted = async (
   run: RunRow,
   side: Recovery['side'],
@@ -156,7 +155,7 @@ const itsNode = async (uuid: NodeUuid, inventory: Inventory): Promise<string> =>
   return name ? `its node ${name}` : 'its node';
 };
 
-/** An open workflow whose run has ended or is not in the database; undefined if its run is open. */
+/** An open workflow without an open run in the database; undefined if there is one. */
 const ofWorkflow = async (
   workflowId: string,
   engine: Engine,
@@ -179,7 +178,7 @@ const ofWorkflow = async (
   };
 };
 
-/** A workflow that has ended since the backup and whose run is not in the database. */
+/** A workflow closed since the backup, without a run in the database. */
 const ofClosed = async (workflowId: string, { inventory }: RecoveryDeps): Promise<Line | undefined> => {
   const parts = partsOfId(workflowId);
   if (!parts || (await inventory.runs.find(parts.run))) return undefined;
@@ -190,7 +189,7 @@ const ofClosed = async (workflowId: string, { inventory }: RecoveryDeps): Promis
   };
 };
 
-/** Sets maintenance, because only an operator can see what an unknown run left on a node. Existing maintenance keeps its reason. */
+/** Only an operator can see what an unknown run left on a node. Existing maintenance keeps its reason. */
 const setAside = ({ node, run }: { node: NodeUuid; run: RunUuid }, inventory: Inventory): Promise<void> =>
   inventory.transaction(async (store) => {
     const found = await store.nodes.find({ uuid: node });
@@ -215,7 +214,7 @@ const linesOf = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): 
   const newest = await deps.inventory.recovery.newest();
   if (side !== 'engine' && newest) {
     const since = new Date(newest.getTime() - marginMs);
-    // A run with several executions has as many workflows with the same id.
+    // Executions of one run share its id.
     const ids = new Set<string>();
     for await (const workflowId of engine.closed(deps.queuePrefix, since)) ids.add(workflowId);
     for (const workflowId of ids) {
@@ -234,7 +233,7 @@ const linesOf = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): 
 
 /**
  * Compares PostgreSQL, Temporal and BMCs after a restore.
- * @param yes performs the actions and ends the recovery, if there is one; otherwise nothing is changed
+ * @param yes performs the actions and ends the recovery; otherwise nothing is changed
  */
 export const recover = async (deps: RecoveryDeps, yes: boolean): Promise<Recovered> => {
   const recovery = await deps.inventory.recovery.current();
@@ -247,7 +246,7 @@ export const recover = async (deps: RecoveryDeps, yes: boolean): Promise<Recover
   if (yes) {
     for (const { act } of lines) await act?.();
     await deps.inventory.recovery.leave();
-    // A run that misses the signal checks the freeze within a minute.
+    // A run that misses the signal polls within a minute.
     for (const { after } of lines) await after?.().catch(() => {});
   }
   return { recovery, lines: [...lines.map(({ says }) => says), ...powers] };

@@ -1,4 +1,4 @@
-/** Relay: starts runs and delivers messages that were accepted while Temporal was away. */
+/** Relay: starts runs and delivers messages accepted while Temporal was away. */
 
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../inventory';
@@ -18,27 +18,26 @@ export type RunRelayDeps = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Log;
-  /** Months of the audit trail that are kept; all if unset or 0. */
+  /** All are kept if unset or 0. */
   readonly auditMonths?: number;
-  /** The same for events and ended runs. */
+  /** For events and ended runs. */
   readonly historyMonths?: number;
   readonly historyPlaces?: HistoryPlaces;
-  /** Called for every pass. */
   readonly observe?: (pass: { readonly started: number; readonly sent: number }) => void;
 };
 
-// Tries, one a pass, for a run that is too large for Temporal.
+// Tries, one a pass, for a run too large for Temporal.
 const maxStarts = 5;
 
 /**
- * One pass. A run or message that Temporal refuses never blocks the others. If Temporal is away, the pass ends.
+ * One pass. A refused run or message never blocks the others; if Temporal is away, the pass ends.
  * @returns how many runs were started and messages delivered
  */
 export const relayOnce = async (
   deps: RunRelayDeps,
   olderThanMs = 2_500,
 ): Promise<{ started: number; sent: number }> => {
-  // A restored database may contain starts and messages that Temporal had already.
+  // After a restore, Temporal may have had them already.
   if (await deps.inventory.recovery.current()) return { started: 0, sent: 0 };
   const engine = createEngine(deps.client);
   let started = 0;
@@ -70,14 +69,14 @@ const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RunRela
       `the workflow engine to take it; now it refuses: ${reason}. It is asked again.`,
     );
     log.warn('the engine refuses a run', { run: id, tried, reason: String(thrown) });
-    // Other refusals pass with time or by an operator: search attributes not yet registered, a rate limit, a new namespace.
+    // Other refusals end with time or by an operator: unregistered search attributes, a rate limit, a new namespace.
     if (tried >= maxStarts && isTooLarge(reason))
       await endUnstarted(run, input, `The workflow engine refuses to start this run: ${reason}`, 'failed', inventory);
     return false;
   }
 };
 
-/** Ends a run that never began. Its claim fails afterwards, so that a late start has no effect. */
+/** Ends a run that never began. Its claim then fails, so a late start has no effect. */
 export const endUnstarted = (
   run: RunRow,
   input: RunInput,
@@ -91,7 +90,7 @@ export const endUnstarted = (
       lock: { run: run.id, node_uuid: run.node_uuid, fence: run.fence },
       outcome,
       ends: input.ends,
-      fault: null, // nothing was touched
+      fault: null,
       error,
       cursor: 0,
       power: input.power ?? null,
@@ -112,7 +111,7 @@ const deliver = async ({ inventory, log }: RunRelayDeps, engine: Engine): Promis
             ? await engine.contact(workflow_id, payload as unknown as Contact)
             : await engine.send(workflow_id, kind as 'abort' | 'unhold', payload as unknown as Message);
         const run = taken ? undefined : await inventory.runs.find(run_id);
-        // The new execution takes the message. If the ramdisk has called back meanwhile, it reads that from the record.
+        // The new execution takes the message, or reads from the record that the ramdisk has called back.
         if (run && (await reconcileRun(run, engine, { inventory, log })) === 'restarted') continue;
       }
       await inventory.runs.messageSent(id);
@@ -125,7 +124,6 @@ const deliver = async ({ inventory, log }: RunRelayDeps, engine: Engine): Promis
   return sent;
 };
 
-/** Passes until the signal, a second apart. */
 export const runRelay = (
   deps: RunRelayDeps,
   { everyMs = 1_000, signal }: { everyMs?: number; signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** Restarts from the record, in a new execution, for runs whose workflow Temporal has lost. */
+/** Restarts of runs from their record, in a new execution, after Temporal has lost the workflow. */
 
 import type { Inventory } from '../inventory';
 import type { RunRow } from '../inventory/runs/runs';
@@ -6,7 +6,7 @@ import type { Log } from '../model/log';
 import { carriedFrom, placeOf } from '../model/runs/resume';
 
 /**
- * Records that a run restarts; the relay starts it. Returns false if the run has ended or another pass was first.
+ * Records the restart; the relay starts the run. False if the run has ended or another pass was first.
  * @param why cause for the run's events
  */
 export const resumeRun = async (

@@ -1,4 +1,4 @@
-/** Deletion of old history, a bounded part in each pass. */
+/** Bounded deletion of old history. */
 import type { Inventory } from '../inventory';
 import type { Forgotten, RunPlace } from '../inventory/retention';
 import type { Log } from '../model/log';
@@ -9,13 +9,12 @@ export type HistoryPlaces = { events?: number; runs?: RunPlace };
 export type RetentionDeps = {
   readonly inventory: Inventory;
   readonly log: Log;
-  /** Whole months of events and ended runs that are kept beside the current one; all if unset or 0. */
+  /** Whole months kept beside the current one; all if unset or 0. */
   readonly historyMonths?: number;
-  /** Kept from pass to pass; an absent one begins with the oldest row. */
   readonly historyPlaces?: HistoryPlaces;
 };
 
-// A batch is one short transaction. One such pass a minute deletes 70 million events a day.
+// A batch is a short transaction. One pass a minute deletes 70 million events a day.
 const rowsInBatch = 5_000;
 const batchesInPass = 10;
 

@@ -1,6 +1,6 @@
 /**
- * Upkeep on a timer in each control worker, one at a time: compares the marks and the workflows of PostgreSQL and Temporal.
- * It uses no Temporal schedule, because that may be lost and adds rows to the list of workflows.
+ * Upkeep by one control worker at a time: compares marks and workflows of PostgreSQL and Temporal.
+ * It uses no Temporal schedule, because that may be lost and fills the list of workflows.
  */
 import { passUntil, pause } from '../model/passes';
 import { partsOfId } from '../workflows/contract';
@@ -10,25 +10,23 @@ import { lookAtQuiet, reconcileOnce } from './reconcile';
 import type { RunRelayDeps } from './relay';
 
 export type UpkeepDeps = RunRelayDeps & {
-  /** Creates the schedule that carries Temporal's mark, if it is missing. */
+  /** Creates the schedule that carries Temporal's mark. */
   readonly ensureMarkHolder: () => Promise<void>;
-  /** Called after each whole pass with the counts. */
   readonly onReconciled?: (pass: { readonly started: number; readonly ended: number }) => void;
-  /** Prefix of the queue names. */
   readonly queuePrefix: string;
 };
 
 const everyMs = 20_000;
-// About a minute: the interval of mark updates and of sweeps. A backup older than the last mark is detected after a restore.
+// About a minute: the interval of marks and sweeps. A backup older than the last mark is detected after a restore.
 const wholeEachPass = 3;
-// Open workflows come from Temporal's visibility store, which must not be queried often.
+// Temporal's visibility must not be queried often.
 const orphansEachPass = 15;
-// A workflow closes seconds after it has written its end; later if its control worker is away.
+// Usually seconds; longer if the control worker is away.
 const closesWithinMs = 10 * 60_000;
 
 /**
- * Terminates open workflows whose run is missing or ended long ago. Causes: a start after the run was given up, or a Temporal
- * that lost state and came back with it. @returns how many
+ * Terminates open workflows whose run is missing or ended long ago: late starts, or workflows that Temporal had lost and got back.
+ * @returns how many
  */
 export const endOrphans = async ({ client, inventory, log, queuePrefix }: UpkeepDeps): Promise<number> => {
   const engine = createEngine(client);
@@ -43,7 +41,7 @@ export const endOrphans = async ({ client, inventory, log, queuePrefix }: Upkeep
   return ended;
 };
 
-/** One pass, unless another worker does it. Each third one is a whole pass. @returns whether this worker did it */
+/** One pass, each third one whole, unless another worker does it. @returns whether this worker did it */
 export const upkeepOnce = async (deps: UpkeepDeps, pass = 0): Promise<boolean> =>
   (await deps.inventory.alone('upkeep', async () => {
     const whole = pass % wholeEachPass === 0;
@@ -55,7 +53,6 @@ export const upkeepOnce = async (deps: UpkeepDeps, pass = 0): Promise<boolean> =
     return true;
   })) ?? false;
 
-/** Passes until the signal. */
 export const runUpkeep = async (given: UpkeepDeps, signal: AbortSignal): Promise<void> => {
   const deps = { historyPlaces: {}, ...given };
   const wait = () => pause(everyMs, signal);

@@ -1,4 +1,4 @@
-/** Sends one signed delivery to an allowed origin. The address is checked on connection, and redirects are not followed. */
+/** Signed delivery to an allowed origin. The address is checked on connection; redirects are not followed. */
 import { createHmac } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
@@ -10,15 +10,15 @@ import { endingWithin } from '../model/signals';
 
 export type SenderDeps = {
   readonly origins: readonly string[];
-  /** Replaces the system's name resolution in tests. */
+  /** For tests: replaces name resolution. */
   readonly lookup?: Resolve;
-  /** Maximum time of one attempt; default ten seconds. */
+  /** Per attempt; default ten seconds. */
   readonly timeoutMs?: number;
 };
 
 export type Message = {
   readonly url: string;
-  /** Id of the delivery. Every attempt has the same, so that a receiver detects repeats. */
+  /** The same for every attempt, so that a receiver detects repeats. */
   readonly delivery: string;
   readonly kind: string;
   readonly body: string;
@@ -27,7 +27,7 @@ export type Message = {
 
 const defaultTimeoutMs = 10_000;
 
-/** HMAC-SHA256 over the timestamp (seconds), a full stop and the raw body; a receiver computes the same. */
+/** HMAC-SHA256 over timestamp (seconds), full stop and raw body, as a receiver computes it. */
 const signatureOf = (secret: string, timestamp: number, body: string): string =>
   `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
 
@@ -46,7 +46,7 @@ const headersOf = ({ delivery, kind, body, secret }: Message): Record<string, st
   };
 };
 
-/** Returns the status only. The body is not read, so its size does not matter. */
+/** The body is not read, so its size does not matter. */
 const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
   new Promise((done, fail) => {
     asked.once('response', (response) => {
@@ -59,7 +59,7 @@ const statusOf = (asked: ClientRequest, body: string): Promise<number> =>
 
 const longestAnswer = 16 * 1024;
 
-/** Status and text of a short response. Rejects a longer one. */
+/** Rejects a longer response. */
 const responseTo = (asked: ClientRequest, body: string): Promise<{ status: number; text: string }> =>
   new Promise((done, fail) => {
     asked.once('error', fail);
@@ -71,13 +71,13 @@ const responseTo = (asked: ClientRequest, body: string): Promise<{ status: numbe
   });
 
 /**
- * One attempt. @returns the status, a redirect included
+ * @returns the status, a redirect included
  * @throws WebhookTargetRefused, or the connection's error
  */
 export const sendWebhook = async (message: Message, deps: SenderDeps, signal: AbortSignal): Promise<number> =>
   statusOf(requestOf(message, deps, signal), message.body);
 
-/** Sends once and returns status and text. Throws as `sendWebhook`, and if the response is too long. */
+/** Throws as `sendWebhook`, and if the response is too long. */
 export const askWebhook = async (
   message: Message,
   deps: SenderDeps,

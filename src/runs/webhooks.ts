@@ -1,4 +1,4 @@
-/** Events: one reader for the installation counts them and delivers them to webhooks. The rows are the queue. */
+/** Events: one reader per installation counts them and delivers them to webhooks. The rows are the queue. */
 
 import type { Inventory } from '../inventory';
 import type { CountedEvent } from '../inventory/feed';
@@ -13,29 +13,28 @@ import { type SenderDeps, sendWebhook } from './webhook-sender';
 
 export type NotifyDeps = SenderDeps & {
   readonly inventory: Inventory;
-  /** Opens the secrets; absent if the installation has no webhooks. */
+  /** Absent if the installation has no webhooks. */
   readonly vault?: Vault;
   readonly log: Log;
-  /** Days for which deliveries are kept; default seven. */
+  /** Default seven. */
   readonly logDays?: number;
-  /** Called for every event, once in the whole installation. */
+  /** Called once per event in the whole installation. */
   readonly onEvent?: (event: CountedEvent) => void;
-  /** Called for every attempt to deliver. */
   readonly onDelivery?: (outcome: 'delivered' | 'again' | 'failed', ms: number) => void;
 };
 
 const deliveriesAtOnce = 500;
-/** Maximum of attempts at once, in total and per webhook. */
+/** Concurrent attempts, in total and per webhook. */
 const width = { limit: 16, each: 4 } as const;
 /** Longer than an attempt can take. */
 const leaseMs = 60_000;
 const logDays = 7;
-/** Deliveries deleted in one transaction. */
+/** Per transaction. */
 const forgottenAtOnce = 5_000;
 const everyMs = 1_000;
 const sweepEveryMs = 3_600_000;
 
-/** Reads new events, page by page, until none is left or another process is reading. @returns how many events */
+/** Reads until no event is left or another process is reading. @returns how many */
 export const readEvents = async (
   { inventory, onEvent }: Pick<NotifyDeps, 'inventory' | 'onEvent'>,
   signal?: AbortSignal,
@@ -58,7 +57,7 @@ const pending = { state: 'pending', status: null, waitMs: 0 } as const;
 
 const isSuccess = (status: number | null): boolean => Math.trunc((status ?? 0) / 100) === 2;
 
-/** The result of an attempt. Texts of connection errors contain addresses only, never the URL's path. */
+/** Texts of connection errors contain addresses only, never the URL's path. */
 const judged = (attempts: number, status: number | null, error: string | null): Attempted => {
   if (isSuccess(status)) return { ...pending, state: 'delivered', status, error: null };
   const says = error ?? `The receiver answered ${status}.`;
@@ -83,7 +82,7 @@ const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, sign
     const message = { url: due.url, delivery: due.uuid, kind: due.event.kind, body, secret };
     attempted = judged(due.attempts, await sendWebhook(message, deps, signal), null);
   } catch (thrown) {
-    // The process is stopping, so the failure is not the receiver's. The lease expires and another process tries.
+    // The process is stopping; after the lease, another one tries.
     if (signal.aborted) return;
     attempted = judged(due.attempts, null, reasonOf(thrown));
   }
@@ -94,7 +93,7 @@ const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, sign
 /** Attempts that a pass did not wait for, with their webhooks. */
 type UnderWay = Map<Promise<void>, string>;
 
-/** Resolves with the work or after `ms`; rejects if the work rejects before that. */
+/** Resolves after `ms` at the latest; rejects if the work rejects before. */
 const within = (work: Promise<unknown>, ms: number): Promise<void> =>
   new Promise((done, fail) => {
     const timer = setTimeout(done, ms);
@@ -102,8 +101,8 @@ const within = (work: Promise<unknown>, ms: number): Promise<void> =>
   });
 
 /**
- * Tries due deliveries, a bounded number at once. A webhook with an attempt under way gets no other one.
- * Thus a receiver that does not respond delays no other webhook. @returns how many were tried
+ * Tries due deliveries. A webhook has one attempt at a time, so that a silent receiver delays no other.
+ * @returns how many were tried
  */
 const deliverDue = async (
   deps: NotifyDeps,
@@ -126,7 +125,7 @@ const deliverDue = async (
 };
 
 /**
- * One pass over events and deliveries. @returns whether there was anything to do
+ * @returns whether there was anything to do
  * @param waitMs maximum wait for attempts; slower ones stay in `underWay`
  */
 export const deliverOnce = async (
@@ -138,7 +137,7 @@ export const deliverOnce = async (
   return (await deliverDue(deps, signal, underWay, waitMs)) + read > 0;
 };
 
-/** Deletes deliveries older than the log is kept, in batches. @returns how many */
+/** Deletes expired deliveries in batches. @returns how many */
 export const forgetDeliveries = async (
   { inventory, logDays: days = logDays }: Pick<NotifyDeps, 'inventory' | 'logDays'>,
   signal?: AbortSignal,
@@ -152,7 +151,6 @@ export const forgetDeliveries = async (
   return all;
 };
 
-/** Passes until the signal, a second apart when idle. */
 export const runWebhookDelivery = async (deps: NotifyDeps, { signal }: { signal: AbortSignal }): Promise<void> => {
   const underWay: UnderWay = new Map();
   let sweepAt = Number.NEGATIVE_INFINITY;

@@ -10,13 +10,12 @@ import { type ExecutionState, endAsked } from './state';
 
 const twoMinutes = 120_000;
 
-/** Milliseconds that an abort waits for an act. */
 export const abortTimeoutMs = ({ timing }: RunInput): number => timing.abortPatienceMs ?? twoMinutes;
 
-/** Minimum for an act that tidies up, because it may be the only one that reaches the BMC. */
+/** Minimum for an act that tidies up: it may be the only one that reaches the BMC. */
 const shortestTidyMs = 10_000;
 
-/** Milliseconds left for an act that tidies up after an abort; undefined if unlimited. */
+/** Milliseconds left for the clean-up; undefined if unlimited. */
 export const tidyLimit = (run: RunInput, { tidyBy }: ExecutionState): number | undefined =>
   tidyBy === null ? undefined : Math.max(tidyBy - Date.now(), Math.min(abortTimeoutMs(run), shortestTidyMs));
 
@@ -24,7 +23,6 @@ type Execution = { readonly run: RunInput; readonly state: ExecutionState; reado
 
 export type GuardedAct = {
   readonly step: PlannedStep;
-  /** Index among the step's acts. */
   readonly index: number;
   readonly nth: number;
   readonly lock: Lock;
@@ -38,7 +36,7 @@ const notKnown = (step: PlannedStep, sent: string | null): string =>
     ? `${at(step)} was cut short between its acts; look at the node before it is used.`
     : `${at(step)}: a command was sent at ${sent} and did not end in time; whether it took effect is not known, so look at the node before it is used.`;
 
-/** Converts the failure of an act during an abort. A lost lock, a freeze and a bug stay as they are. */
+/** Such a failure becomes Aborted, except for a lost lock, a freeze or a bug. */
 const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
   const code = codeOf(thrown);
   if (isCancellation(thrown) || code === undefined || code === 'StaleOperation' || isHeldBack(thrown)) return thrown;
@@ -46,8 +44,8 @@ const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
 };
 
 /**
- * Runs an act that an abort may not simply cancel. One transaction checks in the database whether the command has left,
- * and bars it if not. Throws Aborted; its message says if the effect is unknown.
+ * Runs an act that an abort may not simply cancel. One transaction checks whether the command has left, and bars it if not.
+ * Throws Aborted, whose message names an unknown effect.
  */
 export const guardedAct = async ({ run, state, journal }: Execution, act: GuardedAct): Promise<ActOutcome> => {
   const { step, index } = act;
@@ -73,7 +71,7 @@ export const guardedAct = async ({ run, state, journal }: Execution, act: Guarde
     if (answer.cut) scope.cancel();
     return answer;
   };
-  // A step whose earlier acts have changed something is finished if possible.
+  // If earlier acts of the step have changed something, the step is finished if possible.
   const midway = step.acts.slice(0, index).some(({ effect }) => effect !== 'read');
   if (!midway && (await cut(false)).cut) {
     await settled;

@@ -1,4 +1,4 @@
-/** Acts of a run: one activity each on the queue of the node's group, with limits and cancellation. */
+/** Acts of a run, one activity each on the queue of the node's group. */
 import {
   type ActivityOptions,
   ApplicationFailure,
@@ -29,20 +29,16 @@ const lockOf = ({ lock, also }: RunInput, { on }: PlannedStep): Lock =>
 const queueOf = (run: RunInput, step?: PlannedStep): string =>
   groupQueue(step?.on?.conductor_group ?? run.conductor_group, run.queue_prefix);
 
-/** True if an act failed for a known reason: no lost lock, no cancellation, no bug. */
+/** A known failure: no lost lock, no cancellation, no bug. */
 export const isFailure = (thrown: unknown): boolean =>
   !isCancellation(thrown) && ![undefined, 'StaleOperation'].includes(codeOf(thrown));
 
-/** Bookkeeping of one execution. */
 type ActCounts = {
-  /** Number of calls per act and step. */
   readonly attempts: Map<string, number>;
-  /** Deadlines of steps with a timeout; epoch milliseconds of Temporal's clock. */
+  /** Epoch milliseconds of Temporal's clock, for steps with a timeout. */
   readonly deadlines: Map<number, number>;
   count: number;
-  /** True while the work must not be cancelled. */
   guarded: boolean;
-  /** The current act, for texts of failures. */
   trying: Trying | undefined;
 };
 
@@ -62,7 +58,7 @@ const limitedOptions = (
   return { ...options, retry, scheduleToCloseTimeout: Math.max(1, deadline - Date.now()) };
 };
 
-// The outcome is unknown, and the act may still be under way.
+// The act may still be under way.
 const asOutcomeUnknown = (thrown: unknown, step: PlannedStep, trying: Trying | undefined): never => {
   if (codeOf(thrown) !== 'Timeout') throw thrown;
   throw ApplicationFailure.nonRetryable(
@@ -71,15 +67,15 @@ const asOutcomeUnknown = (thrown: unknown, step: PlannedStep, trying: Trying | u
   );
 };
 
-/** Runs work that an abort may cancel. Throws Aborted in that case. */
+/** Throws Aborted after an abort. */
 const cancellable = async <T>(state: ExecutionState, work: () => Promise<T>): Promise<T> => {
-  if (endAsked(state)) throw new Aborted(); // received while there was no scope to cancel
+  if (endAsked(state)) throw new Aborted(); // received while no scope was open
   const scope = new CancellationScope();
   state.cutShort = () => scope.cancel();
   try {
     return await scope.run(work);
   } catch (thrown) {
-    // A cancelled attempt may report a failure instead of the cancellation, and Temporal does not retry it.
+    // A cancelled attempt may report a failure instead, and Temporal does not retry it.
     const cutShort = endAsked(state) && (isCancellation(thrown) || isFailure(thrown));
     throw cutShort ? new Aborted() : thrown;
   } finally {
@@ -89,7 +85,7 @@ const cancellable = async <T>(state: ExecutionState, work: () => Promise<T>): Pr
 
 export type Acts = ReturnType<typeof createActs>;
 
-/** The acts of one execution; message handlers write `state`. */
+/** Message handlers write `state`. */
 export const createActs = (run: RunInput, state: ExecutionState, journal: Journal) => {
   const { runAct } = proxyActivities<BmcActivities>({ taskQueue: queueOf(run), startToCloseTimeout: '1m' });
   const asked: ActCounts = { attempts: new Map(), deadlines: new Map(), count: 0, guarded: false, trying: undefined };
@@ -124,7 +120,7 @@ export const createActs = (run: RunInput, state: ExecutionState, journal: Journa
 
   return {
     act,
-    /** Runs work that an abort cancels, or waits for. */
+    /** An abort cancels the work, or waits for it. */
     async scoped<T>(canAbort: boolean, work: () => Promise<T>): Promise<T> {
       if (canAbort) return cancellable(state, work);
       asked.guarded = true;

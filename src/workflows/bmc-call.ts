@@ -5,7 +5,6 @@ import { actRow } from '../model/lifecycle/steps';
 import type { CallInput } from '../model/runs/calls';
 import { groupQueue } from './contract';
 
-/** Returns the result of the read. Fails with the error code and its facts. */
 export async function bmcCall(call: CallInput): Promise<unknown> {
   const { conductor_group, queue_prefix, timeoutMs, ...input } = call;
   const { look } = proxyActivities<LookActivities>({

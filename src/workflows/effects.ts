@@ -1,4 +1,4 @@
-/** Effects of the interpreter on Temporal: acts, waits, records and continue-as-new. */
+/** Effects of the interpreter on Temporal. */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { actRow } from '../model/lifecycle/steps';
 import type { RunInput } from '../model/runs/runs';

@@ -1,31 +1,29 @@
 /** Error codes of failures in workflows, and texts for operators. */
 import { ActivityFailure, ApplicationFailure, rootCause, TimeoutFailure } from '@temporalio/workflow';
 
-/** The code of a failed activity; `Timeout` if Temporal gave up; undefined for anything else, including a bug. */
+/** Code of a failed activity; `Timeout` if Temporal gave up; undefined for a bug or anything else. */
 export const codeOf = (thrown: unknown): string | undefined => {
   const cause = causeOf(thrown);
   if (cause instanceof ApplicationFailure) return cause.type ?? 'Unexpected';
   return cause instanceof Error && cause.name === 'TimeoutFailure' ? 'Timeout' : undefined;
 };
 
-/** Codes of acts that an operator's freeze or a recovery holds back. */
 const heldBackBy: readonly (string | undefined)[] = ['NodeFrozen', 'RecoveryPending'];
 
-/** True if an act did not fail but waits for the end of a freeze. */
+/** The act did not fail; it waits for the end of a freeze or recovery. */
 export const isHeldBack = (thrown: unknown): boolean => heldBackBy.includes(codeOf(thrown));
 
-// Activity failures wrap the cause, and timeouts contain the last failure.
+// Activity failures wrap the cause, timeouts the last failure.
 const causeOf = (thrown: unknown): unknown => {
   let cause = thrown;
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
   return cause;
 };
 
-/** The current act, for the text of a failure. */
 export type Trying = {
-  /** The step and its act: `deploy.write_image (write the image to the disk)`. */
+  /** For example `deploy.write_image (write the image to the disk)`. */
   readonly what: string;
-  /** Time limit of all attempts together, in milliseconds. */
+  /** For all attempts together. */
   readonly limitMs: number;
 };
 
@@ -40,7 +38,7 @@ type Sign = Readonly<Record<string, unknown>>;
 const signOf = ({ lastHeartbeatDetails }: TimeoutFailure): Sign =>
   typeof lastHeartbeatDetails === 'object' && lastHeartbeatDetails !== null ? (lastHeartbeatDetails as Sign) : {};
 
-/** Text of a timeout: the last heartbeat of the act, or how its last attempt ended. */
+/** The act's last heartbeat, or how its last attempt ended. */
 const wordsOf = (timeout: TimeoutFailure, trying: Trying | undefined): string => {
   const { what, doing, seen, state } = signOf(timeout);
   const last = seen ?? state;
@@ -59,7 +57,7 @@ const attemptsOf = (cause: unknown): number | undefined => {
 const durationOf = (ms: number): string =>
   ms >= 2 * 60_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 1_000)} s`;
 
-/** Number and duration of the attempts, if Temporal retried until the timeout. */
+/** Undefined unless Temporal retried until the timeout. */
 const effort = (thrown: unknown, { limitMs }: Trying): string | undefined => {
   if (!(thrown instanceof ActivityFailure) || thrown.retryState !== 'TIMEOUT') return undefined;
   const times = attemptsOf(causeOf(thrown));
@@ -68,7 +66,7 @@ const effort = (thrown: unknown, { limitMs }: Trying): string | undefined => {
 };
 
 /**
- * Text of the first cause. After a timeout it is the last heartbeat; it never contains Temporal's texts.
+ * Text of the first cause, or of the last heartbeat after a timeout; never Temporal's texts.
  * @param trying adds number and duration of the attempts
  */
 export const messageOf = (thrown: unknown, trying?: Trying): string => {

@@ -1,14 +1,11 @@
-/** Interpreter of steps: pure logic over the effects, without Temporal, so that plain tests cover every branch. */
+/** Interpreter of steps: pure logic without Temporal, so that plain tests cover every branch. */
 
 import type { Awaited, PlannedStep, ReportedStep } from '../model/lifecycle/step-types';
 import { actRow, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome, Within } from '../model/runs/runs';
 import { Aborted, type Decided, type Effects, FailedByPerson } from './effects-contract';
 
-/**
- * Runs the steps in order from `from` on. `within` continues inside that step after a lost execution.
- * Throws Aborted, FailedByPerson, or the error of an act.
- */
+/** Runs the steps from `from` on, and from `within` it after a lost execution. Throws Aborted, FailedByPerson, or an act's error. */
 export const runSteps = async (
   given: readonly PlannedStep[],
   effects: Effects,
@@ -19,7 +16,7 @@ export const runSteps = async (
   for (let at = from; at < steps.length; at++) {
     const step = steps[at]!;
     if (effects.abortAsked()) throw new Aborted();
-    // A step that was under way when its execution was lost is finished before a pause, as usual.
+    // A step that was under way when its execution was lost is finished before a pause.
     if (at > from || !within) await effects.unpaused(step);
     if (at > from && effects.cutsHistory()) await effects.goOn(at, steps);
     effects.at(step.index, 'running', null);
@@ -32,15 +29,12 @@ export const runSteps = async (
   if (effects.abortAsked()) throw new Aborted();
 };
 
-// After a step that restarts the node from disk, later steps may need the ramdisk again.
+// A step that restarts the node from disk loses the ramdisk, which later steps may need.
 const losesRamdisk = (step: PlannedStep): boolean =>
   step.awaits === undefined && step.acts.some(({ act }) => actRow(act).endsAgent);
 const needsRamdisk = (step: PlannedStep): boolean => step.acts.some(({ act }) => actRow(act).by === 'agent');
 
-/**
- * Clean-up after a run that ended early. Every step is tried, even after a failure.
- * @returns the first failure; undefined if there was none
- */
+/** Clean-up after an early end. Every step is tried. @returns the first failure */
 export const tidy = async (steps: readonly PlannedStep[], effects: Effects): Promise<string | undefined> => {
   let fault: string | undefined;
   for (const step of steps) {
@@ -87,21 +81,20 @@ const runStep = async (step: PlannedStep, effects: Effects, within?: Within): Pr
   }
 };
 
-/** Boots the ramdisk again after the node was restarted within a step. */
 const rebooted = async (step: PlannedStep, effects: Effects): Promise<void> => {
   if (!effects.boot) return;
   const again = await bootedFor(step, effects.boot, effects);
   await met(again, 'heartbeat', effects);
 };
 
-/** Runs the acts that boot the ramdisk under the index of another step. */
+/** Boots the ramdisk under the index of another step. */
 const bootedFor = async (step: PlannedStep, boot: PlannedStep, effects: Effects): Promise<PlannedStep> => {
   const again: PlannedStep = { ...boot, index: step.index };
   await effects.scoped(false, () => actStep(again, effects));
   return again;
 };
 
-/** Waits for the ramdisk, and boots it again whenever a restore has lost it. */
+/** Waits for the ramdisk, and boots it again if a restore has lost it. */
 const met = async (step: PlannedStep, awaits: Awaited, effects: Effects): Promise<void> => {
   while ((await effects.contacted(step, awaits)) === 'lost' && effects.boot) {
     await effects.move('resume');
@@ -121,7 +114,7 @@ const waitStep = async (step: PlannedStep, seconds: number, effects: Effects, el
   await effects.mark(step, 'done');
 };
 
-// Ironic returns to its wait state and may stay there for ever; here the hold ends and the work continues.
+// Ironic returns to its wait state and may stay there for ever; here the work continues.
 const holdStep = async (step: PlannedStep, effects: Effects): Promise<void> => {
   effects.at(step.index, 'waiting', 'unhold');
   await effects.mark(step, 'waiting');
@@ -134,7 +127,7 @@ const holdStep = async (step: PlannedStep, effects: Effects): Promise<void> => {
 };
 
 type StepEnd = Pick<ActOutcome, 'follows' | 'reported'> & {
-  /** Skipped or given up: nothing else of the step runs. */
+  /** The rest of the step does not run. */
   readonly left?: true;
 };
 
@@ -143,7 +136,7 @@ const actStep = async (given: PlannedStep, effects: Effects, within?: Within): P
   let end: StepEnd = {};
   let startedOver = false;
   let failure = within?.parked;
-  // A lost wait state continues at work. If the step was parked, the node stays in its wait state.
+  // A lost wait continues at work; a parked step stays in the wait state.
   if (within && !failure && within.acts < step.acts.length) await effects.move('resume');
   for (let index = within?.acts ?? 0; index < step.acts.length; index++) {
     if (!failure) {
@@ -170,7 +163,7 @@ const actStep = async (given: PlannedStep, effects: Effects, within?: Within): P
       case 'retry':
         await effects.again(step, decided.args);
         if (decided.args) step = { ...step, args: decided.args };
-        index = decided.args ? -1 : index - 1; // with new arguments, all acts of the step run again
+        index = decided.args ? -1 : index - 1; // with new arguments, all acts run again
         break;
       case 'skip':
         await effects.mark(step, 'skipped');
@@ -188,7 +181,7 @@ type Tried =
   | { readonly is: 'left' | 'frozen' | 'rebooted' }
   | { readonly is: 'failed'; readonly error: string; readonly unknown: boolean };
 
-/** As in Ironic, the node is in its wait state while the ramdisk works. A client sees that and may abort; the run then ends from there. */
+/** As in Ironic, the node is in its wait state while the ramdisk works, so that a client may abort. The run then ends from there. */
 const resting = async (step: PlannedStep, index: number, effects: Effects): Promise<ActOutcome> => {
   if (!effects.restsIn(step, index)) return effects.act(step, index);
   await effects.move('wait');
@@ -202,7 +195,7 @@ const resting = async (step: PlannedStep, index: number, effects: Effects): Prom
   }
 };
 
-/** One act. `failed` parks the step; throws if the run ends. */
+/** `failed` parks the step; throws if the run ends. */
 const tryAct = async (step: PlannedStep, index: number, effects: Effects, startedOver: boolean): Promise<Tried> => {
   try {
     const outcome = await resting(step, index, effects);

@@ -1,4 +1,4 @@
-/** Journal of a run in PostgreSQL: claim, moves, marks and end, each one transaction. */
+/** Journal of a run in PostgreSQL, one transaction per record. */
 import {
   proxyActivities,
   proxyLocalActivities,
@@ -16,15 +16,14 @@ import { locally, onStore } from './profiles';
 import type { ExecutionState } from './state';
 import { details, label } from './ui';
 
-/** Shared parts of all records. */
 type Records = {
   readonly run: RunInput;
   readonly state: ExecutionState;
   readonly control: ReturnType<typeof proxyLocalActivities<ControlActivities>>;
   readonly remote: ReturnType<typeof proxyActivities<ControlActivities>>;
-  /** Writes under the lock with the next sequence number, so that a late repeat finds no row. */
+  /** Numbers the record, so that a late repeat finds no row. */
   project<T>(write: (next: Projection) => Promise<T>): Promise<T>;
-  /** Shows the node's new state in the search attributes. */
+  /** Updates the search attribute. */
   moved(provision_state: ProvisionState | null): void;
 };
 
@@ -34,7 +33,7 @@ export type Journal = ReturnType<typeof createJournal>;
 
 export const createJournal = (run: RunInput, state: ExecutionState) => {
   const remote = proxyActivities<ControlActivities>(onStore);
-  // Local activities: each record is a short transaction, and a normal activity would cost six events and three writes in Temporal.
+  // Local, because a normal activity would cost six events and three writes in Temporal.
   const control = proxyLocalActivities<ControlActivities>(locally);
   const records: Records = {
     run,
@@ -74,9 +73,8 @@ const recordToolActs = async ({ run, state, control }: Records): Promise<void> =
     ]);
 };
 
-/** Claim and turn of a run. */
 const claims = ({ run, control, remote }: Records) => ({
-  /** Claims the run. @returns whether it has its turn, if its class is limited */
+  /** @returns whether the run has its turn, if its class is limited */
   async claim(): Promise<boolean> {
     const { continuedFromExecutionRunId: previous } = workflowInfo();
     const limited = run.limit && (!run.carries || run.carries.waitsTurn);
@@ -104,9 +102,8 @@ const claims = ({ run, control, remote }: Records) => ({
     ),
 });
 
-/** Waits for the ramdisk, and the plan after its steps are known. */
 const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
-  /** Enters the wait state. @returns whether the ramdisk has called back already */
+  /** @returns whether the ramdisk has called back already */
   async awaitContact(step: PlannedStep, awaits: Awaited): Promise<boolean> {
     const summary = `${label(state, step)}: wait for the ramdisk`;
     const answer = await project((next) =>
@@ -130,7 +127,7 @@ const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
     );
     moved(provision_state);
   },
-  /** Plans the rest after the ramdisk has reported its steps. */
+  /** Plans the rest from the ramdisk's report. */
   join: (step: PlannedStep, rest: readonly PlannedStep[], reported: readonly ReportedStep[]) =>
     control.join.executeWithOptions({ ...locally, summary: `${label(state, step)}: plan the rest` }, [
       {
@@ -144,7 +141,6 @@ const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
     ]),
 });
 
-/** Moves of the node and marks of steps. */
 const stepRecords = ({ run, state, control, project, moved }: Records) => ({
   async move(event: Event): Promise<void> {
     const summary = `node: ${event}`;
@@ -155,7 +151,7 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
     );
     moved(provision_state);
   },
-  /** Records the run's state without a move or a step. */
+  /** Records a state without a move or a step. */
   show: () =>
     project((next) =>
       control.show.executeWithOptions({ ...locally, summary: `run: ${state.state}` }, [
@@ -173,10 +169,9 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
         { ...next, index: step.index, state: to, ...facts },
       ]),
     ),
-  /** Adds steps that were not in the plan. */
   add: (steps: readonly PlannedStep[], ending: RunEnding) =>
     control.addSteps.executeWithOptions({ ...locally, summary: 'tidy up' }, [{ lock: run.lock, steps, ending }]),
-  /** Records an operator's retry of the step. */
+  /** A retry by an operator. */
   async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
     await project((next) =>
       control.again.executeWithOptions({ ...locally, summary: `${label(state, step)}: once more` }, [
@@ -184,7 +179,7 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
       ]),
     );
   },
-  /** Bars an act whose command has not left, or any act with `force`. @returns when the command left, if it did */
+  /** Bars an act whose command has not left, or any with `force`. @returns when it left */
   cut: (lock: Lock, step: PlannedStep, act: { act: ActName; nth: number; force: boolean }) =>
     control.cutAct.executeWithOptions({ ...locally, summary: `${label(state, step)}: cut short` }, [
       { lock, index: step.index, ...act },
@@ -195,7 +190,7 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
         { lock: run.lock, node_uuid: on?.node_uuid },
       ])
       .then(({ frozen }) => frozen),
-  /** True if a restore of PostgreSQL or Temporal holds all runs back. */
+  /** A restore of PostgreSQL or Temporal holds all runs back. */
   recovering: (): Promise<boolean> =>
     control.frozen
       .executeWithOptions({ ...locally, summary: 'is there a recovery?' }, [{ lock: run.lock }])

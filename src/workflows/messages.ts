@@ -26,13 +26,13 @@ import { details } from './ui';
 type Handled = {
   readonly run: RunInput;
   readonly state: ExecutionState;
-  /** True if a message is for this run and not a repeat. */
+  /** For this run, and no repeat. */
   fresh(message: Message): boolean;
-  /** Notes an act from Temporal's tools, to be recorded before it takes effect. */
+  /** An act from Temporal's tools, to be recorded before it takes effect. */
   unrecorded(act: RecordedAct, by: unknown, reason: unknown): void;
 };
 
-/** Registers all handlers before the first await, so that no message is lost. Handlers only change the state. */
+/** Called before the first await, so that no message is lost. Handlers only change the state. */
 export const registerHandlers = (run: RunInput, state: ExecutionState): void => {
   const received = new Set<string>();
   const handled: Handled = {

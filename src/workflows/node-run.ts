@@ -1,4 +1,4 @@
-/** Common frame of all runs: claim, handlers, plan and end. */
+/** Common frame of all runs: claim, handlers, plan, end. */
 import {
   ApplicationFailure,
   allHandlersFinished,
@@ -30,7 +30,6 @@ type Execution = {
   readonly effects: Effects;
 };
 
-/** Returns the workflow function of a type. */
 export const runWorkflow =
   (name: RunKind) =>
   async (run: RunInput): Promise<RunResult> => {
@@ -52,7 +51,7 @@ export const runWorkflow =
           await waitForTurn(run, state, journal, async () => {
             if (effects.cutsHistory()) await effects.queueOn();
           });
-        // From the beginning, or from the end of the previous execution.
+        // From the beginning, or from the previous execution's end.
         const { steps = run.steps, from, within } = run.carries ?? {};
         await runSteps(steps, effects, from, within);
       });
@@ -66,7 +65,7 @@ export const runWorkflow =
     }
   };
 
-/** Treats a cancellation as an abort for work that must not be cut short. Temporal cancels only the other scopes. */
+/** A cancellation counts as an abort for work that must not be cut short; Temporal cancels only other scopes. */
 const noticeCancellation = (scope: CancellationScope, state: ExecutionState): void => {
   scope.cancelRequested.catch(() => {
     state.cancelled = true;
@@ -75,7 +74,7 @@ const noticeCancellation = (scope: CancellationScope, state: ExecutionState): vo
   });
 };
 
-/** Temporal lost the run during its clean-up. The clean-up is idempotent and runs again, then the run ends as recorded. */
+/** Temporal lost the run during its clean-up, which is idempotent. It runs again, and the run ends as recorded. */
 const endAgain = (ending: RunEnding, execution: Execution): Promise<RunResult> =>
   CancellationScope.nonCancellable(async () =>
     ending.outcome === 'aborted' ? endAborted(ending, execution) : endFailed(ending, execution),
@@ -98,7 +97,7 @@ const endBadly = async (thrown: unknown, execution: Execution): Promise<RunResul
   return endFailed({ outcome: 'failed', error: effects.describe(thrown), cursor }, execution);
 };
 
-/** The order matters: first the record of who aborted, then the clean-up, then the end. */
+/** In this order: the record of who aborted, the clean-up, the end. */
 const endAborted = async (ending: RunEnding, execution: Execution): Promise<RunResult> => {
   const { journal } = execution;
   await journal.record();
@@ -117,7 +116,7 @@ const endFailed = async (ending: RunEnding, execution: Execution): Promise<never
 const withFault = (says: string, fault: string | undefined): string =>
   fault === undefined ? says : `${says} What it left on the node could not be tidied: ${fault}`;
 
-/** Removes the ramdisk from a node whose run ends early. @returns the first failure */
+/** Removes the ramdisk after an early end. @returns the first failure */
 const tidyUp = async (ending: RunEnding, { run, state, journal, effects }: Execution): Promise<string | undefined> => {
   const steps: readonly PlannedStep[] | undefined = state.booted ? run.tidy?.[ending.outcome] : run.tidy?.unbooted;
   if (!steps || steps.length === 0) return undefined;

@@ -1,7 +1,4 @@
-/**
- * Timeouts and retries for each class of act. Permanent failures are not listed here: the failure itself
- * is marked as not retryable by its row of model/errors.ts (activities/failures.ts).
- */
+/** Timeouts and retries by class of act. Permanent failures are marked by their row of model/errors.ts (activities/failures.ts). */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import { type ActName, actRow, type Effect, type Patience } from '../model/lifecycle/steps';
 import type { Timing } from '../model/runs/runs';
@@ -12,7 +9,7 @@ export const onStore: Pick<ActivityOptions, 'startToCloseTimeout' | 'retry'> = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
 };
 
-/** The same within the workflow task. During longer outages of PostgreSQL, Temporal's timers do the retries. */
+/** In the workflow task; longer outages of PostgreSQL use Temporal's timers. */
 export const locally: LocalActivityOptions & typeof onStore = { ...onStore, localRetryThreshold: '5s' };
 
 type Profile = {
@@ -26,7 +23,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-// A BMC that does not respond for longer than `scheduleToCloseMs` fails the run.
+// A BMC that is silent for longer than `scheduleToCloseMs` fails the run.
 const profiles = {
   read: {
     startToCloseMs: 90 * second,
@@ -43,7 +40,7 @@ const profiles = {
     retryMs: 2 * second,
     maxRetryMs: minute,
   },
-  /** A repeat may do harm, so a second attempt only reads and watches. */
+  /** A second attempt only reads and watches, because a repeat may do harm. */
   once: {
     startToCloseMs: 4 * hour,
     scheduleToCloseMs: 12 * hour,
@@ -53,7 +50,7 @@ const profiles = {
   },
 } as const satisfies Record<Effect, Profile>;
 
-/** Extra time for an act that waits for the hardware. */
+/** Extra time for an act that waits for hardware. */
 const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
   power: (timing) => timing.powerTimeoutMs,
   'soft power': (timing) => timing.softPowerTimeoutMs,
@@ -61,7 +58,7 @@ const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
   job: () => 4 * hour,
 };
 
-/** Options for an act on a BMC. Limits recorded at acceptance override the current defaults. */
+/** Limits recorded at acceptance override the defaults. */
 export const onBmc = (act: ActName, effect: Effect, taskQueue: string, timing: Timing): ActivityOptions => {
   const profile: Profile = { ...profiles[effect], ...timing.limits?.[effect] };
   const wait = actRow(act).patience;
@@ -71,7 +68,7 @@ export const onBmc = (act: ActName, effect: Effect, taskQueue: string, timing: T
     startToCloseTimeout: Math.max(profile.startToCloseMs, longestWait),
     scheduleToCloseTimeout: Math.max(profile.scheduleToCloseMs, 2 * longestWait),
     heartbeatTimeout: profile.heartbeatMs,
-    cancellationType: 'WAIT_CANCELLATION_COMPLETED', // the lock must be held while a call may still be under way
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED', // hold the lock while a call may be under way
     retry: {
       initialInterval: profile.retryMs,
       backoffCoefficient: 2,

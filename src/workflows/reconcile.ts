@@ -1,4 +1,4 @@
-/** Reconciliation started by an operator. Control workers do the same every minute without a workflow. */
+/** Reconciliation by an operator. Control workers do it every minute without a workflow. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import { onStore } from './profiles';

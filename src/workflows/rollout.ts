@@ -1,13 +1,12 @@
-/** Workflow of a rollout until its end. The state is in PostgreSQL; the workflow only times the passes. */
+/** Workflow of a rollout. The state is in PostgreSQL; this only times the passes. */
 import { condition, continueAsNew, proxyLocalActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { ControlActivities } from '../activities/control';
 import { type RolloutInput, wakeSignal } from './contract';
 import { locally } from './profiles';
 
-// Admissions of a pass may wait for locks; the next pass continues from there.
+// Admissions may wait for locks; the next pass continues.
 const { tendRollout } = proxyLocalActivities<ControlActivities>({ ...locally, startToCloseTimeout: '60s' });
 
-// Keeps histories small for long rollouts.
 const longestHistory = 2_000;
 
 export const rollout = async (input: RolloutInput): Promise<void> => {

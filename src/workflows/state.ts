@@ -1,4 +1,4 @@
-/** State of an execution, shared by its messages and its steps. */
+/** State of an execution, shared by messages and steps. */
 
 import type { ProvisionState } from '../model/lifecycle/states';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
@@ -8,59 +8,55 @@ import type { RunEnding, RunInput, RunState, WaitsOn } from '../model/runs/runs'
 import type { Progress, Projected } from './contract';
 import type { Decided } from './effects-contract';
 
-/** An act on the run from Temporal's tools. */
+/** An act from Temporal's tools. */
 type Unrecorded = { readonly act: RecordedAct; readonly by: string; readonly reason: string };
 
 export type ExecutionState = {
   state: RunState;
   cursor: number;
   waitingFor: string | null;
-  /** The object of a wait, if a decision depends on it. */
+  /** Set if a decision depends on it. */
   waitsOn: WaitsOn | null;
-  /** Reason of a wait for a decision; null otherwise. */
+  /** Set while the run waits for a decision. */
   error: string | null;
   aborted: boolean;
-  /** Cancelled in Temporal, by an operator's tools or by a run that takes over the node. */
+  /** By Temporal's tools, or by a run that takes over the node. */
   cancelled: boolean;
-  /** Time of the abort; epoch milliseconds of Temporal's clock. */
+  /** Epoch milliseconds of Temporal's clock. */
   abortedAt: number | null;
-  /** Deadline of the clean-up after an abort; null before. */
+  /** Deadline of the clean-up after an abort. */
   tidyBy: number | null;
   paused: boolean;
   unheld: boolean;
   decision: Decided | null;
-  /** Messages without the API, to be recorded before the run continues. */
+  /** To be recorded before the run continues. */
   unrecorded: Unrecorded[];
-  /** The ramdisk has called back during the wait. */
   contact: boolean;
-  /** A restore has lost the ramdisk that the run awaits. */
   ramdiskLost: boolean;
-  /** The awaited event from the ramdisk. */
   awaits: Awaited | null;
-  /** Sequence number of its records; the last one may be unconfirmed. */
+  /** Its last record; perhaps unconfirmed. */
   seq: number;
-  /** Sequence numbers of the last confirmed record, and of the last wait for the ramdisk. */
+  /** Its last confirmed record, and the one of its last wait for the ramdisk. */
   projected: number;
   contactSeq: number;
-  /** The outcome, set before the clean-up. */
+  /** Set before the clean-up. */
   ending: RunEnding | null;
-  /** Set before the boot of the ramdisk. A run that ends early must then remove it. */
+  /** Set before the boot: a run that ends early must remove the ramdisk. */
   booted: boolean;
   /** A freeze may have ended. */
   thaw: boolean;
-  /** The current plan; it grows when the ramdisk reports its steps. */
+  /** Grows when the ramdisk reports its steps. */
   steps: readonly PlannedStep[];
-  /** Provision state of the node, for display only. */
+  /** For display only. */
   provision_state: ProvisionState | null;
-  /** The current act of this execution, counted from 1; 0 before the first. */
+  /** Current act of this execution, from 1; 0 before the first. */
   nth: number;
-  /** Attempt of the current act, reported by BMC workers. */
+  /** Reported by BMC workers. */
   attempt: number;
-  /** Cancels the current work; null if an abort must not cut it short. */
+  /** Cancels the current work; null if an abort must not. */
   cutShort: (() => void) | null;
 };
 
-/** True if the run has to end early. */
 export const endAsked = ({ aborted, cancelled }: ExecutionState): boolean => aborted || cancelled;
 
 export const initialState = (run: RunInput): ExecutionState => ({
@@ -109,7 +105,6 @@ export const progressOf = (run: RunInput, state: ExecutionState): Progress => ({
   attempt: state.attempt,
 });
 
-/** Fields that the projected query copies from the state. */
 const projectedFields = [
   'state',
   'cursor',

@@ -1,7 +1,7 @@
-/** Trace propagation to the activities of a run. It uses headers only, so that workflows stay deterministic. */
+/** Trace propagation to activities by headers only, so that workflows stay deterministic. */
 import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 
-// Header name of @temporalio/interceptors-opentelemetry, which client and activities use.
+// Header of @temporalio/interceptors-opentelemetry, as client and activities use it.
 const traceHeader = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {
@@ -16,7 +16,7 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         },
       },
     ],
-    // Not async: an await in an interceptor would change the execution order of workflows.
+    // Not async: an await would change the execution order of workflows.
     outbound: [
       {
         scheduleActivity: (input, next) => next({ ...input, headers: { ...input.headers, ...carried } }),

@@ -6,12 +6,12 @@ import type { Journal } from './journal';
 import type { ExecutionState } from './state';
 import { details } from './ui';
 
-// A poll is one statement while all turns are taken, so thousands may wait.
+// One statement while all turns are taken, so thousands may poll.
 const firstLookMs = 1_000;
 const longestLookMs = 60_000;
 
 /**
- * Resolves when the run has its turn; throws Aborted if an abort comes first.
+ * Throws Aborted if an abort comes first.
  * @param betweenLooks may cut a long history
  */
 export const waitForTurn = async (

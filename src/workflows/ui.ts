@@ -1,4 +1,4 @@
-/** Texts for Temporal's UI: the label of a step and the list of steps. */
+/** Texts for Temporal's UI. */
 import type { PlannedStep } from '../model/lifecycle/step-types';
 
 import { nameOf } from '../model/lifecycle/steps';
@@ -18,14 +18,13 @@ const ticks: Readonly<Record<string, string>> = {
   aborted: '✗',
 };
 
-/** An operator's options for a parked run. The API records who decided; the UI relies on the `by` field. */
+/** The API records who decided; the UI relies on `by`. */
 const choices = (run: RunInput, state: ExecutionState): string =>
   [
     `Decide by \`temper runs retry\`, \`skip\` or \`fail\` with ${run.lock.run}, which record who did it; or here, by sending the update`,
     `\`retryStep\`, \`skipStep\` or \`failOperation\` with \`{"cursor": ${state.cursor}, "by": "you", "reason": "why"}\`.`,
   ].join(' ');
 
-/** Markdown: verb, progress, current wait, and error. */
 export const details = (run: RunInput, state: ExecutionState, error?: string): string =>
   [
     `**${run.verb}** on ${run.node_name ?? run.lock.node_uuid}: ${state.state}${state.waitingFor ? `, waiting for ${state.waitingFor}` : ''}`,

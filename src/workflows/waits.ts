@@ -1,4 +1,4 @@
-/** Waits of a run: for time, decisions, turns, the end of a pause or freeze, the ramdisk. */
+/** Waits of a run. */
 import { ApplicationFailure, condition, setCurrentDetails, sleep } from '@temporalio/workflow';
 import type { Awaited, PlannedStep } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
@@ -12,11 +12,11 @@ import { details } from './ui';
 
 const minute = 60_000;
 const halfAnHour = 30 * minute;
-// A signal reports the end of a freeze; polls catch a freeze that expires. They are rare, because a freeze may last weeks.
+// A signal reports the end of a freeze; rare polls find one that expires, which may take weeks.
 const freezeReadMs = minute;
 const longestFreezeReadMs = 10 * minute;
 
-// The API's signal wakes the run at once, and polls replace lost signals. They are rare: thousands of runs may wait for hours.
+// Polls replace lost signals. They are rare, because thousands of runs may wait for hours.
 const callbackReadMs = 5 * minute;
 
 type Waiting = {
@@ -26,7 +26,6 @@ type Waiting = {
   readonly acts: Pick<Acts, 'forgetDeadline'>;
 };
 
-/** Resolves when `met`; throws Aborted if the run has to end first. */
 const unlessAborted = async (state: ExecutionState, met: () => boolean): Promise<void> => {
   await condition(() => met() || endAsked(state));
   if (endAsked(state)) throw new Aborted();
@@ -45,7 +44,7 @@ const showWait = (
 };
 
 const sleepFor = async ({ run, state, journal }: Waiting, ms: number, summary: string): Promise<void> => {
-  // During a shorter wait the run keeps its turn, because a new turn would take longer.
+  // In a shorter wait the run keeps its turn, because a new one would take longer.
   const others = run.limit !== undefined && ms >= (run.timing.longWaitMs ?? minute);
   if (others) await journal.giveTurnBack();
   await sleep(ms, { summary });
@@ -93,10 +92,7 @@ const ramdiskTimeout = (step: PlannedStep, awaits: Awaited) =>
     'AgentTimeout',
   );
 
-/**
- * During a recovery the API rejects the ramdisk's messages, so its timeout restarts afterwards.
- * @returns true after a recovery has ended, false if there was none
- */
+/** In a recovery the API rejects the ramdisk's messages, so the timeout restarts afterwards. @returns false without a recovery */
 const waitsAnew = async ({ state, journal }: Waiting): Promise<boolean> => {
   if (!(await journal.recovering())) return false;
   for (let pause = freezeReadMs, held = true; held; pause = Math.min(2 * pause, longestFreezeReadMs)) {
@@ -108,7 +104,7 @@ const waitsAnew = async ({ state, journal }: Waiting): Promise<boolean> => {
   return true;
 };
 
-/** @returns `lost` if a restore has lost the ramdisk, so that it must boot again */
+/** @returns `lost` if the ramdisk must boot again after a restore */
 const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited): Promise<'lost' | undefined> => {
   const { run, state, journal } = waiting;
   const { agentTimeoutMs = halfAnHour, agentPollMs = callbackReadMs } = run.timing;
@@ -128,7 +124,7 @@ const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited):
       showWait(waiting, step, 'running', null);
       return 'lost';
     }
-    // A signal suffices without a poll, because the API has checked the sender.
+    // No poll after a signal, because the API has checked the sender.
     received = met || (await journal.contacted(awaits));
   }
   state.awaits = null;
@@ -137,7 +133,7 @@ const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited):
   return undefined;
 };
 
-/** The waits of one execution; each throws Aborted if the run has to end first. */
+/** Each throws Aborted if the run has to end first. */
 export const createWaits = (run: RunInput, state: ExecutionState, journal: Journal, acts: Acts) => {
   const waiting: Waiting = { run, state, journal, acts };
   return {
