@@ -55,7 +55,7 @@ export const keepOutcome = async (
   if (contested) raise('RamdiskConflict', { node: lock.node_uuid });
 };
 
-/** States come from a closed list; a password equal to one must not alter them. */
+/** Hides secrets, except in states: they come from a closed list, and a password equal to one must not alter them. */
 export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, texts: readonly string[]): ActOutcome => {
   const { power_state, boot_mode, secure_boot, health, ...found } = seen ?? {};
   const states = { power_state, boot_mode, secure_boot, health };
@@ -68,7 +68,7 @@ export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, te
   };
 };
 
-/** A BMC may quote its request in an error. */
+/** Hides secrets, because a BMC may quote its request in an error. */
 export const hiddenError = (thrown: unknown, texts: readonly string[]): unknown => {
   if (isTemperError(thrown)) return new TemperError(thrown.code, hideTexts(thrown.facts, texts));
   if (!(thrown instanceof Error) || thrown.name === 'CancelledFailure') return thrown;

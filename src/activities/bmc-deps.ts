@@ -32,7 +32,7 @@ export type BmcDeps = {
   readonly observe?: { act(step: string, act: ActName, code: string, ms: number): void };
   /** Absent if this worker cannot boot ramdisk records. */
   readonly boot?: BootSettings;
-  /** For the run's query and Temporal's UI. */
+  /** Reports an attempt to the run's workflow, for its query and Temporal's UI. */
   readonly reportAttempt?: Engine['tried'];
   readonly lanes: Lanes;
   readonly log: Log;

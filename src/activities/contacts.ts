@@ -54,7 +54,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
       }),
   ),
 
-  /** In case a signal was lost. */
+  /** Reads the database, in case a signal was lost. */
   contacted: guarded(
     async ({ lock, awaits }: { lock: Lock; awaits: Awaited }): Promise<{ contacted: boolean }> => ({
       contacted: await contactedIn(inventory, lock, awaits),

@@ -85,7 +85,7 @@ const claimActivities = ({ inventory, client, displaceWithinMs }: ControlDeps) =
   /** Frees the turn during a long wait. */
   giveTurnBack: guarded(({ lock }: { lock: Lock }): Promise<void> => inventory.turns.giveBack(lock)),
 
-  /** Waits until nothing of the node's previous run is under way. */
+  /** Ends the node's previous run, and waits until nothing of it is under way. */
   displace: guarded(async ({ displaced }: { lock: Lock; displaced: Displaced }): Promise<void> => {
     await endWorkflow(client, displaced.workflow_id, cancellationSignal(), () => heartbeat(), displaceWithinMs);
   }),
@@ -140,7 +140,7 @@ export const createControlActivities = (deps: ControlDeps) => {
     ...contactActivities(inventory, log),
     ...planActivities(inventory),
 
-    /** By a freeze of the node, or by a recovery. */
+    /** A recovery counts as a freeze of every node. */
     frozen: guarded(async ({ lock, node_uuid }: { lock: Lock; node_uuid?: NodeUuid }): Promise<HeldBack> => {
       const recovering = (await inventory.recovery.current()) !== undefined;
       const frozen = recovering || (await inventory.freezes.active(node_uuid ?? lock.node_uuid)) !== undefined;

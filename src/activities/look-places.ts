@@ -5,6 +5,7 @@ export type LookPlaces = {
   free(): number;
   /** No effect while a probe of this node runs. `look` never throws. */
   take(node: string, look: () => Promise<void>): void;
+  /** Returns early if the signal aborts. */
   someFree(wanted: number, signal: AbortSignal): Promise<void>;
   ended(): Promise<void>;
 };

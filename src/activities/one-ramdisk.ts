@@ -8,6 +8,7 @@ const defaultLookMs = 5_000;
 
 type Watched = {
   readonly lock: Lock;
+  /** Step and act, recorded with a conflict. */
   readonly at: string;
   readonly node: string;
 };

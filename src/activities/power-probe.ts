@@ -38,7 +38,7 @@ const lookMs = 45_000;
 const darkLookMs = 20_000;
 const longestReason = 500;
 
-// Neither a state nor a failure.
+// Another worker uses the BMC, or the BMC is busy: neither a power state nor a failure.
 const noVerdict: readonly ErrorCode[] = ['BmcLeaseHeld', 'BmcBusy'];
 
 class LaneBusy extends Error {}
@@ -48,7 +48,7 @@ const laneBusy = new LaneBusy();
 /** Ends the wait for a lane that this process uses, because waiting behind a run would delay other probes. */
 const onlyIfFree = (): AbortSignal => {
   const deadline = new AbortController();
-  // A free lane is entered before the next event loop turn.
+  // A free lane is entered before the next event loop turn; an act that still waits then gives up.
   setImmediate(() => deadline.abort(laneBusy));
   return deadline.signal;
 };

@@ -39,9 +39,9 @@ const whereDriverBears = (driver: Driver | undefined, look: () => Promise<void>)
 const sweepEveryMs = 3_600_000;
 const enlistsPerInterval = 8;
 const claimsPerInterval = 240;
-// Between queries.
+// Minimum pause between queries.
 const shortestPauseMs = 100;
-// Claimed again, because another worker's claim may have failed.
+// Slots that are claimed again, because another worker's claim may have failed.
 const claimedAgain = powerSlots / 64;
 // Share of the interval: a silent BMC rests no longer, so that the next probe reaches it.
 const longestRest = 0.5;

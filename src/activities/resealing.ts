@@ -14,7 +14,7 @@ export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
 
 const secretsAtOnce = 200;
 
-/** For releases whose paths did not contain the field. */
+/** For secrets from releases whose paths did not contain the field. */
 const secretField = ({ holder, node }: SecretToSeal): string => {
   if (holder === 'node') return node?.in_driver_info ? 'driver_info' : 'instance_info';
   if (holder === 'run') return 'input';

@@ -65,7 +65,7 @@ type Placing = {
   readonly overriding: Overriding | undefined;
 };
 
-/** Throws to roll the acceptance back. */
+/** Admits the target, or throws to roll the acceptance back. */
 const place = async (
   store: Queries,
   rollout: RolloutRow,

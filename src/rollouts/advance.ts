@@ -20,7 +20,7 @@ export type Progress = { readonly over: boolean; readonly nextMs: number | null 
 // Polls for conditions without an event: a freeze, a missing worker, a tenant's budget.
 const againMs = 10_000;
 const longestAgainMs = 60_000;
-// Share of the quiet time, so the end of a condition is noticed late by at most a sixth of its duration.
+// The pause is a sixth of the quiet time. The end of a condition is noticed late by at most a sixth of its duration.
 const againPart = 6;
 const longestLook = 2;
 

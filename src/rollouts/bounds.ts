@@ -19,7 +19,7 @@ export const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void
   if (now > most) await inventory.rollouts.ramp(view.rollout.id, now);
 };
 
-/** For a spent budget of mode `stop`. Running targets are finished. */
+/** Stops a rollout with a spent budget of mode `stop`. Running targets are finished. */
 export const stopBySpent = async (deps: RolloutDeps, view: View): Promise<boolean> => {
   const { rollout, counts } = view;
   const { budget } = rollout.spec as Partial<RolloutSpec>;

@@ -31,7 +31,7 @@ export type Work = {
   readonly parameters?: Readonly<Record<string, Json>>;
 };
 
-/** With a code of model/runs/verdicts. */
+/** `code` is one of model/runs/verdicts. */
 export type Refused = { readonly code: string; readonly rule?: string; readonly reason: string };
 
 export type Prepared = {

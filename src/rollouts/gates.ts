@@ -14,7 +14,7 @@ export type GateFacts = Readonly<Record<string, unknown>> & { readonly rollout: 
 export type Gates = {
   /** At the end of a wave. */
   readonly ask: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
-  /** Before nodes are begun. The rollout caches the answer, not this room. */
+  /** Before nodes are begun. The rollout keeps the answer, not this room. */
   readonly guard: (gate: Gate, facts: GateFacts) => Promise<GateAnswer>;
 };
 
@@ -52,7 +52,7 @@ const askOfMetrics = async ({ metricsUrl }: GateDeps, gate: MetricGate): Promise
   return metricAnswer(gate, reply.status, await textWithin(reply, longestReply));
 };
 
-/** Does not contain the gate's address. */
+/** The error text does not contain the gate's address. */
 const silence = (thrown: unknown): GateAnswer => {
   if (isTemperError(thrown)) return inconclusive(thrown.message);
   if (thrown instanceof AnswerTooLong) return inconclusive('The gate answered more than can be read.');

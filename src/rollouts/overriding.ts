@@ -66,7 +66,7 @@ const auditedAs = (
   data: { reason },
 });
 
-/** In the transaction that takes the node. */
+/** Runs in the transaction that takes the node. */
 export const recordOverridden = async (
   store: Queries,
   overriding: Overriding,

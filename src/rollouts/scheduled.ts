@@ -5,7 +5,7 @@ import type { RolloutDeps } from './contract';
 // Poll while the worker is not ready, or Temporal or the identity service is away.
 const againMs = 10_000;
 
-/** For missing votes. */
+/** Ends a due rollout without the necessary votes. */
 const expire = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<void> => {
   const reason = 'Its approvals did not count any more when it was to begin.';
   await inventory.transaction(async (store) => {

@@ -7,7 +7,7 @@ const named = (scope: string, value: string): string => {
   return scope === 'wave' ? `wave ${Number(value) + 1}` : `${scope} ${value}`;
 };
 
-/** Undefined if a target is under way, or may begin now or later. */
+/** The budgets that forbid all opened targets. Undefined if a target is under way, or may begin now or later. */
 export const spentByParts = async (
   { inventory }: Pick<RolloutDeps, 'inventory'>,
   { id, wave }: Pick<RolloutRow, 'id' | 'wave'>,

@@ -70,7 +70,7 @@ export const standstill = async (deps: RolloutDeps, view: View): Promise<Standst
   return guarded(deps, view);
 };
 
-/** Set if all remaining opened targets wait for windows or named times of their projects. It ends with time. */
+/** Defined if all remaining opened targets wait for windows or named times of their projects, which end with time. */
 export const windowClosed = async (
   { inventory }: RolloutDeps,
   { rollout, counts }: View,

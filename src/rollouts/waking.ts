@@ -30,7 +30,7 @@ export const wakeOnce = async ({ inventory, wake }: WakingDeps): Promise<number>
   return unsent.length + due.length;
 };
 
-/** Plans that were not begun in time. */
+/** Expires plans that were not begun in time. */
 export const expirePlans = async ({ inventory, planHours }: WakingDeps): Promise<number> => {
   if (planHours === undefined || (await inventory.recovery.current())) return 0;
   return inventory.transaction(async (store) => {
@@ -41,7 +41,7 @@ export const expirePlans = async ({ inventory, planHours }: WakingDeps): Promise
   });
 };
 
-/** Temporal lost the workflow, or it was terminated. */
+/** For rollouts whose workflow was terminated or lost by Temporal. */
 export const wakeSilent = async ({ inventory, wake }: WakingDeps, olderThanMs = silentForMs): Promise<number> => {
   if (await inventory.recovery.current()) return 0;
   const silent = await inventory.rolloutWakes.silent(olderThanMs);

@@ -26,7 +26,7 @@ type AcceptDeps = {
   readonly before?: BeforeAcceptance;
 };
 
-/** A single attempt. Throws NodeLocked, NodeNotFound, InvalidState. */
+/** Takes the node in one attempt; a retry is up to the caller. Throws NodeLocked, NodeNotFound, InvalidState. */
 export const accept = async (order: RunOrder, deps: AcceptDeps): Promise<Accepted> => {
   const to = workingState(order);
   return deps.inventory.transaction((inventory) => acceptOnce(inventory, order, to, deps));
@@ -123,7 +123,7 @@ const acceptOnce = async (
     await inventory.secrets.dropUnused(order.node.uuid); // secrets of the previous document
   }
   if (displaced) await notifyDisplaced(inventory, displaced, order);
-  // The transaction's connection executes them in this order.
+  // Sent without waiting: the transaction's connection executes them in this order.
   await Promise.all([
     inventory.runSteps.insert(run, sealed.steps),
     inventory.secrets.insert(secrets),
@@ -199,7 +199,7 @@ const inputOf = (
     : timing,
 });
 
-/** All or none. Throws NodeLocked naming the first of them. */
+/** Locks all other nodes or none. Throws NodeLocked naming the first of them. */
 const lockOtherNodes = async (
   inventory: Queries,
   run: RunUuid,
@@ -219,7 +219,7 @@ const lockOtherNodes = async (
   );
 };
 
-/** Ends the previous run in the database. The new run ends its workflow. */
+/** Ends the previous run in the database. Its fence is old, and the new run ends its workflow. */
 const notifyDisplaced = async (inventory: Queries, run: RunRow, order: RunOrder): Promise<void> => {
   const error = `By request, ${order.verb} took the node over.`;
   await inventory.runSteps.failAt(run.id, run.cursor, error);

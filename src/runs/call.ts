@@ -18,7 +18,7 @@ export type CallDeps = {
   readonly inventory: Inventory;
   readonly timing: Timing;
   readonly queuePrefix?: string;
-  /** Default one minute. */
+  /** Maximum wait of the caller; default one minute. */
   readonly callTimeoutMs?: number;
   readonly start: (order: RunOrder) => Promise<{ run: RunUuid }>;
 };

@@ -45,7 +45,7 @@ export type RunOrder = {
   readonly steps: readonly PlannedStep[];
   readonly ramdisk?: Omit<Plan, 'steps'>;
   readonly power?: { readonly target: PowerTarget; readonly timeoutMs?: number };
-  /** A change of the runbook since `updated_at` is a 409. */
+  /** A change or deletion of the runbook since `updated_at` is a 409. */
   readonly runbook: {
     readonly uuid: RunbookUuid;
     readonly name: string;

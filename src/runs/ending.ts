@@ -99,7 +99,7 @@ export const endRun = async (inventory: Queries, ending: Ending): Promise<Provis
       lessee: node.lessee,
       data: { from: node.provision_state, to, error: end.error },
     });
-  // The transaction's connection executes them in this order.
+  // Sent without waiting: the transaction's connection executes them in this order.
   await Promise.all([
     inventory.runSteps.failAt(lock.run, ending.cursor, end.error),
     inventory.runs.finish(lock, end),

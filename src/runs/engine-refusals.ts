@@ -21,5 +21,5 @@ export const refusalOf = (thrown: unknown): string =>
 // temporalio/temporal:common/util.go "Blob data size exceeds limit", "exceeds size limit"; grpc-go "message larger than max".
 const tooLarge = /too large|larger than max|size exceeds|exceeds size/i;
 
-/** False if the server lacks something or is busy. */
+/** False for refusals that pass, such as those of a busy server. */
 export const isTooLarge = (refusal: string): boolean => tooLarge.test(refusal);

@@ -24,7 +24,7 @@ const verdicts: Readonly<Record<string, GoneVerdict>> = {
 const lost = 'The workflow engine has lost this run.';
 
 /**
- * A failure never blocks other runs.
+ * Ends the run, or restarts it if Temporal has lost the workflow. A failure never blocks other runs.
  * @returns what was done; undefined during a recovery, for an open workflow, or if another pass was first
  */
 export const reconcileRun = async (
@@ -48,7 +48,7 @@ export const reconcileRun = async (
   }
 };
 
-/** @returns false if the run's record is gone */
+/** Ends a run instead of its workflow. @returns false if the run's record is gone */
 export const endAs = async (
   run: RunRow,
   { outcome, says }: GoneVerdict,

@@ -30,9 +30,9 @@ export type RunsDeps = {
   readonly client: Client;
   readonly timing: Timing;
   readonly log: Log;
-  /** For installations that share a Temporal namespace. */
+  /** Separates installations that share a Temporal namespace. */
   readonly queuePrefix?: string;
-  /** Default one minute. */
+  /** Maximum wait of a caller for a BMC; default one minute. */
   readonly callTimeoutMs?: number;
   /** Maximum of open runs per project; unlimited if absent or 0. */
   readonly quota?: number;

@@ -29,7 +29,7 @@ const width = { limit: 16, each: 4 } as const;
 /** Longer than an attempt can take. */
 const leaseMs = 60_000;
 const logDays = 7;
-/** Per transaction. */
+/** Deliveries deleted per transaction. */
 const forgottenAtOnce = 5_000;
 const everyMs = 1_000;
 const sweepEveryMs = 3_600_000;

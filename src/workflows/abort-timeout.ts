@@ -36,7 +36,7 @@ const notKnown = (step: PlannedStep, sent: string | null): string =>
     ? `${at(step)} was cut short between its acts; look at the node before it is used.`
     : `${at(step)}: a command was sent at ${sent} and did not end in time; whether it took effect is not known, so look at the node before it is used.`;
 
-/** Such a failure becomes Aborted, except for a lost lock, a freeze or a bug. */
+/** A failure of an act during an abort becomes Aborted, except for a lost lock, a freeze or a bug. */
 const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {
   const code = codeOf(thrown);
   if (isCancellation(thrown) || code === undefined || code === 'StaleOperation' || isHeldBack(thrown)) return thrown;

@@ -58,7 +58,7 @@ const limitedOptions = (
   return { ...options, retry, scheduleToCloseTimeout: Math.max(1, deadline - Date.now()) };
 };
 
-// The act may still be under way.
+// The outcome is unknown, and the act may still be under way.
 const asOutcomeUnknown = (thrown: unknown, step: PlannedStep, trying: Trying | undefined): never => {
   if (codeOf(thrown) !== 'Timeout') throw thrown;
   throw ApplicationFailure.nonRetryable(

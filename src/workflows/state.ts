@@ -34,9 +34,9 @@ export type ExecutionState = {
   contact: boolean;
   ramdiskLost: boolean;
   awaits: Awaited | null;
-  /** Its last record; perhaps unconfirmed. */
+  /** Sequence number of the last record, which may be unconfirmed. */
   seq: number;
-  /** Its last confirmed record, and the one of its last wait for the ramdisk. */
+  /** Sequence numbers of the last confirmed record, and of the last wait for the ramdisk. */
   projected: number;
   contactSeq: number;
   /** Set before the clean-up. */
