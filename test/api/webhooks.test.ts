@@ -108,7 +108,7 @@ describe('a webhook', () => {
 
   test.each([
     [{ kinds: [] }, 'at least one kind'],
-    [{ kinds: ['freeze.*'] }, 'families are node, run, step, allocation, runbook'],
+    [{ kinds: ['freeze.*'] }, 'families are node, run, step, rollout, allocation, runbook'],
     [{ kinds: ['run.*', 'RUN'] }, 'families are node, run, step'],
     [{ secret: 'short' }, 'at least 16 characters'],
     [{ secret: undefined }, 'secret: is missing'],
