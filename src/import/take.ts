@@ -166,7 +166,12 @@ const claimedByOthers = ({ runbookTraits }: Queries, { uuid, values }: Taken): P
  * Runs in a savepoint. Rethrows errors that are no refusal.
  * @param afterDeletion imports an object deleted in Temper as if for the first time
  */
-export const take = async (queries: Queries, taken: Taken, context: TakeContext, afterDeletion = false): Promise<Outcome> => {
+export const take = async (
+  queries: Queries,
+  taken: Taken,
+  context: TakeContext,
+  afterDeletion = false,
+): Promise<Outcome> => {
   const forgotten = afterDeletion && (await wasDeleted(queries, taken, context));
   const before = forgotten ? undefined : context.before.get(keyOf(taken));
   if (before?.source_digest === sourceDigest(taken)) return { is: 'same' };
