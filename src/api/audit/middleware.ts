@@ -1,4 +1,4 @@
-/** Sees to it that every request for a change, and for the trail itself, leaves a row in the audit trail, whatever becomes of it. */
+/** Audit of requests: each change, and each read of the trail, leaves one audit row in any outcome. */
 import type { NodeIdent, RequestRow } from '../../inventory/audit';
 import type { Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
@@ -12,40 +12,39 @@ import { createRepeats } from './refusal-counter';
 
 type FollowedRequest = {
   readonly route: Route;
-  /** Parameters of the path, as they came. */
+  /** Parameters of the path, unparsed. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly who: Caller;
   readonly requestId: string;
-  /** Asked where a row is written. */
+  /** Read when a row is written. */
   readonly origin: () => Origin;
 };
 
-/** One request that is followed to its end. */
 export type Followed = {
-  /** For its handler: they notice what the policy is asked. */
+  /** For the handler; its policy records the evaluated rules. */
   readonly ctx: ApiContext;
-  /** For its handler: it writes the row itself, so that one of ours would only be looked for. */
+  /** The handler writes its own row, so the middleware writes none. */
   leavesRow(): void;
-  /** @param code says what kept it from being done anew, where something did */
+  /** @param code `Repeated` if the request repeats an earlier one and changed nothing */
   granted(code?: string): Promise<void>;
   ended(error: TemperError): Promise<void>;
 };
 
 export type Trail = {
-  /** Follows a request for a change from an authenticated caller; undefined for all others, which leave nothing. */
+  /** Follows an authenticated request for a change; undefined for requests that leave no row. */
   follow(asked: FollowedRequest): Followed | undefined;
-  /** Writes what was counted and not yet written. */
+  /** Writes the pending counts. */
   close(): Promise<void>;
 };
 
 const readingMethods = ['GET'] as const satisfies readonly Route['method'][];
 
-// A path or method that is not offered has no rules: nothing could have been changed there.
+// A path or method that does not exist has no rules, and cannot change anything.
 const leavesRows = ({ method, rules, open, audited, changesNothing }: Route): boolean =>
   audited === true ||
   (!changesNothing && !readingMethods.includes(method as 'GET') && rules !== 'public' && rules.length > 0 && !open);
 
-/** What the policy answered last, and what it admitted last. */
+/** The last evaluated rule with its result, and the last rule that admitted. */
 type RuleAsked = { rule: string | null; allowed: boolean; admitted: string | null };
 
 const recordingRules = (policy: Policy, asked: RuleAsked): Policy => {
@@ -66,11 +65,13 @@ const recordingRules = (policy: Policy, asked: RuleAsked): Policy => {
   };
 };
 
-// A path has dashes where a resource's name, and its rules', have underscores.
+// Paths have dashes for the underscores in names of resources and rules.
 const singular = (collection: string): string =>
   collection === 'chassis' ? collection : collection.replace(/s$/, '').replaceAll('-', '_');
 
-/** `/v1/nodes/:node_ident/…` is about a node: what leads to the first parameter, in the singular, and what that is here. */
+/**
+ * The audit target of a path such as `/v1/nodes/:node_ident/…`: the segment before the first parameter, in the singular, and its value.
+ */
 const auditTarget = ({ path }: Route, params: FollowedRequest['params']) => {
   const parts = path.split('/').slice(path.startsWith('/temper') ? 3 : 2);
   const at = parts.findIndex((part) => part.startsWith(':'));
@@ -87,7 +88,7 @@ const auditTarget = ({ path }: Route, params: FollowedRequest['params']) => {
   };
 };
 
-/** A rule refused; where its refusal reads as "not found", the rule is known only from what was asked last. */
+/** A rule refused. If the response is "not found", only the last evaluated rule shows which. */
 const verdictOn = (
   { status, facts }: TemperError,
   asked: RuleAsked,
@@ -98,10 +99,10 @@ const verdictOn = (
   return { verdict: 'failed', rule: asked.admitted };
 };
 
-/** How often counted refusals are looked through. */
+/** Interval between writes of counted refusals. */
 const flushEveryMs = 15_000;
 
-/** @param ctx the API's own; the trail writes as its role may */
+/** @param ctx the API's own context, whose database role may write the trail */
 export const createAuditTrail = (ctx: ApiContext): Trail => {
   const write = (row: RequestRow): Promise<void> =>
     ctx.inventory.audit.writeRequest(row).catch((thrown) => {

@@ -1,4 +1,4 @@
-/** What every change leaves beside itself: an audit row (who did it by which rule) and an event (what became of it). */
+/** Audit rows (caller and rule) and events (result) of changes. */
 import type { Inventory, Queries } from '../../inventory';
 import type { AuditRow } from '../../inventory/audit';
 import type { EventRow } from '../../inventory/events';
@@ -10,19 +10,19 @@ import { type EventKind, isEventKind, type RecordSubject } from '../../model/res
 import type { Requester } from '../../model/runs/runs';
 import type { Policy } from '../../policy';
 
-/** What a row of the audit trail says of the request. */
+/** A request's part of an audit row. */
 export type AuditContext = {
   readonly who: Caller;
   readonly requestId: string;
-  /** From where; not optional, for what leaves it out loses it without a word. */
+  /** Required, because an omitted origin would be lost silently. */
   readonly origin: Origin;
-  /** Called when the request's handler writes its own row, in the transaction of the change. */
+  /** Called when the handler writes its own row in the change's transaction. */
   readonly leavesRow?: () => void;
 };
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** What is recorded without an event: a reading, or an act on the installation itself. */
+/** A record without event: a read, or an act on the installation. */
 type Audited = {
   /** Resource and act, such as `node.update`. */
   readonly action: string;
@@ -30,22 +30,22 @@ type Audited = {
   readonly rule: string;
   readonly resource: string;
   readonly resource_id: string;
-  /** The node it concerns, with the projects that may read of it. */
+  /** The node, with the projects that may read the row. */
   readonly node?: { readonly uuid: string; readonly owner: string | null; readonly lessee: string | null };
-  /** What changed; secrets are masked here. */
+  /** What changed, unmasked; secrets are masked here. */
   readonly data?: Data;
 };
 
 export type Change = Audited & {
-  /** What happened, such as `node.updated`. */
+  /** Event kind, such as `node.updated`. */
   readonly kind: EventKind;
-  /** The project that reads of it, where that is not the owner of a node. */
+  /** The project that reads the event, if not the node's owner. */
   readonly project?: string | null;
-  /** What the event says, where that is not the data of the audit row; secrets are masked too. */
+  /** The event's data, if it differs from the audit row's; secrets are masked too. */
   readonly facts?: Data;
 };
 
-/** The caller of a request, as a run records it. */
+/** The caller, for a run's record. */
 export const requesterOf = ({ who, requestId }: Pick<AuditContext, 'who' | 'requestId'>): Requester => ({
   user_id: who.user_id,
   user_name: who.user_name,
@@ -55,7 +55,7 @@ export const requesterOf = ({ who, requestId }: Pick<AuditContext, 'who' | 'requ
   request_id: requestId,
 });
 
-/** The caller and its address, as the audit trail records them. A run does not show the address: tenants may read it. */
+/** The caller and its address for the audit trail. Runs omit the address, because tenants read them. */
 export const auditedBy = (context: AuditContext): { requester: Requester; origin: Origin } => {
   context.leavesRow?.();
   return { requester: requesterOf(context), origin: context.origin };
@@ -73,7 +73,7 @@ export const auditRow = (policy: Policy, context: AuditContext, row: Audited): A
   data: maskSecrets(row.data ?? {}) as Data,
 });
 
-/** The audit row and the event of a change, for a statement that writes them with the change itself. */
+/** Audit row and event, for a statement that also writes the change. */
 export const changeRows = (
   policy: Policy,
   context: AuditContext,
@@ -95,7 +95,7 @@ export const changeRows = (
   };
 };
 
-/** Writes the audit row and the event of a change; belongs into its transaction. */
+/** Writes audit row and event. Call it in the change's transaction. */
 export const auditAndEvent = async (
   inventory: Pick<Queries, 'audit' | 'events'>,
   policy: Policy,
@@ -110,13 +110,13 @@ const happened = { create: 'created', update: 'updated', delete: 'deleted' } as 
 
 export type AuditedAct = keyof typeof happened;
 
-/** A write of one object; its event says what its audit row says. */
+/** A write of one object, whose event has the data of its audit row. */
 export type RecordWrite = Pick<Change, 'rule' | 'node' | 'project'> & {
-  /** The resource in one word: `portgroup`, `deploy_template`. */
+  /** One word: `portgroup`, `deploy_template`. */
   readonly resource: RecordSubject;
   readonly act: AuditedAct;
   readonly uuid: string;
-  /** What was written, by field. */
+  /** Written values by field. */
   readonly values: Data;
 };
 
@@ -126,7 +126,6 @@ const kindOf = (resource: RecordSubject, act: AuditedAct): EventKind => {
   return kind;
 };
 
-/** The change that such a write is. */
 export const recordChange = ({ resource, act, uuid, values, ...write }: RecordWrite): Change => ({
   ...write,
   action: `${resource}.${act}`,
@@ -136,18 +135,17 @@ export const recordChange = ({ resource, act, uuid, values, ...write }: RecordWr
   data: values,
 });
 
-/** A write of a resource: the audit row holds the values, the event the names of the fields. */
+/** A write of a resource: the audit row holds the values, the event only the field names. */
 export type ResourceWrite = RecordWrite & Pick<Change, 'facts'>;
 
-/** The change that a write of a resource is. */
 export const resourceChange = ({ facts, ...write }: ResourceWrite): Change => ({
   ...recordChange(write),
   facts: { changed: Object.keys(write.values), ...facts },
 });
 
 /**
- * Makes one change with its audit row and its event, in one transaction.
- * @param write returns what the change is described from
+ * Runs one change with audit row and event in one transaction.
+ * @param write returns the input of `changeOf`
  */
 export const auditedWrite = <Row>(
   { inventory, policy }: { readonly inventory: Pick<Inventory, 'transaction'>; policy(): Policy },

@@ -1,13 +1,13 @@
-/** Keeps the refusals of one caller from filling the store: equal ones are counted, and there is a most in a minute. */
+/** Limits on refusals in the audit trail: equal ones are counted, and each caller has a maximum per minute. */
 import type { RequestRow } from '../../inventory/audit';
 
 type RefusalCounterOptions = {
   /** Writes a row; must not throw. */
   readonly write: (row: RequestRow) => Promise<void>;
   readonly now?: () => number;
-  /** How long equal refusals are counted before they are written; default a minute. */
+  /** Length of a window in which equal refusals are counted; default one minute. */
   readonly windowMs?: number;
-  /** Different refusals that one caller has written down in that time; default 60. */
+  /** Maximum of different refusals per caller and window; default 60. */
   readonly most?: number;
 };
 
@@ -15,7 +15,7 @@ type CountedRefusal = { row: RequestRow; times: number };
 type RefusalWindow = {
   readonly ends: number;
   readonly seen: Map<string, CountedRefusal>;
-  /** Those beyond the most, of every kind. */
+  /** Refusals above the maximum, of all kinds. */
   readonly beyond: CountedRefusal[];
 };
 
@@ -25,7 +25,7 @@ const callerOf = ({ requester: { strategy, user_id, user_name, project_id, syste
 const refusalKind = ({ action, verdict, rule, code, resource_id }: RequestRow): string =>
   JSON.stringify([action, verdict, rule, code, resource_id]);
 
-/** What was beyond the most is one row, which identifies the last of them only by its request. */
+/** Refusals above the maximum share one row, which has the request id of the last. */
 const summed = ({ row, times }: CountedRefusal): RequestRow => ({
   ...row,
   times,
@@ -38,7 +38,7 @@ const summed = ({ row, times }: CountedRefusal): RequestRow => ({
   run_id: null,
 });
 
-/** Counts what is written again and again. The count of a window is written when it is over, or at `flush`. */
+/** Counts equal refusals. A window's counts are written when it ends, or at `flush`. */
 export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most = 60 }: RefusalCounterOptions) => {
   const windows = new Map<string, RefusalWindow>();
 
@@ -64,7 +64,7 @@ export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most =
   };
 
   return {
-    /** Writes the row now, or counts it. */
+    /** Writes the row at once, or counts it. */
     async note(row: RequestRow): Promise<void> {
       const { seen, beyond } = await windowOf(callerOf(row));
       const before = seen.get(refusalKind(row));
@@ -77,7 +77,7 @@ export const createRepeats = ({ write, now = Date.now, windowMs = 60_000, most =
       count(row, beyond[0]!);
     },
 
-    /** Writes what was counted: of windows that are over, or of all. */
+    /** Writes the counts of ended windows, or of all. */
     async flush(all = false): Promise<void> {
       for (const [caller, window] of [...windows]) if (all || window.ends <= now()) await end(caller, window);
     },

@@ -1,4 +1,4 @@
-/** What the checks of one provision request on one node are about. */
+/** Input of the checks of one provision request on one node. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Checks } from './checks';
 import type { OrderContext } from './context';
@@ -8,7 +8,7 @@ export type Admission = {
   readonly ctx: OrderContext;
   readonly request: ProvisionAsked;
   readonly node: NodeRow;
-  /** What the caller calls the node. */
+  /** The caller's name for the node. */
   readonly ident: string;
   readonly checks: Checks;
 };

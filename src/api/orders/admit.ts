@@ -1,4 +1,4 @@
-/** Admission of a provision request: every check between a node that the caller sees and a run that is accepted. */
+/** Admission of provision requests: all checks between a visible node and an accepted run. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { fetchedByInstance } from '../../model/access/origins';
 import { invalidInput, raise } from '../../model/errors';
@@ -27,7 +27,7 @@ import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys }
 
 const provision = 'baremetal:node:set_provision_state';
 
-/** The rules that an admission may ask. */
+/** The rules that an admission may evaluate. */
 export const provisionRules: readonly string[] = [
   provision,
   runRunbook,
@@ -39,7 +39,7 @@ export const provisionRules: readonly string[] = [
 
 const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
 
-/** The verb of a request, and the rule that decides about it. Throws InvalidInput. */
+/** The verb of a request and its rule. Throws InvalidInput. */
 const wantedVerb = (body: ProvisionBody): WantedVerb => {
   if (!isVerb(body.target))
     return invalidInput('target', `must be one of ${Object.keys(verbs).join(', ')}; ${came(body.target)} came`);
@@ -57,19 +57,19 @@ const checkVersions = ({ verb, row }: WantedVerb, { body, version }: ProvisionAs
   if (body.runbook !== undefined) requireMinor(version, runbooksSince, 'runbook');
 };
 
-/** Raw steps: the switch for free-form lists, then the rules that an operator defined for single steps. */
+/** Raw steps need the rule for free-form lists, then the operator's rules for single steps. */
 const requireSteps = (policy: Policy, { who, body }: ProvisionAsked, node: NodeRow, checks: Checks): void => {
   const target = nodeTarget(node);
   for (const key of stepKeys) {
     const steps = body[key];
     if (steps === undefined) continue;
-    // An empty list of a deployment's steps chooses nothing.
+    // An empty list of deploy steps is no choice.
     if (steps.length > 0 || key !== 'deploy_steps') checks.rule(policy, stepRules[key], who, target);
     requireStepRules(policy, who, stepTarget(node), steps, checks);
   }
 };
 
-/** What an admitted request comes to: a run, a move at once, or a message to the run that holds the node. */
+/** The outcome: a run, an immediate state change, or a message to the run that holds the node. */
 export type Admitted =
   | { readonly does: 'run'; readonly order: RunOrder }
   | { readonly does: 'move'; readonly node: OrderedNode; readonly event: Event; readonly asked: RunAudit }
@@ -110,7 +110,6 @@ const toOrder = async (
   return { does: 'run', order: await orderRun(ctx, wanted, checks) };
 };
 
-/** A configuration drive that the verb takes, and may be fetched. */
 const checkDrive = (ctx: OrderContext, { verb, row }: WantedVerb, { body, version }: ProvisionAsked): void => {
   if (!body.configdrive) return;
   checkConfigdrive(body.configdrive, verb, row, version);
@@ -118,10 +117,9 @@ const checkDrive = (ctx: OrderContext, { verb, row }: WantedVerb, { body, versio
 };
 
 /**
- * Admits a provision request on a node that the caller may see. Throws the first refusal, in the order in which callers of the
- * original expect them; with checks that collect, the refusals are theirs, and the answer is what the request would come to.
- * Asks the store, and writes nothing.
- * @param ident what the caller calls the node
+ * Admits a provision request on a visible node. Throws the first refusal, in Ironic's order.
+ * Collecting checks keep the refusals, and the result is what the request would do. Only reads the database.
+ * @param ident the caller's name for the node
  */
 export const admitProvision = async (
   ctx: OrderContext,
@@ -146,7 +144,7 @@ export const admitProvision = async (
     body.runbook === undefined
       ? null
       : await usableRunbook(ctx, { who, version, reason, node, runbook: body.runbook }, checks);
-  // A runbook's own value replaces the request's; false asks for nothing that an older version does not know.
+  // A runbook's value replaces the request's. Its false becomes null, because older versions refuse the field.
   const disable = use ? use.runbook.disable_ramdisk || null : (body.disable_ramdisk ?? null);
   checks.try(() => checkArguments(want, request, node, disable));
   checkCondition(want, node, ident, way, checks);

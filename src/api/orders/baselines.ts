@@ -1,4 +1,4 @@
-/** A request for a firmware baseline: it comes to the steps that bring what differs. May I do it, can it happen. */
+/** Firmware baselines of requests: the steps that update differing firmware, and their checks. */
 import { invalidInput } from '../../model/errors';
 import { type FirmwareDrift, firmwareDrift } from '../../model/resources/firmware-baselines';
 import { nodeTarget } from '../../policy';
@@ -7,7 +7,7 @@ import { factsOf } from './plans';
 import type { ProvisionAsked, WantedVerb } from './request';
 import { stepKeys } from './verbs';
 
-/** The rule that is asked before versions are compared: a difference reveals them. */
+/** The rule comes before the comparison of versions, because a difference reveals them. */
 export const readsFirmware = 'baremetal:node:firmware:get';
 
 const updateOf = (drift: readonly FirmwareDrift[]) => ({
@@ -17,7 +17,7 @@ const updateOf = (drift: readonly FirmwareDrift[]) => ({
 });
 
 /**
- * What differs on the node from the baseline of a request; undefined where it asks for none, or was refused and the checks go on.
+ * The firmware that differs from the request's baseline; undefined without a baseline or after a collected refusal.
  * Throws PolicyDenied, FirmwareCurrent, InvalidInput.
  */
 export const driftOf = async ({
@@ -35,7 +35,7 @@ export const driftOf = async ({
   return checks.try(() => firmwareDrift(baseline, factsOf(node), seen, ident));
 };
 
-/** The request with the steps that its baseline comes to: those of the caller's own, with their rules. Throws InvalidInput. */
+/** The request with the steps of its baseline, which follow the rules of the caller's own steps. Throws InvalidInput. */
 export const withBaseline = async (admission: Admission, { row, verb }: WantedVerb): Promise<ProvisionAsked> => {
   const { request } = admission;
   const { body } = request;

@@ -1,34 +1,32 @@
-/** How the checks of a request go on at a refusal: an admission ends with the first, a plan collects all of them. */
+/** Handling of refusals: an admission ends with the first, a plan collects all. */
 import type { Caller } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
 import { type Refusal, refusalOf } from '../../model/runs/verdicts';
 import type { Policy, Target } from '../../policy';
 
 export type Checks = {
-  /** Makes one check. @returns undefined where it refused and the checks go on */
+  /** @returns undefined after a collected refusal */
   try<T>(check: () => T): T | undefined;
-  /** As `try`, for a check that asks the store. */
+  /** As `try`, for a check that reads the database. */
   ask<T>(check: () => Promise<T>): Promise<T | undefined>;
-  /** Asks one rule. Where the first refusal ends the checks: throws PolicyDenied. */
+  /** Evaluates one rule. Throws PolicyDenied unless refusals are collected. */
   rule(policy: Policy, rule: string, who: Caller, target: Target): void;
 };
 
-/** Throws the first refusal, as a request is answered. */
+/** Checks that throw the first refusal. */
 export const firstRefusal: Checks = {
   try: (check) => check(),
   ask: (check) => check(),
   rule: (policy, rule, who, target) => policy.require(rule, who, target),
 };
 
-/** A refusal, and the target of its rule where one refused. */
+/** A refusal, and its rule's target if a rule refused. */
 export type CollectedRefusal = Refusal & { readonly target?: Target };
 
-/** Checks that go on to the end, and what they refused: each reason once, in the order of an admission. */
+/** Checks that collect refusals, in the order of an admission and without repeats. */
 export type CollectingChecks = Checks & { readonly refusals: readonly CollectedRefusal[] };
 
-/**
- * Checks that collect. What is no word about node and request (a missing object, a store that does not answer) is thrown on.
- */
+/** Collects refusals. Other errors, such as a missing object or a lost database, are rethrown. */
 export const everyRefusal = (): CollectingChecks => {
   const refusals: CollectedRefusal[] = [];
   const known = new Set<string>();

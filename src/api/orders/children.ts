@@ -1,4 +1,4 @@
-/** Steps on child nodes. May I do it, can it happen. */
+/** Steps on child nodes: planning and checks. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
@@ -18,14 +18,14 @@ import { requireStepRules, stepRules, type WireStep } from './steps';
 
 type Asking = { readonly who: Caller; readonly version: number; readonly checks: Checks };
 
-/** A node as a step names it that runs there. */
+/** The node of a step that runs there. */
 export const placeOf = ({ uuid, name, conductor_group }: NodeRow): NodeOfStep => ({
   node_uuid: uuid,
   name,
   conductor_group,
 });
 
-/** What raw steps need on the node itself they need on each child. Throws PolicyDenied. */
+/** A child needs the same rules for raw steps as the node itself. Throws PolicyDenied. */
 const requireOn = (
   { policy }: OrderContext,
   { who, checks }: Asking,
@@ -39,7 +39,7 @@ const requireOn = (
   requireStepRules(policy(), who, stepTarget(child), [step], checks);
 };
 
-/** The children that a step names, or all of them. Throws NodeNotFound alike for hidden nodes and for those of another parent. */
+/** The named children, or all. Throws NodeNotFound for hidden nodes and for nodes of another parent. */
 const childrenOf = (all: ReadonlyMap<string, NodeRow>, { limit_child_node_execution: wanted }: WireStep): NodeRow[] =>
   wanted?.length
     ? [...new Set(wanted)].map((uuid) => all.get(uuid) ?? raise('NodeNotFound', { node: uuid }))
@@ -58,7 +58,7 @@ const onChild = (step: WireStep, verb: StepVerb, child: NodeRow, checks: Checks)
   return { ...planned!, on: placeOf(child) };
 };
 
-/** What is asked once for all steps of a request: which children there are, and whether the caller sees each. */
+/** Reads the children, and the caller's access to each, once per request. */
 const childrenOnce = ({ ctx, request, parent }: { ctx: OrderContext; request: Asking; parent: NodeRow }) => ({
   all: memoized(
     async () => new Map((await ctx.inventory.nodes.children(parent.uuid)).map((child) => [child.uuid, child])),
@@ -74,7 +74,7 @@ const requireSteps = (count: number): void => {
     });
 };
 
-/** The caller's steps as a plan, those for children once for each child, in their place. Throws as planning does. */
+/** The caller's steps as a plan. A step for children becomes one step per child, in its place. Throws as planning does. */
 export const planWithChildren = async (
   ctx: OrderContext,
   request: Asking,
@@ -91,7 +91,7 @@ export const planWithChildren = async (
   };
   const { all, see } = childrenOnce({ ctx, request, parent: node });
   const room = new PlanRoom();
-  // Counted before the next child is looked at: steps and children come to as many as their product.
+  // Counted before each child: the number of steps is steps times children.
   let count = 0;
   for (const step of inOrder(steps.map((one) => ({ ...one, order: one.order ?? 0 })))) {
     const bytes = jsonBytes(step.args ?? {});

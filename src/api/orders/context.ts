@@ -1,4 +1,4 @@
-/** What orders of runs ask: the policy of this moment, the store, and the settings that bound what may run. */
+/** Context of orders: the current policy, the database, and the settings that limit runs. */
 import type { Queries } from '../../inventory';
 import type { Policy } from '../../policy';
 import type { ContextSettings } from '../context';
@@ -15,7 +15,7 @@ type OrderSettings = Pick<
   | 'quotas'
 >;
 
-/** Part of the API's context, so that a process without an API can admit runs as well. */
+/** A part of the API's context, so processes without an API can admit runs. */
 export type OrderContext = {
   policy(): Policy;
   readonly inventory: Queries;

@@ -1,4 +1,4 @@
-/** What a deployment and a rescue bring: the image, the configuration drive, the password, the lessee. What, and can it happen. */
+/** Inputs of deployments and rescues (image, configuration drive, password, lessee) and their checks. */
 
 import { z } from 'zod';
 import type { NodeRow } from '../../inventory/nodes/nodes';
@@ -20,7 +20,7 @@ import { requireKnown } from './origins';
 
 const anyObject = z.record(z.string(), z.unknown());
 
-/** A configuration drive: base64 of its image, a URL of it, or what it is made of. */
+/** A configuration drive: its image in base64, its URL, or its contents. */
 export const configdrive = z.union([
   z.string(),
   z.strictObject({
@@ -32,7 +32,7 @@ export const configdrive = z.union([
 ]);
 type Configdrive = z.output<typeof configdrive>;
 
-/** Throws InvalidInput and NotAcceptable as the wire has them. */
+/** Throws InvalidInput, NotAcceptable. */
 export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow, minor: number): void => {
   if (row.configdriveSince === undefined) invalidInput('configdrive', `is not possible with ${verb}`);
   else if (minor < row.configdriveSince)
@@ -49,16 +49,16 @@ export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow,
 
 const infoText = (info: Document, key: string): string | undefined =>
   typeof info[key] === 'string' && info[key] !== '' ? info[key] : undefined;
-// A URL with a password in it is kept sealed, so that only a reference to it is seen here.
+// A URL with a password is sealed, so the API sees only a reference.
 const names = (info: Document, key: string): boolean => isSecretRef(info[key]) || infoText(info, key) !== undefined;
 
-/** Hexadecimal digits of a hash. */
+/** Hexadecimal digits per hash. */
 const checksums: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
 
-// Of MD5, SHA-1, SHA-256, SHA-384 and SHA-512.
+// MD5, SHA-1, SHA-256, SHA-384 and SHA-512.
 const anyHash = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i;
 
-/** A hash, or the URL of a file of checksums. */
+/** Accepts a hash, or the URL of a checksum file. */
 const checksumFault = (info: Document): string | undefined => {
   const given = infoText(info, 'image_checksum');
   return given === undefined || anyHash.test(given) || /^https?:\/\//i.test(given)
@@ -78,10 +78,10 @@ const hashFault = (info: Document): string | undefined => {
     : `image_os_hash_value must be ${digits} hexadecimal digits, as ${algorithm} has; ${value.length} characters came`;
 };
 
-/** What is wrong with the image that a node's instance_info names; undefined where it can be written. */
+/** The fault of the image in instance_info; undefined if it can be written. */
 const imageFault = (info: Document): string | undefined => {
   if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write, or image:<name>';
-  // Its record has the digest.
+  // The image record has the digest.
   if (imageNamed(info.image_source) !== undefined) return undefined;
   return names(info, 'image_checksum') ? checksumFault(info) : hashFault(info);
 };
@@ -90,21 +90,21 @@ const refuseInstance = (node: string, reason: string): never => raise('InstanceI
 
 type Needs = {
   readonly fault: (info: Document) => string | undefined;
-  /** What the ramdisk or the BMC fetches. */
+  /** URLs that the ramdisk or the BMC fetches. */
   readonly fetched: (info: Document, driver: Document) => readonly Fetched[];
 };
 
-/** A stored config drive is sealed, whatever it is: the worker looks at it before the image is written. */
+/** A stored configuration drive is always sealed, so the worker checks it before the image is written. */
 const fetchedBeforeStart = (
   { configdrive, image_checksum, ...info }: Document,
   driver: Document,
 ): readonly Fetched[] => [
   ...fetchedByInstance({ ...info, image_checksum, ...(!isSecretRef(configdrive) && { configdrive }) }, driver),
-  // A checksum may be the address of a file of checksums, and one that is sealed is one with a password in it.
+  // A checksum may be the URL of a checksum file. A sealed checksum is such a URL with a password.
   ...(isSecretRef(image_checksum) ? [{ value: image_checksum, as: 'http' as const }] : []),
 ];
 
-/** Per deploy interface, what a deployment needs from instance_info. */
+/** Requirements on instance_info per deploy interface. */
 const needs: Readonly<Record<string, Needs>> = {
   direct: { fault: imageFault, fetched: fetchedBeforeStart },
   ramdisk: {
@@ -113,7 +113,7 @@ const needs: Readonly<Record<string, Needs>> = {
   },
 };
 
-/** The instance that is to be deployed is described well enough. Throws InstanceInfoInvalid, OriginRefused. */
+/** Checks instance_info before a deployment. Throws InstanceInfoInvalid, OriginRefused. */
 export const checkInstance = (ctx: OrderContext, node: NodeRow, ident: string): void => {
   const info = node.instance_info;
   const needed = needs[interfaceOf(node, 'deploy')];
@@ -133,7 +133,7 @@ const lesseeOf = (ctx: OrderContext, who: Caller, node: NodeRow): ProjectId | un
     off: undefined,
   })[ctx.settings.automaticLessee];
 
-/** What a deployment writes to the node as it is accepted. A rebuild is the same lease as before, so it names no lessee. */
+/** Values that a deployment writes to the node on acceptance. A rebuild keeps its lease, so it names no lessee. */
 export const deploymentFacts = (
   ctx: OrderContext,
   { who, body }: { readonly who: Caller; readonly body: { readonly configdrive?: Configdrive | null } },
@@ -147,15 +147,15 @@ export const deploymentFacts = (
   };
 };
 
-/** The password as the ramdisk stores it (SHA-512 crypt); the text itself goes no further. */
+/** The password's SHA-512 crypt hash, which the ramdisk stores. The plain text is not kept. */
 export const hashedPassword = async (password: string): Promise<string> => {
   const { encrypt } = await import('unixcrypt');
   return encrypt(password);
 };
 
 /**
- * The runbook by which a node is cleaned of itself: by its resource class, or for all; none where the node's own list is meant.
- * Throws Conflict where the one that is meant is gone or not the system's: no node goes uncleaned for that.
+ * The runbook of automated cleaning: by resource class, or for all; undefined if the node's own step list applies.
+ * Throws Conflict if the configured runbook is missing or not the system's, so no node stays uncleaned.
  */
 export const cleaningRunbook = async (ctx: OrderContext, node: NodeRow): Promise<Runbook | undefined> => {
   const { cleaningRunbooks } = ctx.settings;

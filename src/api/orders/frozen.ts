@@ -1,4 +1,4 @@
-/** What a frozen node refuses: every request that would make a worker write to its BMC at once. */
+/** Refusals of frozen nodes: all requests that make a worker write to the BMC at once. */
 import type { Freeze } from '../../inventory/nodes/freezes';
 import { raise } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
@@ -7,8 +7,8 @@ import type { OrderContext } from './context';
 const whoOf = ({ requester }: Freeze): string => requester.user_name ?? requester.user_id ?? 'an unnamed caller';
 
 /**
- * Throws NodeFrozen, naming who froze the node, why and until when, while a freeze is active.
- * Asked after the caller's rights and before the request is accepted; a run that is accepted all the same waits by itself.
+ * Throws NodeFrozen with author, reason and end of an active freeze. Called after the rules and before acceptance.
+ * A run that is accepted nevertheless waits for the end of the freeze.
  */
 export const refuseFrozen = async (
   ctx: Pick<OrderContext, 'inventory'>,

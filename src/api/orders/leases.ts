@@ -1,4 +1,4 @@
-/** What a caller may see and do by a node's present lease alone: nothing of what ran under another one. */
+/** Limits of a lease: a lessee sees and ends only what runs under the present lease. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
@@ -7,14 +7,11 @@ import type { OrderContext } from './context';
 
 type Tenants = Pick<NodeRow, 'owner' | 'lessee'>;
 
-/** Whether a rule that admits the caller would not, had the node no lessee. */
+/** True if the rule admits the caller only because of the node's lessee. */
 export const byLeaseAlone = (ctx: OrderContext, rule: string, who: Caller, { owner, lessee }: Tenants): boolean =>
   lessee !== null && !ctx.policy().allows(rule, who, nodeTarget({ owner, lessee: null }));
 
-/**
- * A run that began under a former lease, or under none, is the owner's to end or to displace. To a lessee the node is
- * simply busy. Throws NodeLocked.
- */
+/** Only the owner may end or displace a run from before the present lease. For a lessee the node is busy. Throws NodeLocked. */
 export const requireOwnRun = (ctx: OrderContext, rule: string, who: Caller, node: NodeRow, ident: string): void => {
   if (node.foreign_run && byLeaseAlone(ctx, rule, who, node)) raise('NodeLocked', { node: ident });
 };

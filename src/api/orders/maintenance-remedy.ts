@@ -1,14 +1,14 @@
-/** Who can take a node out of maintenance, and how: for refusals, so that none is a dead end. */
+/** Hints in refusals: the role and the command that end a node's maintenance. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { nodeTarget, type PersonaName, type Policy, personas } from '../../policy';
 
 const maintenanceRemedyRule = 'baremetal:node:clear_maintenance';
 
-// The projects that the personas stand for.
+// The projects of the personas.
 const sample = nodeTarget({ owner: 'project-owner', lessee: 'project-lessee' });
 
-/** Smallest first: who has one has those before it too. */
+/** Ascending: each role includes those before it. */
 const roles = ['reader', 'member', 'manager', 'admin'] as const;
 
 const holders = {
@@ -17,7 +17,7 @@ const holders = {
   lessee: (role: string) => `role ${role} in its lessee project`,
 } as const;
 
-/** The smallest role of each group that the rule admits. */
+/** The smallest admitted role of each group. */
 const admitted = (policy: Policy): string[] =>
   Object.entries(holders).flatMap(([group, says]) => {
     const role = roles.find((one) =>
@@ -26,7 +26,7 @@ const admitted = (policy: Policy): string[] =>
     return role === undefined ? [] : [says(role)];
   });
 
-/** What the caller, or a caller with another role, does about a node in maintenance. */
+/** The command, or the role that may run it. */
 export const maintenanceHint = (policy: Policy, who: Caller, node: NodeRow): string => {
   const command = `baremetal node maintenance unset ${node.name ?? node.uuid}`;
   if (policy.allows(maintenanceRemedyRule, who, nodeTarget(node)))

@@ -1,4 +1,4 @@
-/** What every order to runs has in common: the node as it was seen, the caller, and whether a worker could do it. Can it happen. */
+/** Shared parts of orders: the node, the caller, and the checks for a worker. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import type { Policy } from '../../policy';
@@ -7,7 +7,7 @@ import { type AuditContext, auditedBy } from '../audit/record';
 import { checkDriverInfo, requireDriver } from '../v1/nodes/checks';
 import { type Checks, firstRefusal } from './checks';
 
-/** The part of a node that an acceptance compares. */
+/** The part of a node that acceptance compares. */
 export const orderedNode = (node: NodeRow): OrderedNode => ({
   uuid: node.uuid,
   name: node.name,
@@ -17,7 +17,7 @@ export const orderedNode = (node: NodeRow): OrderedNode => ({
   revision: node.revision,
 });
 
-/** Who asked by which rule, and by a second one with a reason where it took one. */
+/** The caller and the rule; for a crossing also the second rule and its reason. */
 export const askedBy = (
   policy: Policy,
   request: AuditContext,
@@ -30,10 +30,10 @@ export const askedBy = (
   rule_set: policy.hash,
 });
 
-/** Throws DriverInfoInvalid where the BMC cannot be reached with what is on record, and NoWorker where no worker serves the node. */
+/** Throws DriverInfoInvalid if driver_info is incomplete or wrong, NoWorker if no worker serves the node. */
 export const checkWorkable = (node: NodeRow, ident: string, checks: Checks = firstRefusal): void => {
   checks.try(() => checkDriverInfo(ident, requireDriver(node.driver), node.driver_info, { missing: true }));
-  // The row came with a live worker's name, if there was one.
+  // The query fills in a live worker's name, if there is one.
   if (node.conductor === null)
     checks.try(() => raise('NoWorker', { group: node.conductor_group, driver: node.driver }));
 };

@@ -1,4 +1,4 @@
-/** Where a run's images and firmware come from, held against the origins that the operator allows. Can it happen. */
+/** Origins of images and firmware, checked against those that the operator allows. */
 
 import { type Fetched, fetchedBy, requireFetched, requireOrigin } from '../../model/access/origins';
 import { isSecretRef } from '../../model/access/secrets';
@@ -8,8 +8,8 @@ import { type Checks, firstRefusal } from './checks';
 import type { OrderContext } from './context';
 
 /**
- * Refuses a URL outside the allowed origins. One with a password in it is kept sealed: where only some origins are allowed
- * it is refused, because the API cannot read where it points. Throws OriginRefused.
+ * Refuses a URL outside the allowed origins. A URL with a password is sealed, so the API cannot read its origin.
+ * It is refused if origins are limited. Throws OriginRefused.
  */
 const requireKnownOrigin = ({ settings: { imageOrigins } }: OrderContext, url: unknown): void => {
   if (typeof url === 'string') requireOrigin(imageOrigins, url);
@@ -21,7 +21,7 @@ const requireKnownOrigin = ({ settings: { imageOrigins } }: OrderContext, url: u
     });
 };
 
-/** As above, for what is fetched in any way. Throws OriginRefused. */
+/** The same for any kind of fetch. Throws OriginRefused. */
 export const requireKnown = (ctx: OrderContext, fetched: Fetched): void => {
   if (isSecretRef(fetched.value)) requireKnownOrigin(ctx, fetched.value);
   else requireFetched(ctx.settings.imageOrigins, fetched);
@@ -29,7 +29,7 @@ export const requireKnown = (ctx: OrderContext, fetched: Fetched): void => {
 
 type FetchingStep = Pick<PlannedStep, 'interface' | 'step' | 'acts' | 'args'>;
 
-/** Refuses steps that fetch from elsewhere; what instance_info names is looked at as a deployment is asked. Throws OriginRefused. */
+/** Checks the origins in steps; those in instance_info are checked by the deployment's own check. Throws OriginRefused. */
 export const requireStepOrigins = (
   ctx: OrderContext,
   steps: readonly FetchingStep[],

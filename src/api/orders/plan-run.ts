@@ -1,4 +1,4 @@
-/** The order of a run, planned and checked, once the caller may have it. What, and can it happen. */
+/** Planning and checks of a run, after its caller is authorised. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import type { Plan } from '../../model/lifecycle/plan-parts';
@@ -20,16 +20,15 @@ type RunRequest = {
   readonly verb: Verb;
   readonly row: VerbRow;
   readonly node: NodeRow;
-  /** The node as the caller names it. */
+  /** The caller's name for the node. */
   readonly ident: string;
-  /** The state that the verb leads to; undefined only where a plan is made of what would be refused for that. */
+  /** The resulting state; undefined only for the plan of a request that the state refuses. */
   readonly to: ProvisionState | undefined;
   readonly asked: RunAudit;
-  /** The steps on this node, with what its ramdisk has reported. */
+  /** The steps on this node, with those that its ramdisk reported. */
   readonly steps: (node: NodeRow & Equipment) => Promise<PlanListed>;
-  /** Whether the caller wants no ramdisk started for them. */
   readonly disableRamdisk?: boolean;
-  /** What the acceptance stores beside the run. */
+  /** Further values that acceptance stores. */
   readonly more?: Pick<RunOrder, 'resumes' | 'instance_info' | 'lessee'>;
 };
 
@@ -40,8 +39,7 @@ const refuseBoot = (): never =>
   });
 
 /**
- * The order that starts the run. Throws what planning throws, InstanceInfoInvalid, OriginRefused, InvalidInput,
- * DriverInfoInvalid, NoWorker.
+ * The order that starts the run. Throws planning errors, InstanceInfoInvalid, OriginRefused, InvalidInput, DriverInfoInvalid, NoWorker.
  */
 export const planRun = async (ctx: OrderContext, request: RunRequest): Promise<RunOrder> =>
   orderRun(ctx, request, firstRefusal);
@@ -49,10 +47,7 @@ export const planRun = async (ctx: OrderContext, request: RunRequest): Promise<R
 const noPlan: Plan = { steps: [] };
 const nothing: PlanListed = { steps: [] };
 
-/**
- * As planRun. Where the checks go on at a refusal, the order is what would run, as far as that can be planned: it is to be
- * started only where nothing was refused.
- */
+/** As planRun. With collecting checks the order is planned as far as possible. It may start only without refusals. */
 export const orderRun = async (ctx: OrderContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
   if (row.story === 'deploy') {

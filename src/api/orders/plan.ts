@@ -1,4 +1,4 @@
-/** The plan of one request on one node: the same checks as its admission, all of them, and what would run. Writes nothing. */
+/** Plans of a request on one node: all refusals of its admission, and the steps. Writes nothing. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { quotaProject } from '../../model/access/callers';
 import {
@@ -27,24 +27,23 @@ import { refuseFrozen } from './frozen';
 import { factsOf } from './plans';
 import type { ProvisionAsked } from './request';
 
-/** A step as it would run. */
 export type PlanStep = { readonly step: PlannedStep; readonly outlook: StepOutlook; readonly duration?: StepDuration };
 
 export type NodePlan = {
-  /** What the request comes to; complete where nothing refuses. */
+  /** Complete only without refusals. */
   readonly admitted: Admitted;
-  /** Why it would not be accepted; none where it would. */
+  /** Reasons against acceptance. */
   readonly refusals: readonly CollectedRefusal[];
-  /** What keeps the run from beginning at once, or is another project's to decide. */
+  /** Reasons why the run cannot begin at once, or needs another project's decision. */
   readonly concerns: readonly Refusal[];
   readonly steps: readonly PlanStep[];
   readonly outlook: StepOutlook;
   readonly duration: StepDuration | null;
-  /** What differs from a baseline; null where the request names none. */
+  /** Differences from the baseline; null without a baseline. */
   readonly firmware: readonly FirmwareDrift[] | null;
 };
 
-/** What acceptance refuses by itself. Throws nothing that the checks do not. */
+/** Refusals of the acceptance itself. */
 const checkAcceptance = async (
   { inventory, settings }: OrderContext,
   { runbook, asked, steps, ramdisk }: RunOrder,
@@ -62,10 +61,10 @@ const checkAcceptance = async (
 
 const readsFreezes = 'temper:freeze:get';
 
-/** The rules that a plan asks beside those of the admission. */
+/** The rules of a plan beside those of the admission. */
 export const planRules: readonly string[] = [readsFreezes];
 
-/** A node of another project whose power this interrupts. */
+/** The refusal for another project's node that loses power through this run. */
 const leasedFault = (
   { owner, lessee }: NodeRow,
   { who }: ProvisionAsked,
@@ -98,13 +97,13 @@ export const kindOfNode = (node: NodeRow) => {
   return { vendor, model };
 };
 
-/** The verb of a runbook that comes without one: what the node's state admits, or cleaning. */
+/** The verb for a runbook without one: what the node's state admits, or cleaning. */
 export const runbookVerb = ({ provision_state }: NodeRow): Verb =>
   (['clean', 'service'] as const).find((verb) => next(provision_state, verbRow(verb).event) !== undefined) ?? 'clean';
 
 /**
- * Every refusal of a request on a node that the caller sees, in the order of an admission, and what would run. Throws what is
- * no refusal of this node: a body that no node could answer, a runbook that is missing or hidden.
+ * All refusals on a visible node in the order of an admission, and the steps. Errors that are independent of the
+ * node are thrown: an invalid body, a missing or hidden runbook.
  */
 export const planProvision = async (
   ctx: OrderContext,

@@ -1,4 +1,4 @@
-/** What a provision request makes a run do: from its own steps, a runbook, or the node's own list. What, and can it happen. */
+/** Steps of a provision request: its own, a runbook's, or the node's own list. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { invalidInput } from '../../model/errors';
 import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
@@ -23,7 +23,7 @@ type Planning = {
   readonly checks: Checks;
 };
 
-/** The node with the steps that its ramdisk has reported, which differ with its hardware. */
+/** The node with the steps that its ramdisk reported, which differ by hardware. */
 export const equipped = async (ctx: OrderContext, node: NodeRow): Promise<NodeRow & Equipment> => {
   const reported_steps = await ctx.inventory.details.reported(node.uuid);
   return reported_steps.length > 0 ? { ...node, reported_steps } : node;
@@ -39,7 +39,7 @@ const rawSteps = async ({
   const key = row.stepsKey!;
   const steps: readonly WireStep[] | undefined = body[key];
   if (steps === undefined) return invalidInput(key, `is missing; ${verb} needs ${key} or a runbook`);
-  // Nothing differs from a baseline: that was refused before.
+  // The firmware matches the baseline; driftOf refused this before.
   if (steps.length === 0 && body.temper?.baseline) return [];
   if (steps.length === 0) return invalidInput(key, 'must hold at least one step');
   checks.try(() => checkRawSteps(steps));
@@ -47,7 +47,7 @@ const rawSteps = async ({
   return planWithChildren(ctx, { who, version, checks }, node, steps, row.story as StepVerb);
 };
 
-/** What joins a deployment: what templates bring, and the caller's own. */
+/** Template steps and the caller's own steps. */
 const deploySteps = async ({ ctx, want: { row }, request, node, checks }: Planning): Promise<PlannedStep[]> => {
   const own: readonly WireStep[] = (row.stepsKey && request.body[row.stepsKey]) || [];
   checks.try(() => checkRawSteps(own));
@@ -56,21 +56,21 @@ const deploySteps = async ({ ctx, want: { row }, request, node, checks }: Planni
   return [...(await templateSteps(ctx, asking, node, own.map(nameOf))), ...planDeploySteps(own, node)];
 };
 
-/** Planned steps, and what else the plan of their run is made of. */
+/** Planned steps and further parts of the plan. */
 export type PlanListed = {
   readonly steps: readonly PlannedStep[];
   readonly runbook?: Runbook | null;
-  /** Of the runbook, as they are shown; null where it has none. */
+  /** Runbook parameters as shown; null without any. */
   readonly parameters?: Readonly<Record<string, unknown>> | null;
-  /** The node's own list is meant, of which the ramdisk reports its part. */
+  /** The node's own list, which its ramdisk reports in part. */
   readonly automatic?: true;
-  /** Arguments of steps that the plan itself brings. */
+  /** Arguments for steps that the plan adds. */
   readonly args?: Readonly<Record<string, string>>;
 };
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** What choices in a runbook are made by. */
+/** Facts for choices in a runbook. */
 export const factsOf = ({ properties, resource_class, traits }: NodeRow): NodeFacts => ({
   vendor: text(properties.vendor),
   model: text(properties.model),
@@ -80,14 +80,14 @@ export const factsOf = ({ properties, resource_class, traits }: NodeRow): NodeFa
 
 const noParameters = {};
 
-/** A runbook's steps, with nothing left open. Throws ParameterInvalid and what planning throws. */
+/** A runbook's resolved steps. Throws ParameterInvalid and planning errors. */
 const byRunbook = ({ request, node, checks }: Planning, runbook: Runbook, verb: StepVerb): PlanListed => {
   const given = request.body.temper?.parameters ?? noParameters;
   const { steps, parameters } = resolveSteps(runbook, given, factsOf(node), checks.try);
   return { steps: planStored(steps, verb, node, checks), runbook, parameters };
 };
 
-/** Whether a node is cleaned by itself: its own word, or else the installation's. */
+/** The node's setting for automated cleaning, else the installation's. */
 const cleansItself = (ctx: OrderContext, node: NodeRow): boolean => node.automated_clean ?? ctx.settings.automatedClean;
 
 const automatic = async (planning: Planning): Promise<PlanListed> => {
@@ -108,12 +108,12 @@ const listedSteps = async (planning: Planning, runbook: Runbook | null): Promise
   return { steps: want.row.stepsKey ? await rawSteps(planning) : [] };
 };
 
-/** The steps that a request brings, chooses by a runbook, or leaves to the node's own list. Throws what planning throws. */
+/** Steps from the request, its runbook, or the node's own list. Throws planning errors. */
 export const requestedSteps = async (planning: Planning, given: Runbook | null): Promise<PlanListed> => {
   const { want, request } = planning;
   const steps = await listedSteps(planning, given);
   const { rescue_password } = request.body;
-  // Where it is missing, that was refused before.
+  // A missing password was refused before.
   if (!want.row.rescuePassword || rescue_password === undefined) return steps;
   return { ...steps, args: { rescue_password: await hashedPassword(rescue_password) } };
 };

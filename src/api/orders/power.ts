@@ -1,4 +1,4 @@
-/** What a power request needs: of the node, and of the parent and children that are powered with it. May I do it, can it happen. */
+/** Power requests: checks of the node, and of the parent and children that are switched with it. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
@@ -13,7 +13,7 @@ import type { OrderContext } from './context';
 import { refuseFrozen } from './frozen';
 import { askedBy, checkWorkable, orderedNode } from './orders';
 
-/** The rule of power requests, asked for every node that one switches. */
+/** The rule for each node that a power request switches. */
 export const setPower = 'baremetal:node:set_power_state';
 
 const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => {
@@ -25,8 +25,8 @@ const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => 
 };
 
 /**
- * The node can be switched now. Throws NodeFrozen, InvalidState, Conflict, NodeLocked, DriverInfoInvalid, NoWorker.
- * @param ident what the caller calls the node
+ * Checks that the node can be switched now. Throws NodeFrozen, InvalidState, Conflict, NodeLocked, DriverInfoInvalid, NoWorker.
+ * @param ident the caller's name for the node
  */
 const requirePowerable = async (
   ctx: OrderContext,
@@ -46,7 +46,7 @@ const offTargets: readonly PowerTarget[] = ['power off', 'soft power off'];
 
 type Related = { readonly row: NodeRow; readonly target: PowerTarget };
 
-/** The nodes that must be switched before this one: a parent that is off, or children that are not. */
+/** The nodes to switch first: a parent that is off, or children that are on. */
 const relatedTo = async ({ inventory }: OrderContext, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
   if (offTargets.includes(target))
     return (await inventory.nodes.children(node.uuid))
@@ -57,7 +57,7 @@ const relatedTo = async ({ inventory }: OrderContext, node: NodeRow, target: Pow
   return parent && parent.power_state !== 'power on' ? [{ row: parent, target: 'power on' }] : [];
 };
 
-/** What a related node may be called before this caller. Throws PolicyDenied where the caller may not switch it. */
+/** A related node's name for this caller. Throws PolicyDenied if the caller may not switch it. */
 const labelFor = (ctx: OrderContext, who: Caller, row: NodeRow): string => {
   const policy = ctx.policy();
   const target = nodeTarget(row);
@@ -71,9 +71,9 @@ const labelFor = (ctx: OrderContext, who: Caller, row: NodeRow): string => {
 };
 
 /**
- * The steps of a power request. A child draws its power from its parent, unless it has a supply of its own: the parent is
- * powered on before it, and children are powered off before their parent. Each of them is asked for as if the caller had
- * named it. Throws PolicyDenied and what requirePowerable throws.
+ * The steps of a power request. A child without a power supply draws power from its parent.
+ * The parent is powered on before it, and children are powered off before their parent.
+ * Each is checked as if the caller named it. Throws PolicyDenied and the errors of requirePowerable.
  */
 const powerPlan = async (
   ctx: OrderContext,
@@ -88,12 +88,11 @@ const powerPlan = async (
   return [...before, ...powerSteps(target)].map((step, index) => ({ ...step, index }));
 };
 
-/** What a power request asks for. */
 export type PowerWish = { readonly target: PowerTarget; readonly timeoutMs?: number };
 
 /**
- * The run of a power request, its checks made in the order of the original. Throws PolicyDenied and what requirePowerable throws.
- * @param ident what the caller calls the node
+ * The run of a power request, checked in Ironic's order. Throws PolicyDenied and the errors of requirePowerable.
+ * @param ident the caller's name for the node
  */
 export const powerOrder = async (
   ctx: OrderContext,

@@ -1,10 +1,10 @@
-/** The context of orders for many nodes: what admissions ask about each is read at once, what all of them ask is read once. */
+/** Context of orders for many nodes: reads per node are batched, shared reads happen once. */
 import type { Queries } from '../../inventory';
 import type { Freeze } from '../../inventory/nodes/freezes';
 import type { NodeUuid } from '../../model/ids';
 import type { OrderContext } from './context';
 
-/** One answer for each key, asked for once. A refusal is remembered as well. */
+/** Caches the result per key. A rejection is cached too. */
 export const memoized = <Args extends readonly unknown[], T>(ask: (...args: Args) => Promise<T>) => {
   const known = new Map<string, Promise<T>>();
   return (...args: Args): Promise<T> => {
@@ -18,10 +18,7 @@ export const memoized = <Args extends readonly unknown[], T>(ask: (...args: Args
 const frozenOf = async ({ freezes }: Queries, nodes: readonly NodeUuid[]): Promise<Map<NodeUuid, Freeze>> =>
   new Map((await freezes.activeOf(nodes)).map((freeze) => [freeze.node_uuid, freeze]));
 
-/**
- * The store as it is now, for plans and admissions of these nodes within one request or one tick. Nodes that are not among them
- * are asked about one by one.
- */
+/** A snapshot of the database for these nodes, valid for one request or tick. Other nodes are read one by one. */
 export const prefetched = async (
   ctx: OrderContext,
   nodes: readonly { readonly uuid: NodeUuid }[],

@@ -1,4 +1,4 @@
-/** Ramdisk records that a run boots its node from: they exist, and the node's own kernel arguments keep to the grammar. Can it happen. */
+/** Ramdisk records of runs: they exist, and the node's kernel arguments match the grammar. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { RamdiskRow } from '../../inventory/ramdisks';
 import { givenArgumentsFault, networkRoom } from '../../model/boot/kernel-arguments';
@@ -7,7 +7,7 @@ import { raise } from '../../model/errors';
 import type { PlannedStep } from '../../model/lifecycle/step-types';
 import type { OrderContext } from './context';
 
-/** A node as it is planned with the installation's own ramdisk. */
+/** The node with the installation's default ramdisk. */
 export const withDefaultRamdisk = <Node>(
   { settings }: OrderContext,
   node: Node,
@@ -16,7 +16,7 @@ export const withDefaultRamdisk = <Node>(
   ...(settings.defaultRamdisk !== undefined && { default_ramdisk: settings.defaultRamdisk }),
 });
 
-/** Why a node cannot boot from a record; undefined where it can. */
+/** The reason why a node cannot boot from a record; undefined if it can. */
 const unfit = (
   ramdisk: RamdiskRow,
   { loaded, cpu_arch }: { readonly loaded: boolean; readonly cpu_arch: unknown },
@@ -27,7 +27,7 @@ const unfit = (
     : `which is for ${ramdisk.arch}, and the node’s cpu_arch is ${String(cpu_arch)}`;
 };
 
-/** What is wrong with a node's own arguments; those that its boot adds are known to the worker, and take more of the room. */
+/** The fault in a node's kernel arguments. The boot adds arguments that only the worker has; they need room too. */
 const ownArgumentsFault = (
   { args, arguments_bytes }: RamdiskRow,
   given: unknown,
@@ -37,7 +37,7 @@ const ownArgumentsFault = (
     ? givenArgumentsFault(given.replaceAll('%default%', args).trim(), loaded ? networkRoom : arguments_bytes)
     : undefined;
 
-/** Asks the store nothing for steps that boot from no ramdisk record. Throws DriverInfoInvalid. */
+/** Runs no query for steps without ramdisk record. Throws DriverInfoInvalid. */
 export const requireRamdisks = async (
   ctx: OrderContext,
   { name, uuid, driver_info, properties }: NodeRow,

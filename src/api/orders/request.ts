@@ -1,4 +1,4 @@
-/** A provision request as the orders see it: its parsed body, and the verb that it comes to. */
+/** Provision requests: body schema and verb. */
 import { z } from 'zod';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
 import type { AuditContext } from '../audit/record';
@@ -8,7 +8,7 @@ import type { NodeParams } from '../v1/nodes/node-route';
 import { configdrive } from './deploy';
 import { deployStep, requestStep } from './step-schema';
 
-// No runbook has more parameters; a body is bounded by itself.
+// No runbook has more parameters. The body limit bounds each value.
 const mostValues = 100;
 
 const word = z.string().min(1).max(255);
@@ -20,12 +20,12 @@ export const firmwareBaseline = z.strictObject({
     .refine((given) => Object.keys(given).length > 0, { error: 'must name at least one component' }),
 });
 
-/** Values of a runbook's parameters, by name. */
+/** Parameter values of a runbook, by name. */
 export const parameterValues = document.refine((given) => Object.keys(given).length <= mostValues, {
   error: `must hold at most ${mostValues} values`,
 });
 
-/** The one key of ours in a request, as in a step. */
+/** The only key of Temper in a request. */
 const ofTemper = z.strictObject({
   parameters: parameterValues.optional(),
   baseline: z.array(firmwareBaseline).min(1).max(mostValues).optional(),
@@ -39,23 +39,22 @@ export const provisionBody = z.strictObject({
   deploy_steps: z.array(deployStep).optional(),
   runbook: z.string().min(1).optional(),
   disable_ramdisk: flag.nullish(),
-  // Hashing takes longer the longer it is, and no login program takes more.
+  // Hashing time grows with the length, and no login program accepts more.
   rescue_password: z.string().max(512).optional(),
   temper: ofTemper.optional(),
 });
 
 export type ProvisionBody = z.output<typeof provisionBody>;
 
-/** What an admission needs to know of a request. */
+/** A request for its admission. */
 export type ProvisionAsked = AuditContext & {
-  /** The request's minor version. */
+  /** Minor version. */
   readonly version: number;
   readonly body: ProvisionBody;
-  /** Why a private runbook is run on a node of another project. */
+  /** The reason to run a private runbook on a node of another project. */
   readonly reason?: string;
 };
 
 export type ProvisionRequest = ApiRequest<NodeParams, unknown, ProvisionBody>;
 
-/** A request, resolved: the verb, its row, and the rule that decides about it. */
 export type WantedVerb = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };

@@ -1,4 +1,4 @@
-/** The checks of a single run's admission, asked for the nodes of a rollout: by its plan for every refusal, by its admission for the first. */
+/** Admission checks for the nodes of a rollout: all refusals for its plan, the first for each admission. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { isTemperError, raise, type TemperError } from '../../model/errors';
 import type { RunbookUuid } from '../../model/ids';
@@ -23,7 +23,7 @@ import { memoized, prefetched } from './prefetched';
 const withoutConsent = 'temper:rollout:without_consent';
 const seeNode = 'baremetal:node:get';
 
-/** A request of this person for the node would find none. Of a plan all nodes are seen; by their admission the rules may be others. */
+/** The caller may not see the node. The plan lists only visible nodes, but the rules may change before admission. */
 const hidden: Refused = {
   code: 'rule',
   rule: seeNode,
@@ -31,8 +31,8 @@ const hidden: Refused = {
 };
 
 /**
- * The revision says what runs, the runbook as it is now says who may run it and on which nodes. Throws RevisionNotFound, also where the
- * runbook was deleted, and RevisionWithdrawn.
+ * The pinned revision gives the steps; the current runbook gives access and nodes.
+ * Throws RevisionNotFound, also for a deleted runbook, and RevisionWithdrawn.
  */
 const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
   const of = uuid as RunbookUuid;
@@ -42,13 +42,13 @@ const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: Pin
   if (row.withdrawn_reason !== null)
     raise('RevisionWithdrawn', { runbook: name, revision, reason: row.withdrawn_reason });
   const steps = await inventory.runbookRevisions.steps(of, revision);
-  // Who published the runbook since has not published what its project wrote before.
+  // Publishing a runbook does not publish the revisions that its project wrote before.
   const { owner, public: open } = now.public && !row.public ? row : now;
   const { disable_ramdisk, parameters } = row;
   return { ...now, owner, public: open, revision, steps, disable_ramdisk, parameters };
 };
 
-/** The context in which one runbook is what its revision was. */
+/** A context in which the runbook has its pinned revision. */
 const withRunbook = (ctx: OrderContext, runbook: Runbook): OrderContext => ({
   ...ctx,
   inventory: { ...ctx.inventory, runbooks: { ...ctx.inventory.runbooks, find: async () => runbook } },
@@ -60,12 +60,12 @@ const preparedOf = (order: RunOrder, runbook: PinnedRunbook | null, duration: St
   const pin = runbook && { uuid: uuid as RunbookUuid, name: name!, revision, updated_at: order.runbook!.updated_at };
   const others = order.steps.flatMap(({ on }) => (on && on.node_uuid !== order.node.uuid ? [on.node_uuid] : []));
   const also_nodes = [...new Set(others)];
-  // What is not known to keep the data is taken to destroy it.
+  // A run erases data unless it certainly keeps it.
   const { expected_ms, p95_ms } = duration ?? { expected_ms: null, p95_ms: null };
   return { order: { ...order, runbook: pin }, power_cycles, erases: erases !== false, also_nodes, expected_ms, p95_ms };
 };
 
-/** A power request of this node. Undefined where it was refused and the checks go on. */
+/** The power request of this node; undefined after a collected refusal. */
 const orderPower = async (
   ctx: OrderContext,
   request: AuditContext,
@@ -81,8 +81,8 @@ const orderPower = async (
 type Asked = Pick<Parameters<Prepare>[0], 'who' | 'requester' | 'node'>;
 
 /**
- * A rollout asks the project that uses its node, and no other: a run that interrupts the power of other projects' nodes as well, because
- * they draw it from this one or its steps run on them, is none for rollouts.
+ * Refuses runs that interrupt nodes of other projects through shared power or steps on children.
+ * A rollout requires consent only from the project of its own node.
  */
 const othersInterrupted = async (
   ctx: OrderContext,
@@ -100,11 +100,11 @@ const othersInterrupted = async (
   return undefined;
 };
 
-/** What keeps a runbook from every node: thrown, it would stop every look at the rollout. */
+/** A runbook error for every node. Thrown, it would stop the whole tick of the rollout. */
 const refusedRunbook = ({ code, message: reason }: TemperError): Refused | undefined => {
-  // The rules in force hide it from the person by now.
+  // The current rules hide it from the caller.
   if (code === 'RunbookNotFound') return { code: 'rule', rule: 'baremetal:runbook:get', reason };
-  // Only a person who writes to the store itself takes a revision away; nothing is run by it, as by one that was withdrawn.
+  // A revision disappears only by direct SQL. It counts as withdrawn.
   return code === 'RevisionNotFound' ? { code: 'withdrawn', reason } : undefined;
 };
 
@@ -112,7 +112,7 @@ const refusedRunbook = ({ code, message: reason }: TemperError): Refused | undef
 export const createPrepare = (ctx: OrderContext): Prepare => {
   const contextOf = async (runbook: PinnedRunbook | null): Promise<OrderContext> =>
     runbook ? withRunbook(ctx, await pinned(ctx, runbook)) : ctx;
-  // Asked by plans alone, each of which makes its own: nodes of one kind have one past.
+  // Used by plans only, and each plan has its own cache. Nodes of one kind share past durations.
   const pastOf = memoized(ctx.inventory.stepDurations.ofSteps);
   const durationOf = async (node: NodeRow, { steps }: RunOrder): Promise<StepDuration | null> => {
     const past = await pastOf(kindOfNode(node), steps.map(kindOfStep));
@@ -141,7 +141,7 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
       const admitted = await admitProvision(own, request, node, identOf(node), checks ?? firstRefusal);
       if (checks && checks.refusals.length > 0) return { refusals: checks.refusals };
       if (admitted.does === 'run') {
-        // Asked by the acceptance as well, too late for a plan that says which nodes will run.
+        // Acceptance checks this too, but the plan needs it earlier to list the nodes that will run.
         requirePlanSize({ steps: admitted.order.steps, ...admitted.order.ramdisk });
         const others = await othersInterrupted(own, { who, requester, node }, admitted.order);
         if (others) return { refusals: [others] };
@@ -157,7 +157,7 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
   };
 };
 
-/** The same for nodes together. @returns the function that plans and looks of a coordinator share */
+/** The same for many nodes. @returns the function that plans and coordinators share */
 export const createPrepareFor =
   (ctx: OrderContext): PrepareFor =>
   async (nodes) =>

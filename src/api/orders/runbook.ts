@@ -1,4 +1,4 @@
-/** The runbook of a provision request: whether it may be seen, may be used, belongs on the node, and is approved for it. */
+/** Runbooks of provision requests: visibility, use, home and approval for the node. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
@@ -10,10 +10,10 @@ import { type Checks, firstRefusal } from './checks';
 import type { OrderContext } from './context';
 import { requireStepRules } from './steps';
 
-/** The rule by which a runbook is run on a node; it stands in for the rule of free provisioning. */
+/** The rule to run a runbook on a node. It replaces the rule of free provisioning. */
 export const runRunbook = 'temper:node:run_runbook';
 
-/** The header that says why a private runbook is run on a node of another project. */
+/** The header with the reason to run a private runbook on a node of another project. */
 export const reasonHeader = 'X-Temper-Reason';
 const longestCrossing = 1_000;
 
@@ -22,10 +22,10 @@ const matchName = 'temper:runbook:match_name';
 const cross = 'temper:runbook:cross';
 const crossSilently = 'temper:runbook:cross_without_reason';
 
-/** The rules that the use of a runbook may ask, beside that of the node. */
+/** The rules for using a runbook, beside the node's. */
 export const useRules: readonly string[] = ['baremetal:runbook:get', useRule, cross, crossSilently, matchName];
 
-/** A runbook that may run, and what its use goes on record with beside the rule of the request. */
+/** A usable runbook, and the audit data of a crossing. */
 export type Usable = {
   readonly runbook: Runbook;
   readonly crossing?: { readonly rule: string; readonly reason: string };
@@ -34,7 +34,7 @@ export type Usable = {
 type RunbookRequest = {
   readonly who: Caller;
   readonly version: number;
-  /** Why it is run, where the request says so. */
+  /** The given reason. */
   readonly reason?: string;
   readonly node: NodeRow;
   /** Name or UUID. */
@@ -44,8 +44,8 @@ type RunbookRequest = {
 const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null && !open;
 
 /**
- * A project's private runbook belongs on the nodes that this project owns or leases, for every caller. Elsewhere it takes a rule of
- * its own and a reason. Throws PolicyDenied, InvalidInput.
+ * For every caller, a project's private runbook runs on nodes that this project owns or leases.
+ * Other nodes need a separate rule and a reason. Throws PolicyDenied, InvalidInput.
  */
 const requireHome = (
   ctx: OrderContext,
@@ -81,8 +81,8 @@ const requireApproval = (
 };
 
 /**
- * The runbook that a request names, ready to run on this node. Throws RunbookNotFound (missing and hidden alike),
- * PolicyDenied, InvalidInput, RunbookTraitMissing; where the checks go on at a refusal, RunbookNotFound only.
+ * The named runbook for this node. Throws RunbookNotFound (missing or hidden), PolicyDenied, InvalidInput, RunbookTraitMissing.
+ * Collecting checks throw only RunbookNotFound.
  */
 export const usableRunbook = async (
   ctx: OrderContext,
@@ -96,7 +96,7 @@ export const usableRunbook = async (
   const target = { ...nodeTarget(node), ...runbookTarget(runbook) };
   const crossing = checks.try(() => requireHome(ctx, request, runbook, target, checks));
   checks.try(() => requireApproval(ctx, request, runbook, target));
-  // What a project wrote for itself is bound by the rules of single steps; what an operator published is not.
+  // Rules of single steps apply to private runbooks, not to those that an operator published.
   if (isPrivate(runbook)) requireStepRules(policy, who, target, runbook.steps, checks);
   return { runbook: { ...runbook, steps: inOrder(runbook.steps) }, ...(crossing && { crossing }) };
 };

@@ -1,11 +1,11 @@
-/** A step on the wire: what a provision request and a runbook may say of one, with the bounds that both share. */
+/** Step schemas that provision requests and runbooks share. */
 import { z } from 'zod';
 import { failureChoices, stepInterfaces } from '../../model/lifecycle/step-types';
 import { document, flag } from '../resource/validation';
 
 const day = 86_400;
 
-/** The one key of ours in a step; anything else in it is refused. */
+/** The only key of Temper in a step; others are refused. */
 const settings = z.strictObject({
   timeout: z.int().min(1).max(day).optional(),
   retry: z.strictObject({ attempts: z.int().min(1).max(1_000) }).optional(),
@@ -28,7 +28,7 @@ const order = z.union(
 
 const stepKeys = { interface: z.enum(stepInterfaces), step: z.string().min(1).max(255), temper: settings.optional() };
 
-/** A clean or service step as a provision request carries it. */
+/** A clean or service step of a provision request. */
 export const requestStep = z.strictObject({
   ...stepKeys,
   args: document.optional(),
@@ -37,8 +37,7 @@ export const requestStep = z.strictObject({
   limit_child_node_execution: z.array(z.string()).optional(),
 });
 
-/** A step of a deployment, which runs by its priority. */
+/** A deploy step, ordered by priority. */
 export const deployStep = z.strictObject({ ...stepKeys, args: document, priority: order });
 
-/** A step as a runbook carries it. */
 export const runbookStep = z.strictObject({ ...stepKeys, args: document.default({}), order });

@@ -1,4 +1,4 @@
-/** The steps of a provision request: the rules per step, and what the operator forbids. */
+/** Steps of provision requests: rules per step and the operator's denylist. */
 import type { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
 import { isSecretRef, secretRefs } from '../../model/access/secrets';
@@ -14,20 +14,20 @@ import type { requestStep } from './step-schema';
 
 export type WireStep = z.output<typeof requestStep>;
 
-/** The rule of each kind of raw steps. */
+/** The rule per kind of raw steps. */
 export const stepRules = {
   clean_steps: 'baremetal:node:set_provision_state:clean_steps',
   service_steps: 'baremetal:node:set_provision_state:service_steps',
   deploy_steps: 'temper:node:deploy_steps',
 } as const;
 
-/** The rules of single steps that a route may ask: the built-in ones, and those that a file adds. */
+/** The rules of single steps: the built-in ones and those of the policy file. */
 export const stepRuleNames: readonly string[] = [
   `${stepRulePrefix}*`,
   ...ruleNames.filter((name) => name.startsWith(stepRulePrefix)),
 ];
 
-/** Refuses a choice of child nodes without their use, and arguments that point at stored secrets. Throws InvalidSteps. */
+/** Refuses child names without steps on children, and arguments that reference stored secrets. Throws InvalidSteps. */
 export const checkRawSteps = (steps: readonly WireStep[]): void => {
   for (const step of steps) {
     if (step.limit_child_node_execution?.length && !step.execute_on_child_nodes)
@@ -41,7 +41,7 @@ export const checkRawSteps = (steps: readonly WireStep[]): void => {
   }
 };
 
-/** Rules that an operator may define for single steps; an undefined one leaves the step free. Throws PolicyDenied. */
+/** Applies the operator's rules for single steps. A step without rule is free. Throws PolicyDenied. */
 export const requireStepRules = (
   policy: Policy,
   who: Caller,
@@ -55,18 +55,18 @@ export const requireStepRules = (
   }
 };
 
-/** Refuses what the operator forbids to all callers. Throws InvalidSteps. */
+/** Refuses steps that the operator disallows for all callers. Throws InvalidSteps. */
 export const refuseDisallowed = (ctx: OrderContext, steps: readonly { interface: string; step: string }[]): void => {
   const wrong = steps.map(nameOf).filter((name) => ctx.settings.disallowedSteps.includes(name));
   if (wrong.length > 0)
     raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });
 };
 
-/** Stored arguments as a plan can check them; a reference stands for a text that was checked when it was stored. */
+/** Stored arguments with texts in place of references. The referenced texts were checked on write. */
 export const readable = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (_key, inner) => (isSecretRef(inner) ? 'secret' : inner));
 
-/** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
+/** Plans stored steps; references to secrets stay in the plan. */
 export const planStored = (
   steps: readonly GivenStep[],
   verb: StepVerb,

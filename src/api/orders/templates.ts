@@ -1,4 +1,4 @@
-/** The deploy templates that an instance asks for by its traits: their steps join the deployment. May I do it, can it happen. */
+/** Deploy templates: an instance's traits select the templates whose steps join its deployment. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { raise } from '../../model/errors';
 import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
@@ -19,7 +19,7 @@ const traitsOf = (node: NodeRow): string[] => {
   return Array.isArray(traits) ? traits.filter((trait) => typeof trait === 'string') : [];
 };
 
-/** Steps that were not written with system scope count as the caller's own choice. Throws PolicyDenied. */
+/** Steps written without system scope count as the caller's choice. Throws PolicyDenied. */
 const requireUnvouched = (
   ctx: OrderContext,
   { who, checks }: TemplateRequest,
@@ -45,7 +45,7 @@ const checkOnce = (templates: readonly DeployTemplate[]): void => {
     }
 };
 
-/** The plan of stored steps, whose secrets are references: they stay in the plan as they are. */
+/** Plans stored steps; references to secrets stay in the plan. */
 const plannedSteps = (steps: readonly TemplateStep[], node: NodeRow & Equipment): PlannedStep[] =>
   planDeploySteps(
     steps.map((step) => ({ ...step, args: readable(step.args) as TemplateStep['args'] })),
@@ -53,8 +53,7 @@ const plannedSteps = (steps: readonly TemplateStep[], node: NodeRow & Equipment)
   ).map((step, index) => (step.acts.length > 0 || step.waits ? { ...step, args: steps[index]!.args } : step));
 
 /**
- * The steps that templates add to a deployment; the caller's own of the same name stand in for theirs. Throws PolicyDenied,
- * InvalidSteps.
+ * Template steps of a deployment. The caller's step replaces a template's step of the same name. Throws PolicyDenied, InvalidSteps.
  * @param own names of the caller's steps
  */
 export const templateSteps = async (

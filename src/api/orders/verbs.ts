@@ -1,4 +1,4 @@
-/** What a verb allows: from which state, with which arguments, on a node in which condition. What, and can it happen. */
+/** Checks of a verb: the state, the arguments and the condition of the node. */
 import type { NodeRow } from '../../inventory/nodes/nodes';
 import { invalidInput, raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
@@ -8,7 +8,7 @@ import { requireMinor } from '../http/versions';
 import type { Checks } from './checks';
 import type { ProvisionAsked, WantedVerb } from './request';
 
-/** Keys of a request that carry steps. */
+/** Request keys with steps. */
 export const stepKeys = ['clean_steps', 'service_steps', 'deploy_steps'] as const;
 
 // Abort became possible state by state; openstack/ironic:ironic/api/controllers/v1/node.py (provision).
@@ -17,7 +17,7 @@ const messageSince: readonly { readonly state: ProvisionState; readonly since: n
   { state: 'wait call-back', since: 110 },
 ];
 
-/** The state that the verb leads to. A held node is a conflict unless the verb is for its run, or takes over from one that waits. */
+/** The state after the verb. A held node is a conflict, unless the verb addresses its run or replaces a waiting one. */
 export const reachable = (
   { verb, row }: WantedVerb,
   node: NodeRow,
@@ -31,7 +31,7 @@ export const reachable = (
   return checks.try(() => to ?? raise('InvalidState', { verb, node: ident, state, instead: insteadOf(verb, state) }));
 };
 
-/** Refuses what may not come with the verb, and what must come and has not. Throws InvalidInput, NotAcceptable. */
+/** Refuses unexpected and missing arguments. Throws InvalidInput, NotAcceptable. */
 export const checkArguments = (
   { verb, row }: WantedVerb,
   { body, version }: ProvisionAsked,
@@ -57,7 +57,7 @@ export const checkArguments = (
   if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
 };
 
-/** @param way says who can end the maintenance, and how. Throws NodeInMaintenance. */
+/** @param way hint: the caller and the command that can end the maintenance. Throws NodeInMaintenance. */
 export const checkMaintenance = ({ verb, row }: WantedVerb, node: NodeRow, ident: string, way: () => string): void => {
   if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way: way() });
 };
@@ -68,7 +68,7 @@ const checkOffered = ({ needs }: VerbRow, node: NodeRow): void => {
   raise('DriverUnsupported', { driver: node.driver, what });
 };
 
-/** The node is such that the verb may be asked. Throws DriverUnsupported, NodeInMaintenance, NodeRetired, NodeProtected. */
+/** Throws DriverUnsupported, NodeInMaintenance, NodeRetired, NodeProtected. */
 export const checkCondition = (
   want: WantedVerb,
   node: NodeRow,

@@ -1,4 +1,4 @@
-/** Free-form documents on their way into the store: a mask that comes back keeps what it hides, and references cannot be forged. */
+/** Secrets in submitted documents: a returned mask keeps the stored value, and callers cannot forge references. */
 
 import type { BoxedSecret, Holding, Sealer } from '../../inventory/secrets/sealing';
 import { isSecretRef, masked, maskSecrets, secretRefs } from '../../model/access/secrets';
@@ -7,7 +7,7 @@ import { isDocument, type Json } from '../../model/document';
 import { raise } from '../../model/errors';
 import { partners } from '../../model/partners';
 
-/** A value beside what callers see of it, which has the same shape but for what is masked. */
+/** A value and its masked form. Both have the same shape except for masked parts. */
 type Seen = { readonly value: Json; readonly shown: Json };
 
 const itemsOf = ({ value, shown }: Seen): Seen[] =>
@@ -20,7 +20,7 @@ const fieldOf = ({ value, shown }: Seen, key: string): Seen =>
     ? { value: value[key], shown: isDocument(shown) ? shown[key] : undefined }
     : { value: undefined, shown: undefined };
 
-/** Digests by which equal values are known. Each is made once, so that lists in lists cost what they hold. */
+/** Digests that identify equal values. Each is computed once, so nested lists cost linear time. */
 const createDigests = (): ((value: Json) => string) => {
   const known = new WeakMap<object, string>();
   const made = (value: object): string => {
@@ -42,13 +42,13 @@ const createDigests = (): ((value: Json) => string) => {
 
 type DigestOf = ReturnType<typeof createDigests>;
 
-/** What an item of a list is known by: what callers see of it, else its name, else its place. */
+/** Keys that match a list item, best first: its masked value, its name, its position. */
 const keysOf = ({ value, shown }: Seen, place: number | undefined, digestOf: DigestOf): readonly string[] => [
   digestOf(shown),
   isDocument(value) && typeof value.name === 'string' ? `name ${value.name}` : `place ${place}`,
 ];
 
-/** The stored item that each given one stands for. If a list became shorter, its places are other ones. */
+/** The stored item that matches each given one. Positions do not count if the list became shorter. */
 const counterparts = (given: readonly Seen[], stored: readonly Seen[], digestOf: DigestOf): Seen[] => {
   const places = partners(
     stored.map((item, place) => keysOf(item, place, digestOf)),
@@ -78,8 +78,8 @@ const holdsMask = (value: Json): boolean =>
   (Array.isArray(value) ? value.some(holdsMask) : isDocument(value) && Object.values(value).some(holdsMask));
 
 /**
- * A document as the caller sent it, with the stored value wherever its mask came back. Throws InvalidInput where a mask
- * hides nothing, and where a reference came that this object does not hold: it would open another node's secret.
+ * Replaces each returned mask by its stored value. Throws InvalidInput if a mask has no stored value.
+ * Throws InvalidInput for a reference that this object does not hold: it would open another node's secret.
  */
 export const restoreSecrets = (field: string, given: Json, stored: Json): Json => {
   const seen = (value: Json): Seen => ({ value, shown: maskSecrets(value) });
@@ -96,13 +96,13 @@ export const restoreSecrets = (field: string, given: Json, stored: Json): Json =
 };
 
 export type Sealed = readonly BoxedSecret[];
-/** Whose the values are; the field is each one's name. */
+/** Holder of the values; the field is the name of each value. */
 export type ValuesOf = Omit<Holding, 'field' | 'side'> & {
-  /** What the secrets of a field are bound to; nothing when absent. */
+  /** The binding of each field's secrets; absent means unbound. */
   readonly sides?: Readonly<Record<string, Holding['side']>>;
 };
 
-/** Seals the named documents among some values. Returns the values to store and the secrets to store with them. */
+/** Seals the named documents. Returns the values and the secrets to store. */
 export const sealAll = <Values extends Readonly<Record<string, unknown>>>(
   vault: Sealer,
   values: Values,

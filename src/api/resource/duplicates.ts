@@ -1,9 +1,9 @@
-/** Says which value of a write another resource of the kind has already, or which one names nothing. */
+/** Constraint violations of writes as API errors that name the field and the value. */
 import { brokenReference, brokenUnique } from '../../inventory/database';
 import { raise } from '../../model/errors';
 import { fieldOf, type ResourceTable } from '../../model/resources/fields';
 
-/** The field behind a broken constraint: those of the store are named `<collection>_<field>_key`, or `_fkey`. */
+/** The field of a violated constraint. PostgreSQL names them `<collection>_<field>_key` or `_fkey`. */
 const fieldBehind = (table: ResourceTable, constraint: string): string | undefined => {
   const field = new RegExp(`^${table.collection}_(\\w+)_f?key$`).exec(constraint)?.[1];
   return field !== undefined && fieldOf(table, field) ? field : undefined;
@@ -12,10 +12,7 @@ const fieldBehind = (table: ResourceTable, constraint: string): string | undefin
 const notFound = (field: string, value: unknown): string =>
   `${field.replace(/_uuid$/, '')} ${value} could not be found`;
 
-/**
- * Does a write. Throws Duplicate, naming field and value, where the store refuses it for that reason, and InvalidInput where
- * the value of a field refers to nothing.
- */
+/** Runs a write. Throws Duplicate for a violated unique constraint, InvalidInput for a violated foreign key. */
 export const refusingDuplicates = async <T>(
   table: ResourceTable,
   values: Readonly<Record<string, unknown>>,

@@ -1,4 +1,4 @@
-/** The routes that write a kind of resource: create, patch, delete; each one transaction with its audit row and event. */
+/** Create, patch and delete routes of a resource. Each is one transaction with its audit row and event. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
@@ -39,7 +39,7 @@ const check = async (resource: Resource, write: Write<AnyRow>): Promise<void> =>
   for (const row of resource.before ?? []) if (row.on.includes(write.act)) await row.check(write);
 };
 
-/** @returns the rules that admitted what followed */
+/** @returns the rules that admitted the consequences */
 const followUp = async (resource: Resource, write: Write<AnyRow>, stored: AnyRow): Promise<string[]> => {
   const rules: string[] = [];
   for (const row of resource.after ?? [])
@@ -72,7 +72,7 @@ const writeOf = (
   to = node,
 ): Write<AnyRow> => ({ ...part, ctx, inventory, request, node: node!, to: to! });
 
-/** The node that a new row is to belong to, once the rule admits. Throws PolicyDenied, InvalidInput, NodeLocked. */
+/** The node of a new row, after its rule admits. Throws PolicyDenied, InvalidInput, NodeLocked. */
 const homeFor = async (
   { home }: Resource,
   context: Transaction,
@@ -83,14 +83,14 @@ const homeFor = async (
   const { who } = context.request;
   const ident = home.ident?.(body) ?? String(body.node_uuid);
   const node = await visibleHome(context, who, ident, { lock: true });
-  // A node that is hidden counts as one without owner, so that the answer reveals nothing of it.
+  // A hidden node counts as one without owner, so the response reveals nothing about it.
   context.policy().require(rule, who, nodeTarget(node ?? { owner: null, lessee: null }));
   if (!node) return raise('InvalidInput', { field: 'node_uuid', reason: `node ${ident} could not be found` });
   checkHomeFree(node);
   return node;
 };
 
-/** Of each kind. Largest honest use: 128 interfaces, which is what an inspection may report. */
+/** Limit per kind. An inspection may report 128 interfaces, the largest legitimate use. */
 const mostOfNode = 256;
 
 /** Throws Conflict. */
@@ -158,7 +158,7 @@ const createRoute = (resource: Resource): Route => {
   });
 };
 
-/** One text for missing, hidden and foreign, so that it reveals nothing of the node. */
+/** Missing, hidden and foreign nodes get the same text, so it reveals nothing about the node. */
 const newHome = async (
   { table }: Resource,
   context: Context,
@@ -176,7 +176,7 @@ const newHome = async (
 const differing = (before: StoredValues, after: StoredValues): StoredValues =>
   Object.fromEntries(Object.entries(after).filter(([name, value]) => !isDeepStrictEqual(before[name], value)));
 
-/** What a patch changes of a row, and the node that the row will belong to. Throws what is wrong with it. */
+/** The changed values of a row, and its node after the patch. Throws for an invalid patch. */
 const changesOf = async (
   resource: Resource,
   patched: Patcher,
@@ -196,7 +196,7 @@ const changesOf = async (
   return { values: to.uuid === node.uuid ? others : { ...others, node_uuid: to.uuid }, to };
 };
 
-/** The rules of a patch, each once; one without operations is still an update. */
+/** The rules of a patch, without repeats. A patch without operations needs the update rule. */
 const rulesOf = (resource: Resource, patch: readonly Operation[]): readonly string[] =>
   patch.length === 0 ? [ruleOf(resource, 'update')] : rulesFor(resource.table, patch);
 
@@ -300,7 +300,6 @@ const deleteRoute = (resource: Resource): Route => {
 
 const routeOf = { create: createRoute, update: patchRoute, delete: deleteRoute } as const;
 
-/** The routes that write it. */
 export const editRoutes = <Row extends AnyRow>(given: Resource<Row>): Route[] => {
   const resource = given as unknown as Resource;
   return (resource.acts ?? (['create', 'update', 'delete'] as const)).map((act) => routeOf[act](resource));

@@ -1,4 +1,4 @@
-/** The routes that show a kind of resource: its lists, those below other resources, and one of it. */
+/** Read routes of a resource: its lists, its lists below other resources, and a single row. */
 import type { z } from 'zod';
 import { raise } from '../../model/errors';
 import { isMac } from '../../model/ids';
@@ -31,11 +31,10 @@ import { type FoundRow, findVisible, scopeOf, visibleHome } from './reach';
 import type { Shown } from './representation';
 import type { StoredValues } from './values';
 
-/** A row as the projections take it: with the owner and lessee of its node, by which redaction is decided. */
+/** The row with the owner and lessee of its node, which decide about redaction. */
 export const asShown = ({ row, node }: FoundRow): StoredValues =>
   node ? { ...row, owner: node.owner, lessee: node.lessee } : (row as unknown as StoredValues);
 
-/** How rows are shown to a caller. */
 export const shownTo = (
   { redacting }: Pick<Shows, 'redacting'>,
   ctx: ApiContext,
@@ -49,7 +48,7 @@ export const shownTo = (
 const columnIn = (column: string, values: unknown): Predicate =>
   Array.isArray(values) ? or(...values.map((value) => ({ is: 'equals', column, value }) as const)) : always;
 
-/** Filters that name where to look; only one of them is taken. */
+/** Filters that name a place. They exclude each other. */
 const places = ['node', 'address', 'shard', 'conductor_groups'] as const;
 
 const checkPlaces = (filters: ListAsked['filters'], nested: boolean): void => {
@@ -58,7 +57,7 @@ const checkPlaces = (filters: ListAsked['filters'], nested: boolean): void => {
     raise('InvalidInput', { field: named.join(', '), reason: 'only one of these may be named, and none below a node' });
 };
 
-/** Of the columns of nodes: whose the filters and the path ask for. Throws NodeNotFound alike for missing and hidden ones. */
+/** The predicate on nodes from filters and path. Throws NodeNotFound for missing and for hidden nodes. */
 const homeOf = async (
   { home }: Shows,
   ctx: ApiContext,
@@ -78,7 +77,7 @@ const homeOf = async (
   );
 };
 
-/** Addresses are stored in lower case. Throws InvalidInput for what is none. */
+/** PostgreSQL holds addresses in lower case. Throws InvalidInput for an invalid address. */
 const lowered = (filters: ListAsked['filters']): ListAsked['filters'] => {
   if (filters.address === undefined) return filters;
   const address = String(filters.address).toLowerCase();
@@ -165,7 +164,6 @@ const showRoute = (kind: Shows): Route =>
     handler: (request, ctx) => showOne(kind, request, ctx),
   });
 
-/** The routes that show it. */
 export const shownRoutes = <Row extends AnyRow>(given: Shows<Row>): Route[] => {
   const kind = given as unknown as Shows;
   const forms = kind.detail ? [false, true] : [false];

@@ -1,4 +1,4 @@
-/** One kind of resource: where its rows belong, what shows them, what a write has to hold. The kit makes its routes of it. */
+/** Description of one kind of resource, from which the kit makes its routes. */
 import { z } from 'zod';
 import type { Queries } from '../../inventory';
 import type { Line, LinesPage } from '../../inventory/lines';
@@ -18,53 +18,52 @@ import type { Operation, Patcher } from './patch';
 import type { projections } from './representation';
 import type { Sealing, StoredValues } from './values';
 
-/** A row of any kind, as the kit handles it. */
 export type AnyRow = { readonly uuid: string };
 
-/** The queries of a kind; `find` gives the node beside the row where rows belong to one. */
+/** The queries of a kind. `find` returns row and node if rows belong to a node. */
 type Store = {
   find(ident: string, options?: { lock?: boolean }): Promise<unknown>;
   lines(line: Line, base: string, selection: Selection, page: Page): Promise<LinesPage>;
   insert(values: StoredValues): Promise<AnyRow>;
   update(uuid: string, values: StoredValues): Promise<AnyRow>;
   delete(uuid: string): Promise<void>;
-  /** Whether a node has so many rows; only where rows belong to one. */
+  /** True if the node has that many rows. Only for rows that belong to a node. */
   isFull?(node: string, most: number): Promise<boolean>;
 };
 
-/** Rows belong to a node: its rules decide about them, and where it is hidden they are missing. */
+/** Rows belong to a node and follow its rules. If the node is hidden, its rows count as missing. */
 export type Home = {
-  /** What names the node in a create request, where that is not `node_uuid`. Throws InvalidInput. */
+  /** Reads the node's identifier from a create request; default `node_uuid`. Throws InvalidInput. */
   readonly ident?: (body: StoredValues) => string;
-  /** Refuses filters that exclude each other; `nested` where the path names a parent. Throws InvalidInput. */
+  /** Refuses filters that exclude each other. `nested`: the path names a parent. Throws InvalidInput. */
   readonly checkFilters?: (filters: ListAsked['filters'], nested: boolean) => void;
 };
 
-/** Rows belong to a project, or to the installation where they have no owner. */
+/** Rows belong to a project, or without owner to the installation. */
 type Owned<Row> = {
   readonly target: (row: Row) => Target;
-  /** Columns behind the target keys of its rules. */
+  /** Columns for the target keys of its rules. */
   readonly columns: Readonly<Record<string, string>>;
-  /** The filter that names a project: one of the caller's own, unless it may list all. */
+  /** The filter that names a project. Other projects than the caller's need the rule for all. */
   readonly filter: string;
 };
 
-/** What finds a row of the kind and shows it or hides it. Without `home` and `owned` it belongs to the installation. */
+/** A kind's lookup and visibility. Without `home` and `owned` it belongs to the installation. */
 export type ResourceKind<Row extends AnyRow = AnyRow> = {
   readonly table: ResourceTable;
-  /** The table of a version that knows another one. */
+  /** The table for versions that have another one. */
   readonly tableAt?: (minor: number) => ResourceTable;
   /** One word, as in audit rows: `volume_target`. */
   readonly what: RecordSubject;
   /** Below the version: `volume/targets`. */
   readonly path: string;
-  /** What the path calls one of them; default `ident`. */
+  /** The path parameter's name; default `ident`. */
   readonly param?: string;
   readonly since: number;
   /** Prefix of its rules. */
   readonly rules: string;
   readonly missing: ErrorCode;
-  /** Whether a name may stand for the UUID, from which version, and in which acts it may not. */
+  /** Set if a name may replace the UUID: from which version, and not in the act `notTo`. */
   readonly named?: { readonly since?: number; readonly notTo?: AuditedAct };
   readonly home?: Home;
   readonly owned?: Owned<Row>;
@@ -76,21 +75,21 @@ export type Below = { readonly parent: 'nodes' | 'portgroups'; readonly param: s
 
 export type ListRequest = ApiRequest<unknown, StoredValues, unknown>;
 
-/** What of a kind is shown, and how it is listed. */
+/** Fields and lists of a kind. */
 export type Shows<Row extends AnyRow = AnyRow> = ResourceKind<Row> & {
   readonly shown: ReturnType<typeof projections>;
-  /** Rules that decide what of it is shown. */
+  /** Rules that decide about hidden fields. */
   readonly redacting?: readonly string[];
-  /** Whether `/detail` exists. */
+  /** True if `/detail` exists. */
   readonly detail?: true;
-  /** Minor version from which lists take `detail`, where it is another than for most; never where there is one form only. */
+  /** First minor version of `detail` in lists, if it differs from the usual one. `never`: the list has one form only. */
   readonly detailSince?: number | 'never';
-  /** The rules that a list of the installation's asks; the one that shows a row when absent. */
+  /** Rules of a list of installation resources; default is the rule that shows a row. */
   readonly listRules?: readonly string[];
-  /** What a marker that is no UUID is answered; InvalidInput when absent. */
+  /** Error for a marker that is no UUID; default InvalidInput. */
   readonly badMarker?: 'MarkerNotFound';
   readonly below?: readonly Below[];
-  /** Which rows are wanted beside the filters that name a column. Throws what is wrong with those. */
+  /** Further conditions, from filters that name no column. Throws for an invalid filter. */
   readonly wanted?: (
     ctx: ApiContext,
     request: ListRequest,
@@ -99,51 +98,51 @@ export type Shows<Row extends AnyRow = AnyRow> = ResourceKind<Row> & {
   ) => Promise<Predicate>;
 };
 
-/** A write in its transaction, as the checks of a kind see it. */
+/** A write in its transaction, for the checks of a kind. */
 export type Write<Row extends AnyRow> = {
   readonly act: AuditedAct;
   readonly ctx: ApiContext;
   readonly inventory: Queries;
   readonly request: AuditContext & { readonly version: number };
-  /** The row before the write; what is to be stored on create. */
+  /** The row before the write; on create, the row to store. */
   readonly row: Row;
-  /** What is written: all on create, what differs on update, nothing on delete. */
+  /** All values on create, the changed ones on update, none on delete. */
   readonly values: StoredValues;
   /** The attributes that the request names. */
   readonly named: readonly string[];
-  /** The node that the row belongs to, and the one that it will; only of kinds with a home. */
+  /** The row's node before and after the write; only for kinds with a home. */
   readonly node: HomeNode;
   readonly to: HomeNode;
 };
 
-/** A row of checks: before which acts it runs, and what it refuses by throwing. */
+/** A check before the given acts. It refuses by throwing. */
 export type WriteCheck<Row extends AnyRow> = {
   readonly on: readonly AuditedAct[];
   readonly check: (write: Write<Row>) => void | Promise<void>;
 };
 
-/** A row of consequences: after which acts it follows. @returns rules that admitted it beside those of the act */
+/** A consequence after the given acts. @returns rules that admitted it beside those of the act */
 export type Consequence<Row extends AnyRow> = {
   readonly on: readonly AuditedAct[];
   readonly follow: (write: Write<Row> & { readonly stored: Row }) => Promise<readonly string[]>;
 };
 
 export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
-  /** The acts that the kit offers; all when absent. */
+  /** The acts that the kit offers; default all. */
   readonly acts?: readonly AuditedAct[];
-  /** What a write of an older version is answered. */
+  /** Status for a write with an older version. */
   readonly tooOld?: 404 | 405;
   readonly updateSince?: number;
-  /** Values in a body at most, where that is not the API's own limit. */
+  /** Maximum number of values in a body, if it differs from the API's limit. */
   readonly bodyValues?: number;
-  /** Rules that the checks of a create and an update may ask. */
+  /** Rules that the checks of a create and an update may evaluate. */
   readonly asks?: readonly string[];
   readonly sealing?: Sealing;
-  /** The values of a create request, where no schema for all versions can say them. */
+  /** Parses a create request if no single schema fits all versions. */
   readonly parse?: (body: unknown, minor: number) => StoredValues;
-  /** What a patch makes of a row, where it is more than its operations. */
+  /** Applies a patch if it does more than its operations. */
   readonly patch?: (patched: Patcher, row: Row, patch: readonly Operation[]) => StoredValues;
-  /** The values to store, made of those that came, parsed; `stored` on an update. Throws what is wrong with them. */
+  /** Makes the values to store from the parsed ones; `stored` is set on update. Throws for invalid values. */
   readonly checked?: (
     values: StoredValues,
     write: Pick<Write<Row>, 'ctx' | 'request' | 'named'>,
@@ -151,12 +150,12 @@ export type Resource<Row extends AnyRow = AnyRow> = Shows<Row> & {
   ) => StoredValues;
   readonly before?: readonly WriteCheck<Row>[];
   readonly after?: readonly Consequence<Row>[];
-  /** What the record holds, where that is not what was written. */
+  /** The recorded values, if they differ from the written ones. */
   readonly recorded?: (
     row: Row,
     write: { readonly act: AuditedAct; readonly body: unknown; readonly values: StoredValues },
   ) => Partial<Pick<ResourceWrite, 'values' | 'facts' | 'project'>>;
-  /** Headers of the answer to a write. */
+  /** Response headers of a write. */
   readonly headers?: (ctx: ApiContext, row: Row, named: readonly string[]) => Readonly<Record<string, string>>;
 };
 
@@ -168,7 +167,6 @@ export const onePath = ({ path, param = 'ident' }: Pick<ResourceKind, 'path' | '
 
 export type PathParams = Readonly<Record<string, string>>;
 
-/** The parameters of a path that names one. */
 export const paramsOf = (name = 'ident') => z.object({ [name]: z.string() });
 
 export const identIn = ({ param = 'ident' }: Pick<ResourceKind, 'param'>, params: PathParams): string => params[param]!;

@@ -1,4 +1,4 @@
-/** Whose a write is: what a lessee writes about its node is stamped, and ends with its lease. */
+/** Writes of lessees: they are stamped and end with the lease. */
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import type { NodeUuid, ProjectId } from '../../model/ids';
@@ -6,13 +6,13 @@ import { lostLockRace } from '../http/lock-wait';
 
 type Leased = { readonly uuid: NodeUuid; readonly owner: ProjectId | null; readonly lessee: ProjectId | null };
 
-/** Whether the caller is of the project that leases the node, and neither of its owner nor of the system. */
+/** True if the caller's project leases the node and does not own it, and the caller has no system scope. */
 export const isLessee = (who: Caller, { owner, lessee }: Leased): boolean =>
   who.system_scope === null && lessee !== null && who.project_id === lessee && lessee !== owner;
 
 /**
- * Before a caller's write about a node, in its transaction: a lessee's is stamped. Costs nothing for other callers.
- * Throws NodeLocked where the lease has just ended.
+ * Stamps a lessee's write, in its transaction and before it. Runs no query for other callers.
+ * Throws NodeLocked if the lease has just ended.
  * @param lock for a write of the node's own row, as the first statement
  */
 export const stampLessee = async (

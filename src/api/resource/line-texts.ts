@@ -1,41 +1,41 @@
-/** Fields as the store writes them: a page comes as the bytes that are sent, and only what is masked, hidden or computed is read. */
+/** List pages as JSON that PostgreSQL writes. The API parses only masked, hidden and computed fields. */
 import type { Line, LinePart } from '../../inventory/lines';
 import { withoutBmc } from '../../model/access/bmc-texts';
 import { maskDocument, maskSecrets } from '../../model/access/secrets';
 import { columnOf, emptyValue, type FieldRow } from '../../model/resources/fields';
 import type { Extra, RepresentedRow, Shown } from './shown';
 
-/** A page that is read in passing: what of it stands in for which text. */
+/** A line for PostgreSQL, and the function that replaces its held values. */
 export type LineTexts = {
   readonly line: Line;
-  /** The page as it is sent. @param atOnce bytes that become one text, where what is held allows it */
+  /** The page to send. @param atOnce maximum bytes per decoded text, unless one held value is longer */
   readonly settle: (pieces: readonly Buffer[], shown: Shown, atOnce?: number) => readonly Buffer[];
 };
 
 type Parts = {
   readonly extras: Readonly<Record<string, Extra>>;
-  /** Columns that a field is computed or hidden by. */
+  /** Columns that a field is computed from or hidden by. */
   readonly columnsFor: (field: FieldRow) => readonly string[];
   readonly minor: number;
   /** Nothing is hidden from the viewer. */
   readonly everything: boolean;
 };
 
-// JSON holds no control character as it is, so that these stand nowhere else. One letter behind the first names what is held.
+// JSON never contains a raw control character, so these delimit held values. The letter after the first identifies the field.
 const [before, after] = ['\u0001', '\u0002'] as const;
 const held = new RegExp(`${before}(.)([^${after}]*)${after}`, 'gs');
 const [beforeByte, afterByte] = [before.charCodeAt(0), after.charCodeAt(0)];
-/** V8 takes no text of half a gibibyte, and PostgreSQL writes texts of a whole one. */
+/** V8 strings end below half a gibibyte; PostgreSQL writes texts up to one. */
 const mostAtOnce = 2 ** 26;
 const ofRow = '!';
-const firstOfField = 0x23; // behind `!` and `"`
+const firstOfField = 0x23; // after `!` and `"`
 
-/** What a held value is sent as: of its text, and of the row that it stands in. */
+/** The text that replaces a held value, from its text and its row. */
 type Settle = (text: string, row: RepresentedRow, shown: Shown) => string;
 
 type Compiled = {
   readonly parts: readonly LinePart[];
-  /** Absent: the parts are what is sent. */
+  /** Absent: the parts are sent unchanged. */
   readonly settle?: Settle;
   readonly needsRow?: true;
 };
@@ -54,7 +54,7 @@ const encoded = (value: unknown): string => JSON.stringify(value ?? null);
 
 const maskedText = (text: string): string => encoded(maskSecrets(JSON.parse(text)));
 
-/** A field before anything hides it. */
+/** A field before redaction. */
 const shownText = (field: FieldRow, { extras, minor, everything }: Parts): Compiled => {
   const extra = extras[field.name];
   if (!extra) {
@@ -71,7 +71,7 @@ const shownText = (field: FieldRow, { extras, minor, everything }: Parts): Compi
 
 const asWritten: Settle = (text) => text;
 
-/** The text of a field for a viewer from whom a rule may hide it; undefined if no rule does. */
+/** The field's redaction for viewers from whom a rule may hide it; undefined without such a rule. */
 const guardOf = (field: FieldRow): ((plain: Settle) => Settle) | undefined => {
   if (field.withoutBmc) {
     const { rule } = field.withoutBmc;
@@ -93,7 +93,7 @@ const compileField = (field: FieldRow, given: Parts): Compiled => {
   return { parts: plain.parts, settle: guard(plain.settle ?? asWritten), needsRow: true };
 };
 
-/** A column that is masked or left as it is needs to be held only where it has something. */
+/** A column that needs no row is held only if it has a value. */
 const holding = (mark: string, { parts, needsRow }: Compiled): LinePart[] => {
   const [only] = parts;
   if (!needsRow && parts.length === 1 && only && 'column' in only)
@@ -101,7 +101,7 @@ const holding = (mark: string, { parts, needsRow }: Compiled): LinePart[] => {
   return [{ text: `${before}${mark}` }, ...parts, { text: after }];
 };
 
-/** Constant texts that follow each other are one. */
+/** Merges adjacent constant texts. */
 const joined = (parts: readonly LinePart[]): LinePart[] => {
   const made: LinePart[] = [];
   for (const part of parts) {
@@ -112,7 +112,7 @@ const joined = (parts: readonly LinePart[]): LinePart[] => {
   return made;
 };
 
-/** Fields, compiled to what the store writes of each row, and to what is done with what it holds. */
+/** Compiles fields to the line that PostgreSQL writes and to the replacement of its held values. */
 export const compileLine = (fields: readonly FieldRow[], given: Parts): LineTexts => {
   const settlers = new Map<string, Settle>();
   const needed = new Set<string>();
@@ -131,7 +131,7 @@ export const compileLine = (fields: readonly FieldRow[], given: Parts): LineText
   return { line, settle: settling(columns, settlers) };
 };
 
-/** A piece in parts, each of which ends with something held: none is cut through. What follows the last of them is a part of its own. */
+/** Splits a piece at ends of held values, so none is cut. The rest after the last one is one part. */
 const partsOf = (piece: Buffer, atOnce: number): Buffer[] => {
   const parts: Buffer[] = [];
   let at = 0;

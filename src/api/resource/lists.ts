@@ -1,4 +1,4 @@
-/** The parameters of a list, checked against the resource's table, and the `next` link that repeats them. */
+/** List parameters, checked against the resource's table, and the `next` link that repeats them. */
 import { z } from 'zod';
 import type { Line, LinesPage } from '../../inventory/lines';
 import type { Page } from '../../inventory/pages';
@@ -24,16 +24,16 @@ const firstDetail = 43;
 
 type FilterValue = string | boolean | readonly string[];
 
-/** A list request as its handler sees it. */
+/** A list request for its handler. */
 export type ListAsked = {
   readonly limit: number;
   readonly marker?: string;
   readonly sort_key: string;
   readonly sort_dir: 'asc' | 'desc';
-  /** Names chosen with `fields=`. */
+  /** Names from `fields=`. */
   readonly fields?: readonly string[];
   readonly detail: boolean;
-  /** The filters that came, by name. */
+  /** The given filters, by name. */
   readonly filters: Readonly<Record<string, FilterValue>>;
 };
 
@@ -54,7 +54,7 @@ const page = {
 const filterSchema = (row: FilterRow): z.ZodType => {
   if (row.type === 'boolean') return flag;
   if (row.type === 'uuid') return uuid;
-  // Names of shards are not lower-cased: the store compares them as they are.
+  // Shard names keep their case: PostgreSQL compares them case-sensitively.
   if (row.type === 'texts')
     return z.string().transform((given) =>
       given
@@ -75,10 +75,10 @@ export const listQuery = (table: ResourceTable, more: Readonly<Record<string, z.
     ...more,
   });
 
-/** `fields=` alone, as a show route takes it. */
+/** Query of a show route: `fields=` only. */
 export const showQuery = z.strictObject({ fields: fieldNames.optional() });
 
-/** The chosen fields, checked: known (400), not newer than the version (406), and `fields` itself known (406). */
+/** Checks the chosen fields: unknown is 400; newer than the version is 406, also for `fields` itself. */
 export const chosenFields = (
   table: ResourceTable,
   fields: readonly string[] | undefined,
@@ -113,8 +113,8 @@ const sortField = (table: ResourceTable, name: string, minor: number): string =>
 };
 
 /**
- * Checks the parsed query of a list. Throws InvalidInput and NotAcceptable.
- * @param detailSince minor version from which `detail` is known
+ * Checks the parsed query of a list. Throws InvalidInput, NotAcceptable.
+ * @param detailSince first minor version of `detail`
  */
 export const askedList = (
   table: ResourceTable,
@@ -147,8 +147,8 @@ export const askedList = (
 };
 
 /**
- * The page that a list asks for. Throws InvalidInput for a marker that is no UUID, or MarkerNotFound where the resource's
- * own names are taken for one and never are.
+ * The requested page. A marker that is no UUID throws InvalidInput.
+ * It throws MarkerNotFound for resources with names, because a name is never a marker.
  */
 export const pageAsked = (
   { limit, sort_key, sort_dir, marker }: ListAsked,
@@ -167,7 +167,7 @@ const limitOf = (given: number | undefined, max: number): number => {
   return Math.min(given, max);
 };
 
-/** The filters whose rows name a column, as one predicate. */
+/** Combines the filters that name a column. */
 export const filterPredicate = (table: ResourceTable, filters: ListAsked['filters']): Predicate =>
   table.filters.reduce((all, row) => {
     const value = filters[row.name];
@@ -184,7 +184,7 @@ const filterCondition = (row: FilterRow, value: FilterValue): Predicate => {
 
 const equals = (column: string, value: string | boolean): Predicate => ({ is: 'equals', column, value });
 
-/** The absolute URL of the next page, with every parameter of this one. `path` is below the version, such as `nodes`. */
+/** The absolute URL of the next page with every parameter of this one. `path` is below the version, such as `nodes`. */
 export const nextLink = (base: string, path: string, asked: ListAsked, marker: string): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(asked.filters)) query.set(name, String(value));
@@ -197,15 +197,15 @@ export const nextLink = (base: string, path: string, asked: ListAsked, marker: s
   return `${base}/v1/${path}?${query}`;
 };
 
-/** How a list is shown, and what its path is below the version. */
+/** The form of a list, and its path below the version. */
 type PageShown = { readonly projection: Projection; readonly shown: Shown; readonly path: string };
 
-/** Reads a page. `base` stands within a JSON text. */
+/** Reads a page. `base` is escaped for a JSON text. */
 type ReadLines = (line: Line, base: string) => Promise<LinesPage>;
 
 /**
- * The answer of a list: `next` only where the page is full, even if nothing follows.
- * @param asked what the `next` link repeats
+ * The response of a list. It has `next` if the page is full, even if nothing follows.
+ * @param asked repeated in the `next` link
  */
 export const answerPage = async (
   { collection: name }: ResourceTable,
@@ -220,7 +220,7 @@ export const answerPage = async (
   return { status: 200, bytes: [Buffer.from(`{"${name}":[`), ...settle(pieces, shown), Buffer.from(`]${next}}`)] };
 };
 
-/** The body of a list that is small: `next` only where the page is full, even if nothing follows. */
+/** The body of a small list. It has `next` if the page is full, even if nothing follows. */
 export const collection = (
   table: ResourceTable,
   items: readonly unknown[],

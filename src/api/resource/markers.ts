@@ -1,9 +1,9 @@
-/** Markers of pages that are the id of a record. */
+/** Page markers that are record ids. */
 import { type ErrorCode, isTemperError, raise } from '../../model/errors';
 
 /**
- * The record after which a page begins; undefined where the request names none. Throws MarkerNotFound alike for missing and hidden ones.
- * @param missing what `find` throws for these; all else that it throws is no fault of the marker's
+ * The record after which a page begins; undefined without marker. Throws MarkerNotFound for missing and for hidden ones.
+ * @param missing error of `find` for both; its other errors pass unchanged
  */
 export const markedRecord = async <Row>(
   marker: string | undefined,

@@ -1,4 +1,4 @@
-/** JSON patch on a resource: what it may name, which rules that needs, and what comes out of it. */
+/** JSON patches: allowed paths, required rules and the resulting values. */
 import { applyPatch } from 'rfc6902';
 import { z } from 'zod';
 import { raise, TemperError } from '../../model/errors';
@@ -33,13 +33,12 @@ export const patchBody = z.array(operation);
 
 export type Operation = z.output<typeof operation>;
 
-/** The attribute that an operation changes. */
 export const attributeOf = ({ path }: Operation): string => path.split('/')[1]!;
 
-/** The attributes that a patch changes, each once, in the order they come. */
+/** The changed attributes in order, without repeats. */
 export const attributesOf = (patch: readonly Operation[]): string[] => [...new Set(patch.map(attributeOf))];
 
-/** Refuses attributes that cannot be patched (400) or that the version does not know (406). Runs before any look-up. */
+/** Refuses attributes that are not patchable (400) or newer than the version (406). Runs before any query. */
 export const checkAttributes = (table: ResourceTable, patch: readonly Operation[], minor: number): void => {
   const names = attributesOf(patch);
   const wrong = names.filter((name) => fieldOf(table, name)?.patch === undefined);
@@ -50,17 +49,17 @@ export const checkAttributes = (table: ResourceTable, patch: readonly Operation[
   refuseNewer(table, names, minor, 'patch');
 };
 
-/** The rules that a patch needs, each once, in the order of its operations. */
+/** The rules of a patch in the order of its operations, without repeats. */
 export const rulesFor = (table: ResourceTable, patch: readonly Operation[]): string[] => [
   ...new Set(attributesOf(patch).map((name) => fieldOf(table, name)!.patch!)),
 ];
 
-/** What a patch makes of a row: the new values of the attributes that it changes, by name. */
+/** Returns the new values of the attributes that a patch changes, by name. */
 export type Patcher = (row: Readonly<Record<string, unknown>>, patch: readonly Operation[]) => Record<string, unknown>;
 
 /**
- * A resource's patcher, made once. `remove` of a whole attribute sets its default.
- * It throws InvalidPatch where an operation cannot be applied, InvalidInput where the result is not valid.
+ * Compiles a resource's patcher. `remove` of a whole attribute sets its default.
+ * Throws InvalidPatch for an operation that cannot be applied, InvalidInput for an invalid result.
  */
 export const patcherOf = (table: ResourceTable): Patcher => {
   const schemas = new Map(patchable(table).map((name) => [name, fieldSchema(fieldOf(table, name)!)]));
@@ -68,14 +67,14 @@ export const patcherOf = (table: ResourceTable): Patcher => {
     const names = attributesOf(patch);
     const draft = structuredClone(Object.fromEntries(names.map((name) => [name, row[name] ?? null])));
     for (const one of patch) apply(table, draft, one);
-    // Many small patches must not build what no single body may hold.
+    // Otherwise many small patches build a value larger than any single body.
     checkValue(draft);
     for (const name of names) requireRoom(name, row[name], draft[name]);
     return Object.fromEntries(names.map((name) => [name, valid(schemas.get(name)!, name, draft[name])]));
   };
 };
 
-/** Throws InvalidInput for a value that is larger than a body may be, unless it was larger before. */
+/** Throws InvalidInput for a value above the body limit, unless it was at least as large before. */
 const requireRoom = (field: string, before: unknown, after: unknown): void => {
   const bytes = jsonBytes(after);
   if (bytes <= bodyLimit || bytes <= jsonBytes(before)) return;
@@ -104,7 +103,7 @@ const apply = (table: ResourceTable, draft: Record<string, unknown>, one: Operat
   if (fault) raise('InvalidPatch', { reason: `${one.path} does not exist.` });
 };
 
-// Null would pass for "not given" where the field has no default.
+// Without a default, null would count as "not given".
 const emptyOrMissing = (table: ResourceTable, name: string): unknown => {
   const row = fieldOf(table, name)!;
   if (row.create === 'required' || row.kept)
@@ -114,14 +113,14 @@ const emptyOrMissing = (table: ResourceTable, name: string): unknown => {
 
 const attempt = (draft: Record<string, unknown>, one: Operation): (Error | null)[] => {
   try {
-    // An object that is null in the store shows as {}, so clients add into it.
+    // An object that is null in PostgreSQL appears as {}, so clients add into it.
     return applyPatch(draft, [one.op === 'remove' ? { op: 'remove', path: one.path } : { ...one, value: one.value }]);
   } catch (thrown) {
     return [thrown as Error];
   }
 };
 
-/** The library splices at whatever number it reads; an index outside the list is a fault. */
+/** The library splices at any number, so an index outside the list must be refused here. */
 const checkIndex = (draft: unknown, segments: readonly string[], one: Operation): void => {
   const parent = segments
     .slice(0, -1)

@@ -1,4 +1,4 @@
-/** How a caller reaches the rows of a kind: by their node, by their own project, or by the installation's rules. */
+/** Access to rows of a kind: through their node, their project, or the installation's rules. */
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
@@ -13,23 +13,23 @@ import { behindNode, nodeColumns, projectsOf, requireList, visibleRows } from '.
 
 const seesNode = 'baremetal:node:get';
 
-/** The policy, and the queries of the transaction where there is one. */
+/** The policy, and the queries of the transaction if there is one. */
 export type Context = { policy(): Policy; readonly inventory: Queries };
 
-/** A row, with its node where it belongs to one. */
+/** A row, and its node if it belongs to one. */
 export type FoundRow<Row = AnyRow> = { readonly row: Row; readonly node?: HomeNode };
 
 type AccessScope = {
-  /** Whether rules are about no object, and so asked before it is looked for. */
+  /** True if rules do not depend on an object. They run before the lookup then. */
   readonly ruleFirst: boolean;
-  /** The rules of a list in the order they are asked. */
+  /** The rules of a list in evaluation order. */
   readonly listRules: readonly string[];
-  /** Asked before a row counts as there. */
+  /** Rules that make a row visible. */
   readonly seeing: readonly string[];
-  /** What the store found, or undefined where the caller may not know of it. */
+  /** The found row, or undefined if it is hidden from the caller. */
   readonly shown: (policy: Policy, who: Caller, found: unknown) => FoundRow | undefined;
   readonly target: (found: FoundRow) => Target | undefined;
-  /** Of the columns that decide: the rows of a list. Throws PolicyDenied. */
+  /** The predicate on a list's rows, on the columns that decide. Throws PolicyDenied. */
   readonly visible: (policy: Policy, who: Caller, filters: ListAsked['filters']) => Predicate;
 };
 
@@ -90,7 +90,7 @@ export const scopeOf = (kind: ResourceKind): AccessScope => {
   return kind.owned ? byOwner(kind, kind.owned) : byInstallation(kind);
 };
 
-/** Refuses what cannot name one. Throws InvalidInput. */
+/** Refuses an invalid identifier. Throws InvalidInput. */
 const checkIdent = ({ named, table }: ResourceKind, ident: string, version: number, act?: AuditedAct): void => {
   if (asUuid(ident) !== undefined) return;
   const { resource: field } = table;
@@ -103,13 +103,13 @@ const checkIdent = ({ named, table }: ResourceKind, ident: string, version: numb
 
 type FindOptions = {
   readonly version?: number;
-  /** What it is looked for. */
+  /** The act that the lookup is for. */
   readonly act?: AuditedAct;
-  /** Keeps the row for the transaction that the context's queries stand for. */
+  /** Locks the row for the transaction of the context's queries. */
   readonly lock?: boolean;
 };
 
-/** The row of this UUID or name. One that is hidden is missing. Throws InvalidInput, the kind's own error. */
+/** The row with this UUID or name. Hidden counts as missing. Throws InvalidInput, the kind's own error. */
 export const findVisible = async <Row extends AnyRow>(
   given: ResourceKind<Row>,
   { policy, inventory }: Context,
@@ -124,7 +124,7 @@ export const findVisible = async <Row extends AnyRow>(
   return (shown ?? raise(kind.missing, { [kind.what]: ident })) as FoundRow<Row>;
 };
 
-/** The node of this name or UUID, or undefined where it is missing or hidden. */
+/** The node with this name or UUID; undefined if missing or hidden. */
 export const visibleHome = async (
   { policy, inventory }: Context,
   who: Caller,
@@ -138,8 +138,8 @@ export const visibleHome = async (
 const unowned = nodeTarget({ owner: null, lessee: null });
 
 /**
- * Throws PolicyDenied where the caller may not do this on the node that a request names, or, where it names none, on any. A
- * node that is hidden counts as one without owner.
+ * Throws PolicyDenied if the caller may not do this on the named node, or without a name on any node.
+ * A hidden node counts as one without owner.
  */
 export const requireOnHome = async (context: Context, who: Caller, rule: string, ident: unknown): Promise<void> => {
   const policy = context.policy();

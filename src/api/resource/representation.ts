@@ -1,4 +1,4 @@
-/** Turns rows into the wire's objects: compiled once per set of fields and minor version, then walked for every row. */
+/** Rows as wire objects. Field lists are compiled once per minor version. */
 import { withoutBmc } from '../../model/access/bmc-texts';
 import { maskSecrets } from '../../model/access/secrets';
 import {
@@ -18,28 +18,28 @@ export { type Extra, links, linksTo, type Shown } from './shown';
 
 type Represent = (row: RepresentedRow, shown: Shown) => Record<string, unknown>;
 
-/** What a request says of the fields that it wants. */
+/** A request's choice of fields. */
 type Chosen = { readonly fields?: readonly string[]; readonly detail?: boolean };
 
-/** A list of fields, compiled: for one row, and for the page of a list that PostgreSQL writes. */
+/** A compiled field list: for one row, and for a list page that PostgreSQL writes. */
 export type Projection = {
   readonly represent: Represent;
   readonly lines: (shown: Shown) => LineTexts;
 };
 
-/** ISO 8601 in UTC as the wire has it: an offset instead of `Z`, microseconds only where there are any. */
+/** ISO 8601 in UTC as Ironic writes it: an offset instead of `Z`, microseconds only if not zero. */
 export const timestamp = (date: Date): string => {
   const iso = date.toISOString();
   const millis = iso.slice(20, 23);
   return millis === '000' ? `${iso.slice(0, 19)}+00:00` : `${iso.slice(0, 19)}.${millis}000+00:00`;
 };
 
-/** Whose an object is: what a rule that hides a field of it decides by. */
+/** Columns that decide about hidden fields. */
 const decidedBy = ['owner', 'lessee'] as const;
 
 type Reading = {
   readonly extras: Readonly<Record<string, Extra>>;
-  /** Columns to read whatever the fields are. */
+  /** Columns to read for any fields. */
   readonly needs: readonly string[];
   /** Columns that a field needs beside its own. */
   readonly beside: Readonly<Record<string, readonly string[]>>;
@@ -68,8 +68,8 @@ const compileProjection = (
 };
 
 /**
- * The projections of one resource. `extras` by field name; `needs` are columns to read whatever the fields are, and `beside`
- * those that a field needs beside its own.
+ * The projections of one resource. `extras` and `beside` are by field name.
+ * `needs` are columns to read for any fields, `beside` further columns of a field.
  */
 export const projections = (
   table: ResourceTable,
@@ -89,7 +89,7 @@ export const projections = (
     return made;
   };
 
-  /** Not kept: there are too many combinations. */
+  /** Not cached: there are too many combinations. */
   const chosen = (names: readonly string[], minor: number): Projection => {
     const wanted = new Set(names);
     return compile(
@@ -102,18 +102,18 @@ export const projections = (
 
   return {
     full,
-    /** What a list shows: the fields that the caller chose, `links` with them; all; or the default ones. */
+    /** Fields of a list: the chosen ones with `links`, all, or the default ones. */
     ofList: (minor: number, { fields, detail }: Chosen): Projection =>
       fields ? chosen(fields, minor) : detail ? full(minor) : once('list', minor, () => listFields(table, minor)),
-    /** What one of them shows: the fields that the caller chose, `links` with them; or all. */
+    /** Fields of a single object: the chosen ones with `links`, or all. */
     ofOne: (minor: number, fields?: readonly string[]): Projection => (fields ? chosen(fields, minor) : full(minor)),
   };
 };
 
-/** What the rule that hides a field decides by. */
+/** Columns that decide if the field is hidden. */
 const decidedFor = (row: FieldRow): readonly string[] => (row.redact || row.withoutBmc ? decidedBy : []);
 
-/** Every column that a field is read from. */
+/** All columns that a field needs. */
 const columnsOf = (row: FieldRow, beside: readonly string[] = []): string[] => [
   ...[columnOf(row) ?? []].flat(),
   ...decidedFor(row),

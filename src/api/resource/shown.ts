@@ -1,4 +1,4 @@
-/** What the representations of resources have in common: the row, what is known of its viewer, and links. */
+/** Shared parts of representations: the row, the viewer and links. */
 
 import type { LinePart } from '../../inventory/lines';
 
@@ -6,32 +6,27 @@ export type RepresentedRow = Readonly<Record<string, unknown>>;
 
 export type Link = { readonly href: string; readonly rel: string };
 
-/** What a representation needs to know besides the row. */
+/** Context of a representation beside the row. */
 export type Shown = {
-  /** What links begin with. */
+  /** Prefix of links. */
   readonly base: string;
-  /** Whether the viewer gets the field's stand-in for this row. Absent: everything is shown. */
+  /** True if the viewer gets the field's replacement for this row. Absent: nothing is hidden. */
   readonly hides?: (rule: string, row: RepresentedRow) => boolean;
 };
 
-/**
- * Computes a field that is not simply a column, or that older versions see differently. The values of a row in a list come as JSON:
- * times are texts there.
- */
+/** Computes a field that is no plain column, or that differs in older versions. List rows come as JSON, with times as texts. */
 export type Extra = ((row: RepresentedRow, shown: Shown, minor: number) => unknown) & {
-  /**
-   * The same as the store can write it; undefined where it cannot. `everything`: nothing is hidden from the viewer.
-   */
+  /** The field as PostgreSQL can write it; undefined if it cannot. `everything`: nothing is hidden from the viewer. */
   readonly line?: (asked: { readonly minor: number; readonly everything: boolean }) => readonly LinePart[] | undefined;
 };
 
-/** `self` and `bookmark` of one path below the version, such as `nodes/<uuid>`. */
+/** `self` and `bookmark` of a path below the version, such as `nodes/<uuid>`. */
 export const links = (base: string, path: string): Link[] => [
   { href: `${base}/v1/${path}`, rel: 'self' },
   { href: `${base}/${path}`, rel: 'bookmark' },
 ];
 
-/** The same as a field: of the path that the row's UUID makes of `collection` and `below`. */
+/** Links as a field, for the path `collection`/UUID`below`. */
 export const linksTo = (collection: string, below = ''): Extra => {
   const uuidPart: LinePart = { column: 'uuid', as: 'printed', empty: '' };
   const line: readonly LinePart[] = [

@@ -1,4 +1,4 @@
 /** Times on the wire. */
 
-/** In ISO 8601, UTC; null where there is none. */
+/** ISO 8601 in UTC. */
 export const isoTime = (time: Date | null): string | null => time?.toISOString() ?? null;

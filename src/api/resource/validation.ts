@@ -1,4 +1,4 @@
-/** Builds schemas from a resource's table, once, and gives the small schemas that every resource shares. */
+/** Schemas built from a resource's table, and small schemas that all resources share. */
 
 import { z } from 'zod';
 import { asUuid } from '../../model/ids';
@@ -12,13 +12,13 @@ const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['0', 'f', 'false', 'off', 'n', 'no'].map((text) => [text, false] as const),
 ]);
 
-/** A value that came, as a refusal quotes it: as JSON, cut short. Not for what may be a secret. */
+/** A given value as JSON for an error message, cut at 80 characters. Not for possible secrets. */
 export const came = (value: unknown): string => {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 };
 
-/** A boolean, or one of the texts that stand for one; openstack/oslo.utils:oslo_utils/strutils.py bool_from_string. */
+/** A boolean, or a text that means one; openstack/oslo.utils:oslo_utils/strutils.py bool_from_string. */
 export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((given, context) => {
   if (typeof given === 'boolean') return given;
   const known = ownValue(truths, String(given).trim().toLowerCase());
@@ -27,7 +27,7 @@ export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((gi
   return z.NEVER;
 });
 
-/** A UUID in any of the forms that are recognised, brought to its canonical one. */
+/** A UUID in any accepted form, converted to the canonical one. */
 export const uuid = z
   .string()
   .meta({ format: 'uuid' })
@@ -38,19 +38,19 @@ export const uuid = z
     return z.NEVER;
   });
 
-/** The parameter `fields`: names split at commas, trimmed, lower-cased, each once, at least one. */
+/** The parameter `fields`: split at commas, trimmed, lower-cased, without repeats, at least one. */
 export const fieldNames = z
   .string()
   .transform((given) => [...new Set(given.split(',').map((part) => part.trim().toLowerCase()))].filter(Boolean))
   .refine((names) => names.length > 0, { error: 'must name at least one field; leave it out for all of them' });
 
-/** The number of a runbook's revision, as a path or a query gives it. */
+/** A runbook revision's number in a path or query. */
 export const revisionNumber = z
   .string()
   .regex(/^[1-9]\d{0,8}$/, { error: 'must be the number of a revision, such as 3' })
   .transform(Number);
 
-/** The parameter `limit` of our own lists. */
+/** The parameter `limit` of Temper's own lists. */
 export const pageLimit = z
   .string()
   .regex(/^\d{1,4}$/, { error: 'must be a whole number' })
@@ -58,7 +58,6 @@ export const pageLimit = z
   .refine((value) => value >= 1 && value <= ownPage.most, { error: `must be between 1 and ${ownPage.most}` })
   .default(ownPage.unasked);
 
-/** A JSON object. */
 export const document = z.record(z.string(), z.unknown());
 
 const bare = (row: FieldRow): z.ZodType => {
@@ -96,7 +95,7 @@ const textSchema = (row: FieldRow): z.ZodType => {
   return row.lower ? formed.transform((text) => text.toLowerCase()) : formed;
 };
 
-/** The value of one field: what a create request may carry and what a patch may result in. */
+/** Schema of one field, for create requests and for results of patches. */
 export const fieldSchema = (row: FieldRow): z.ZodType => {
   const schema = bare(row);
   if (!row.nullable) return schema;
@@ -104,7 +103,7 @@ export const fieldSchema = (row: FieldRow): z.ZodType => {
   return schema.nullable().transform((value) => value ?? empty);
 };
 
-/** Schema of a create request: every field that may be created, the required ones demanded, all others unknown. */
+/** Schema of a create request. It demands required fields and refuses fields that may not be created. */
 export const createSchema = (table: ResourceTable) =>
   z.strictObject(
     Object.fromEntries(
@@ -114,7 +113,7 @@ export const createSchema = (table: ResourceTable) =>
     ),
   );
 
-/** Refuses with 406 a create body or patch that names a field of a later version; some can be changed only since later. */
+/** Refuses fields of a later version in a create body or patch with 406. Some become patchable later than readable. */
 export const refuseNewer = (
   table: ResourceTable,
   names: readonly string[],
@@ -128,7 +127,7 @@ export const refuseNewer = (
   }
 };
 
-/** Gate of a create route: the keys of the body. */
+/** Version check of a create body's keys. */
 export const createGate =
   (table: ResourceTable) =>
   ({ body }: { body: unknown }, minor: number): void => {

@@ -1,4 +1,4 @@
-/** May I see it: finds what a path names, and answers a hidden object exactly as a missing one. */
+/** Visibility of rows. A hidden object gives the same response as a missing one. */
 import type { Queries } from '../../inventory';
 import type { NodeIdent } from '../../inventory/audit';
 import type { NodeRow } from '../../inventory/nodes/nodes';
@@ -9,27 +9,27 @@ import { and, never, or, type Predicate } from '../../model/predicates';
 import { isSubresource, nameFormFault } from '../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../policy';
 
-/** Minor version from which names are identifiers of nodes. */
+/** First minor version with names as node identifiers. */
 const namesSince = 5;
 
-/** Columns behind the target keys of rules about nodes. */
+/** Columns for the target keys of rules about nodes. */
 export const nodeColumns = { 'node.owner': 'owner', 'node.lessee': 'lessee' } as const;
 
-/** How the store finds what a path segment names. Throws InvalidInput for what is neither UUID nor name, NodeNotFound. */
+/** The node identifier in a path segment. Throws InvalidInput for neither UUID nor name, NodeNotFound. */
 export const identOf = (ident: string, minor: number): NodeIdent => {
   const uuid = asUuid(ident);
   if (uuid !== undefined) return { uuid };
   if (isSubresource(ident)) raise('NodeNotFound', { node: ident });
   if (!isLogicalName(ident))
     raise('InvalidInput', { field: 'node', reason: 'must be a UUID or, from API version 1.5, a name' });
-  // Older versions know no names, so that there is no such node.
+  // Older versions have no names, so no such node exists.
   if (minor < namesSince) raise('NodeNotFound', { node: ident });
   const fault = nameFormFault(ident, minor);
   if (fault) raise('InvalidInput', { field: 'node', reason: fault });
   return { name: ident };
 };
 
-/** The node that a caller names and may see. Throws NodeNotFound alike for missing and hidden ones. */
+/** The named node, if the caller may see it. Throws NodeNotFound for missing and for hidden ones. */
 export const visibleNode = async (
   ctx: { policy(): Policy; readonly inventory: Pick<Queries, 'nodes'> },
   request: { readonly who: Caller; readonly version: number },
@@ -41,17 +41,17 @@ export const visibleNode = async (
   return node;
 };
 
-/** Projects that a caller's lists may be about: that of the token, and those in which its holder is known to be admin. */
+/** Projects that a caller may list: the token's, and those in which the caller is a known admin. */
 export const projectsOf = (who: Caller): string[] =>
   [who.project_id, ...(who.admin_projects ?? [])].filter((project) => project !== null);
 
-/** The rules of a list: who may ask for one, and by which rule its rows are shown one by one. */
+/** The rules of a list, and the rule that shows each row. */
 export type Scope = {
-  /** Admits callers without a project, and lets a project be named that is not the caller's. */
+  /** Admits callers without a project, and lists of other projects. */
   readonly all: string;
-  /** Admits the callers of projects. */
+  /** Admits project callers. */
   readonly own: string;
-  /** The rule that decides about a single row. */
+  /** The rule for a single row. */
   readonly see: string;
   readonly columns: Readonly<Record<string, string>>;
 };
@@ -59,9 +59,8 @@ export type Scope = {
 type Listing = Pick<Scope, 'all' | 'own' | 'columns'>;
 
 /**
- * Asks whether the caller may list at all: by the rule for all projects, or by the one for projects, which may also speak of
- * rows (as where it refers to the rule of a single row) and then admits who could be shown one. @returns whether by the
- * first. Throws PolicyDenied.
+ * Checks that the caller may list. The rule `own` may also refer to rows, for example through the rule of a single row.
+ * It then admits callers who could see some row. @returns true if the rule `all` admits. Throws PolicyDenied.
  */
 export const requireList = (policy: Policy, who: Caller, { all, own, columns }: Listing): boolean => {
   if (policy.allows(all, who)) return true;
@@ -71,22 +70,18 @@ export const requireList = (policy: Policy, who: Caller, { all, own, columns }: 
 };
 
 /**
- * The rows that a caller's list may hold, as a predicate: those which the caller would be shown one by one. The rules of
- * the list itself only decide whether there is one, so that none of them, however wide, shows a hidden row. Throws
- * PolicyDenied.
+ * The rows of a caller's list, as a predicate: exactly those that the caller may see singly.
+ * The list's own rules only admit the request, so a wide list rule never shows a hidden row. Throws PolicyDenied.
  */
 export const visibleRows = (policy: Policy, who: Caller, scope: Scope): Predicate => {
   requireList(policy, who, scope);
   return policy.filter(scope.see, who, scope.columns);
 };
 
-/**
- * Of the columns of nodes: those that are shown to the caller, among them those whose resource under this rule is. A node
- * stands before all that belongs to it.
- */
+/** The nodes that the caller may see and whose resources this rule shows. A hidden node hides all its resources. */
 export const behindNode = (policy: Policy, who: Caller, resource: Predicate): Predicate => {
   const seen = policy.filter(nodeScope.see, who, nodeColumns);
-  // Repeated, the planner takes it for twice as rare and plans for hardly a row.
+  // PostgreSQL takes a repeated condition for twice as selective and expects hardly any row.
   return JSON.stringify(resource) === JSON.stringify(seen) ? seen : and(resource, seen);
 };
 
@@ -105,15 +100,15 @@ const belongsTo = (project: string): Predicate => ({
   ],
 });
 
-/** Each alternative is said once: of repeated ones the planner expects more rows than there are. */
+/** Removes repeated alternatives. With repeats PostgreSQL estimates too many rows. */
 const either = (...rows: readonly Predicate[]): Predicate => {
   const alternatives = rows.flatMap((one) => (one.is === 'or' ? one.any : [one]));
   return or(...new Map(alternatives.map((one) => [JSON.stringify(one), one])).values());
 };
 
 /**
- * The nodes that a line of the operator's file for `list` adds to a list: those of the caller's own project, as in the
- * original. The defaults of a set add none, so that a file which narrows `get` narrows lists with it.
+ * Nodes that a `list` line in the operator's policy file adds: those of the caller's own project, as in Ironic.
+ * Default rules add none, so a file that narrows `get` narrows lists too.
  */
 const ownListed = (policy: Policy, who: Caller): Predicate =>
   who.project_id !== null && policy.isWritten(nodeScope.own)
@@ -121,9 +116,9 @@ const ownListed = (policy: Policy, who: Caller): Predicate =>
     : never;
 
 /**
- * The nodes that a caller's list may hold: those which the caller would be shown one by one, and those of its project that
- * the file opens in lists. Whatever is behind a node asks for the first alone. `project` narrows it to what that project
- * owns or leases; a caller of a project may name only its own, or one in which it is admin. Throws PolicyDenied.
+ * The nodes of a caller's list: those visible singly, and those of its project that the policy file opens in lists.
+ * Resources behind nodes use only the first set. `project` limits the list to nodes which that project owns or leases.
+ * A project caller may name only its own project or one in which it is admin. Throws PolicyDenied.
  */
 export const visibleNodes = (policy: Policy, who: Caller, project?: string): Predicate => {
   const everybodys = requireList(policy, who, nodeScope);
