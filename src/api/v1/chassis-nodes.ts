@@ -1,4 +1,4 @@
-/** /v1/chassis/{uuid}/nodes: the nodes of one chassis, as the filter of nodes by it has them. */
+/** /v1/chassis/{uuid}/nodes: same list as the nodes filter by chassis. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';

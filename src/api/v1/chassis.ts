@@ -1,4 +1,4 @@
-/** /v1/chassis: what nodes are built into. Whose nodes they are does not matter here: it is for system callers. */
+/** /v1/chassis: enclosures of nodes. Only system callers use it, so node owners do not matter. */
 
 import { raise } from '../../model/errors';
 import { chassisTable } from '../../model/resources/chassis';
@@ -19,7 +19,7 @@ const chassis: Resource = {
   store: (inventory) => inventory.chassis,
   shown: projections(chassisTable, {
     links: linksTo('chassis'),
-    // The wire has a list of one list of links.
+    // On the wire this is a list that holds one list of links.
     nodes: (row, { base }) => [links(base, `chassis/${row.uuid}/nodes`)],
   }),
   before: [

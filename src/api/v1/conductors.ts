@@ -1,4 +1,4 @@
-/** /v1/conductors: our BMC workers, alive or silent. */
+/** /v1/conductors: BMC workers, alive or silent. */
 import { z } from 'zod';
 import type { WorkerRow } from '../../inventory/workers';
 import { raise } from '../../model/errors';
@@ -22,7 +22,7 @@ const orderKey = (sort_key: string, row: WorkerRow): string | number => {
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** A page in memory: there are as many workers as there are machines that run us, never thousands. */
+/** A page in memory. An installation has few workers, never thousands. */
 const workerPage = (rows: readonly WorkerRow[], asked: ListAsked): WorkerRow[] => {
   const up = [...rows].sort(
     (a, b) => compare(orderKey(asked.sort_key, a), orderKey(asked.sort_key, b)) || compare(a.hostname, b.hostname),

@@ -1,4 +1,4 @@
-/** /v1/drivers/{name}/vendor_passthru: methods that need no node. The drivers here have none, and say so. */
+/** /v1/drivers/{name}/vendor_passthru: methods without a node. No driver here has any. */
 import { z } from 'zod';
 import { driverMethods, shownMethods } from '../../model/lifecycle/vendor-methods';
 import type { ApiContext } from '../context';

@@ -1,4 +1,4 @@
-/** /v1/drivers: which drivers can be used now, that is, which some live worker serves. */
+/** /v1/drivers: drivers that a live worker serves. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { type DriverName, drivers, isDriver } from '../../model/lifecycle/drivers';
@@ -26,7 +26,7 @@ const driverView = projections(driverTable, {
 
 const names = Object.keys(drivers).sort() as DriverName[];
 
-/** Hosts of live workers by driver; a driver without any is left out. */
+/** Hosts of live workers by driver, without drivers that have none. */
 const hostsByDriver = async ({ inventory }: ApiContext): Promise<Map<DriverName, string[]>> => {
   const alive = (await inventory.workers.list()).filter((worker) => worker.alive);
   const hosts = names.map(
@@ -35,7 +35,7 @@ const hostsByDriver = async ({ inventory }: ApiContext): Promise<Map<DriverName,
   return new Map(hosts.filter(([, serving]) => serving.length > 0));
 };
 
-/** A driver that some live worker serves, and where. Throws DriverNotFound. */
+/** A driver that a live worker serves, and its hosts. Throws DriverNotFound. */
 export const liveDriver = async (ctx: ApiContext, name: string): Promise<{ name: DriverName; hosts: string[] }> => {
   const hosts = isDriver(name) ? (await hostsByDriver(ctx)).get(name) : undefined;
   return hosts ? { name: name as DriverName, hosts } : raise('DriverNotFound', { driver: name });
@@ -59,7 +59,7 @@ const listDrivers = route<unknown, z.output<typeof driversQuery>>({
       raise('InvalidInput', { field: 'fields', reason: 'cannot be combined with detail=true' });
     const fields = chosenFields(driverTable, query.fields, version, fieldsSince);
     ctx.policy().require('baremetal:driver:get', who);
-    // Classic drivers ended long ago; the word is still a valid question.
+    // Classic drivers no longer exist, but the filter is still valid.
     const live = query.type === 'classic' ? new Map<DriverName, string[]>() : await hostsByDriver(ctx);
     const { represent } = driverView.ofList(version, { fields, detail: query.detail });
     return ok({ drivers: [...live].map(([name, hosts]) => represent(driverValues(name, hosts), { base })) });

@@ -1,4 +1,4 @@
-/** POST /v1/events: what other services report of ports of networks. Checked and written to the log; nothing here waits for it yet. */
+/** POST /v1/events: network port events of other services. They are validated and logged; nothing uses them yet. */
 import { z } from 'zod';
 import { isMac } from '../../model/ids';
 import { noContent, type Route, route } from '../http/route';
@@ -6,7 +6,7 @@ import { uuid } from '../resource/validation';
 
 const eventRule = 'baremetal:events:post';
 
-/** Events at most in one request, so that one caller cannot fill the log with a word. */
+/** Maximum events per request, so that one request cannot fill the log. */
 const mostEvents = 1_000;
 
 // Names and keys: openstack/ironic:ironic/api/controllers/v1/event.py.

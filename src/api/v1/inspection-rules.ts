@@ -1,4 +1,4 @@
-/** /v1/inspection_rules: what is to be done with what inspections find; workers run them where findings are taken in. */
+/** /v1/inspection_rules: actions on inspection data. Workers run them when they process the data. */
 import { z } from 'zod';
 import { masked, replaceSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
@@ -49,7 +49,7 @@ const holdsSecret = (step: RuleStep): boolean => {
   return found;
 };
 
-/** Refuses what could not be run, while its author can correct it. */
+/** Refuses rules that cannot run, so that their author corrects them now. */
 const runnable = (name: string, steps: readonly RuleStep[]): readonly RuleStep[] => {
   for (const [at, step] of steps.entries()) {
     const fault =
@@ -76,7 +76,7 @@ const unlessSensitive =
   (row) =>
     row.sensitive ? null : row[name];
 
-/** The record says that they changed, not to what. */
+/** For a sensitive rule the record omits the values of hidden fields. */
 const recordedOf = (values: StoredValues, row: InspectionRule): StoredValues =>
   row.sensitive
     ? Object.fromEntries(
@@ -90,10 +90,10 @@ const inspectionRuleResource: Resource<InspectionRule> = {
   path: 'inspection_rules',
   since: inspectionRulesSince,
   tooOld: 405,
-  // Each action and condition is checked by itself, several times as long as other values.
+  // Each action and condition is validated separately, which takes several times longer than for other values.
   bodyValues: 2_000,
   rules: 'baremetal:inspection_rule',
-  // The original's code asks for the first, its documents name the second.
+  // Ironic's code uses the first rule, its documentation names the second.
   listRules: ['baremetal:inspection_rule:get', 'baremetal:inspection_rule:list_all'],
   missing: 'InspectionRuleNotFound',
   store: (inventory) => inventory.inspectionRules,

@@ -1,4 +1,4 @@
-/** What is refused below a parent: there, nodes, ports and volumes are only listed; one of them has a path of its own. */
+/** Refusals below a parent. Nodes, ports and volumes are only listed there; single ones have a separate path. */
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { nestedPortgroupsSince } from '../../model/resources/portgroups';
@@ -11,7 +11,7 @@ import { portgroup } from './ports/portgroups';
 
 type NestedRequest = ApiRequest<Readonly<Record<string, string>>, unknown, unknown>;
 
-/** To a caller who may not see the parent, everything below it is missing. */
+/** If the caller may not see the parent, everything below is missing. */
 type See = { readonly rule: string; see(request: NestedRequest, ctx: ApiContext, parent: string): Promise<unknown> };
 
 const node: See = {
@@ -28,11 +28,11 @@ const chassis: See = {
 };
 
 type NestedRow = {
-  /** Of the list, as its own route spells it. */
+  /** Path of the list in its own route. */
   readonly list: string;
   readonly since: number;
   readonly parent: See;
-  /** Where it may be done. */
+  /** The path to use instead. */
   readonly use: string;
 };
 

@@ -1,4 +1,4 @@
-/** The two discovery documents: what `/` and `/v1` say to a client that knows nothing yet. */
+/** Discovery documents at `/` and `/v1`. */
 import { maxVersion, minVersion } from '../../model/resources/microversions';
 import { ok, type Route, route } from '../http/route';
 import * as shapes from './shapes';
@@ -11,7 +11,7 @@ const versionObject = (base: string) => ({
   links: [{ href: `${base}/v1/`, rel: 'self' }],
 });
 
-// openstack/ironic:ironic/api/controllers/v1/__init__.py; clients read which names exist, not what is behind them.
+// openstack/ironic:ironic/api/controllers/v1/__init__.py; clients read only the names.
 const resources = [
   { name: 'chassis', since: 1 },
   { name: 'nodes', since: 1 },

@@ -1,4 +1,4 @@
-/** What answers hold beyond the resource tables: for the API's description, against which tests hold every answer. */
+/** Response schemas beyond the resource tables, for the OpenAPI description. Tests check every response against them. */
 import { z } from 'zod';
 import { interfaceNames } from '../../model/lifecycle/step-types';
 import { stateFields } from '../../model/resources/nodes';
@@ -8,7 +8,6 @@ const maybe = text.nullable();
 const anything = z.unknown();
 const words = z.record(text, text);
 
-/** An address with what it is. */
 export const link = z.strictObject({ href: text, rel: text, type: text.optional() });
 const linkList = z.array(link);
 
@@ -22,22 +21,22 @@ export const root = z.strictObject({
   versions: z.array(version),
 });
 
-/** GET /v1: beside these, one list of links for each resource of the version. */
+/** GET /v1; also one list of links per resource of the version. */
 export const discovery = z
   .object({ id: text, links: linkList, media_types: z.strictObject({ base: text, type: text }), version })
   .catchall(linkList);
 
-/** GET states: what the version knows of them. */
+/** GET states: the version's fields. */
 export const states = z.strictObject(Object.fromEntries(stateFields.map(({ name }) => [name, anything.optional()])));
 
 export const traits = z.strictObject({ traits: z.array(text) });
 
 const verdict = z.strictObject({ result: z.boolean().nullable(), reason: maybe.optional() });
 
-/** GET validate: a verdict for each interface. */
+/** GET validate: a result per interface. */
 export const validation = z.strictObject(Object.fromEntries(interfaceNames.map((name) => [name, verdict.optional()])));
 
-/** GET bios/{setting}: the setting below its name. */
+/** GET bios/{setting}: the setting under its name. */
 export const biosSetting = z.record(text, z.looseObject({ name: text, value: maybe }));
 
 /** GET inventory */
@@ -57,7 +56,7 @@ export const indicator = z.strictObject({ state: text });
 /** GET vmedia */
 export const media = z.array(z.looseObject({}));
 
-/** Keys with what each is for. */
+/** Keys with their descriptions. */
 export const properties = words;
 
 export const volume = z.strictObject({ links: linkList, connectors: linkList, targets: linkList });
@@ -68,7 +67,7 @@ export const consoleState = z.strictObject({
   console_info: z.strictObject({ type: text, url: text }).nullable(),
 });
 
-/** What a ramdisk is sent. */
+/** The lookup response. */
 export const lookup = z.strictObject({ node: z.looseObject({ uuid: z.guid() }), config: z.looseObject({}) });
-// Empty where the machine is recorded as discovered: no node stands for it.
+// Empty if the machine is recorded as discovered, without a node.
 export const continued = z.union([lookup, z.strictObject({ uuid: z.guid() }), z.strictObject({})]);

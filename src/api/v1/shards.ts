@@ -1,11 +1,11 @@
-/** GET /v1/shards: into how many parts the fleet is divided, and how many nodes each has, of those that the caller may see. */
+/** GET /v1/shards: shards with their number of nodes that the caller may see. */
 import { ok, type Route, route } from '../http/route';
 import { nodeColumns } from '../resource/visibility';
 import * as shapes from './shapes';
 
 const shardRule = 'baremetal:shards:get';
 
-/** The wire's name for nodes without one. */
+/** The wire's name for nodes without a shard. */
 const unsharded = 'None';
 
 export const shardRoutes: Route[] = [

@@ -1,4 +1,4 @@
-/** /v1/volume: how nodes reach their volumes (connectors) and which they are (targets), below nodes too. */
+/** /v1/volume: connectors and targets of nodes, also below nodes. */
 import { checkPoweredOff, checkRemovable } from '../../model/resources/node-resources';
 import {
   connectorTable,
@@ -21,7 +21,7 @@ import * as shapes from './shapes';
 const volumeRule = 'baremetal:volume:get';
 const unownedTarget = nodeTarget({ owner: null, lessee: null });
 
-/** @param what as refusals call it */
+/** @param what as in error messages */
 const volumeKind = (what: string) =>
   ({
     home: {},

@@ -1,4 +1,4 @@
-/** /v1/allocations: requests for a node of some kind, which the control worker answers. */
+/** /v1/allocations: requests for a node, which the control worker fulfils. */
 import { always } from '../../../model/predicates';
 import { type Allocation, allocationUpdateSince } from '../../../model/resources/allocations';
 import type { Route } from '../../http/route';
@@ -10,7 +10,7 @@ import { createAllocation } from './creates';
 import { deleteAllocation } from './deletes';
 import { allocationKind } from './visibility';
 
-/** What is made and ended with a node in the same transaction has routes of its own. */
+/** Create and delete also write a node in their transaction, so they have separate routes. */
 const allocation: Resource<Allocation> = {
   ...allocationKind,
   acts: ['update'],
@@ -22,9 +22,9 @@ const allocation: Resource<Allocation> = {
     'baremetal:allocation:get',
     'baremetal:node:get',
   ],
-  // There is one form of the list only.
+  // The list has one form only.
   detailSince: 'never',
-  /** The allocation of one node. A hidden node is missing here too. */
+  /** The allocation of one node. A hidden node counts as missing here too. */
   wanted: async (ctx, request, { node }) =>
     node === undefined
       ? always

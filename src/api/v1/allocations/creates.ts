@@ -1,4 +1,4 @@
-/** POST /v1/allocations: a request for a node, or the record of one that is in use already. */
+/** POST /v1/allocations: a request for a node, or the record of an existing use. */
 import type { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import type { NewAllocation } from '../../../inventory/allocations';
@@ -33,13 +33,13 @@ import {
 
 const gate = createGate(allocationTable);
 
-/** Older versions refuse the field as one that they do not know. */
+/** Older versions refuse the field as unknown. */
 const refuseNode = ({ body }: { readonly body: unknown }, minor: number): void => {
   if (minor < allocationNodeSince && typeof body === 'object' && body !== null && 'node' in body)
     raise('InvalidInput', { field: 'node', reason: `needs API version 1.${allocationNodeSince}` });
 };
 
-/** Stores it with its record, which the owner's project reads. */
+/** Stores the allocation with its audit row and event, which the owner's project reads. */
 const insert = (inventory: Queries, ctx: ApiContext, request: AuditContext, rule: string, values: NewAllocation) => {
   const change: Change = {
     action: 'allocation.create',
@@ -53,7 +53,7 @@ const insert = (inventory: Queries, ctx: ApiContext, request: AuditContext, rule
   return inventory.allocations.insertRecorded(values, changeRows(ctx.policy(), request, change));
 };
 
-/** Records an allocation for a node that is in use already, in one transaction with the node. Throws NodeLocked, Duplicate. */
+/** Records an allocation for a node in use, in one transaction with the node. Throws NodeLocked, Duplicate. */
 const storeFor = async (ctx: ApiContext, request: AuditContext, rule: string, node: NodeRow, values: NewAllocation) => {
   const { uuid, traits } = values;
   try {
@@ -87,7 +87,7 @@ const storeAllocation = async (
   const allocation = await refusingDuplicates(allocationTable, asked, () =>
     insert(ctx.inventory, ctx, request, admitted.rule, asked),
   );
-  void ctx.inventory.allocationsChannel.ring(); // the caller need not wait for it
+  void ctx.inventory.allocationsChannel.ring(); // not awaited: the caller does not need it
   return allocation;
 };
 

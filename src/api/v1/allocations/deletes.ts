@@ -1,4 +1,4 @@
-/** Ends allocations: DELETE /v1/allocations/{ident}, and what frees a node of its allocation by its own path. */
+/** End of allocations: DELETE /v1/allocations/{ident}, and the deletion by the node's path. */
 import type { Queries } from '../../../inventory';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, isReleasable } from '../../../model/resources/allocations';
@@ -9,7 +9,7 @@ import { type Answer, noContent, route } from '../../http/route';
 import { identIn, onePath, type PathParams, paramsOf } from '../../resource/kit';
 import { allocationKind, findVisibleAllocation } from './visibility';
 
-/** Takes an allocation's node from it; false where another request wrote the node meanwhile. Throws Conflict, NodeLocked. */
+/** Removes an allocation's node; false if another request wrote the node meanwhile. Throws Conflict, NodeLocked. */
 const release = async (inventory: Queries, allocation: Allocation): Promise<boolean> => {
   const node = await inventory.nodes.find({ uuid: allocation.node_uuid! });
   if (node?.allocation_uuid !== allocation.uuid) return false;
@@ -22,14 +22,14 @@ const release = async (inventory: Queries, allocation: Allocation): Promise<bool
   return Boolean(await inventory.nodes.update(node, { instance_uuid: null, allocation_uuid: null, instance_info }));
 };
 
-/** Passes and runs write the rows too; a deletion that lost such a race is made again on what they left. */
+/** The control worker and runs write these rows too. A deletion that loses the race is retried on the new row. */
 const attempts = 3;
 
 export const deleteRule = 'baremetal:allocation:delete';
 
 /**
  * Deletes an allocation that the caller may delete, and frees its node.
- * @param find reads it anew; throws the error for a caller who may not see or delete it
+ * @param find rereads the allocation; throws if the caller may not see or delete it
  */
 export const deallocate = async (
   ctx: ApiContext,
@@ -42,7 +42,7 @@ export const deallocate = async (
       const { uuid, node_uuid, name } = allocation;
       const ended =
         node_uuid === null ? await inventory.allocations.remove(uuid) : await release(inventory, allocation);
-      // The event is the store's own: allocations end in other ways too.
+      // PostgreSQL writes the event, because allocations end in other ways too.
       const row = { action: 'allocation.delete', rule: deleteRule, resource: 'allocation', resource_id: uuid };
       const data = { name, node_uuid };
       if (ended) await inventory.audit.write(auditRow(ctx.policy(), request, { ...row, data }));

@@ -1,4 +1,4 @@
-/** Which allocations a caller may see: those of its project, or all. */
+/** Visibility of allocations: the caller's project's, or all. */
 import type { Caller } from '../../../model/access/callers';
 import { type Allocation, allocationsSince, allocationTable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
@@ -20,7 +20,7 @@ export const allocationKind = {
   shown: projections(allocationTable, { links: linksTo('allocations') }),
 } as const satisfies Shows<Allocation>;
 
-/** The allocation of this name or UUID. One that is hidden is missing. Throws AllocationNotFound, InvalidInput. */
+/** The allocation with this name or UUID. Hidden counts as missing. Throws AllocationNotFound, InvalidInput. */
 export const findVisibleAllocation = async (
   context: Context,
   who: Caller,

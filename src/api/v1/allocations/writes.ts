@@ -1,4 +1,4 @@
-/** What a request for an allocation comes to: whose it is, and which nodes it may name. Decides; does not write. */
+/** Owner, rule and candidate nodes of a requested allocation. Only reads. */
 import { randomUUID } from 'node:crypto';
 import type { Inventory } from '../../../inventory';
 import type { NamedNode, NewAllocation } from '../../../inventory/allocations';
@@ -13,7 +13,6 @@ import { nodeTarget, type Policy } from '../../../policy';
 export const createRule = 'baremetal:allocation:create';
 export const createRestricted = 'baremetal:allocation:create_restricted';
 
-/** A create request's body, parsed. */
 export type AllocationBody = {
   readonly uuid?: string;
   readonly name?: string | null;
@@ -25,7 +24,7 @@ export type AllocationBody = {
   readonly node?: string | null;
 };
 
-/** Who asks for an allocation, whose it becomes, by which rule, and whether it may name only nodes that its owner owns or leases. */
+/** The caller, the future owner, the admitting rule, and whether candidates must belong to the owner. */
 export type Admitted = {
   readonly who: Caller;
   readonly owner: ProjectId | null;
@@ -48,8 +47,8 @@ const ownOnly = (who: Caller, asked: ProjectId | null, rule: string): ProjectId 
 };
 
 /**
- * The free form first, then the restricted one. With system scope the owner is as asked, and none where none is named; a
- * project's caller names another project only where the restricted form is open to them as well.
+ * Evaluates the free rule first, then the restricted one. With system scope the owner is the given one, or none.
+ * A project caller names another project only if the restricted rule admits too.
  * openstack/ironic:ironic/api/controllers/v1/allocation.py. Throws PolicyDenied.
  */
 export const admit = (policy: Policy, who: Caller, asked: ProjectId | null): Admitted => {
@@ -65,7 +64,7 @@ export const admit = (policy: Policy, who: Caller, asked: ProjectId | null): Adm
 
 type AllocationWriteContext = { policy(): Policy; readonly inventory: Pick<Inventory, 'allocations'> };
 
-/** The nodes of these names and UUIDs, in their order. Missing, hidden and foreign ones are refused with one text. */
+/** The named nodes, in order. Missing, hidden and foreign ones get the same text. */
 const namedNodes = async (
   { policy, inventory }: AllocationWriteContext,
   field: string,
@@ -90,7 +89,7 @@ const checkTraits = (traits: readonly string[]): void => {
     raise('InvalidInput', { field: 'traits', reason: `at most ${maxTraits} can be asked for; ${traits.length} came` });
 };
 
-/** The allocation that a request describes, but for a node it may name. Throws InvalidInput. */
+/** The requested allocation, except for a named node. Throws InvalidInput. */
 export const newAllocation = async (
   ctx: AllocationWriteContext,
   body: AllocationBody,
@@ -111,7 +110,7 @@ export const newAllocation = async (
   };
 };
 
-/** The node that is in use already and is to be recorded as allocated. Throws InvalidInput. */
+/** The node in use that the allocation records. Throws InvalidInput. */
 export const namedNode = async (
   ctx: AllocationWriteContext & { readonly inventory: Pick<Inventory, 'nodes'> },
   ident: string,
@@ -121,7 +120,7 @@ export const namedNode = async (
   return (await ctx.inventory.nodes.find({ uuid: named!.uuid })) ?? raise('NodeNotFound', { node: ident });
 };
 
-/** The allocation of a node in use: what it does not say is as the node has it. Throws InvalidInput, Conflict, NodeAssociated. */
+/** The allocation of a node in use. The node gives the missing values. Throws InvalidInput, Conflict, NodeAssociated. */
 export const backfilled = (asked: NewAllocation, body: AllocationBody, node: NodeRow): NewAllocation => {
   if (!backfilledIn.includes(node.provision_state))
     raise('Conflict', {

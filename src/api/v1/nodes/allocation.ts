@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/allocation: the allocation that a node was given to. */
+/** /v1/nodes/{ident}/allocation: the allocation of a node. */
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, allocationTable } from '../../../model/resources/allocations';
@@ -13,7 +13,7 @@ import { type NodeParams, nodeRoute } from './node-route';
 
 const nodeAllocationGetRule = 'baremetal:allocation:get';
 
-/** The allocation of a visible node. One that is hidden from the caller is missing. Throws NodeUnallocated, PolicyDenied. */
+/** The allocation of a visible node. A hidden one counts as missing. Throws NodeUnallocated, PolicyDenied. */
 const allocationOf = async (
   ctx: ApiContext,
   request: ApiRequest<NodeParams, unknown, unknown>,
@@ -28,7 +28,7 @@ const allocationOf = async (
   return allocation;
 };
 
-/** The owner of an allocation was given a node of its own; whose the node is stays so until it is given back. Throws Conflict. */
+/** An allocation was fulfilled with a node of its owner. The node keeps that owner until the allocation ends. Throws Conflict. */
 export const checkAllocatedOwner = async (
   ctx: ApiContext,
   node: NodeRow,

@@ -1,11 +1,11 @@
-/** Refuses a BMC address that workers would not connect to, at the moment it is written. */
+/** Refusal of BMC addresses, on write, that workers would not connect to. */
 import { isIpAddress, parseBmcAddress, requireAllowed } from '../../../model/access/bmc-addresses';
 import { raise } from '../../../model/errors';
 import { type DriverName, driverRow } from '../../../model/lifecycle/drivers';
 import type { ContextSettings } from '../../context';
 
 /**
- * Checks the address in a driver_info, if there is one. Names are resolved only where networks are configured.
+ * Checks the address in driver_info. Names are resolved only if BMC networks are configured.
  * Throws DriverInfoInvalid (malformed), InvalidInput (does not resolve), BmcAddressRefused (outside the networks).
  */
 export const checkBmcAddress = async (

@@ -1,4 +1,4 @@
-/** What every call to a node's BMC has in common: who may, what fits the node, and whether it can happen now. */
+/** Shared checks of BMC calls: rules, fit to the node, and feasibility now. */
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { isTemperError, raise } from '../../../model/errors';
 import { planSteps } from '../../../model/lifecycle/plan-steps';
@@ -15,18 +15,18 @@ import { visibleNode } from '../../resource/visibility';
 type BmcCallRequest = ApiRequest<{ readonly node_ident: string }, unknown, unknown>;
 type BmcCallArgs = Readonly<Record<string, unknown>>;
 
-/** The node of the path, if the caller may see it and the rule admits. Throws NodeNotFound, PolicyDenied. */
+/** The path's node, if visible and admitted. Throws NodeNotFound, PolicyDenied. */
 export const allowedNode = async (request: BmcCallRequest, ctx: ApiContext, rule: string): Promise<NodeRow> => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require(rule, request.who, nodeTarget(node));
   return node;
 };
 
-/** Reads from the BMC now, even while a run holds the node. Throws what `Runs.call` throws, and NodeNotFound, PolicyDenied, NoWorker. */
+/** Reads from the BMC, even while a run holds the node. Throws the errors of `Runs.call`, NodeNotFound, PolicyDenied, NoWorker. */
 export const lookAt = async (request: BmcCallRequest, ctx: ApiContext, rule: string, act: ActName): Promise<unknown> =>
   lookAtNode(request, ctx, await allowedNode(request, ctx, rule), { rule, act });
 
-/** The same on a node that was asked for already. */
+/** The same for a node already read. */
 export const lookAtNode = async (
   request: BmcCallRequest,
   ctx: ApiContext,
@@ -42,7 +42,7 @@ export const lookAtNode = async (
   });
 };
 
-/** The call, its refusal in words that this caller may read: where the BMC is goes by the rule of driver_info. */
+/** The call. Its error hides the BMC address unless the caller may read driver_info. */
 const called = async (
   { who }: BmcCallRequest,
   ctx: ApiContext,
@@ -57,31 +57,31 @@ const called = async (
   }
 };
 
-/** What is to be done: a step of the table that is one act, or an act that is no step. */
+/** A call: a step that is one act, or an act without step. */
 export type Deed = {
   readonly rule: string;
-  /** Of the management interface; its arguments are checked against the table. */
+  /** A step of the management interface; the step table checks its arguments. */
   readonly step?: string;
   readonly act?: ActName;
   readonly args?: BmcCallArgs;
-  /** Arguments of the act beyond those of the step. */
+  /** Further arguments of the act. */
   readonly more?: BmcCallArgs;
-  /** The caller does not wait for its end. */
+  /** The caller does not wait for the end. */
   readonly background?: true;
 };
 
-/** The act behind a step. Throws InvalidSteps where the node does not offer it, InvalidStepArgs. */
+/** The act of a step. Throws InvalidSteps if the node does not offer it, InvalidStepArgs. */
 const actOf = (node: NodeRow, { step, act, args }: Deed): ActName => {
   if (step === undefined) return act!;
   const given: GivenStep = { interface: 'management', step, args };
   return planSteps([given], 'service', node)[0]!.acts[0]!.act;
 };
 
-/** Acts on the node as a run of its own. Throws what `Runs.call` throws, and what stands in the way of any run. */
+/** Acts on the node as a separate run. Throws the errors of `Runs.call` and of starting a run. */
 export const actOn = async (request: BmcCallRequest, ctx: ApiContext, deed: Deed): Promise<unknown> =>
   actOnNode(request, ctx, await allowedNode(request, ctx, deed.rule), deed);
 
-/** The same on a node that was asked for already. */
+/** The same for a node already read. */
 export const actOnNode = async (
   request: BmcCallRequest,
   ctx: ApiContext,

@@ -1,4 +1,4 @@
-/** PUT /v1/nodes/{ident}/states/boot_mode, /secure_boot and /raid: what a node boots with, and the disks it is to have. */
+/** PUT /v1/nodes/{ident}/states/boot_mode, /secure_boot and /raid: firmware boot settings and the target RAID. */
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
@@ -22,12 +22,12 @@ const bootStateRules = {
   raid: 'baremetal:node:set_raid_state',
 } as const;
 
-/** Asked for below it, the rules answer first: openstack/ironic:ironic/api/controllers/v1/node.py (NodeStatesController.boot_mode). */
+/** Below this version the rules come first: openstack/ironic:ironic/api/controllers/v1/node.py (NodeStatesController.boot_mode). */
 const bootStatesSince = 76;
 
 type BootStateRequest = ApiRequest<NodeParams, unknown, unknown>;
 
-/** Refuses a node that is on its way somewhere: whatever works on it decides what it boots with. */
+/** Refuses a node in a transient state, whose run decides the boot settings. */
 const inBackground = async (request: BootStateRequest, ctx: ApiContext, deed: Deed): Promise<Answer> => {
   const ident = request.params.node_ident;
   const node = await visibleNode(ctx, request, ident);
@@ -75,7 +75,7 @@ const setRaid = async (
 const bootMode = z.strictObject({ target: z.enum(bootModes) });
 const secureBoot = z.strictObject({ target: flag });
 
-/** The route by which one setting of the firmware is changed in the background; `argsOf` makes the step's arguments of the target. */
+/** The route that changes one firmware setting in the background. `argsOf` makes the step's arguments from the target. */
 const bootState = <Target>(
   name: 'boot_mode' | 'secure_boot',
   body: z.ZodType<{ target: Target }>,

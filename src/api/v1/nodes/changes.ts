@@ -1,4 +1,4 @@
-/** What may become of a node by a patch: the conflicts with its state, and the values that follow from others. Pure. */
+/** Node patches: conflicts with the state, and dependent values. Pure. */
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { interfaceChangeAllowedIn, protectedAllowedIn, states } from '../../../model/lifecycle/states';
@@ -15,11 +15,11 @@ type ChangeValues = Record<string, unknown>;
 
 const conflict = (reason: string): never => raise('Conflict', { reason });
 
-/** A node in maintenance always lets go of its instance. */
+/** A node in maintenance may always drop its instance. */
 const releasesInstance = (node: NodeRow, patch: readonly Operation[]): boolean =>
   node.maintenance && patch.length === 1 && patch[0]!.op === 'remove' && patch[0]!.path === '/instance_uuid';
 
-/** Refuses a patch while something is going on that it could disturb; the state says so, not the lock. Throws NodeLocked, Conflict. */
+/** Refuses a patch that could disturb a transition. The state decides, not the lock. Throws NodeLocked, Conflict. */
 export const checkIdle = (node: NodeRow, ident: string, patch: readonly Operation[], minor: number): void => {
   if (node.reservation !== null && !states[node.provision_state].patch) raise('NodeLocked', { node: ident });
   if (releasesInstance(node, patch)) return;
@@ -31,7 +31,7 @@ export const checkIdle = (node: NodeRow, ident: string, patch: readonly Operatio
 const changed = (node: NodeRow, values: ChangeValues, name: string): boolean =>
   name in values && JSON.stringify(values[name]) !== JSON.stringify(node[name as keyof NodeRow] ?? null);
 
-/** One row per conflict: when it arises, and what is said. */
+/** Conflicts: condition and message. */
 const conflicts: readonly {
   readonly when: (node: NodeRow, values: ChangeValues) => boolean;
   readonly says: (node: NodeRow) => string;
@@ -81,15 +81,15 @@ const conflicts: readonly {
   },
 ];
 
-/** Throws Conflict for the first conflict of the new values with the node's state. */
+/** Throws Conflict for the first conflict with the node's state. */
 export const checkConflicts = (node: NodeRow, values: ChangeValues): void => {
   for (const row of conflicts) if (row.when(node, values)) conflict(row.says(node));
 };
 
-/** Values that follow from others: a flag that is cleared takes its reason with it. */
+/** Dependent values: a cleared flag clears its reason. */
 export const followed = (node: NodeRow, values: ChangeValues): ChangeValues => {
   const more: ChangeValues = {};
-  // An allocation lasts as long as the instance that it brought.
+  // An allocation ends with its instance.
   if (values.instance_uuid === null && node.allocation_uuid !== null) more.allocation_uuid = null;
   if (values.maintenance === false) Object.assign(more, { maintenance_reason: null, fault: null });
   for (const flag of ['protected', 'retired']) if (values[flag] === false) more[`${flag}_reason`] = null;
@@ -98,7 +98,7 @@ export const followed = (node: NodeRow, values: ChangeValues): ChangeValues => {
   return { ...values, ...more };
 };
 
-/** The interfaces that a new driver starts with, for those that the patch does not name. */
+/** Default interfaces of a new driver, except those in the patch. */
 export const resetInterfaces = (driver: string, patch: readonly Operation[]): ChangeValues => {
   const named = attributesOf(patch);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What must hold for a node's values, whichever caller writes them: driver, interfaces, driver_info, properties, names. */
+/** Checks of node values for all writers: driver, interfaces, driver_info, properties, names. */
 
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { systemIdFault, systemUuidFault } from '../../../model/access/redfish-info';
@@ -40,7 +40,7 @@ export const checkName = (name: unknown, minor: number): void => {
   refuseIf('name', nameFault(name, minor));
 };
 
-/** Checks the fields among these values that have a form of their own. */
+/** Checks fields that need a special form. */
 export const checkForms = (values: NodeCheckValues): void => {
   if (values.properties) refuseIf('properties', propertiesFault(values.properties as Document));
   if (values.network_data) refuseIf('network_data', networkDataFault(values.network_data as Document));
@@ -61,7 +61,7 @@ const defaultsOf = (driver: DriverName) =>
 
 const interfaceDefaults = new Map((Object.keys(drivers) as DriverName[]).map((driver) => [driver, defaultsOf(driver)]));
 
-/** The default implementation of every interface that these values leave out. */
+/** Defaults for the interfaces that these values leave out. */
 export const defaultInterfaces = (driver: DriverName, values: NodeCheckValues): Record<string, string> =>
   Object.fromEntries(interfaceDefaults.get(driver)!.filter(([field]) => (values[field] ?? null) === null));
 
@@ -79,13 +79,13 @@ const propertyFault = (row: PropertyRow, value: unknown): string | undefined => 
   return row.oneOf && !row.oneOf.includes(String(value)) ? `must be one of ${row.oneOf.join(', ')}` : undefined;
 };
 
-// What a property must look like beyond its type, where the worker would find out too late.
+// Forms of properties beyond their type, which the worker would check too late.
 const forms: Readonly<Record<string, (value: unknown) => string | undefined>> = {
   redfish_system_id: systemIdFault,
   redfish_system_uuid: systemUuidFault,
 };
 
-/** The first known property of a driver_info that is wrong, as field and reason; `missing` also finds what is not there yet. */
+/** The first wrong property in driver_info, as field and reason. `missing` also reports absent required ones. */
 const driverInfoFault = (
   driver: DriverName,
   driver_info: Document,
@@ -99,7 +99,7 @@ const driverInfoFault = (
   return undefined;
 };
 
-/** Throws DriverInfoInvalid for a property that is there and wrong; with `missing`, also for a required one that is not. */
+/** Throws DriverInfoInvalid for a wrong property; with `missing`, also for an absent required one. */
 export const checkDriverInfo = (
   node: string,
   driver: DriverName,
@@ -111,8 +111,8 @@ export const checkDriverInfo = (
 };
 
 /**
- * The UUID of the node that is to be a parent. Missing, hidden, another project's and the node itself are refused with one
- * text, so that it does not distinguish them.
+ * The UUID of the future parent. Missing, hidden, foreign nodes and the node itself get the same text, so that it reveals
+ * nothing.
  */
 export const parentUuid = async (
   ctx: ApiContext,

@@ -1,4 +1,4 @@
-/** GET /v1/nodes/{ident}/children: the nodes that name this one as their parent, as far as the caller may see them. */
+/** GET /v1/nodes/{ident}/children: child nodes that the caller may see. */
 import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
 import { ok, type Route } from '../../http/route';
@@ -18,7 +18,7 @@ export const childrenRoutes: Route[] = [
     handler: async (request, ctx) => {
       const { uuid } = await visibleNode(ctx, request, request.params.node_ident);
       const policy = ctx.policy();
-      visibleNodes(policy, request.who); // whether a list of nodes is theirs to ask for
+      visibleNodes(policy, request.who); // refuses callers who may not list nodes
       const all = await ctx.inventory.nodes.children(uuid);
       const children = all.filter((child) => policy.allows(childGetRule, request.who, nodeTarget(child)));
       // One link here, not a list of them; openstack/ironic:ironic/api/controllers/v1/node.py.

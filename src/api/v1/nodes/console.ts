@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/states/console: whether a caller may read the node's serial line; most drivers offer none. */
+/** /v1/nodes/{ident}/states/console: access to the serial console. Most drivers have none. */
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
@@ -18,14 +18,14 @@ const setRule = 'baremetal:node:set_console_state';
 const consoleBody = z.strictObject({ enabled: flag });
 type ConsoleBody = z.output<typeof consoleBody>;
 
-/** Console interfaces that there is something behind, with what is shown while the console is on. */
+/** Working console interfaces, with the data shown while the console is on. */
 const consoles: Readonly<Record<string, (node: NodeRow, base: string) => { type: string; url: string }>> = {
   fake: () => ({ type: 'fake', url: '' }),
-  // No address to connect to: a caller asks for a ticket at it.
+  // The URL is no console address: a POST to it gives a ticket.
   'ipmitool-socat': ({ uuid }, base) => ({ type: 'ticket', url: `${base}/temper/v1/nodes/${uuid}/console` }),
 };
 
-/** The node, if the caller sees it, the rule admits and its driver has a console. Throws also DriverUnsupported. */
+/** The node, if visible, admitted and with a console. Also throws DriverUnsupported. */
 const nodeFor = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext, rule: string) => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require(rule, request.who, nodeTarget(node));

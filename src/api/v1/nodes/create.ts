@@ -1,4 +1,3 @@
-/** POST /v1/nodes: enrols a node. */
 import { randomUUID } from 'node:crypto';
 import type { Queries } from '../../../inventory';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
@@ -34,15 +33,15 @@ export type CreateRequest = ApiRequest<unknown, unknown, CreateBody>;
 export const createRule = 'baremetal:node:create';
 const setChassis = 'baremetal:node:update:chassis_uuid';
 
-/** Fields whose secrets lie apart. */
+/** Fields whose secrets are stored separately. */
 export const sealedFields = ['driver_info', 'instance_info'] as const;
 
-/** What a node that says nothing stores. */
+/** Defaults of a node. */
 const defaults: NodeValues = Object.fromEntries(
   nodeTable.fields.filter((row) => row.create === 'optional').map((row) => [row.name, emptyValue(row)]),
 );
 
-/** Who may enrol: operators anything; where the setting allows it, a project's admin for its own project. */
+/** Operators enrol any node. If the setting allows it, a project's admin enrols nodes for this project. */
 const admit = (policy: Policy, who: Caller, ownAllowed: boolean, owner: unknown): { rule: string; owner: unknown } => {
   if (
     ownAllowed &&
@@ -65,10 +64,10 @@ export const checkReasons = (values: CreateBody): void => {
       raise('InvalidInput', { field: `${flag}_reason`, reason: `needs ${flag} to be true` });
 };
 
-/** The name that an instance shows, where the node has none of its own. */
+/** The instance's display name, for nodes without a name. */
 const instanceName = (values: CreateBody): unknown => values.instance_name ?? displayName(values.instance_info);
 
-/** The values of a node that is enrolled. */
+/** The values of an enrolled node. */
 type NewNode = NodeValues & { readonly uuid: string };
 
 const completed = async (ctx: ApiContext, request: CreateRequest, owner: unknown): Promise<NewNode> => {
@@ -100,7 +99,7 @@ const completed = async (ctx: ApiContext, request: CreateRequest, owner: unknown
   };
 };
 
-/** What a node's secrets are bound to: those of driver_info to the BMC that it names. */
+/** Binding of a node's secrets: driver_info's are bound to its BMC. */
 export const holdingOf = (node: NodeValues): ValuesOf => ({
   holder: 'node',
   holder_id: String(node.uuid),
@@ -111,8 +110,8 @@ export const holdingOf = (node: NodeValues): ValuesOf => ({
 });
 
 /**
- * The node that a request's body enrols, checked. Asks the rules of what the body names; whether the caller may enrol at all is asked before.
- * @returns what stores it, also in a transaction with what belongs to it
+ * The node in a request's body, checked. Evaluates the rules of the body's keys; the enrol rule comes before.
+ * @returns the function that stores it, also in the transaction of dependent rows
  */
 export const nodeGiven = async (
   ctx: ApiContext,
@@ -162,7 +161,7 @@ export const nodeCreateRoutes: Route[] = [
         ctx.settings.projectAdminCanManageOwnNodes,
         request.body.owner,
       );
-      // Whether a chassis exists is not revealed to a project that could not put its node there by a patch.
+      // A project that may not patch the chassis of its node must not detect whether a chassis exists.
       if (rule === selfOwned && request.body.chassis_uuid)
         policy.require(setChassis, request.who, nodeTarget({ owner: owner as string, lessee: null }));
       const store = await nodeGiven(ctx, request, { rule, owner });

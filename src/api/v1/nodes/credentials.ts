@@ -1,4 +1,4 @@
-/** Keeps a stored BMC password from being sent elsewhere, or to less trust, by a caller who does not know it. */
+/** Protection of stored BMC credentials: without the password, no caller redirects them or lowers their TLS trust. */
 
 import { bmcSideOf, movedField } from '../../../model/access/bmc-sides';
 import { trustOf } from '../../../model/access/redfish-info';
@@ -7,26 +7,26 @@ import type { Document } from '../../../model/document';
 import { raise } from '../../../model/errors';
 import { type DriverName, ownKey } from '../../../model/lifecycle/drivers';
 
-/** The rule of those who may point stored credentials elsewhere, and name files of the workers. */
+/** The rule to redirect stored credentials and to name files on workers. */
 export const moveCredentials = 'temper:node:move_credentials';
 
-/** The part of a node that says where its BMC is and whom to trust. */
+/** The part of a node with BMC address and trust. */
 type BmcSide = { readonly driver: DriverName; readonly driver_info: Document };
 
 const trustOfSide = ({ driver, driver_info }: BmcSide) => trustOf(driver_info[ownKey(driver, 'redfish_verify_ca')]);
 const trusted = (side: BmcSide): string => JSON.stringify(trustOfSide(side));
 
-/** What of a change points the credentials elsewhere; a node without an address sends them to nothing. */
+/** The changes that redirect credentials. A node without an address sends them to nothing. */
 const moveOf = (before: BmcSide, after: BmcSide): string | undefined => {
   const [from, to] = [bmcSideOf(before), bmcSideOf(after)];
   return from.driver === to.driver && to.destination === null ? undefined : movedField(from, to);
 };
 
 /**
- * Refuses a change that sends secrets elsewhere which the caller did not give anew: what is kept by reference, or behind
- * its mask. Throws InvalidInput naming what to send.
- * @param may whether the rule `moveCredentials` admits the caller
- * @returns whether it was that rule which let the change through
+ * Refuses a change that redirects secrets which the caller did not send again: references and returned masks.
+ * Throws InvalidInput with the values to send.
+ * @param may true if the rule `moveCredentials` admits the caller
+ * @returns true if that rule admitted the change
  */
 export const checkMove = (may: () => boolean, before: BmcSide, after: BmcSide): boolean => {
   const kept = Object.keys(after.driver_info).filter((key) => secretRefs(after.driver_info[key]).length > 0);
@@ -40,7 +40,7 @@ export const checkMove = (may: () => boolean, before: BmcSide, after: BmcSide): 
   return true;
 };
 
-/** Refuses a CA path that was not there before: it is a file on the workers, which are the operator's. Throws InvalidInput. */
+/** Refuses a new CA path, because it names a file on the operator's workers. Throws InvalidInput. */
 export const checkCaPath = (may: () => boolean, before: BmcSide | undefined, after: BmcSide): void => {
   const isNew = before?.driver !== after.driver || trusted(before) !== trusted(after);
   if (!isNew || typeof trustOfSide(after) === 'boolean' || may()) return;

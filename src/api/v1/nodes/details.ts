@@ -1,4 +1,4 @@
-/** GET /v1/nodes/{ident}/bios, /firmware and /inventory: what was last seen inside a node. From the store, never from the BMC. */
+/** GET /v1/nodes/{ident}/bios, /firmware and /inventory: last known data from PostgreSQL, never from the BMC. */
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { maskSecrets } from '../../../model/access/secrets';
@@ -42,7 +42,7 @@ const detailQuery = z.strictObject({ fields: fieldNames.optional(), detail: flag
 type DetailQuery = z.output<typeof detailQuery>;
 type Node = { readonly node_ident: string };
 
-/** The node, if this caller may see it and this part of it. Throws NodeNotFound, PolicyDenied. */
+/** The node, if the caller may see it and this part. Throws NodeNotFound, PolicyDenied. */
 const nodeFor = async (
   request: ApiRequest<Node, unknown, unknown>,
   ctx: ApiContext,
@@ -66,7 +66,7 @@ const projectionOf = (
   return shown.ofList(version, { fields: chosenFields(table, fields, version, since), detail });
 };
 
-/** What a name gives away is masked: a BIOS knows passwords too. */
+/** Values with secret names are masked: BIOS settings include passwords. */
 const showAll = (rows: readonly object[], node: NodeRow, { represent }: Projection, base: string): unknown[] =>
   rows.map((row) => maskSecrets(represent({ ...row, node_uuid: node.uuid }, { base })));
 

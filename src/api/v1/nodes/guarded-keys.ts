@@ -1,4 +1,4 @@
-/** May I do it: a change of the parts of a node that have a rule beside that of their field. */
+/** Rules for keys of a node, beside the rule of their field. */
 
 import type { Caller } from '../../../model/access/callers';
 import { keyedFields, keyRules, ruleOfKey, rulesOfFields } from '../../../model/access/guarded-keys';
@@ -8,10 +8,10 @@ import type { Equipment } from '../../../model/lifecycle/step-types';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 
-/** The rule by which a project enrols nodes of its own, where a setting allows that. */
+/** The rule for projects that enrol their own nodes, if a setting allows that. */
 export const selfOwned = 'baremetal:node:create:self_owned_node';
 
-/** Every rule that a change of keys may ask. */
+/** All rules for keys. */
 export const allKeyRules: readonly string[] = Object.values(keyRules);
 
 type GuardedKeyValues = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ const changedKeys = (before: Document, after: Document): string[] =>
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
 
-/** The rules of what differs, each once. A mask that came back is no difference. */
+/** The rules of the changed keys, without repeats. A returned mask is no change. */
 const rulesOfChange = (before: GuardedKeyValues, after: GuardedKeyValues): string[] => {
   const keyed = keyedFields.flatMap((field) =>
     changedKeys((before[field] ?? {}) as Document, (after[field] ?? {}) as Document).flatMap(
@@ -32,7 +32,7 @@ const rulesOfChange = (before: GuardedKeyValues, after: GuardedKeyValues): strin
   return [...new Set([...keyed, ...(was === is ? [] : [keyRules.deployInterface]), ...rulesOfFields(before, after)])];
 };
 
-/** Who may enrol a node for its project may say of one that it has what it could say of a new one. */
+/** A caller who may enrol a node for its project may also set these keys on that project's nodes. */
 const enrolsOwn = ({ settings, policy }: ApiContext, who: Caller, owner: string | null): boolean =>
   settings.projectAdminCanManageOwnNodes &&
   who.system_scope === null &&
@@ -41,9 +41,8 @@ const enrolsOwn = ({ settings, policy }: ApiContext, who: Caller, owner: string 
   policy().allows(selfOwned, who, { 'node.owner': owner });
 
 /**
- * Asks the rules of the keys that differ between a node as it is and as it would be; a new one is held against one that
- * says nothing. Throws PolicyDenied.
- * @param before whose owner and lessee decide
+ * Evaluates the rules of the changed keys. A new node is compared with an empty one. Throws PolicyDenied.
+ * @param before its owner and lessee decide
  * @returns the rules that admitted the change
  */
 export const requireKeys = (

@@ -1,4 +1,4 @@
-/** /v1/nodes/{node}/history: what happened to a node, read from its events. */
+/** /v1/nodes/{node}/history: events of a node. */
 import { z } from 'zod';
 import type { HistoryEventRow } from '../../../inventory/nodes/history';
 import { maskText } from '../../../model/access/secrets';
@@ -28,7 +28,7 @@ const historyView = projections(historyTable, {
   links: ({ node_uuid, uuid }, { base }) => [{ href: `${base}/v1/nodes/${node_uuid}/history/${uuid}`, rel: 'self' }],
 });
 
-/** An event's row as the table of the wire's fields reads it. Which worker acted is not known of an event. */
+/** An event in the fields of the wire. Events do not record the worker. */
 const wireRow = (row: HistoryEventRow, whole: boolean, text: BmcText): Record<string, unknown> => {
   const { severity, says } = historyRow(row.kind);
   const event = text(maskText(says(row)));
@@ -42,10 +42,10 @@ const wireRow = (row: HistoryEventRow, whole: boolean, text: BmcText): Record<st
   };
 };
 
-/** A node's history, or the part of it that falls into its present lease. */
+/** A node's history, or its part in the present lease. */
 type HistoryPart = { readonly node: NodeUuid; readonly lease?: LeaseUuid; readonly text: BmcText };
 
-/** What of a node's history a caller may see: by its lease alone, only that lease's. Throws NodeNotFound, PolicyDenied. */
+/** The visible part of the history: through a lease only that lease's. Throws NodeNotFound, PolicyDenied. */
 const visibleHistory = async (
   ctx: ApiContext,
   request: ApiRequest<{ node: string }, unknown, unknown>,

@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/management/indicators: the lights of a node, each named `name@component`. */
+/** /v1/nodes/{ident}/management/indicators: lights of a node, named `name@component`. */
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import type { ApiContext } from '../../context';
@@ -39,7 +39,7 @@ const listIndicators = async (request: ApiRequest<NodeParams, unknown, unknown>,
 const indicatorParams = nodeParams.extend({ indicator: z.string() });
 type IndicatorParams = z.output<typeof indicatorParams>;
 
-/** Throws InvalidInput for what is no `name@component`. */
+/** Throws InvalidInput if it is not `name@component`. */
 const indicatorOf = ({ indicator }: IndicatorParams): { name: string; component: string } => {
   const [, name, component] = /^(.+)@([^@]+)$/.exec(indicator) ?? [];
   if (name === undefined || component === undefined)

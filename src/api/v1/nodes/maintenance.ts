@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/maintenance: takes a node out of use and back, also while a run holds it. */
+/** /v1/nodes/{ident}/maintenance: sets and clears maintenance, also while a run holds the node. */
 import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';

@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/management: boot device and interrupt, answered when the BMC has. */
+/** /v1/nodes/{ident}/management: boot device and interrupt. The response waits for the BMC. */
 import { z } from 'zod';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';

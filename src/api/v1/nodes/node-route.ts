@@ -1,4 +1,4 @@
-/** Routes below one node: each names the node in its path, and asks first the rule that shows it. */
+/** Routes below one node. Each evaluates the rule that shows the node first. */
 import { z } from 'zod';
 import { type Method, type Route, type RouteDefinition, route } from '../../http/route';
 
@@ -13,15 +13,15 @@ type NodeRoute<Query, Body, Params> = Omit<
   RouteDefinition<Params, Query, Body>,
   'method' | 'path' | 'params' | 'rules'
 > & {
-  /** The rules that its handler may ask beside the one that shows the node. */
+  /** Rules that its handler may evaluate beside that one. */
   readonly rules: readonly string[];
-  /** Of a path that has more parameters than the node. */
+  /** For paths with further parameters. */
   readonly params?: z.ZodType<Params>;
 };
 
 /**
  * Defines a route below one node.
- * @param below what follows `/v1/nodes/:node_ident`
+ * @param below the path after `/v1/nodes/:node_ident`
  */
 export const nodeRoute = <Query = unknown, Body = unknown, Params = NodeParams>(
   method: Method,

@@ -1,4 +1,4 @@
-/** /v1/nodes: lists, one node, and its removal. */
+/** /v1/nodes: lists, a single node, and deletion. */
 import type { NodeSelection } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -29,9 +29,9 @@ import { nodeProjections, shownTo } from './representation';
 type NodeQuery = Readonly<Record<string, unknown>>;
 
 const seeChassis = 'baremetal:chassis:get';
-/** The rules of a list of nodes. */
+/** Rules of node lists. */
 export const listRules = ['baremetal:node:list_all', 'baremetal:node:list', 'baremetal:node:get', seeChassis];
-/** The rules of what is shown of one. */
+/** Rules of a node's fields. */
 export const redactRules = [
   'baremetal:node:get:filter_threshold',
   'baremetal:node:get:last_error',
@@ -40,7 +40,7 @@ export const redactRules = [
   'baremetal:node:get:driver_info',
 ];
 
-/** Children are shown only to those who ask for them. */
+/** Children appear only on request. */
 const family = async (ctx: ApiContext, filters: ListAsked['filters'], minor: number): Promise<Predicate> => {
   const { parent_node: parent, include_children: included } = filters;
   if (typeof parent === 'string') {
@@ -54,7 +54,7 @@ const textIn = (value: ListAsked['filters'][string] | undefined): string | undef
   typeof value === 'string' ? value : undefined;
 
 /**
- * Refuses a filter by a chassis that is not there, for callers who may look at chassis; others would learn of one so.
+ * Refuses the filter by a missing chassis. Only for callers who may read chassis; others must not detect which exist.
  * Throws ChassisNotFound.
  */
 const checkChassis = async (ctx: ApiContext, { who }: { readonly who: Caller }, filters: ListAsked['filters']) => {
@@ -75,7 +75,7 @@ const selection = async (
   conductor: textIn(filters.conductor),
 });
 
-/** A list of nodes. `within`: the path names the chassis, so that no filter of the next page does. */
+/** A list of nodes. `within`: the path names the chassis, so the `next` link needs no filter. */
 export const answerNodes = async (
   request: ApiRequest<unknown, NodeQuery, unknown>,
   ctx: ApiContext,
@@ -96,7 +96,7 @@ export const answerNodes = async (
   );
 };
 
-/** An order reveals what it sorts by: only callers who see a field of every node sort by a field that may be hidden. Throws PolicyDenied. */
+/** Order reveals values. Sorting by a hideable field needs access to it on every node. Throws PolicyDenied. */
 const requireSortable = (
   policy: Policy,
   { who, query: { sort_key } }: ApiRequest<unknown, NodeQuery, unknown>,
@@ -106,7 +106,7 @@ const requireSortable = (
   if (rule !== undefined) policy.require(rule, who, nodeTarget({ owner: null, lessee: null }));
 };
 
-/** Which rule lets this caller delete the node. Throws PolicyDenied. */
+/** The rule that lets this caller delete the node. Throws PolicyDenied. */
 const deleteRule = (
   ctx: ApiContext,
   policy: Policy,

@@ -1,10 +1,10 @@
-/** Traits that are an approval of the operator: with a configured prefix, only who a rule of their own admits changes them. */
+/** Traits with the operator's prefix are approvals. Changing them needs a separate rule. */
 import type { Caller } from '../../../model/access/callers';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget, type Target } from '../../../policy';
 import type { ApiContext } from '../../context';
 
-/** The rules that are asked beside those of the change itself. */
+/** These rules come in addition to those of the change. */
 export const operatorTraitRules = {
   node: 'temper:node:operator_traits',
   runbook: 'temper:runbook:operator_traits',
@@ -17,7 +17,7 @@ const marksAmong = (
   traits: readonly string[],
 ): string[] => (prefix === '' ? [] : traits.filter((trait) => trait.startsWith(prefix)));
 
-/** Asks whether the caller may change operators' traits, where some come or go. Throws PolicyDenied. */
+/** Evaluates the rule if operator traits are added or removed. Throws PolicyDenied. */
 export const requireOperatorTraits = (
   ctx: OperatorTraitContext,
   who: Caller,
@@ -33,12 +33,12 @@ export const requireOperatorTraits = (
 
 type Approved = Pick<Runbook, 'name' | 'traits' | 'owner' | 'public'>;
 
-/** What a runbook does; the rest of it says nothing of what was approved. */
+/** The behaviour of a runbook, without the fields that do not affect an approval. */
 const approvedFields = ['steps', 'disable_ramdisk'];
 
 /**
- * Asks the same of a runbook that is made or patched. Its name counts, for below 1.112 it stands for a trait; and so does
- * what it does while it bears such a mark, for that is what was approved. Throws PolicyDenied.
+ * The same for a created or patched runbook. Its name counts, because below 1.112 it acts as a trait.
+ * Its behaviour counts while it has such a trait, because that was approved. Throws PolicyDenied.
  */
 export const requireOperatorMarks = (
   ctx: OperatorTraitContext,

@@ -1,4 +1,4 @@
-/** PATCH /v1/nodes/{ident}: changes a node's fields, each by its own rule. */
+/** PATCH /v1/nodes/{ident}: changes fields, each by its own rule. */
 import { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
@@ -48,7 +48,7 @@ const patched = patcherOf(nodeTable);
 const patchRules = [...new Set(nodeTable.fields.flatMap((row) => row.patch ?? []))];
 const ruleOf = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
 
-/** Switching cleaning off leaves one tenant's data to the next, so it has a rule of its own. */
+/** Without cleaning one tenant's data reaches the next, so switching it off needs a separate rule. */
 const ruleFor = (one: Operation): string => {
   const name = attributeOf(one);
   if (name === 'automated_clean' && one.op !== 'remove' && flag.safeParse(one.value).data === false)
@@ -56,7 +56,7 @@ const ruleFor = (one: Operation): string => {
   return ruleOf.get(name)!;
 };
 
-/** The rules of a patch, each once. A patch without operations is still an update. */
+/** The rules of a patch, without repeats. A patch without operations needs the update rule. */
 const rulesOf = (patch: readonly Operation[]): string[] => [
   ...new Set(patch.length === 0 ? [update] : patch.map(ruleFor)),
 ];
@@ -83,7 +83,7 @@ const checkOwner = (policy: Policy, request: PatchRequest, node: NodeRow): void 
 
 type Next = { readonly values: NodeValues; readonly whole: NodeValues; readonly rules: readonly string[] };
 
-/** The new values of a node: applied, checked, completed. `whole` is the node as it would be, `rules` what admitted it. */
+/** The new values, checked. `whole` is the resulting node, `rules` admitted the patch. */
 const nextValues = async (ctx: ApiContext, request: PatchRequest, node: NodeRow): Promise<Next> => {
   const given = patched(node, request.body);
   for (const name of sealedFields) if (name in given) given[name] = restoreSecrets(name, given[name], node[name]);
@@ -111,7 +111,7 @@ const nextValues = async (ctx: ApiContext, request: PatchRequest, node: NodeRow)
   return { values, whole, rules };
 };
 
-/** A node that goes back to what the installation does may lose its cleaning by that; it asks the same rule. */
+/** Returning to the installation's default may switch cleaning off, so it needs the same rule. */
 const requireCleaning = (ctx: ApiContext, { who, body }: PatchRequest, node: NodeRow, after: NodeValues): string[] => {
   const cleaned = (value: unknown): boolean => (value ?? ctx.settings.automatedClean) === true;
   if (!attributesOf(body).includes('automated_clean') || !cleaned(node.automated_clean)) return [];
@@ -120,7 +120,7 @@ const requireCleaning = (ctx: ApiContext, { who, body }: PatchRequest, node: Nod
   return [disableCleaning];
 };
 
-/** Whether stored credentials move by the rule that is for that. Throws where they may not. */
+/** True if the rule for redirected credentials was needed. Throws if it refuses. */
 const checkCredentials = (
   policy: Policy,
   { who }: PatchRequest,
@@ -133,17 +133,14 @@ const checkCredentials = (
   return checkMove(may, before, after);
 };
 
-/** An interface that was removed goes back to the driver's default. */
+/** A removed interface returns to the driver's default. */
 const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<string, unknown>) => {
   const defaults = defaultInterfaces(driver, {});
   for (const name of Object.keys(defaults)) if (name in values && values[name] === null) values[name] = defaults[name];
   return values;
 };
 
-/**
- * Node, audit row and event change in one statement. A lease that may just end, and secrets that are no longer referred to, need
- * more of them, in a transaction.
- */
+/** One statement writes node, audit row and event. A lease that may be ending, and secrets without references, need a transaction. */
 const storePatched = async (ctx: ApiContext, policy: Policy, request: PatchRequest, node: NodeRow, next: Next) => {
   const { values, secrets } = sealAll(ctx.vault, next.values, sealedFields, holdingOf(next.whole));
   const record = changeRows(policy, request, {
@@ -187,7 +184,7 @@ const patchNode = async (request: PatchRequest, ctx: ApiContext): Promise<Answer
   return ok(nodeProjections.full(request.version).represent(updated, shownTo(policy, request)));
 };
 
-/** A patch that cannot be read names no field; a caller whom every field refuses is refused. Throws PolicyDenied, NodeNotFound. */
+/** For an unreadable patch, which names no field. Refuses a caller whom every field's rule refuses. Throws PolicyDenied, NodeNotFound. */
 const requireAnyField = async (
   { who, params: { node_ident = '' }, version }: Unread,
   ctx: ApiContext,

@@ -1,4 +1,4 @@
-/** PUT /v1/nodes/{ident}/states/provision: every verb goes through here, by the rows of model/lifecycle/verbs. */
+/** PUT /v1/nodes/{ident}/states/provision: all verbs, from the rows of model/lifecycle/verbs. */
 import type { ApiContext } from '../../context';
 import { type Answer, accepted, type Route } from '../../http/route';
 import { type Admitted, admitProvision, provisionRules } from '../../orders/admit';

@@ -1,4 +1,4 @@
-/** How a node looks on the wire: its links, states as older versions know them, and what a viewer does not get to see. */
+/** Wire form of nodes: links, states for older versions, and redaction. */
 import type { Caller } from '../../../model/access/callers';
 import { nodeTable, shownState, showsEveryState } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
@@ -12,7 +12,7 @@ const state = (column: string): Extra =>
       showsEveryState(minor) ? [{ column, as: 'value', empty: 'null' } as const] : undefined,
   });
 
-/** What a step of a former lease's run is does not concern a caller who sees the node by its present lease alone. */
+/** Hides the step of a former lease's run from a caller who sees the node only through its present lease. */
 const ownStep = (column: string): Extra =>
   Object.assign(
     ((row, shown) =>
@@ -40,14 +40,13 @@ const extras: Readonly<Record<string, Extra>> = {
 
 const ofStep = ['owner', 'lessee', 'foreign_run'];
 
-/** Nodes by version and chosen fields. */
 export const nodeProjections = projections(nodeTable, extras, ['uuid'], {
   clean_step: ofStep,
   deploy_step: ofStep,
   service_step: ofStep,
 });
 
-/** The context of nodes shown to one caller: the four sensitive fields are decided per owner and lessee, once each. */
+/** Context for one caller. The four sensitive fields are decided once per owner and lessee. */
 export const shownTo = (policy: Policy, request: { readonly who: Caller; readonly base: string }): Shown => {
   const { who, base } = request;
   if (policy.allows('baremetal:node:get:filter_threshold', who)) return { base };

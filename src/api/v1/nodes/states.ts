@@ -24,7 +24,7 @@ const stateView = (node: NodeRow, name: string, minor: number): unknown => {
   return value instanceof Date ? timestamp(value) : shownState(value, minor);
 };
 
-/** The error of a run of another lease is not for a caller who sees the node by that lease alone. */
+/** Hides the error of another lease's run from a caller who sees the node only through its lease. */
 const hidesError = async (
   ctx: ApiContext,
   { who }: Pick<ApiRequest<unknown, unknown, unknown>, 'who'>,

@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/traits: the marks by which a node is approved for runbooks. */
+/** /v1/nodes/{ident}/traits: traits that approve a node for runbooks. */
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
@@ -23,7 +23,7 @@ const traitParams = nodeParams.extend({ trait: z.string() });
 type TraitParams = z.output<typeof traitParams>;
 type TraitRequest = ApiRequest<NodeParams, unknown, unknown>;
 
-/** Writes what `next` makes of the node's traits. Throws NodeLocked where another caller wrote the node meanwhile. */
+/** Stores the traits that `next` returns. Throws NodeLocked if another request wrote the node meanwhile. */
 const changeTraits = async (
   request: TraitRequest,
   ctx: ApiContext,
@@ -67,7 +67,7 @@ const listTraits = async (request: TraitRequest, ctx: ApiContext): Promise<Answe
   ctx.policy().require('baremetal:node:traits:list', request.who, nodeTarget(node));
   return ok({ traits: node.traits });
 };
-// An older version is refused in three ways; openstack/ironic:ironic/api/controllers/v1/node.py (NodeTraitsController).
+// Older versions get three kinds of refusal; openstack/ironic:ironic/api/controllers/v1/node.py (NodeTraitsController).
 export const nodeTraitRoutes: Route[] = [
   nodeRoute('GET', '/traits', {
     answers: { 200: shapes.traits },

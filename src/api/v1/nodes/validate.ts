@@ -1,4 +1,4 @@
-/** Node validation: says per interface whether the node has what its driver needs. Looks at the store only, never at a BMC. */
+/** Node validation: checks the requirements of each interface in PostgreSQL, never on a BMC. */
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { isTemperError, raise } from '../../../model/errors';
@@ -29,12 +29,12 @@ type InterfaceCheck = (node: NodeRow, ctx: OrderContext, name: InterfaceName) =>
 
 const identOf = (node: NodeRow): string => node.name ?? node.uuid;
 
-/** What is done through the BMC needs what the driver asks for. */
+/** Interfaces that use the BMC need the driver's properties. */
 const byBmc: InterfaceCheck = (node) => {
   if (isDriver(node.driver)) checkDriverInfo(identOf(node), node.driver, node.driver_info, { missing: true });
 };
 
-/** A verb can run: its ramdisk has an image to boot from, which may be fetched, or a record that its node boots from. */
+/** A verb can run: its ramdisk has an allowed image, or a ramdisk record. */
 const canPlan =
   (story: RunKind): InterfaceCheck =>
   async (node, ctx) => {
@@ -63,7 +63,7 @@ const deploys: InterfaceCheck = async (node, ctx, name) => {
 
 const noCheck: InterfaceCheck = () => {};
 
-/** What each implementation needs, and `*` for all others of its interface. */
+/** Checks per implementation; `*` is for all others of the interface. */
 const checks: Readonly<Record<InterfaceName, Readonly<Record<string, InterfaceCheck>>>> = {
   bios: { '*': byBmc },
   boot: { '*': canBoot },
@@ -100,7 +100,7 @@ const resultOf = async (node: NodeRow, ctx: OrderContext, name: InterfaceName): 
   return reason === undefined ? { result: true } : { result: false, reason };
 };
 
-/** Several interfaces name the same records, which are read once. */
+/** Several interfaces use the same records, so each is read once. */
 const readingOnce = (ctx: ApiContext): OrderContext => {
   const { inventory } = ctx;
   const { ramdisks, images } = inventory;

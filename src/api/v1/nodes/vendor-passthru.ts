@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/vendor_passthru: what only some vendors have, by the name of a method. */
+/** /v1/nodes/{ident}/vendor_passthru: vendor methods by name. */
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import { actRow } from '../../../model/lifecycle/steps';
@@ -20,10 +20,10 @@ import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
 const vendorPassthruRule = 'baremetal:node:vendor_passthru';
 
-/** Verbs under which a method may be called; which one it is the method's row says. */
+/** HTTP verbs of methods; each method's row selects one. */
 export const passthruMethods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** GET methods: what there is, by name. */
+/** GET methods by name. */
 export const methodsShape = z.record(
   z.string(),
   z.strictObject({
@@ -59,7 +59,7 @@ const subscription = z
     ...(Context !== undefined && { context: Context }),
     ...(Protocol !== undefined && { protocol: Protocol }),
     ...(EventTypes && { event_types: EventTypes }),
-    // The word keeps them sealed: the receiver knows the BMC by them.
+    // This key name makes them sealed: the receiver authenticates the BMC by them.
     ...(HttpHeaders?.length && { secret_headers: HttpHeaders }),
   }));
 
@@ -67,7 +67,7 @@ const ejection = z
   .strictObject({ boot_device: z.enum(Object.keys(ejectedDrives) as [keyof typeof ejectedDrives]).nullish() })
   .transform(({ boot_device }) => (boot_device ? { device_type: ejectedDrives[boot_device] } : {}));
 
-/** The arguments of the act, from those of the method. */
+/** The act's arguments, from the method's. */
 const args: Readonly<Record<VendorMethod, z.ZodType<VendorPassthruArgs>>> = {
   create_subscription: subscription,
   delete_subscription: id,
@@ -76,7 +76,7 @@ const args: Readonly<Record<VendorMethod, z.ZodType<VendorPassthruArgs>>> = {
   eject_vmedia: ejection,
 };
 
-/** The method's row. Throws InvalidInput for a name that is not offered, and for another verb than its own. */
+/** The method's row. Throws InvalidInput for an unknown name or a wrong HTTP verb. */
 export const offeredMethod = (methods: VendorMethods, name: string | undefined, verb: Method): VendorMethodRow => {
   const known = Object.keys(methods).join(', ') || 'none';
   if (name === undefined) return raise('InvalidInput', { field: 'method', reason: `is missing; offered: ${known}` });

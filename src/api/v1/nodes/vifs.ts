@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/vifs: the networks that a node's instance is attached to. They are kept on record; switches are not ours. */
+/** /v1/nodes/{ident}/vifs: networks of a node's instance. They are only recorded; Temper does not configure switches. */
 import { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import { brokenUnique } from '../../../inventory/database';
@@ -24,13 +24,13 @@ const vifRules = {
   detach: 'baremetal:node:vif:detach',
 } as const;
 
-/** Minor version from which the request may name the port or portgroup. */
+/** First minor version with port or portgroup in the request. */
 const placesSince = 67;
 
 const vifId = z.string().refine((text) => asUuid(text) !== undefined || isLogicalName(text), {
   error: 'must be a UUID or a name of 1-255 letters, digits and - . _ ~',
 });
-// More keys are taken, as the wire has it, and not kept: they are for services that configure switches.
+// Ironic accepts more keys. They are accepted and dropped, because they are for switch services.
 const vifBody = z
   .object({ id: vifId, port_uuid: uuid.optional(), portgroup_uuid: uuid.optional() })
   .catchall(z.unknown());
@@ -38,14 +38,14 @@ type VifBody = z.output<typeof vifBody>;
 
 type VifRequest<Given = unknown> = ApiRequest<NodeParams, unknown, Given>;
 
-/** The node, if the caller sees it and the rule admits. Throws NodeNotFound, PolicyDenied. */
+/** The node, if visible and admitted. Throws NodeNotFound, PolicyDenied. */
 const nodeFor = async (request: VifRequest, ctx: ApiContext, rule: string): Promise<NodeRow> => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require(rule, request.who, nodeTarget(node));
   return node;
 };
 
-/** Where the network is to be plugged in, if that was said. Throws InvalidInput alike for what is missing and what is of another node. */
+/** The named port or portgroup. Throws InvalidInput alike for missing ones and those of another node. */
 const checkPlace = async (inventory: Queries, node: NodeRow, given: VifBody): Promise<void> => {
   const { port_uuid, portgroup_uuid } = given;
   if (port_uuid !== undefined && portgroup_uuid !== undefined)

@@ -1,4 +1,4 @@
-/** /v1/nodes/{ident}/vmedia: images in the virtual drives of a node. */
+/** /v1/nodes/{ident}/vmedia: images in virtual drives. */
 import { z } from 'zod';
 import { requireOrigin } from '../../../model/access/origins';
 import { maskSecrets } from '../../../model/access/secrets';
@@ -52,7 +52,7 @@ const detach = async (
   ctx: ApiContext,
 ): Promise<Answer> => {
   const types = [...new Set(request.body.device_types ?? [])];
-  // All kinds of drives is what no kind at all means, and one run instead of three.
+  // All kinds together equal no kind, in one run instead of three.
   const wanted = types.length === 0 || types.length === mediaTypes.length ? [undefined] : types;
   for (const device_type of wanted)
     await actOn(request, ctx, {
@@ -67,7 +67,7 @@ export const nodeVmediaRoutes: Route[] = [
     answers: { 200: shapes.media },
     since: 93,
     rules: [vmediaRules.get],
-    // A list of its own, as clients of the original read it; an image's URL may carry an account.
+    // Ironic's clients read a bare list. An image's URL may contain credentials.
     handler: async (request, ctx) => ok(maskSecrets((await lookAt(request, ctx, vmediaRules.get, 'read_media')) ?? [])),
   }),
   nodeRoute<unknown, z.output<typeof attachment>>('POST', '/vmedia', {

@@ -1,4 +1,4 @@
-/** What a port has to be: its one node, its connection, and what the state of the node allows. */
+/** Checks of a port: its node, its connection, and the node's state. */
 import { raise } from '../../../model/errors';
 import {
   checkConnection,
@@ -15,14 +15,14 @@ import { checkGroup } from './membership';
 
 const nameOnce = 'name the node once, by node_uuid or node_ident';
 
-/** The node that a create request names, in one of two ways. Throws InvalidInput. */
+/** The node of a create request, named in one of two ways. Throws InvalidInput. */
 const homeIdent = (body: StoredValues): string => {
   const given = [body.node_uuid, body.node_ident].filter((value) => value !== undefined);
   if (given.length !== 1) raise('InvalidInput', { field: 'node_uuid', reason: nameOnce });
   return String(given[0]);
 };
 
-/** Refuses filters that exclude each other. The original answers 403 to some; they are mistakes of the request. */
+/** Refuses filters that exclude each other. Ironic gives 403 for some, but they are bad requests. */
 const checkFilters: Home['checkFilters'] = (filters, nested) => {
   const homes = homeFilters.filter((name) => filters[name] !== undefined);
   if (homes.length + (nested ? 1 : 0) > 1)
@@ -37,7 +37,7 @@ const checkFilters: Home['checkFilters'] = (filters, nested) => {
 
 export const home: Home = { ident: homeIdent, checkFilters };
 
-/** A patch may name the new node in one of two ways, and may not take it away. */
+/** A patch may name the new node in one of two ways, and may not remove it. */
 export const patch: Resource<Port>['patch'] = (patched, port, operations) => {
   const { node_ident, ...values } = patched(port, operations);
   const named = attributesOf(operations).filter((name) => name === 'node_ident' || name === 'node_uuid');
@@ -47,7 +47,7 @@ export const patch: Resource<Port>['patch'] = (patched, port, operations) => {
   return named.length > 0 ? { ...values, node_uuid: to } : values;
 };
 
-/** Throws InvalidInput, NotAcceptable. A stored connection is not checked again: it may hold keys of other versions. */
+/** Throws InvalidInput, NotAcceptable. A stored connection is not checked: it may have keys of other versions. */
 export const checkedPort: Resource<Port>['checked'] = ({ node_ident: _, ...values }, { request, named }, stored) => {
   const connects = stored === undefined || named.includes('local_link_connection');
   const connection = connects && checkConnection(values.local_link_connection as StoredValues, request.version);
@@ -56,7 +56,7 @@ export const checkedPort: Resource<Port>['checked'] = ({ node_ident: _, ...value
   return whole;
 };
 
-/** Fields that a portgroup has a say in. */
+/** Fields that a portgroup restricts. */
 const memberFields: readonly string[] = ['portgroup_uuid', 'pxe_enabled', 'physical_network'];
 
 export const portChecks: readonly WriteCheck<Port>[] = [

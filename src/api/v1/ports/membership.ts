@@ -1,4 +1,4 @@
-/** A port on its way into a portgroup, or in one: what the portgroup demands of it. */
+/** Ports of a portgroup: what it requires of a member. */
 import type { Queries } from '../../../inventory';
 import { raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
@@ -12,8 +12,8 @@ type MemberPort = {
 };
 
 /**
- * Checks a port of a node against the portgroup that it names, and keeps that from changing for the transaction. Throws
- * InvalidInput alike for a portgroup that is missing and one of another node, Conflict.
+ * Checks a port against its portgroup and locks the portgroup for the transaction.
+ * Throws Conflict, and InvalidInput alike for a missing portgroup and one of another node.
  */
 export const checkGroup = async (inventory: Queries, node: NodeUuid, port: MemberPort): Promise<void> => {
   if (port.portgroup_uuid === null) return;

@@ -1,4 +1,4 @@
-/** /v1/portgroups: ports of a node that work as one; what changes of one reaches its members. */
+/** /v1/portgroups: bonded ports of a node. Some changes propagate to the members. */
 import type { Queries } from '../../../inventory';
 import { raise } from '../../../model/errors';
 import { checkMovable, checkNotInspected } from '../../../model/resources/node-resources';
@@ -63,7 +63,7 @@ const after: Resource<Portgroup>['after'] = [
   },
 ];
 
-/** Portgroups, as the routes of ports look for them too. */
+/** Portgroups, also for lookups by the port routes. */
 export const portgroup: Resource<Portgroup> = {
   table: portgroupTable,
   what: 'portgroup',

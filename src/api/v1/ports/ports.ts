@@ -1,4 +1,4 @@
-/** /v1/ports: the network interfaces of nodes; who may see the node may see its ports. */
+/** /v1/ports: network interfaces of nodes, visible with their node. */
 import { always } from '../../../model/predicates';
 import { nestedPortgroupsSince } from '../../../model/resources/portgroups';
 import { type Port, portTable } from '../../../model/resources/ports';
@@ -11,7 +11,7 @@ import { linksTo, projections } from '../../resource/representation';
 import { checkedPort, home, patch, portChecks } from './checks';
 import { portgroup } from './portgroups';
 
-/** The members of the portgroup that the path or a filter names. Throws PortgroupNotFound alike for missing and hidden ones. */
+/** The members of the portgroup in path or filter. Throws PortgroupNotFound alike for missing and hidden ones. */
 const wanted: Resource<Port>['wanted'] = async (ctx, { who }, filters, parent) => {
   const ident = parent?.of === 'portgroups' ? parent.ident : filters.portgroup;
   if (ident === undefined) return always;

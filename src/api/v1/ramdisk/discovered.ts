@@ -1,4 +1,4 @@
-/** What becomes of an inspection that no node stands for: a record that waits for an operator, within bounds. */
+/** Discovered machines: inspections without a node become records for an operator, within limits. */
 import type { Reported } from '../../../inventory/discovered-machines';
 import { claimsOf, discoveryLimits } from '../../../model/boot/discovery';
 import { sha256Of } from '../../../model/digests';
@@ -16,7 +16,7 @@ const refusals: Readonly<Record<Exclude<Reported['is'], 'new' | 'known'>, string
   shared: `${discoveryLimits.sharing} records have one of its MAC addresses`,
 };
 
-/** Keeps what a machine reported. Throws NodeNotFound where it names no card, DiscoveryRefused, DiscoveryTooLong. */
+/** Stores an inspection. Throws NodeNotFound if it has no network card, DiscoveryRefused, DiscoveryTooLong. */
 export const recordDiscovered = async (ctx: ApiContext, inventory: Inventory, sender: string): Promise<Answer> => {
   const macs = macsAmong(inventory.interfaces.map((one) => one.mac_address));
   const claims = claimsOf(inventory, macs);

@@ -1,4 +1,4 @@
-/** POST /v1/heartbeat/{ident}: a ramdisk says that it lives and where it listens. Written down, and passed on without waiting. */
+/** POST /v1/heartbeat/{ident}: a ramdisk's sign of life with its URL. It is stored and forwarded without waiting. */
 import { timingSafeEqual, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { AgentRow } from '../../../inventory/nodes/agents';
@@ -22,7 +22,7 @@ const longestMessage = 1_000;
 const longestUrl = 1_024;
 const longestCertificate = 65_536;
 
-/** Bytes: every field at its longest, escaped, and a long message. */
+/** Bytes: every field at maximum length, escaped, and a long message. */
 const bodyLimit = 512 * 1024;
 
 const heartbeatBody = z.strictObject({
@@ -51,7 +51,7 @@ const parseUrl = (text: string): URL => {
   }
 };
 
-/** Throws InvalidInput for a URL that will not do, AgentAddressRefused for one outside the networks. */
+/** Throws InvalidInput for an unusable URL, AgentAddressRefused for one outside the networks. */
 const checkUrl = async (settings: ContextSettings, text: string, peer: string): Promise<void> => {
   const url = parseUrl(text);
   if (!/^https?:$/.test(url.protocol)) invalidInput('callback_url', 'must begin with http:// or https://');
@@ -81,7 +81,7 @@ const checkCertificate = (pem: string): void => {
   }
 };
 
-/** Throws InvalidInput where it is not the ramdisk on record, or where that would listen elsewhere than it said first. */
+/** Throws InvalidInput if the token differs from the record's, or the URL from the first one. */
 const checkBeat = async (ctx: ApiContext, agent: AgentRow, beat: Beat, peer: string): Promise<void> => {
   const { callback_url: url, agent_verify_ca: pem } = beat;
   if (!beat.agent_version) invalidInput('agent_version', 'is missing');
@@ -112,7 +112,7 @@ const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: Ap
   const ident = request.params.node_ident;
   const node = await ctx.inventory.nodes.find(identOf(ident, request.version));
   const agent = node && (await ctx.inventory.agents.find(node.uuid));
-  // A node that no ramdisk has looked up is as unknown to a ramdisk as one that does not exist.
+  // A node without lookup gives the same refusal as a missing node.
   if (!node || !agent) return raise('NodeNotFound', { node: ident });
   if (!isToken(agent, request.body.agent_token)) invalidInput('agent_token', 'is not the one of the ramdisk on record');
   if (!acceptsHeartbeat(node.provision_state)) {
@@ -120,7 +120,7 @@ const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: Ap
     return accepted();
   }
   const peer = peerOf(request);
-  // Only who has the token is taken for a second ramdisk: any other request with a node's name in it is refused above.
+  // Only a request with the valid token counts as a second ramdisk. Others are refused above.
   if (node.reservation !== null && !(await isOwnRamdisk(ctx, node, peer)))
     return raise('Conflict', { reason: 'No ramdisk is expected at this address.' });
   await checkBeat(ctx, agent, request.body, peer);

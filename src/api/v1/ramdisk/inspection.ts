@@ -1,4 +1,4 @@
-/** POST /v1/continue_inspection: a ramdisk sends what it found on its node, before it knows which node that is. */
+/** POST /v1/continue_inspection: inspection data of a ramdisk, before its node is identified. */
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { hashOf } from '../../../inventory/secrets/boot-tokens';
@@ -21,13 +21,13 @@ const inspectionRule = 'baremetal:driver:ipa_continue_inspection';
 /** Bytes; openstack/ironic:ironic/conf/api.py */
 const bodyLimit = 16 * 1024 * 1024;
 
-/** Lists of disks, devices and logs of a large machine are long. */
+/** Disks, devices and logs of a large machine make long lists. */
 const bodyValues = 100_000;
 
-/** Version of the answer with the node in it; before, there is only the form of 1.1. */
+/** Version of the response with the node in it; older ones get the form of 1.1. */
 const nodeShownSince = 84;
 
-/** More than any machine has; each is looked up. */
+/** Above any real machine; each is looked up. */
 const mostInterfaces = 128;
 
 const inspectionBody = z.looseObject({
@@ -40,7 +40,7 @@ const inspectionBody = z.looseObject({
     bmc_v6address: z.string().nullish(),
   }),
 });
-/** `boot` is what a ramdisk bears that has its token from its boot image. */
+/** `boot`: the ramdisk has its token from its boot image. */
 const inspectionQuery = z.strictObject({ node_uuid: uuid.optional(), boot: z.string().max(64).optional() });
 type InspectionFound = z.output<typeof inspectionBody>;
 type InspectionRequest = ApiRequest<unknown, z.output<typeof inspectionQuery>, InspectionFound>;
@@ -54,7 +54,7 @@ const hostOf = (driver: string, driver_info: Readonly<Record<string, unknown>>):
   }
 };
 
-/** The one node under inspection, without ports, whose BMC has such an address; none where several have. */
+/** The only node in inspection, without ports, that has this BMC address; none if several match. */
 const nodeByBmc = async (ctx: ApiContext, { inventory }: InspectionFound): Promise<NodeUuid | undefined> => {
   const given = [inventory.bmc_address, inventory.bmc_v6address].filter(
     (text): text is string => typeof text === 'string' && isIpAddress(text) && !/^[0.:]*$/.test(text),
@@ -66,12 +66,12 @@ const nodeByBmc = async (ctx: ApiContext, { inventory }: InspectionFound): Promi
     return host !== undefined && given.some((address) => cidrContains(address, host));
   });
   const [only, ...others] = fitting;
-  // Where there are ports, the addresses of the ramdisk must be among them: that of a BMC is easily guessed.
+  // For a node with ports, a ramdisk's addresses must match them: a BMC address is easy to guess.
   if (!only || others.length > 0 || (await ctx.inventory.agents.hasPorts(only.uuid))) return undefined;
   return only.uuid;
 };
 
-/** The node that the addresses which were found stand for. */
+/** The node for the reported addresses. */
 const nodeByAddresses = async (
   ctx: ApiContext,
   request: InspectionRequest,
@@ -85,9 +85,9 @@ const nodeByAddresses = async (
 };
 
 /**
- * The node that was inspected: by what its ramdisk bears where that came with its boot image, else by the addresses it found.
- * Addresses alone are not believed of a node whose ramdisk bears something. Undefined for a machine that is to be recorded as
- * discovered. Throws NodeNotFound.
+ * The inspected node: by the token from the boot image, else by the reported addresses.
+ * Addresses alone do not identify a node whose ramdisk has a token. Undefined for a machine to record as discovered.
+ * Throws NodeNotFound.
  */
 const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<NodeRow | undefined> => {
   const macs = macsAmong(request.body.inventory.interfaces.map((one) => one.mac_address));
@@ -110,7 +110,7 @@ const continueInspection = async (request: InspectionRequest, ctx: ApiContext): 
   if (request.version !== 1 && request.version < nodeShownSince) raise('PathNotFound');
   const node = await inspected(ctx, request);
   if (!node) return recordDiscovered(ctx, request.body.inventory, peerOf(request));
-  // The ramdisk sends what it found once, and again only after a 5xx: one that is quick may come before its power-on has ended.
+  // The ramdisk sends its data once, and retries only after a 5xx. A fast one may send before its power-on act has ended.
   if (!(await isOwnRamdisk(ctx, node, peerOf(request)))) return raise('RamdiskTooEarly');
   const { inventory, ...plugin_data } = request.body;
   await ctx.inventory.details.write(node.uuid, { inventory, plugin_data });

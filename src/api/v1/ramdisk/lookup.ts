@@ -1,4 +1,4 @@
-/** GET /v1/lookup: a ramdisk asks which node it runs on, by its network addresses, and gets its token: once. */
+/** GET /v1/lookup: a ramdisk finds its node by its network addresses, and gets its token once. */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
@@ -17,15 +17,15 @@ import { isOwnRamdisk, peerOf } from './peers';
 
 const lookupRule = 'baremetal:driver:ipa_lookup';
 
-/** The texts among these that are MAC addresses, in lower case, each once. */
+/** The MAC addresses among these texts, lower-cased, without repeats. */
 export const macsAmong = (texts: readonly string[]): string[] => [
   ...new Set(texts.map((text) => text.trim().toLowerCase()).filter(isMac)),
 ];
 
 /**
- * The node with a port of these addresses; with `named`, that node, unless one of them is another's, or none is its own
- * although it has ports: a UUID is no secret, and the node that is found gets the token. Undefined where there is none, or
- * more than one.
+ * The node with a port of these addresses; undefined for none or several.
+ * With `named` it is that node, but undefined if an address is another node's, or if it has ports and none matches.
+ * A UUID is no secret, and the caller gets the found node's token.
  */
 export const nodeAt = async (
   ctx: ApiContext,
@@ -38,7 +38,7 @@ export const nodeAt = async (
   return (await ctx.inventory.agents.hasPorts(named)) ? undefined : named;
 };
 
-/** The token of a ramdisk that has none yet; the mask where the node has one already. */
+/** A new token for a ramdisk, or the mask if the node has one already. */
 const tokenOf = async (ctx: ApiContext, node: NodeRow): Promise<string> => {
   const agent_token = randomBytes(32).toString('base64url');
   const { secrets } = ctx.vault.seal(
@@ -48,7 +48,7 @@ const tokenOf = async (ctx: ApiContext, node: NodeRow): Promise<string> => {
   return (await ctx.inventory.agents.meet(node.uuid, hashOf(agent_token), secrets[0]!)) ? agent_token : masked;
 };
 
-/** What a ramdisk is sent about its node and itself. */
+/** The response for a ramdisk: its node and settings. */
 export const lookupBody = async (
   ctx: ApiContext,
   { version, base }: { readonly version: number; readonly base: string },
@@ -63,8 +63,8 @@ export const lookupBody = async (
 });
 
 /**
- * Whether a node may be looked up from an address. Where its ramdisk brought a token with it, there is none to hand out, so that
- * an address that asks counts for nothing: the first heartbeat with the token does.
+ * True if the address may look up the node. A ramdisk that booted with a token gets none here, so its address does
+ * not count. Its first heartbeat with the token does.
  */
 const mayLookUp = async (ctx: ApiContext, node: NodeRow, peer: string): Promise<boolean> =>
   typeof (await ctx.inventory.ramdiskBoots.brings(node.uuid)) === 'string' || isOwnRamdisk(ctx, node, peer);
@@ -79,7 +79,7 @@ const lookUp = async (request: ApiRequest<unknown, z.output<typeof lookupQuery>,
     raise('InvalidInput', { field: 'addresses', reason: 'must hold a MAC address, unless node_uuid is given' });
   const found = await nodeAt(ctx, macs, node_uuid as NodeUuid | undefined);
   const node = found && (await ctx.inventory.nodes.find({ uuid: found }));
-  // Who only knows an address must not learn more from a refusal than that no run waits for it.
+  // A caller with only an address must learn nothing except that no run waits for it.
   if (!node || !states[node.provision_state].lookup || !(await mayLookUp(ctx, node, peerOf(request))))
     return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
   return ok(await lookupBody(ctx, request, node));

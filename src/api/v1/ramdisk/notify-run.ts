@@ -1,8 +1,8 @@
-/** Passes on to the run that holds a node that something came from its ramdisk. */
+/** Notification of the run that holds a node about messages from its ramdisk. */
 import type { NodeUuid } from '../../../model/ids';
 import type { ApiContext } from '../../context';
 
-/** Not awaited: a run that misses the message looks for itself. */
+/** Not awaited: a run that misses the message polls. */
 export const notifyRun = (ctx: ApiContext, node: NodeUuid, kind: 'heartbeat' | 'inspection'): void => {
   ctx.runs
     .agentContact({ node, kind })

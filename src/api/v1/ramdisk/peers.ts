@@ -1,4 +1,4 @@
-/** One ramdisk for each boot, at one address: the first that asks for a node after its run has powered it on. */
+/** One ramdisk per boot, at one address: the first that requests the node after its run's power-on. */
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { raise, TemperError } from '../../../model/errors';
@@ -6,18 +6,18 @@ import type { ApiContext, ContextSettings } from '../../context';
 import type { ApiRequest } from '../../http/route';
 import { notifyRun } from './notify-run';
 
-/** What the boot service puts into `Via` of a ramdisk's request that it passes on; a proxy between it and the API adds its own. */
+/** The boot service's entry in `Via`. A proxy between it and the API adds another. */
 const bootService = /(?:^|,)\s*1\.1 temper-boot\s*(?:,|$)/;
-/** Whom the boot service takes for the sender. */
+/** The sender's address as the boot service sees it. */
 const senderHeader = 'x-temper-ramdisk';
 
-/** Whether two texts are one address; an IPv4 address mapped into IPv6 is itself. */
+/** True for equal addresses; an IPv4 address equals its IPv6-mapped form. */
 const isSameAddress = (a: string, b: string): boolean => isIpAddress(a) && cidrContains(a, b);
 
 /**
- * The address that a request comes from, as the listener sees it through trusted proxies; empty where there is none.
- * Throws Forbidden where the boot service passes a request on and another address is seen than the one that it has it from: where it
- * is no trusted proxy itself, or one before or behind it is trusted by one of both alone, all ramdisks would be one.
+ * The client address behind trusted proxies; empty if unknown.
+ * Throws Forbidden if the boot service and the API see different addresses of one request.
+ * Then a proxy, perhaps the boot service itself, is trusted by only one of them, and all ramdisks would have one address.
  */
 export const peerOf = ({
   origin,
@@ -25,7 +25,7 @@ export const peerOf = ({
 }: Pick<ApiRequest<unknown, unknown, unknown>, 'origin' | 'header'>): string => {
   const address = origin.address ?? '';
   if (!bootService.test(header('via') ?? '')) return address;
-  // Empty where the boot service trusts all addresses that it sees: the API then believes the first of them.
+  // The boot service sends an empty address if it trusts all proxies. The API then uses the first one.
   const sender = header(senderHeader) || undefined;
   const passedBy = (origin.forwarded_for ?? '').split(',').map((one) => one.trim());
   if (sender === undefined ? !passedBy.includes(address) : !isSameAddress(sender, address))
@@ -36,8 +36,8 @@ export const peerOf = ({
 };
 
 /**
- * Whether a request about a node comes from the ramdisk that its run has booted: the first address that asked since. At
- * another address there are two, and it cannot be known which is the node's own: the run fails and the node goes to maintenance.
+ * True if the request comes from the ramdisk that the node's run booted: the first address since power-on.
+ * With a second address the node's own ramdisk is unknown, so the run fails and the node goes to maintenance.
  */
 export const isOwnRamdisk = async (ctx: ApiContext, node: NodeRow, peer: string): Promise<boolean> => {
   if (peer === '') return false;
@@ -58,7 +58,7 @@ const contest = async (
   for (const kind of ['heartbeat', 'inspection'] as const) notifyRun(ctx, node.uuid, kind);
 };
 
-/** Whether a URL's host is the address that the request came from; a name has to resolve to it and to nothing else. */
+/** True if the URL's host is the request's address. A name must resolve to that address only. */
 export const leadsTo = async (settings: ContextSettings, { hostname }: URL, peer: string): Promise<boolean> => {
   const host = hostname.replace(/^\[|\]$/g, '');
   const found = isIpAddress(host) ? [host] : await settings.lookup(host).catch(() => []);

@@ -1,4 +1,4 @@
-/** What ramdisks ask of the API: without a login, a node's own token authenticates the rest. */
+/** Ramdisk routes: without login. A node's token authenticates all except the lookup. */
 import type { Route } from '../../http/route';
 import { heartbeatRoute } from './heartbeat';
 import { inspectionRoute } from './inspection';

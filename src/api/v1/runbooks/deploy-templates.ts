@@ -1,4 +1,4 @@
-/** /v1/deploy_templates: steps that join a deployment whose instance asks for the trait of their name. */
+/** /v1/deploy_templates: steps for deployments whose instance has the trait of the template's name. */
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import { nameOf } from '../../../model/lifecycle/steps';
@@ -27,7 +27,7 @@ const parsedSteps = (given: unknown): TemplateStep[] => {
   throw schemaError(new z.ZodError(issues), 'steps');
 };
 
-/** The steps that came, each with the stored secrets that its masks stand for, wherever it has moved to in the list. */
+/** The given steps, with stored secrets in place of returned masks, also for moved steps. */
 const checkedSteps = (
   given: unknown,
   stored: readonly TemplateStep[],
@@ -45,8 +45,8 @@ const checkedSteps = (
 };
 
 /**
- * A caller who may choose steps for all nodes approves these; a project's caller, were one admitted, does not: neither
- * by other steps nor by another name, which is the trait of the nodes they are meant for.
+ * A caller who may choose steps for all nodes approves these steps. A project caller does not.
+ * So a project caller may change neither the steps nor the name, which selects nodes by trait.
  */
 const checkedTemplate: Resource<DeployTemplate>['checked'] = (values, { ctx, request: { who } }, stored) => {
   const ofSystem = who.system_scope !== null || who.all_powerful;

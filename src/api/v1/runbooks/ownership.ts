@@ -1,4 +1,4 @@
-/** Whose a runbook is: of the caller's project, of any with system scope, or public, which has no owner. */
+/** Ownership of runbooks: the caller's project, any project with system scope, or public without owner. */
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import type { Runbook } from '../../../model/resources/runbooks';
@@ -7,16 +7,16 @@ import { attributeOf, type Operation } from '../../resource/patch';
 
 type Ownership = Pick<Runbook, 'owner' | 'public'>;
 
-/** The command line sends a project id of digits only as a number. */
+/** The command line sends an all-digit project id as a number. */
 const asOwner = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
-/** A create request's body with its owner as a text. */
+/** A create body with the owner as text. */
 export const withTextOwner = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'owner' in body ? { ...body, owner: asOwner(body.owner) } : body;
 
 /**
- * Whose a new runbook is: with system scope as asked, otherwise the caller's project's. The original stores an owner on a
- * public runbook when both come together; that makes it two things at once, so it is refused. Throws InvalidInput, PolicyDenied.
+ * The owner of a new runbook: with system scope the given one, else the caller's project. Ironic stores an owner on a
+ * public runbook if both are given. Temper refuses this contradiction. Throws InvalidInput, PolicyDenied.
  */
 export const ownershipOf = (who: Caller, asked: Ownership): Ownership => {
   if (who.system_scope !== null || who.all_powerful) {
@@ -45,14 +45,14 @@ export const ownershipOf = (who: Caller, asked: Ownership): Ownership => {
 const sets = (patch: readonly Operation[], name: string): boolean =>
   patch.some((one) => attributeOf(one) === name && one.op !== 'remove');
 
-/** Saying anything of `public` first takes the owner away. */
+/** Setting `public` to any value clears the owner first. */
 export const patch: Resource<Runbook>['patch'] = (patched, stored, operations) => {
   const freed: Partial<Ownership> = sets(operations, 'public') ? { owner: null } : {};
   const texts = operations.map((one) => (one.path === '/owner' ? { ...one, value: asOwner(one.value) } : one));
   return { ...freed, ...patched({ ...stored, ...freed }, texts) };
 };
 
-/** An owner can be set only where the result is not public. Throws InvalidInput. */
+/** Only a private runbook may get an owner. Throws InvalidInput. */
 export const checkOwnership = (named: readonly string[], after: Ownership): void => {
   if (named.includes('owner') && after.public)
     raise('InvalidInput', { field: 'owner', reason: 'a public runbook belongs to no project; make it private first' });

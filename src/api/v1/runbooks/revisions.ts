@@ -1,10 +1,10 @@
-/** A change of a runbook that makes a revision, which no process may delete: counted for the caller's project, with its author. */
+/** Runbook changes that create a revision. No process may delete revisions, so each counts for the caller's project. */
 import type { Queries } from '../../../inventory';
 import { quotaProject } from '../../../model/access/callers';
 import { type AuditContext, requesterOf } from '../../audit/record';
 import { quotasOf } from '../../context';
 
-/** Belongs into the transaction of the change. Throws QuotaExceeded. */
+/** Call it in the change's transaction. Throws QuotaExceeded. */
 export const admitRevision = async (
   ctx: Parameters<typeof quotasOf>[0],
   inventory: Pick<Queries, 'quotas' | 'runbookRevisions'>,

@@ -1,4 +1,4 @@
-/** /v1/runbooks: lists of steps under a name, which stand in for the steps of a clean or service request. */
+/** /v1/runbooks: named step lists, used in place of the steps of a clean or service request. */
 import type { z } from 'zod';
 import { quotaProject } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -40,7 +40,7 @@ const parseRunbook: Resource['parse'] = (body, minor) => {
   return parsed.data;
 };
 
-/** Older versions approve by name, newer ones by traits: one made the old way stays approved for its nodes. */
+/** Older versions approve by name, newer ones by traits. A runbook from an older version stays approved for its nodes. */
 const traitsOf = (name: string, minor: number): readonly string[] => {
   if (minor >= runbookTraitsSince) return [];
   return isTrait(name) ? [name] : raise('InvalidInput', { field: 'name', reason: traitRefusal(name) });
@@ -60,7 +60,7 @@ const checkedRunbook: Resource<Runbook>['checked'] = (values, { ctx, request, na
   };
 };
 
-/** A change of these alone makes no revision. */
+/** Changes of only these fields create no revision. */
 const withoutRevision: readonly string[] = ['description', 'extra'];
 
 const runbookChecks: readonly WriteCheck<Runbook>[] = [
@@ -96,7 +96,7 @@ const after: readonly Consequence<Runbook>[] = [
   },
 ];
 
-/** The facts of an event about a runbook, which its owner's project reads. */
+/** Event data of a runbook, which its owner's project reads. */
 export const runbookFacts = ({ owner, name, public: open }: Runbook) => ({
   project: owner,
   facts: { name, public: open },

@@ -1,4 +1,4 @@
-/** A runbook's steps at the edge: everything that can be wrong with a list of them. */
+/** Validation of a runbook's steps. */
 import { z } from 'zod';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -20,8 +20,8 @@ import { restoreSecrets } from '../../resource/document-secrets';
 const runbookSteps = z.array(runbookStep).min(1, { error: 'a runbook needs at least one step' });
 
 /**
- * The given steps in the order they run, each with the stored secrets that its masks stand for. Whether a driver knows a
- * step is asked when the runbook is used: it may be meant for several. Throws InvalidInput, InvalidSteps.
+ * The steps in running order, with stored secrets in place of returned masks. A runbook may serve several drivers, so
+ * driver support is checked on use. Throws InvalidInput, InvalidSteps.
  */
 export const checkedSteps = (
   given: unknown,
@@ -46,7 +46,7 @@ export const checkedSteps = (
 const inSteps = (error: z.ZodError) =>
   schemaError(new z.ZodError(error.issues.map((issue) => ({ ...issue, path: ['steps', ...issue.path] }))), 'steps');
 
-/** Asks the rules that an operator made for single steps; a step without rule is free. Throws PolicyDenied. */
+/** Applies the operator's rules for single steps; a step without rule is free. Throws PolicyDenied. */
 export const requireSteps = (
   policy: Policy,
   who: Caller,

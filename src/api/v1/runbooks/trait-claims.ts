@@ -1,4 +1,4 @@
-/** Whose a trait on runbooks is: what a project may approve its runbooks by, and what would pass for another's approval. */
+/** Ownership of runbook traits: a project approves runbooks only by traits that no other owner uses. */
 import type { Queries } from '../../../inventory';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -6,14 +6,14 @@ import { marksOf, type Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 
-/** The rule by which a trait that belongs to another owner is put on a runbook. */
+/** The rule to put another owner's trait on a runbook. */
 export const shareTrait = 'temper:runbook:share_trait';
 
 type Claiming = { readonly ctx: Pick<ApiContext, 'policy'>; readonly inventory: Queries; readonly who: Caller };
 
 /**
- * Takes what a runbook newly bears for its owner: traits, and a name that could be one. With another owner it bears all of it
- * newly. Belongs into the transaction of the write. Throws Conflict where it belongs to another project or to the system.
+ * Claims a runbook's new traits, and a name that could be a trait, for its owner. A new owner claims all of them.
+ * Call it in the write's transaction. Throws Conflict if a trait belongs to another project or to the system.
  * @param before undefined for a new runbook
  * @returns the rules that admitted it
  */

@@ -1,4 +1,4 @@
-/** /v1/runbooks/{ident}/traits: the marks that a runbook and a node must share for one to run on the other. */
+/** /v1/runbooks/{ident}/traits: a runbook runs only on nodes that share a trait with it. */
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import { runbookTraitsSince } from '../../../model/resources/runbooks';
@@ -31,7 +31,7 @@ const checkTraits = (traits: readonly string[]): void => {
     if (!isTrait(trait)) raise('InvalidInput', { field: 'traits', reason: traitRefusal(trait) });
 };
 
-/** Changes the trait set of a visible runbook in one transaction, which keeps two callers from undoing each other. */
+/** Changes the traits of a visible runbook in one transaction, so concurrent changes are not lost. */
 const changeTraits = async (
   request: ApiRequest<RunbookTraitParams, unknown, unknown>,
   ctx: ApiContext,
@@ -102,7 +102,7 @@ const addTrait = route<OneParams>({
   },
 });
 
-/** A removal: of all traits, or of the one in the path. */
+/** Removes all traits, or the one in the path. */
 const removal = <Params extends RunbookTraitParams>(
   path: string,
   params: z.ZodType<Params>,

@@ -1,11 +1,11 @@
-/** Which runbooks a caller may see: those of its project, those that are public, or all. */
+/** Visibility of runbooks: the caller's project's, public ones, or all. */
 import type { Caller } from '../../../model/access/callers';
 import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
 import type { ResourceKind } from '../../resource/kit';
 import { type Context, findVisible } from '../../resource/reach';
 
-/** Columns of runbooks, and of their revisions, that rules decide by. */
+/** Columns of runbooks and revisions that rules use. */
 export const runbookColumns = { 'runbook.owner': 'owner', 'runbook.public': 'public' } as const;
 
 export const runbookKind: ResourceKind<Runbook> = {
@@ -26,7 +26,7 @@ export const runbookKind: ResourceKind<Runbook> = {
   store: (inventory) => inventory.runbooks,
 };
 
-/** The runbook of this name or UUID. One that is hidden from the caller is missing. Throws RunbookNotFound, InvalidInput. */
+/** The runbook with this name or UUID. Hidden counts as missing. Throws RunbookNotFound, InvalidInput. */
 export const findVisibleRunbook = async (
   context: Context,
   who: Caller,

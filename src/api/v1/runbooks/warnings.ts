@@ -1,4 +1,4 @@
-/** What a runbook's maker should know although it is stored: in a header, so that the body stays the original's. */
+/** Warnings about a stored runbook. They are in a header, so the body stays as in Ironic. */
 
 import { planActs } from '../../../model/lifecycle/steps';
 import { catalogueRows, checkRunbook, faultOf, type StepFault } from '../../../model/resources/runbook-check';
@@ -8,7 +8,7 @@ import type { ApiContext } from '../../context';
 import { requireStepOrigins } from '../../orders/origins';
 import { readable, refuseDisallowed } from '../../orders/steps';
 
-/** What the installation allows of a step, whatever node it runs on. */
+/** The installation's checks of a step, for any node. */
 export const anywhere = (ctx: ApiContext, step: RunbookStep): StepFault[] => {
   // Rows of one step differ by driver, never by what they fetch.
   const [row] = catalogueRows(step);
@@ -16,14 +16,14 @@ export const anywhere = (ctx: ApiContext, step: RunbookStep): StepFault[] => {
     ? [{ interface: step.interface, step: step.step, acts: planActs(row.acts), args: step.args }]
     : [];
   const disallowed = faultOf(() => refuseDisallowed(ctx, [step]));
-  // Where a URL is left open, its origin is held against the settings as a run is planned.
+  // The origin of an open URL is checked when a run is planned.
   return leavesOpen(step.args) ? disallowed : [...disallowed, ...faultOf(() => requireStepOrigins(ctx, planned))];
 };
 
-/** Characters of the header at most; a proxy's own limit for all headers together is 8 KiB. */
+/** Maximum header length in characters; proxies limit all headers together to 8 KiB. */
 const longestHeader = 4_000;
 
-// A header's text is Latin-1 at most; what lies beyond is written as JSON writes it.
+// Header text is Latin-1; other characters are escaped as in JSON.
 const ascii = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
@@ -34,7 +34,7 @@ const asHeader = (texts: readonly string[]): string => {
     : asHeader(texts.slice(0, -1));
 };
 
-/** The header of a runbook that was stored: a JSON list of texts; no header where nothing is to be said. */
+/** The header of a stored runbook: a JSON list of texts; absent without warnings. */
 export const warningHeaders = (ctx: ApiContext, steps: readonly RunbookStep[]): Readonly<Record<string, string>> => {
   const readables = steps.map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
   const labels = labelsOf(steps);
