@@ -12,7 +12,6 @@ import { createRepeats } from './refusal-counter';
 
 type FollowedRequest = {
   readonly route: Route;
-  /** Parameters of the path, unparsed. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly who: Caller;
   readonly requestId: string;

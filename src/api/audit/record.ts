@@ -10,7 +10,6 @@ import { type EventKind, isEventKind, type RecordSubject } from '../../model/res
 import type { Requester } from '../../model/runs/runs';
 import type { Policy } from '../../policy';
 
-/** A request's part of an audit row. */
 export type AuditContext = {
   readonly who: Caller;
   readonly requestId: string;
@@ -24,15 +23,13 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** A record without event: a read, or an act on the installation. */
 type Audited = {
-  /** Resource and act, such as `node.update`. */
   readonly action: string;
-  /** The rule that admitted it. */
   readonly rule: string;
   readonly resource: string;
   readonly resource_id: string;
   /** The node, with the projects that may read the row. */
   readonly node?: { readonly uuid: string; readonly owner: string | null; readonly lessee: string | null };
-  /** What changed, unmasked; secrets are masked here. */
+  /** The change; secrets are masked here. */
   readonly data?: Data;
 };
 

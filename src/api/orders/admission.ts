@@ -8,7 +8,6 @@ export type Admission = {
   readonly ctx: OrderContext;
   readonly request: ProvisionAsked;
   readonly node: NodeRow;
-  /** The caller's name for the node. */
   readonly ident: string;
   readonly checks: Checks;
 };

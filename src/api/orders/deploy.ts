@@ -52,7 +52,6 @@ const infoText = (info: Document, key: string): string | undefined =>
 // A URL with a password is sealed, so the API sees only a reference.
 const names = (info: Document, key: string): boolean => isSecretRef(info[key]) || infoText(info, key) !== undefined;
 
-/** Hexadecimal digits per hash. */
 const checksums: Readonly<Record<string, number>> = { sha256: 64, sha512: 128 };
 
 // MD5, SHA-1, SHA-256, SHA-384 and SHA-512.

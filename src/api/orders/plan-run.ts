@@ -20,7 +20,6 @@ type RunRequest = {
   readonly verb: Verb;
   readonly row: VerbRow;
   readonly node: NodeRow;
-  /** The caller's name for the node. */
   readonly ident: string;
   /** The resulting state; undefined only for the plan of a request that the state refuses. */
   readonly to: ProvisionState | undefined;

@@ -20,7 +20,6 @@ export const firmwareBaseline = z.strictObject({
     .refine((given) => Object.keys(given).length > 0, { error: 'must name at least one component' }),
 });
 
-/** Parameter values of a runbook, by name. */
 export const parameterValues = document.refine((given) => Object.keys(given).length <= mostValues, {
   error: `must hold at most ${mostValues} values`,
 });
@@ -46,9 +45,7 @@ export const provisionBody = z.strictObject({
 
 export type ProvisionBody = z.output<typeof provisionBody>;
 
-/** A request for its admission. */
 export type ProvisionAsked = AuditContext & {
-  /** Minor version. */
   readonly version: number;
   readonly body: ProvisionBody;
   /** The reason to run a private runbook on a node of another project. */

@@ -37,7 +37,6 @@ type RunbookRequest = {
   /** The given reason. */
   readonly reason?: string;
   readonly node: NodeRow;
-  /** Name or UUID. */
   readonly runbook: string;
 };
 

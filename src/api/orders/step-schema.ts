@@ -28,7 +28,6 @@ const order = z.union(
 
 const stepKeys = { interface: z.enum(stepInterfaces), step: z.string().min(1).max(255), temper: settings.optional() };
 
-/** A clean or service step of a provision request. */
 export const requestStep = z.strictObject({
   ...stepKeys,
   args: document.optional(),

@@ -29,7 +29,6 @@ import { createGate, createSchema } from './validation';
 import { dropSecrets, keepSecrets, type StoredValues, sealedValues, withDefaults, withId } from './values';
 
 type Request = ApiRequest<PathParams, unknown, unknown>;
-/** A request in its transaction. */
 type Transaction = Context & { readonly ctx: ApiContext; readonly request: Request };
 
 const inTransaction = <T>(ctx: ApiContext, request: Request, work: (context: Transaction) => Promise<T>): Promise<T> =>

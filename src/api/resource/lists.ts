@@ -24,7 +24,6 @@ const firstDetail = 43;
 
 type FilterValue = string | boolean | readonly string[];
 
-/** A list request for its handler. */
 export type ListAsked = {
   readonly limit: number;
   readonly marker?: string;
@@ -33,7 +32,6 @@ export type ListAsked = {
   /** Names from `fields=`. */
   readonly fields?: readonly string[];
   readonly detail: boolean;
-  /** The given filters, by name. */
   readonly filters: Readonly<Record<string, FilterValue>>;
 };
 
@@ -67,7 +65,6 @@ const filterSchema = (row: FilterRow): z.ZodType => {
 
 type PageQuery = { [Key in keyof typeof page]: z.output<(typeof page)[Key]> };
 
-/** Query of a list route. */
 export const listQuery = (table: ResourceTable, more: Readonly<Record<string, z.ZodType>> = {}) =>
   z.strictObject({
     ...page,
@@ -197,7 +194,6 @@ export const nextLink = (base: string, path: string, asked: ListAsked, marker: s
   return `${base}/v1/${path}?${query}`;
 };
 
-/** The form of a list, and its path below the version. */
 type PageShown = { readonly projection: Projection; readonly shown: Shown; readonly path: string };
 
 /** Reads a page. `base` is escaped for a JSON text. */

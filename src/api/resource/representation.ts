@@ -18,7 +18,6 @@ export { type Extra, links, linksTo, type Shown } from './shown';
 
 type Represent = (row: RepresentedRow, shown: Shown) => Record<string, unknown>;
 
-/** A request's choice of fields. */
 type Chosen = { readonly fields?: readonly string[]; readonly detail?: boolean };
 
 /** A compiled field list: for one row, and for a list page that PostgreSQL writes. */
@@ -97,7 +96,6 @@ export const projections = (
       minor,
     );
   };
-  /** Every field of the version. */
   const full = (minor: number): Projection => once('full', minor, () => shownFields(table, minor));
 
   return {
@@ -113,7 +111,6 @@ export const projections = (
 /** Columns that decide if the field is hidden. */
 const decidedFor = (row: FieldRow): readonly string[] => (row.redact || row.withoutBmc ? decidedBy : []);
 
-/** All columns that a field needs. */
 const columnsOf = (row: FieldRow, beside: readonly string[] = []): string[] => [
   ...[columnOf(row) ?? []].flat(),
   ...decidedFor(row),

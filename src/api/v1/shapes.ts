@@ -39,13 +39,11 @@ export const validation = z.strictObject(Object.fromEntries(interfaceNames.map((
 /** GET bios/{setting}: the setting under its name. */
 export const biosSetting = z.record(text, z.looseObject({ name: text, value: maybe }));
 
-/** GET inventory */
 export const inventory = z.strictObject({ inventory: z.record(text, anything), plugin_data: anything });
 
 export const bootDevice = z.strictObject({ boot_device: maybe, persistent: z.boolean().nullable() });
 export const bootDevices = z.strictObject({ supported_boot_devices: z.array(text) });
 
-/** GET management/indicators */
 export const indicators = z.strictObject({
   indicators: z.array(
     z.strictObject({ name: text, component: text, readonly: z.boolean(), states: z.array(text), links: linkList }),
@@ -53,7 +51,6 @@ export const indicators = z.strictObject({
 });
 export const indicator = z.strictObject({ state: text });
 
-/** GET vmedia */
 export const media = z.array(z.looseObject({}));
 
 /** Keys with their descriptions. */

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import { type Method, type Route, type RouteDefinition, route } from '../../http/route';
 
-/** Parameters of every path below one node. */
 export const nodeParams = z.object({ node_ident: z.string() });
 export type NodeParams = z.output<typeof nodeParams>;
 

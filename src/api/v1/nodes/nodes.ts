@@ -31,7 +31,6 @@ type NodeQuery = Readonly<Record<string, unknown>>;
 const seeChassis = 'baremetal:chassis:get';
 /** Rules of node lists. */
 export const listRules = ['baremetal:node:list_all', 'baremetal:node:list', 'baremetal:node:get', seeChassis];
-/** Rules of a node's fields. */
 export const redactRules = [
   'baremetal:node:get:filter_threshold',
   'baremetal:node:get:last_error',

@@ -60,7 +60,6 @@ const checkedRunbook: Resource<Runbook>['checked'] = (values, { ctx, request, na
   };
 };
 
-/** Changes of only these fields create no revision. */
 const withoutRevision: readonly string[] = ['description', 'extra'];
 
 const runbookChecks: readonly WriteCheck<Runbook>[] = [

@@ -102,7 +102,6 @@ const addTrait = route<OneParams>({
   },
 });
 
-/** Removes all traits, or the one in the path. */
 const removal = <Params extends RunbookTraitParams>(
   path: string,
   params: z.ZodType<Params>,
