@@ -23,6 +23,7 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** A record without event: a read, or an act on the installation. */
 type Audited = {
+  /** Resource and act, such as `node.update`. */
   readonly action: string;
   readonly rule: string;
   readonly resource: string;

@@ -66,6 +66,7 @@ const childrenOnce = ({ ctx, request, parent }: { ctx: OrderContext; request: As
   see: memoized((uuid: NodeUuid) => visibleNode(ctx, request, uuid)),
 });
 
+/** Throws InvalidSteps. */
 const requireSteps = (count: number): void => {
   if (count > maxSteps)
     raise('InvalidSteps', {

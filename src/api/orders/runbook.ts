@@ -37,6 +37,7 @@ type RunbookRequest = {
   /** The given reason. */
   readonly reason?: string;
   readonly node: NodeRow;
+  /** Name or UUID. */
   readonly runbook: string;
 };
 

@@ -24,6 +24,7 @@ const refuseIf = (field: string, reason: string | undefined): void => {
   if (reason !== undefined) raise('InvalidInput', { field, reason });
 };
 
+/** The driver of this name. Throws InvalidInput. */
 export const requireDriver = (driver: unknown): DriverName => {
   if (typeof driver === 'string' && isDriver(driver)) return driver;
   return raise('InvalidInput', {

@@ -38,6 +38,7 @@ type VifBody = z.output<typeof vifBody>;
 
 type VifRequest<Given = unknown> = ApiRequest<NodeParams, unknown, Given>;
 
+/** The node, if visible and admitted. Throws NodeNotFound, PolicyDenied. */
 const nodeFor = async (request: VifRequest, ctx: ApiContext, rule: string): Promise<NodeRow> => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require(rule, request.who, nodeTarget(node));

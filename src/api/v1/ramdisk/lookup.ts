@@ -17,6 +17,7 @@ import { isOwnRamdisk, peerOf } from './peers';
 
 const lookupRule = 'baremetal:driver:ipa_lookup';
 
+/** The MAC addresses among these texts, lower-cased, without repeats. */
 export const macsAmong = (texts: readonly string[]): string[] => [
   ...new Set(texts.map((text) => text.trim().toLowerCase()).filter(isMac)),
 ];

@@ -60,6 +60,7 @@ const checkedRunbook: Resource<Runbook>['checked'] = (values, { ctx, request, na
   };
 };
 
+/** Changes of only these fields create no revision. */
 const withoutRevision: readonly string[] = ['description', 'extra'];
 
 const runbookChecks: readonly WriteCheck<Runbook>[] = [
