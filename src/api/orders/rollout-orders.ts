@@ -82,7 +82,7 @@ type Asked = Pick<Parameters<Prepare>[0], 'who' | 'requester' | 'node'>;
 
 /**
  * Refuses runs that interrupt nodes of other projects through shared power or steps on children.
- * A rollout requires consent only from the project of its own node.
+ * A rollout requires consent only from the project of the target.
  */
 const othersInterrupted = async (
   ctx: OrderContext,

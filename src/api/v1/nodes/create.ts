@@ -1,3 +1,4 @@
+/** POST /v1/nodes: enrols a node. */
 import { randomUUID } from 'node:crypto';
 import type { Queries } from '../../../inventory';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
