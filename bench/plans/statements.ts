@@ -26,7 +26,7 @@ const callers = { operator: personas['system-admin'], lessee: personas['lessee-r
 
 const ignored = () => {};
 
-/** What every API has to be told. Of all else it has the defaults. */
+/** The settings that an API requires. All others have their defaults. */
 const required = {
   TEMPER_DATABASE_URL: 'postgres://127.0.0.1:9/temper',
   TEMPER_TEMPORAL_ADDRESS: '127.0.0.1:9',

@@ -522,7 +522,7 @@ test('a run that the engine has lost in a hold is held again, and ends by reques
   const log = { info() {}, warn() {} };
   const deps = { inventory: createInventory(world.pools.control), client: world.client, log };
   await reconcileOnce(deps, { olderThanMs: 0 }); // what is lost is found,
-  await reconcileOnce(deps, { olderThanMs: 0 }); // and started anew
+  await reconcileOnce(deps, { olderThanMs: 0 }); // and starts its workflow again
   await world.until(async () => ((await nodeOf(lost)).fence > 1 ? true : undefined));
   const abort = await world.order(lost, 'abort');
   await world.runs.send({ node: abort.node, kind: 'abort', asked: abort.asked });
