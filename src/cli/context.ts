@@ -1,6 +1,6 @@
 /** Context of a command: API client, output and shared options. */
 import type { Command } from 'commander';
-import { type Client, createApiClient } from './client';
+import { type Client, createApiClient } from './access/client';
 import type { CliDeps } from './deps';
 import { jsonText } from './tables';
 

@@ -1,5 +1,5 @@
 /** `~.` at the start of a line ends a console; everything else is sent. */
-import { escapes } from '../../src/cli/console';
+import { escapes } from '../../src/cli/nodes/console';
 
 test.each([
   [['ls\r~.more'], 'ls\r', true],

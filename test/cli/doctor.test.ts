@@ -1,6 +1,6 @@
 /** `temper doctor`, `freezes` and `replay`: what they ask, what they say, and how they end. */
 import type { DoctorCheck } from '../../src/cli';
-import { untilOf } from '../../src/cli/freezes';
+import { untilOf } from '../../src/cli/runs/freezes';
 import { temper } from './support/command';
 import { type Answer, type Double, fault, nowhere, startDouble } from './support/double';
 

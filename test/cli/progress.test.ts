@@ -1,7 +1,7 @@
 /** `temper runs watch` on a terminal: a bar that says step, attempts and expected time, with the events above it. */
 import { Writable } from 'node:stream';
-import { leftMs, progressText } from '../../src/cli/progress';
-import type { Run, Step } from '../../src/cli/run-texts';
+import { leftMs, progressText } from '../../src/cli/runs/progress';
+import type { Run, Step } from '../../src/cli/runs/run-texts';
 import { temper } from './support/command';
 import { startDouble } from './support/double';
 

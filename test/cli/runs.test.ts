@@ -1,6 +1,6 @@
 /** `temper runs`: what is shown, what is asked of the API, and that no user aborts without knowing what it means. */
-import { abortWill, type Run, runSheet } from '../../src/cli/run-texts';
-import { sinceOf } from '../../src/cli/runs';
+import { abortWill, type Run, runSheet } from '../../src/cli/runs/run-texts';
+import { sinceOf } from '../../src/cli/runs/runs';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, startDouble } from './support/double';
 

@@ -1,8 +1,9 @@
 /** `temper policy history`: past policies, and the texts of a hash from a run or an audit row. */
+
+import { isFull, type PageOptions } from '../access/pages';
+import { queryText } from '../access/query';
 import type { Context } from '../context';
 import { stop } from '../faults';
-import { isFull, type PageOptions } from '../pages';
-import { queryText } from '../query';
 import { plainText, table } from '../tables';
 
 type Past = {

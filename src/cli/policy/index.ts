@@ -1,7 +1,7 @@
 /** `temper policy`: tests and explains a policy, before it is loaded or in force. */
 import type { Command } from 'commander';
+import { limitOption } from '../access/pages';
 import type { Acting } from '../context';
-import { limitOption } from '../pages';
 import { explain } from './explain';
 import { check, diff, lint, matrix, sample } from './files';
 import { history } from './history';
