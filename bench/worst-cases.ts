@@ -1,5 +1,5 @@
 /** Worst requests: one of each route of the API's description, made of its schemas, and by hand those that a schema does not tell. */
-import { bodyLimit } from '../src/api/http/body';
+import { bodyLimit } from '../src/api/body/body';
 import { forms, type Known, type Parameter, type Schema, worstBody, worstQueries } from './worst-bodies';
 import { pathIn, type World } from './worst-world';
 

@@ -86,13 +86,13 @@ const rooms = {
   },
   admission: {
     files: these(
-      'src/api/http/admission.ts',
-      'src/api/http/body.ts',
-      'src/api/http/caller-key.ts',
-      'src/api/http/idempotency.ts',
-      'src/api/http/idempotency-cut-off.ts',
-      'src/api/http/limits.ts',
-      'src/api/http/open-budget.ts',
+      'src/api/server/admission.ts',
+      'src/api/body/body.ts',
+      'src/api/server/caller-key.ts',
+      'src/api/idempotency/idempotency.ts',
+      'src/api/idempotency/cut-off.ts',
+      'src/api/server/limits.ts',
+      'src/api/body/open-budget.ts',
       'src/api/resource/visibility.ts',
     ),
     tests: [

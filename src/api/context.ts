@@ -9,8 +9,8 @@ import { defaultQuotas, type Quotas } from '../model/access/quotas';
 import type { ErrorLog } from '../model/log';
 import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';
-import type { Streams } from './http/event-streams';
-import type { OpenBudget } from './http/open-budget';
+import type { OpenBudget } from './body/open-budget';
+import type { Streams } from './streams/event-streams';
 
 export type ContextSettings = {
   /** Absolute URL prefix of links, without a trailing slash; null takes the request's host. */

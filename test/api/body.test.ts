@@ -1,9 +1,9 @@
 /** What a body may be: each limit at its edge, and a refusal that names the place. */
 import { Readable } from 'node:stream';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { bodyLimit, checkText, checkValue, maxDepth, maxValues, parseBody } from '../../src/api/http/body';
-import { callerKey } from '../../src/api/http/caller-key';
-import { createOpenBudget } from '../../src/api/http/open-budget';
+import { bodyLimit, checkText, checkValue, maxDepth, maxValues, parseBody } from '../../src/api/body/body';
+import { createOpenBudget } from '../../src/api/body/open-budget';
+import { callerKey } from '../../src/api/server/caller-key';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 
 const limits = { depth: maxDepth, values: maxValues };

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import express from 'express';
 import { routes } from '../../src/api';
-import { createDispatch, groupOf } from '../../src/api/http/dispatch';
-import { byPrecision } from '../../src/api/http/paths';
-import { createApi } from '../../src/api/http/server';
+import { createDispatch, groupOf } from '../../src/api/server/dispatch';
+import { byPrecision } from '../../src/api/server/paths';
+import { createApi } from '../../src/api/server/server';
 import { guardedServer } from '../../src/process/guarded-server';
 import { startTestApi, type TestApi } from '../support/api';
 

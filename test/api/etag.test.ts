@@ -1,7 +1,7 @@
 /** ETags: who asks again for one thing is answered "as before", and never is where something is otherwise. */
 import { randomUUID } from 'node:crypto';
 import { routes } from '../../src/api';
-import { isShow, tagOf } from '../../src/api/http/etag';
+import { isShow, tagOf } from '../../src/api/server/etag';
 import { faultOf, type Reply, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona } from '../support/world';
 

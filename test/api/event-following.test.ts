@@ -1,6 +1,6 @@
 /** What one stream of events writes, whatever the store and the rules say. */
-import { type EventFollowing, followEvents } from '../../src/api/temper/event-following';
-import { keepAliveMs } from '../../src/api/temper/run-events';
+import { type EventFollowing, followEvents } from '../../src/api/temper/events/event-following';
+import { keepAliveMs } from '../../src/api/temper/runs/run-events';
 import { anonymous } from '../../src/model/access/callers';
 
 test('a client that reads more slowly than events come finds out why its stream ends', async () => {

@@ -1,5 +1,5 @@
 /** Texts of events for streams: made once for all streams of a caller, and anew for another caller or other rules. */
-import { createEventTexts, type ViewFor } from '../../src/api/temper/event-texts';
+import { createEventTexts, type ViewFor } from '../../src/api/temper/events/event-texts';
 import type { SeenEvent } from '../../src/inventory/event-pages';
 import { anonymous, type Caller } from '../../src/model/access/callers';
 import type { Policy } from '../../src/policy';

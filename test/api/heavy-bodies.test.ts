@@ -1,5 +1,5 @@
 /** The heaviest bodies that one caller may send cost no more than their size, so that requests of others are answered between them. */
-import { bodyLimit, maxValues } from '../../src/api/http/body';
+import { bodyLimit, maxValues } from '../../src/api/body/body';
 import { startTestApi, type TestApi } from '../support/api';
 
 let api: TestApi;

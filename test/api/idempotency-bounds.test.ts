@@ -1,6 +1,7 @@
 /** Idempotency-Key: how much of one caller, and of one answer, is kept. */
-import { createOnce } from '../../src/api/http/idempotency';
-import { keptAnswer, mostKeptBytes, mostKeys } from '../../src/api/http/idempotency-bounds';
+
+import { keptAnswer, mostKeptBytes, mostKeys } from '../../src/api/idempotency/bounds';
+import { createOnce } from '../../src/api/idempotency/idempotency';
 import { startTestApi, type TestApi } from '../support/api';
 import { type Answers, logOf, storeOf } from '../support/run-doubles';
 

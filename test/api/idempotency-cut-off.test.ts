@@ -1,6 +1,6 @@
 /** What a repeat is answered whose first request was cut off after its work, where that is a status alone. */
 import { type Route, routes } from '../../src/api';
-import { cutOffAnswer } from '../../src/api/http/idempotency-cut-off';
+import { cutOffAnswer } from '../../src/api/idempotency/cut-off';
 
 const freezes = '/temper/v1/nodes/:node_ident/freezes';
 const creation = { method: 'POST', path: freezes, madeIn: '/temper/v1/freezes' };

@@ -1,8 +1,8 @@
 /** A kept answer belongs to what it is about: a repeat by a former tenant is answered as for a node that is missing. */
 import { randomUUID } from 'node:crypto';
 import { routes } from '../../src/api';
-import { honoursKey } from '../../src/api/http/idempotency';
-import { shownIn } from '../../src/api/http/idempotency-seen';
+import { honoursKey } from '../../src/api/idempotency/idempotency';
+import { shownIn } from '../../src/api/idempotency/seen';
 import { addWorker, faultOf, type Reply, startTestApi, type TestApi } from '../support/api';
 import { lessee, owner, type Persona, stranger } from '../support/world';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect as connectSocket } from 'node:net';
 import { routes } from '../../src/api';
-import { createOnce, honoursKey } from '../../src/api/http/idempotency';
+import { createOnce, honoursKey } from '../../src/api/idempotency/idempotency';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { livesForMs } from '../../src/inventory/idempotency';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApi, onlyRamdisks, routes, withoutRamdisks } from '../../src/api';
-import { createLimits, type Limits } from '../../src/api/http/limits';
+import { createLimits, type Limits } from '../../src/api/server/limits';
 import { raise } from '../../src/model/errors';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect as dial, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { maxDepth, maxValues, parseBody } from '../../src/api/http/body';
+import { maxDepth, maxValues, parseBody } from '../../src/api/body/body';
 import { linesAMinute } from '../../src/model/bounded-lines';
 import { structureFault } from '../../src/model/json-structure';
 import { startTestApi, type TestApi } from '../support/api';

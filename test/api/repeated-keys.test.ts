@@ -1,7 +1,7 @@
 /** Keys that come twice in one object: found wherever they are, and never where they are not. */
 import fc from 'fast-check';
-import { maxDepth, maxValues, parseBody } from '../../src/api/http/body';
-import { repeatedKey } from '../../src/api/http/repeated-keys';
+import { maxDepth, maxValues, parseBody } from '../../src/api/body/body';
+import { repeatedKey } from '../../src/api/body/repeated-keys';
 
 const parse = (text: string) => parseBody(Buffer.from(text), { depth: maxDepth, values: maxValues }, 'storable');
 

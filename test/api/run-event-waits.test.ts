@@ -1,7 +1,7 @@
 /** How often a stream of a run looks at the store, whatever is under way there. */
 
-import type { Stream } from '../../src/api/http/sse';
-import { runEventRoutes } from '../../src/api/temper/run-events';
+import type { Stream } from '../../src/api/streams/sse';
+import { runEventRoutes } from '../../src/api/temper/runs/run-events';
 import { startTestApi, type TestApi } from '../support/api';
 import { runningRun, type SeenRun } from '../support/happenings';
 import { personas } from '../support/world';

@@ -1,6 +1,6 @@
 /** What a schema refuses is said in plain words: the field, what may come, and what came. */
 import { z } from 'zod';
-import { issueText } from '../../src/api/http/schema-texts';
+import { issueText } from '../../src/api/body/schema-texts';
 import { faultOf, startTestApi, type TestApi } from '../support/api';
 
 let api: TestApi;

@@ -1,6 +1,6 @@
 /** What a caller gets while the database is away: a 503 that says so, not a hang and not a bare 500. */
 import postgres from 'postgres';
-import { asTemperError, replyFor } from '../../src/api/http/errors';
+import { asTemperError, replyFor } from '../../src/api/server/errors';
 import { connect } from '../../src/inventory/database';
 import { testDatabase } from '../support/servers';
 

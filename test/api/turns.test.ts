@@ -1,5 +1,5 @@
 /** Of what streams have missed one caller reads one page at a time. */
-import { inTurn } from '../../src/api/temper/turns';
+import { inTurn } from '../../src/api/temper/events/turns';
 
 /** Reads that end when they are let go, and how many are under way. */
 const reads = () => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import bcrypt from 'bcryptjs';
 import fc from 'fast-check';
 import { type ApiContext, createApi } from '../../src/api';
-import type { Route } from '../../src/api/http/route';
+import type { Route } from '../../src/api/server/route';
 import {
   createHttpBasic,
   createIdentity,

@@ -1,7 +1,7 @@
 /** Requests that are wrong in one way each, made from what a route says it takes. */
 import { randomUUID } from 'node:crypto';
 import type { Route } from '../../src/api';
-import { maxDepth, maxValues } from '../../src/api/http/body';
+import { maxDepth, maxValues } from '../../src/api/body/body';
 import { requestSchema } from '../../src/api/openapi/schemas';
 import type { Request } from './api';
 

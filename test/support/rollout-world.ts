@@ -1,7 +1,7 @@
 /** Rollouts over HTTP with a coordinator that the test calls itself: its store and its acceptance are real, and no engine is there. */
 
 import { createPrepareFor } from '../../src/api/orders/rollout-orders';
-import { requireApproved, wantedOf } from '../../src/api/temper/rollout-approvals';
+import { requireApproved, wantedOf } from '../../src/api/temper/rollouts/approvals';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
 import { isTemperError } from '../../src/model/errors';

@@ -6,7 +6,7 @@ import { asUuid, isLogicalName, type RunUuid } from '../../model/ids';
 import { type AuditOutcome, identKept, type Origin } from '../../model/resources/audit';
 import type { Policy } from '../../policy';
 import type { ApiContext } from '../context';
-import type { Route } from '../http/route';
+import type { Route } from '../server/route';
 import { requesterOf } from './record';
 import { createRepeats } from './refusal-counter';
 

@@ -1,7 +1,7 @@
 /** Successful answers of operations, from the route or else from method and resource. */
 import type { Document } from '../../model/document';
-import { isShow } from '../http/etag';
-import type { Answers, Method, Route } from '../http/route';
+import { isShow } from '../server/etag';
+import type { Answers, Method, Route } from '../server/route';
 import { componentName, type ResourceSeen, seenAt } from './resources';
 import { answerSchema, listSchema, refTo } from './schemas';
 

@@ -1,8 +1,8 @@
 /** OpenAPI 3.1 document of the API, built from its routes, schemas, resources and errors. */
 import type { Document } from '../../model/document';
 import { maxVersion, minVersion } from '../../model/resources/microversions';
-import { bodyLimit } from '../http/body';
-import type { Route } from '../http/route';
+import { bodyLimit } from '../body/body';
+import type { Route } from '../server/route';
 import { goodAnswers } from './answers';
 import { headerComponents, parametersOf } from './parameters';
 import { faultSchemas, refusalComponents, refusalsOf } from './refusals';

@@ -2,9 +2,9 @@
 import type { Document } from '../../model/document';
 import { choosable, isSortable, type ResourceTable, sinceOf } from '../../model/resources/fields';
 import { maxVersion } from '../../model/resources/microversions';
-import { isShow } from '../http/etag';
-import { honoursKey } from '../http/idempotency';
-import type { Route } from '../http/route';
+import { honoursKey } from '../idempotency/idempotency';
+import { isShow } from '../server/etag';
+import type { Route } from '../server/route';
 import type { ResourceSeen } from './resources';
 import { refTo, requestSchema, versionText } from './schemas';
 

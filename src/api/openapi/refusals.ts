@@ -1,7 +1,7 @@
 /** Error answers of operations: each status with the routes that can return it. */
 import type { Document } from '../../model/document';
-import { honoursKey } from '../http/idempotency';
-import type { Method, Route } from '../http/route';
+import { honoursKey } from '../idempotency/idempotency';
+import type { Method, Route } from '../server/route';
 import { refTo } from './schemas';
 
 type Refusal = {

@@ -1,5 +1,5 @@
 /** Operation ids, summaries and tags. */
-import type { Method, Route } from '../http/route';
+import type { Method, Route } from '../server/route';
 import { type ResourceSeen, seenAt } from './resources';
 
 type NamedRoute = Pick<Route, 'method' | 'path'>;

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
 import type { AuditContext } from '../audit/record';
-import type { ApiRequest } from '../http/route';
 import { document, flag } from '../resource/validation';
+import type { ApiRequest } from '../server/route';
 import type { NodeParams } from '../v1/nodes/node-route';
 import { configdrive } from './deploy';
 import { deployStep, requestStep } from './step-schema';

@@ -7,7 +7,7 @@ import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';
 import { nameOf } from '../../model/lifecycle/steps';
 import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';
 import { nodeTarget, stepTarget } from '../../policy';
-import type { ApiRequest } from '../http/route';
+import type { ApiRequest } from '../server/route';
 import type { Checks } from './checks';
 import type { OrderContext } from './context';
 import { readable, refuseDisallowed, requireStepRules, stepRules } from './steps';

@@ -4,7 +4,7 @@ import { invalidInput, raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type ProvisionState } from '../../model/lifecycle/states';
 import { insteadOf, passesLock, type VerbRow } from '../../model/lifecycle/verbs';
-import { requireMinor } from '../http/versions';
+import { requireMinor } from '../server/versions';
 import type { Checks } from './checks';
 import type { ProvisionAsked, WantedVerb } from './request';
 

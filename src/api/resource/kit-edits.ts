@@ -8,7 +8,7 @@ import { checkHomeFree, type HomeNode } from '../../model/resources/node-resourc
 import { nodeTarget } from '../../policy';
 import { type AuditedAct, auditAndEvent, resourceChange } from '../audit/record';
 import type { ApiContext } from '../context';
-import { type Answer, type ApiRequest, created, noContent, ok, type Route, route, type Unread } from '../http/route';
+import { type Answer, type ApiRequest, created, noContent, ok, type Route, route, type Unread } from '../server/route';
 import { refusingDuplicates } from './duplicates';
 import {
   type AnyRow,

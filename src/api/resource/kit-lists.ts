@@ -5,7 +5,7 @@ import { isMac } from '../../model/ids';
 import { always, and, or, type Predicate } from '../../model/predicates';
 import { nodeTarget } from '../../policy';
 import type { ApiContext } from '../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
 import {
   type AnyRow,
   type Below,

@@ -12,7 +12,7 @@ import type { HomeNode } from '../../model/resources/node-resources';
 import type { Target } from '../../policy';
 import type { AuditContext, AuditedAct, ResourceWrite } from '../audit/record';
 import type { ApiContext } from '../context';
-import type { ApiRequest } from '../http/route';
+import type { ApiRequest } from '../server/route';
 import type { ListAsked } from './lists';
 import type { Operation, Patcher } from './patch';
 import type { projections } from './representation';

@@ -2,7 +2,7 @@
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import type { NodeUuid, ProjectId } from '../../model/ids';
-import { lostLockRace } from '../http/lock-wait';
+import { lostLockRace } from '../server/lock-wait';
 
 type Leased = { readonly uuid: NodeUuid; readonly owner: ProjectId | null; readonly lessee: ProjectId | null };
 

@@ -14,8 +14,8 @@ import {
   type ResourceTable,
   sinceOf,
 } from '../../model/resources/fields';
-import type { Answer } from '../http/route';
-import { requireMinor } from '../http/versions';
+import type { Answer } from '../server/route';
+import { requireMinor } from '../server/versions';
 import type { Projection, Shown } from './representation';
 import { came, fieldNames, flag, uuid } from './validation';
 

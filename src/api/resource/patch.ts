@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { raise, TemperError } from '../../model/errors';
 import { jsonBytes } from '../../model/lifecycle/plan-size';
 import { emptyValue, fieldOf, patchable, type ResourceTable } from '../../model/resources/fields';
-import { bodyLimit, checkValue } from '../http/body';
-import { schemaError } from '../http/errors';
+import { bodyLimit, checkValue } from '../body/body';
+import { schemaError } from '../server/errors';
 import { came, fieldSchema, refuseNewer } from './validation';
 
 // openstack/ironic:ironic/common/args.py; the last segment of a list may be "-".

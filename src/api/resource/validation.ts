@@ -5,7 +5,7 @@ import { asUuid } from '../../model/ids';
 import { ownValue } from '../../model/own';
 import { emptyValue, type FieldRow, fieldOf, type ResourceTable, sinceOf } from '../../model/resources/fields';
 import { ownPage } from '../../model/resources/own-lists';
-import { requireMinor } from '../http/versions';
+import { requireMinor } from '../server/versions';
 
 const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['1', 't', 'true', 'on', 'y', 'yes'].map((text) => [text, true] as const),

@@ -7,9 +7,9 @@ import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
 import { auditAndEvent, requesterOf } from '../audit/record';
 import type { ApiContext } from '../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { refuseFrozen } from '../orders/frozen';
 import { visibleNode } from '../resource/visibility';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
 import * as shapes from './shapes';
 
 const ticketRule = 'baremetal:node:set_console_state';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import assetsDir from 'swagger-ui-dist/absolute-path.js';
 import { z } from 'zod';
 import { raise } from '../../model/errors';
-import { type Answer, ok, type Route, route } from '../http/route';
 import { describe } from '../openapi';
+import { type Answer, ok, type Route, route } from '../server/route';
 import { descriptionPage, start } from './description-page';
 
 const documentPath = '/temper/v1/openapi.json';

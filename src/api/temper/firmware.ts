@@ -1,9 +1,9 @@
 /** Firmware versions of the nodes whose firmware a caller may read. */
 import { z } from 'zod';
 import type { ApiContext } from '../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../http/route';
 import { pageLimit } from '../resource/validation';
 import { behindNode, nodeColumns, visibleRows } from '../resource/visibility';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
 import * as shapes from './run-shapes';
 
 const rules = {

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import type { RunCount } from '../../inventory/summary';
 import { never } from '../../model/predicates';
 import type { RunState } from '../../model/runs/runs';
-import { ok, route } from '../http/route';
 import { visibleNodes } from '../resource/visibility';
-import { runListRule, runTenantColumns } from './run-list';
-import { phaseOf } from './run-outlook';
+import { ok, route } from '../server/route';
+import { runListRule, runTenantColumns } from './runs/list';
+import { phaseOf } from './runs/outlook';
 import * as shapes from './shapes';
 
 type Counts = Readonly<Record<string, number>>;

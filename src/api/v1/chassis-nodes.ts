@@ -4,8 +4,8 @@ import { raise } from '../../model/errors';
 import { asUuid } from '../../model/ids';
 import { nodeTable } from '../../model/resources/nodes';
 import type { ApiContext } from '../context';
-import { type Answer, type ApiRequest, type Route, route } from '../http/route';
 import { listQuery } from '../resource/lists';
+import { type Answer, type ApiRequest, type Route, route } from '../server/route';
 import { answerNodes, listRules, redactRules } from './nodes/nodes';
 
 const chassisNodeParams = z.object({ ident: z.string() });

@@ -2,11 +2,11 @@
 
 import { raise } from '../../model/errors';
 import { chassisTable } from '../../model/resources/chassis';
-import type { Route } from '../http/route';
 import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { links, linksTo, projections } from '../resource/representation';
+import type { Route } from '../server/route';
 
 const chassis: Resource = {
   table: chassisTable,

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { WorkerRow } from '../../inventory/workers';
 import { raise } from '../../model/errors';
 import { conductorsSince, conductorTable } from '../../model/resources/conductors';
-import { ok, route } from '../http/route';
 import { askedList, chosenFields, collection, type ListAsked, listQuery, nextLink, showQuery } from '../resource/lists';
 import { links, projections } from '../resource/representation';
+import { ok, route } from '../server/route';
 
 const conductorRule = 'baremetal:conductor:get';
 

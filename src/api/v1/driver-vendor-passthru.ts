@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { driverMethods, shownMethods } from '../../model/lifecycle/vendor-methods';
 import type { ApiContext } from '../context';
-import { type ApiRequest, ok, type Route, route } from '../http/route';
 import { document } from '../resource/validation';
+import { type ApiRequest, ok, type Route, route } from '../server/route';
 import { liveDriver } from './drivers';
 import { methodsShape, offeredMethod, passthruMethods } from './nodes/vendor-passthru';
 

@@ -10,11 +10,11 @@ import {
   logicalDiskProperties,
 } from '../../model/resources/driver-fields';
 import type { ApiContext } from '../context';
-import { ok, route } from '../http/route';
-import { requireMinor } from '../http/versions';
 import { chosenFields } from '../resource/lists';
 import { links, projections } from '../resource/representation';
 import { fieldNames, flag } from '../resource/validation';
+import { ok, route } from '../server/route';
+import { requireMinor } from '../server/versions';
 import * as shapes from './shapes';
 
 const fieldsSince = 77;

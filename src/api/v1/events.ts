@@ -1,8 +1,8 @@
 /** POST /v1/events: network port events of other services. They are validated and logged; nothing uses them yet. */
 import { z } from 'zod';
 import { isMac } from '../../model/ids';
-import { noContent, type Route, route } from '../http/route';
 import { uuid } from '../resource/validation';
+import { noContent, type Route, route } from '../server/route';
 
 const eventRule = 'baremetal:events:post';
 

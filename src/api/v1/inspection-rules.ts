@@ -13,14 +13,14 @@ import {
   inspectionRuleTable,
   multiples,
 } from '../../model/resources/inspection-rules';
-import { schemaError } from '../http/errors';
-import type { Route } from '../http/route';
 import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { type Extra, linksTo, projections } from '../resource/representation';
 import { document } from '../resource/validation';
 import type { StoredValues } from '../resource/values';
+import { schemaError } from '../server/errors';
+import type { Route } from '../server/route';
 
 const ruleKeys = {
   args: z.union([document, z.array(z.unknown())]).optional(),

@@ -4,9 +4,9 @@ import { raise } from '../../model/errors';
 import { nestedPortgroupsSince } from '../../model/resources/portgroups';
 import { volumesSince } from '../../model/resources/volumes';
 import type { ApiContext } from '../context';
-import { type ApiRequest, type Method, type Route, route } from '../http/route';
 import { findVisible } from '../resource/reach';
 import { visibleNode } from '../resource/visibility';
+import { type ApiRequest, type Method, type Route, route } from '../server/route';
 import { portgroup } from './ports/portgroups';
 
 type NestedRequest = ApiRequest<Readonly<Record<string, string>>, unknown, unknown>;

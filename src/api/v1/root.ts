@@ -1,6 +1,6 @@
 /** Discovery documents at `/` and `/v1`. */
 import { maxVersion, minVersion } from '../../model/resources/microversions';
-import { ok, type Route, route } from '../http/route';
+import { ok, type Route, route } from '../server/route';
 import * as shapes from './shapes';
 
 const versionObject = (base: string) => ({

@@ -1,6 +1,7 @@
 /** GET /v1/shards: shards with their number of nodes that the caller may see. */
-import { ok, type Route, route } from '../http/route';
+
 import { nodeColumns } from '../resource/visibility';
+import { ok, type Route, route } from '../server/route';
 import * as shapes from './shapes';
 
 const shardRule = 'baremetal:shards:get';

@@ -9,12 +9,12 @@ import {
   volumesSince,
 } from '../../model/resources/volumes';
 import { nodeTarget } from '../../policy';
-import { ok, type Route, route } from '../http/route';
 import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { links, linksTo, projections } from '../resource/representation';
 import { visibleNode } from '../resource/visibility';
+import { ok, type Route, route } from '../server/route';
 import { nodeRoute } from './nodes/node-route';
 import * as shapes from './shapes';
 

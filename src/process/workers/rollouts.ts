@@ -1,7 +1,7 @@
 /** Rollout dependencies of a control worker: the API's rules and checks, from the same settings. */
 import type { Client } from '@temporalio/client';
 import { createPrepareFor } from '../../api/orders/rollout-orders';
-import { requireApproved, type VoteContext, wantedOf } from '../../api/temper/rollout-approvals';
+import { requireApproved, type VoteContext, wantedOf } from '../../api/temper/rollouts/approvals';
 import type { Inventory } from '../../inventory';
 import { createSealer } from '../../inventory/secrets/sealing';
 import { isTemperError } from '../../model/errors';

@@ -1,11 +1,11 @@
 /** /v1/allocations: requests for a node, which the control worker fulfils. */
 import { always } from '../../../model/predicates';
 import { type Allocation, allocationUpdateSince } from '../../../model/resources/allocations';
-import type { Route } from '../../http/route';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { visibleNode } from '../../resource/visibility';
+import type { Route } from '../../server/route';
 import { createAllocation } from './creates';
 import { deleteAllocation } from './deletes';
 import { allocationKind } from './visibility';

@@ -15,10 +15,10 @@ import {
 import type { Change } from '../../audit/record';
 import { type AuditContext, changeRows } from '../../audit/record';
 import { type ApiContext, quotasOf } from '../../context';
-import { created, route } from '../../http/route';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { collectionPath } from '../../resource/kit';
 import { createGate, createSchema } from '../../resource/validation';
+import { created, route } from '../../server/route';
 import { allocationKind } from './visibility';
 import {
   type Admitted,

@@ -5,8 +5,8 @@ import { type Allocation, allocationsSince, isReleasable } from '../../../model/
 import { allocationTarget } from '../../../policy';
 import { type AuditContext, auditRow } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type Answer, noContent, route } from '../../http/route';
 import { identIn, onePath, type PathParams, paramsOf } from '../../resource/kit';
+import { type Answer, noContent, route } from '../../server/route';
 import { allocationKind, findVisibleAllocation } from './visibility';
 
 /** Removes an allocation's node; false if another request wrote the node meanwhile. Throws Conflict, NodeLocked. */

@@ -6,11 +6,11 @@ import type { GivenStep } from '../../../model/lifecycle/step-types';
 import type { ActName } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import type { ApiRequest } from '../../http/route';
 import { refuseFrozen } from '../../orders/frozen';
 import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
 import { bmcTextFor } from '../../resource/bmc-texts';
 import { visibleNode } from '../../resource/visibility';
+import type { ApiRequest } from '../../server/route';
 
 type BmcCallRequest = ApiRequest<{ readonly node_ident: string }, unknown, unknown>;
 type BmcCallArgs = Readonly<Record<string, unknown>>;

@@ -8,11 +8,11 @@ import { bootModes } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { lostLockRace } from '../../http/lock-wait';
-import { type Answer, type ApiRequest, accepted, noContent, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { document, flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
+import { lostLockRace } from '../../server/lock-wait';
+import { type Answer, type ApiRequest, accepted, noContent, type Route } from '../../server/route';
 import { actOn, type Deed } from './bmc-calls';
 import { type NodeParams, nodeRoute } from './node-route';
 

@@ -14,9 +14,9 @@ import {
   propertiesFault,
 } from '../../../model/resources/nodes';
 import type { ApiContext } from '../../context';
-import type { ApiRequest } from '../../http/route';
-import { requireMinor } from '../../http/versions';
 import { visibleNode } from '../../resource/visibility';
+import type { ApiRequest } from '../../server/route';
+import { requireMinor } from '../../server/versions';
 
 type NodeCheckValues = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 /** GET /v1/nodes/{ident}/children: child nodes that the caller may see. */
 import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
-import { ok, type Route } from '../../http/route';
 import { visibleNode, visibleNodes } from '../../resource/visibility';
+import { ok, type Route } from '../../server/route';
 import { link } from '../shapes';
 import { nodeRoute } from './node-route';
 

@@ -6,9 +6,9 @@ import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, accepted, ok, type Route } from '../../http/route';
 import { flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
+import { type ApiRequest, accepted, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeRoute } from './node-route';
 

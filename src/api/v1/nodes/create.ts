@@ -10,10 +10,10 @@ import { displayName, firstState, nodeTable } from '../../../model/resources/nod
 import { nodeTarget, type Policy } from '../../../policy';
 import { changeRows } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, created, type Route, route } from '../../http/route';
 import { restoreSecrets, type Sealed, sealAll, type ValuesOf } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { createGate, createSchema } from '../../resource/validation';
+import { type ApiRequest, created, type Route, route } from '../../server/route';
 import { checkBmcAddress } from './bmc-address';
 import {
   checkDriverInfo,

@@ -13,11 +13,11 @@ import {
 } from '../../../model/resources/node-details';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, ok, type Route } from '../../http/route';
 import { chosenFields } from '../../resource/lists';
 import { type Extra, links, type Projection, projections } from '../../resource/representation';
 import { fieldNames, flag } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
+import { type Answer, type ApiRequest, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { nodeParams, nodeRoute } from './node-route';
 

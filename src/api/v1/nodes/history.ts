@@ -15,12 +15,12 @@ import {
 } from '../../../model/resources/history';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, ok, route } from '../../http/route';
 import { byLeaseAlone } from '../../orders/leases';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { askedList, collection, listQuery, nextLink } from '../../resource/lists';
 import { projections } from '../../resource/representation';
 import { visibleNode } from '../../resource/visibility';
+import { type ApiRequest, ok, route } from '../../server/route';
 
 const historyRule = 'baremetal:node:history:get';
 

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { links } from '../../resource/representation';
+import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';

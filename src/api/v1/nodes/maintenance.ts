@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, accepted, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
+import { type Answer, type ApiRequest, accepted, type Route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';
 
 const maintenanceBody = z.strictObject({ reason: z.string().nullish() });

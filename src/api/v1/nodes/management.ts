@@ -1,8 +1,8 @@
 /** /v1/nodes/{ident}/management: boot device and interrupt. The response waits for the BMC. */
 import { z } from 'zod';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { flag } from '../../resource/validation';
+import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeRoute } from './node-route';

@@ -1,6 +1,6 @@
 /** Routes below one node. Each evaluates the rule that shows the node first. */
 import { z } from 'zod';
-import { type Method, type Route, type RouteDefinition, route } from '../../http/route';
+import { type Method, type Route, type RouteDefinition, route } from '../../server/route';
 
 export const nodeParams = z.object({ node_ident: z.string() });
 export type NodeParams = z.output<typeof nodeParams>;

@@ -10,8 +10,6 @@ import { nodeTable } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { lostLockRace } from '../../http/lock-wait';
-import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../http/route';
 import {
   answerPage,
   askedList,
@@ -23,6 +21,8 @@ import {
   showQuery,
 } from '../../resource/lists';
 import { identOf, visibleNode, visibleNodes } from '../../resource/visibility';
+import { lostLockRace } from '../../server/lock-wait';
+import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';
 import { nodeProjections, shownTo } from './representation';
 

@@ -1,10 +1,10 @@
 /** PUT /v1/nodes/{ident}/states/provision: all verbs, from the rows of model/lifecycle/verbs. */
 import type { ApiContext } from '../../context';
-import { type Answer, accepted, type Route } from '../../http/route';
 import { type Admitted, admitProvision, provisionRules } from '../../orders/admit';
 import { type ProvisionBody, type ProvisionRequest, provisionBody } from '../../orders/request';
 import { reasonHeader } from '../../orders/runbook';
 import { visibleNode } from '../../resource/visibility';
+import { type Answer, accepted, type Route } from '../../server/route';
 import { nodeRoute } from './node-route';
 
 const act = async ({ runs }: ApiContext, admitted: Admitted): Promise<void> => {

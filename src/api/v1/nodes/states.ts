@@ -6,14 +6,14 @@ import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states'
 import { shownState, stateFields } from '../../../model/resources/nodes';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, accepted, ok, type Route } from '../../http/route';
-import { requireMinor } from '../../http/versions';
 import { byLeaseAlone } from '../../orders/leases';
 import { powerOrder, setPower } from '../../orders/power';
 import { bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { timestamp } from '../../resource/representation';
 import { came } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
+import { type Answer, type ApiRequest, accepted, ok, type Route } from '../../server/route';
+import { requireMinor } from '../../server/versions';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeRoute } from './node-route';
 

@@ -6,10 +6,10 @@ import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/trait
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { lostLockRace } from '../../http/lock-wait';
-import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../http/route';
 import { stampLessee } from '../../resource/lease-writes';
 import { visibleNode } from '../../resource/visibility';
+import { lostLockRace } from '../../server/lock-wait';
+import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 import { operatorTraitRules, requireOperatorTraits } from './operator-traits';

@@ -9,8 +9,6 @@ import { type InterfaceName, interfaceNames } from '../../../model/lifecycle/ste
 import type { RunKind } from '../../../model/lifecycle/verbs';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../http/route';
-import { requireMinor } from '../../http/versions';
 import type { OrderContext } from '../../orders/context';
 import { checkInstance } from '../../orders/deploy';
 import { requireImage } from '../../orders/images';
@@ -18,6 +16,8 @@ import { requireStepOrigins } from '../../orders/origins';
 import { memoized } from '../../orders/prefetched';
 import { requireRamdisks, withDefaultRamdisk } from '../../orders/ramdisks';
 import { visibleNode } from '../../resource/visibility';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import { requireMinor } from '../../server/versions';
 import * as shapes from '../shapes';
 import { checkDriverInfo } from './checks';
 import { nodeRoute } from './node-route';

@@ -12,9 +12,9 @@ import {
   vendorMethodsOf,
 } from '../../../model/lifecycle/vendor-methods';
 import type { ApiContext } from '../../context';
-import { schemaError } from '../../http/errors';
-import { type Answer, type ApiRequest, accepted, type Method, ok, type Route } from '../../http/route';
 import { document } from '../../resource/validation';
+import { schemaError } from '../../server/errors';
+import { type Answer, type ApiRequest, accepted, type Method, ok, type Route } from '../../server/route';
 import { actOnNode, allowedNode, lookAtNode } from './bmc-calls';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 

@@ -9,11 +9,11 @@ import { asUuid, isLogicalName } from '../../../model/ids';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, noContent, ok, type Route } from '../../http/route';
-import { requireMinor } from '../../http/versions';
 import { stampLessee } from '../../resource/lease-writes';
 import { uuid } from '../../resource/validation';
 import { visibleNode } from '../../resource/visibility';
+import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
+import { requireMinor } from '../../server/versions';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 

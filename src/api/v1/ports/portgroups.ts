@@ -9,11 +9,11 @@ import {
   portgroupsSince,
   portgroupTable,
 } from '../../../model/resources/portgroups';
-import type { Route } from '../../http/route';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { links, linksTo, projections } from '../../resource/representation';
+import type { Route } from '../../server/route';
 
 const refuseMembers = async (inventory: Queries, { uuid }: Portgroup, act: string): Promise<void> => {
   const members = await inventory.portgroups.members(uuid);

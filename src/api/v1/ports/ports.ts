@@ -2,12 +2,12 @@
 import { always } from '../../../model/predicates';
 import { nestedPortgroupsSince } from '../../../model/resources/portgroups';
 import { type Port, portTable } from '../../../model/resources/ports';
-import type { Route } from '../../http/route';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { findVisible } from '../../resource/reach';
 import { linksTo, projections } from '../../resource/representation';
+import type { Route } from '../../server/route';
 import { checkedPort, home, patch, portChecks } from './checks';
 import { portgroup } from './portgroups';
 

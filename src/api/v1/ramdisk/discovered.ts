@@ -5,7 +5,7 @@ import { sha256Of } from '../../../model/digests';
 import type { Document } from '../../../model/document';
 import { raise } from '../../../model/errors';
 import type { ApiContext } from '../../context';
-import type { Answer } from '../../http/route';
+import type { Answer } from '../../server/route';
 import { macsAmong } from './lookup';
 
 type Inventory = Document & { readonly interfaces: readonly { readonly mac_address: string }[] };

@@ -3,7 +3,7 @@ import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
 import { raise, TemperError } from '../../../model/errors';
 import type { ApiContext, ContextSettings } from '../../context';
-import type { ApiRequest } from '../../http/route';
+import type { ApiRequest } from '../../server/route';
 import { notifyRun } from './notify-run';
 
 /** The boot service's entry in `Via`. A proxy between it and the API adds another. */

@@ -1,5 +1,5 @@
 /** Ramdisk routes: without login. A node's token authenticates all except the lookup. */
-import type { Route } from '../../http/route';
+import type { Route } from '../../server/route';
 import { heartbeatRoute } from './heartbeat';
 import { inspectionRoute } from './inspection';
 import { lookupRoute } from './lookup';

@@ -9,14 +9,14 @@ import {
   templatesSince,
   templateTable,
 } from '../../../model/resources/deploy-templates';
-import { schemaError } from '../../http/errors';
-import type { Route } from '../../http/route';
 import { deployStep } from '../../orders/step-schema';
 import { restoreSecrets } from '../../resource/document-secrets';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { linksTo, projections } from '../../resource/representation';
+import { schemaError } from '../../server/errors';
+import type { Route } from '../../server/route';
 
 const templateSteps = z.array(deployStep).min(1, { error: 'a deploy template needs at least one step' });
 

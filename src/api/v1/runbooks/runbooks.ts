@@ -11,8 +11,6 @@ import {
 } from '../../../model/resources/runbooks';
 import { isTrait, traitRefusal } from '../../../model/resources/traits';
 import { quotasOf } from '../../context';
-import { schemaError } from '../../http/errors';
-import type { Route } from '../../http/route';
 import { stepRuleNames } from '../../orders/steps';
 import type { Consequence, Resource, WriteCheck } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
@@ -20,6 +18,8 @@ import { shownRoutes } from '../../resource/kit-lists';
 import { linksTo, projections } from '../../resource/representation';
 import { createSchema } from '../../resource/validation';
 import type { StoredValues } from '../../resource/values';
+import { schemaError } from '../../server/errors';
+import type { Route } from '../../server/route';
 import { operatorTraitRules, requireOperatorMarks } from '../nodes/operator-traits';
 import { checkOwnership, ownershipOf, patch, withTextOwner } from './ownership';
 import { admitRevision } from './revisions';

@@ -13,9 +13,9 @@ import {
 } from '../../../model/resources/runbook-steps';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { type Policy, runbookTarget, stepRulePrefix } from '../../../policy';
-import { schemaError } from '../../http/errors';
 import { runbookStep } from '../../orders/step-schema';
 import { restoreSecrets } from '../../resource/document-secrets';
+import { schemaError } from '../../server/errors';
 
 const runbookSteps = z.array(runbookStep).min(1, { error: 'a runbook needs at least one step' });
 

@@ -6,7 +6,7 @@ import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/trait
 import { runbookTarget } from '../../../policy';
 import { auditAndEvent, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type ApiRequest, noContent, ok, route } from '../../http/route';
+import { type ApiRequest, noContent, ok, route } from '../../server/route';
 import { operatorTraitRules, requireOperatorTraits } from '../nodes/operator-traits';
 import * as shapes from '../shapes';
 import { admitRevision } from './revisions';

@@ -1,0 +1,195 @@
+/** Events that a caller may see: a list, newest first, or an event stream. */
+import { z } from 'zod';
+import type { SeenEvent } from '../../../inventory/event-pages';
+import type { FeedPlace } from '../../../inventory/feed';
+import type { Caller } from '../../../model/access/callers';
+import { maskSecrets } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
+import type { NodeUuid, RolloutUuid, RunUuid } from '../../../model/ids';
+import { and, type Predicate } from '../../../model/predicates';
+import { kindsWith } from '../../../model/resources/event-kinds';
+import { maxMinor } from '../../../model/resources/microversions';
+import { nodeTarget, type Policy, rolloutTarget, runTarget } from '../../../policy';
+import type { ApiContext } from '../../context';
+import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
+import { pageLimit, uuid } from '../../resource/validation';
+import { visibleNode } from '../../resource/visibility';
+import { callerKey } from '../../server/caller-key';
+import { type Answer, type ApiRequest, ok, route } from '../../server/route';
+import { openerOf } from '../../streams/event-streams';
+import { rolloutRules, visibleRollout } from '../rollouts/views';
+import { runListRule, runTenantColumns } from '../runs/list';
+import { visibleRun } from '../runs/runs';
+import * as shapes from '../shapes';
+import { type EventFollowing, followEvents } from './event-following';
+import { createEventTexts, type ViewFor } from './event-texts';
+import { inTurn } from './turns';
+
+const seesNode = 'baremetal:node:get';
+/** The lessee of an earlier lease does not count as lessee of a node's own events. */
+const nodeTenantColumns = { 'node.owner': 'now_owner', 'node.lessee': 'tenant' } as const;
+
+const eventsQuery = z.strictObject({
+  limit: pageLimit,
+  marker: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  node: z.string().min(1).max(255).optional(),
+  run: uuid.optional(),
+  rollout: uuid.optional(),
+  kind: z
+    .string()
+    .regex(/^[a-z][a-z._]{1,60}$/, { error: 'must be a kind of event, such as run.failed' })
+    .optional(),
+});
+type EventsRequest = ApiRequest<unknown, z.output<typeof eventsQuery>, unknown>;
+
+const rolloutEventColumns = {
+  'rollout.project': 'rollout_project',
+  'rollout.requester': 'rollout_requester',
+} as const;
+const nowColumns = { 'node.owner': 'now_owner', 'node.lessee': 'now_lessee' } as const;
+const plannedColumns = { 'node.owner': 'target_owner', 'node.lessee': 'target_lessee' } as const;
+
+/** The node must be the project's now, and have been when the rollout was planned. */
+export const ofTargets = (policy: Policy, who: Caller): Predicate =>
+  and(
+    policy.filter(rolloutRules.own, who, plannedColumns),
+    policy.filter(rolloutRules.own, who, nowColumns),
+    policy.filter(seesNode, who, nowColumns),
+  );
+
+const mayReadOfRollout = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
+  const { node_uuid, now_owner, now_lessee, target_owner, target_lessee } = event;
+  const rollout = rolloutTarget({ project: event.rollout_project, requester: event.rollout_requester });
+  if (policy.allows(rolloutRules.get, who, rollout)) return true;
+  const now = nodeTarget({ owner: now_owner, lessee: now_lessee });
+  return (
+    node_uuid !== null &&
+    policy.allows(rolloutRules.own, who, nodeTarget({ owner: target_owner, lessee: target_lessee })) &&
+    policy.allows(rolloutRules.own, who, now) &&
+    policy.allows(seesNode, who, now)
+  );
+};
+
+const mayRead = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
+  const { now_owner: owner, now_lessee: lessee, tenant } = event;
+  if (event.rollout_id !== null) return mayReadOfRollout(policy, who, event);
+  return event.run_id === null
+    ? policy.allows(seesNode, who, nodeTarget({ owner, lessee: tenant }))
+    : policy.allows(runListRule, who, runTarget({ owner, lessee, tenant }));
+};
+
+const plainKinds = kindsWith('plain');
+
+/** The event as this caller may read it, after `mayRead`. */
+export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {
+  const { seq, at, kind, node_uuid, run_id, rollout_id, now_owner: owner, now_lessee: lessee } = event;
+  const whole = run_id !== null || rollout_id !== null || plainKinds.includes(kind) || readsEverything(policy, who);
+  const data = whole ? bmcTextsIn(maskSecrets(event.data), bmcTextFor(policy, who, { owner, lessee })) : {};
+  const of = { node_uuid, run_uuid: run_id, rollout_uuid: rollout_id };
+  return { seq, at: at.toISOString(), kind, ...of, data: data as Record<string, unknown> };
+};
+
+const visibleView: ViewFor = (policy, who, event) =>
+  mayRead(policy, who, event) ? eventView(policy, who, event) : undefined;
+
+type Wanted = {
+  readonly node?: NodeUuid;
+  readonly run?: RunUuid;
+  readonly rollout?: RolloutUuid;
+  readonly kind?: string;
+};
+
+/** Throws NodeNotFound, RunNotFound, RolloutNotFound. */
+const wantedEvents = async (ctx: ApiContext, { who, query }: EventsRequest): Promise<Wanted> => ({
+  ...(query.node !== undefined && { node: (await visibleNode(ctx, { who, version: maxMinor }, query.node)).uuid }),
+  ...(query.run !== undefined && { run: (await visibleRun(ctx, who, query.run)).run.id }),
+  ...(query.rollout !== undefined && { rollout: (await visibleRollout(ctx, who, query.rollout)).row.id }),
+  ...(query.kind !== undefined && { kind: query.kind }),
+});
+
+const isWanted = ({ node, run, rollout, kind }: Wanted, event: SeenEvent): boolean =>
+  (node === undefined || event.node_uuid === node) &&
+  (run === undefined || event.run_id === run) &&
+  (rollout === undefined || event.rollout_id === rollout) &&
+  (kind === undefined || event.kind === kind);
+
+const seenBy = (policy: Policy, who: Caller) => ({
+  ofRuns: policy.filter(runListRule, who, runTenantColumns),
+  ofNodes: policy.filter(seesNode, who, nodeTenantColumns),
+  ofRollouts: policy.filter(rolloutRules.get, who, rolloutEventColumns),
+  ofTargets: ofTargets(policy, who),
+});
+
+const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
+  const { limit, marker } = request.query;
+  const policy = ctx.policy();
+  const rows = await ctx.inventory.allEvents.page({
+    ...(await wantedEvents(ctx, request)),
+    ...seenBy(policy, request.who),
+    limit,
+    before: marker,
+  });
+  return ok({ events: rows.map((row) => eventView(policy, request.who, row)) });
+};
+
+/**
+ * The place of Last-Event-ID. Hidden events count as missing: sequence numbers are global, so existing ones would reveal activity on other
+ * nodes. Throws InvalidInput.
+ */
+const placeAfter = async (ctx: ApiContext, who: Caller, last: string | undefined): Promise<FeedPlace | undefined> => {
+  if (last === undefined || last === '') return undefined;
+  const event = /^\d{1,15}$/.test(last) ? await ctx.inventory.allEvents.find(Number(last)) : undefined;
+  if (event && mayRead(ctx.policy(), who, event)) return { tx: event.tx, seq: event.seq };
+  return raise('InvalidInput', { field: 'Last-Event-ID', reason: 'is no event; leave it out to begin now' });
+};
+
+const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
+  const wanted = await wantedEvents(ctx, request);
+  const after = await placeAfter(ctx, request.who, request.header('last-event-id'));
+  const subscription = await ctx.streams.open(null, openerOf(request.who));
+  const texts = createEventTexts(ctx.policy, request.who, visibleView);
+  // Rights are checked again before each write. Until then, hidden events neither wake the stream nor stay in memory.
+  const concerns = (event: SeenEvent): boolean => isWanted(wanted, event) && texts.of(event) !== undefined;
+  const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
+    await subscription.close();
+    throw thrown;
+  });
+  let caller = request.who;
+  const following: EventFollowing = {
+    concerns,
+    missed: (place, limit, leaving) =>
+      inTurn(callerKey(caller), async () => {
+        if (leaving.aborted) return [];
+        const seen = seenBy(ctx.policy(), caller);
+        return ctx.inventory.allEvents.missed({ ...wanted, ...seen, between: [place, tailing.from], limit });
+      }),
+    again: request.again,
+    texts: async (who, rows) => {
+      caller = who;
+      texts.setCaller(who);
+      return rows.flatMap((row) => texts.of(row) ?? []);
+    },
+    tailing,
+    closing: subscription.closing,
+  };
+  return {
+    status: 200,
+    stream: (sink) =>
+      followEvents(following, after, sink).finally(async () => {
+        tailing.close();
+        await subscription.close();
+      }),
+  };
+};
+
+export const allEventRoutes = [
+  route<unknown, z.output<typeof eventsQuery>>({
+    method: 'GET',
+    path: '/temper/v1/events',
+    answers: { 200: shapes.allEvents },
+    rules: [seesNode, runListRule, rolloutRules.get, rolloutRules.own, seesBmcRule],
+    query: eventsQuery,
+    handler: (request, ctx) =>
+      request.header('accept')?.includes('text/event-stream') ? streamed(request, ctx) : listEvents(request, ctx),
+  }),
+];

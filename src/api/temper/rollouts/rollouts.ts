@@ -1,0 +1,178 @@
+/** Routes of rollouts: plan, replan, show, list, and list targets. */
+import { z } from 'zod';
+import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
+import { raise } from '../../../model/errors';
+import { never } from '../../../model/predicates';
+import { rolloutStates, targetStates } from '../../../model/rollouts/states';
+import type { RolloutSpec } from '../../../rollouts/contract';
+import { replacePlan } from '../../../rollouts/plan';
+import { auditAndEvent, requesterOf } from '../../audit/record';
+import type { ApiContext } from '../../context';
+import { seesBmcRule } from '../../resource/bmc-texts';
+import { markedRecord } from '../../resource/markers';
+import { pageLimit, uuid } from '../../resource/validation';
+import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import * as shapes from '../rollout-shapes';
+import { type RolloutBody, rolloutBody, specOf } from './body';
+import { createRollout, planningRules, planRollout, planRule } from './planning';
+import {
+  headView,
+  ownRows,
+  partView,
+  rolloutColumns,
+  rolloutRules,
+  targetOf,
+  targetView,
+  visibleRollout,
+  wholeRollout,
+  wholeView,
+} from './views';
+
+export type OfRollout = { rollout: string };
+type Request<Params, Body> = ApiRequest<Params, unknown, Body>;
+
+const create = async (request: Request<unknown, RolloutBody>, ctx: ApiContext): Promise<Answer> => {
+  const { who, body } = request;
+  const spec = specOf(body, who);
+  ctx.policy().require(planRule, who, targetOf({ project: spec.project, requester: requesterOf(request) }));
+  return createRollout(ctx, request, spec, { rule: planRule });
+};
+
+const replan = async (request: Request<OfRollout, { readonly reason: string }>, ctx: ApiContext): Promise<Answer> => {
+  const { who, params, body } = request;
+  const row = await wholeRollout(ctx, who, params.rollout);
+  const policy = ctx.policy();
+  policy.require(planRule, who, targetOf(row));
+  const plan = await planRollout(ctx, request, row.spec as unknown as RolloutSpec, row.plan_number + 1);
+  await ctx.inventory.transaction(async (store) => {
+    const by = { requester: requesterOf(request), approvers: ctx.settings.rolloutApprovers };
+    if (!(await replacePlan(store, row, plan, by)))
+      raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned anew meanwhile; look at it.` });
+    await auditAndEvent(store, policy, request, {
+      action: 'rollout.replan',
+      kind: 'rollout.replanned',
+      rule: planRule,
+      resource: 'rollout',
+      resource_id: row.id,
+      project: row.project,
+      data: { before: row.plan_hash, plan_hash: plan.planned.plan_hash, reason: body.reason },
+    });
+  });
+  return ok(await wholeView(ctx, (await ctx.inventory.rollouts.find(row.id))!, request.base));
+};
+
+const showRollout = async ({ who, params, base }: Request<OfRollout, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const { row, whole } = await visibleRollout(ctx, who, params.rollout);
+  return ok(whole ? await wholeView(ctx, row, base) : partView(row, base));
+};
+
+const listQuery = z.strictObject({
+  limit: pageLimit,
+  marker: uuid.optional(),
+  state: z.enum(rolloutStates).optional(),
+  project: z.string().min(1).optional(),
+});
+type ListQuery = z.output<typeof listQuery>;
+
+const listRollouts = async (
+  { who, query, base }: ApiRequest<unknown, ListQuery, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const policy = ctx.policy();
+  const after = await markedRecord(query.marker, 'RolloutNotFound', (ident) => visibleRollout(ctx, who, ident));
+  const rows = ownRows(policy, who);
+  const found = await ctx.inventory.rollouts.list({
+    visible: policy.filter(rolloutRules.get, who, rolloutColumns),
+    // Tenants do not see a rollout's project, so they may not filter by it.
+    nodes: query.project === undefined ? rows.visible : never,
+    own: rows.own,
+    state: query.state,
+    project: query.project,
+    limit: query.limit,
+    after: after?.row.id,
+  });
+  const view = (row: RolloutRow) =>
+    policy.allows(rolloutRules.get, who, targetOf(row)) ? headView(row, base) : partView(row, base);
+  return ok({ rollouts: found.map(view) });
+};
+
+const targetsQuery = z.strictObject({
+  limit: pageLimit,
+  /** The position that the page follows. */
+  marker: z.coerce.number().int().min(0).optional(),
+  state: z.enum(targetStates).optional(),
+  wave: z.coerce.number().int().min(1).optional(),
+  reason: z.string().min(1).max(64).optional(),
+});
+type TargetsQuery = z.output<typeof targetsQuery>;
+
+const targets = async (
+  { who, params, query }: ApiRequest<OfRollout, TargetsQuery, unknown>,
+  ctx: ApiContext,
+): Promise<Answer> => {
+  const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
+  // Tenants do not see waves, so they may not filter by them.
+  if (!whole && query.wave !== undefined) return ok({ targets: [] });
+  const found = await ctx.inventory.rolloutTargets.list(row.id, {
+    ...rows,
+    state: query.state,
+    ...(query.wave !== undefined && { wave: query.wave - 1 }),
+    code: query.reason,
+    limit: query.limit,
+    after: query.marker,
+  });
+  // Domains are part of the plan, which tenants do not see.
+  const domains = whole ? await ctx.inventory.rolloutTargets.domains(row.id, found) : undefined;
+  return ok({
+    targets: found.map((target) => ({
+      ...targetView(ctx.policy(), who, target, whole),
+      ...(domains && { domains: domains.get(target.position) ?? {} }),
+    })),
+  });
+};
+
+const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
+export const rolloutsPath = '/temper/v1/rollouts';
+export const rolloutPath = `${rolloutsPath}/:rollout`;
+
+export const rolloutRoutes: Route[] = [
+  route<unknown, unknown, RolloutBody>({
+    method: 'POST',
+    path: rolloutsPath,
+    answers: { 201: shapes.rollout },
+    rules: planningRules,
+    body: rolloutBody,
+    handler: create,
+  }),
+  route<unknown, ListQuery>({
+    method: 'GET',
+    path: rolloutsPath,
+    answers: { 200: shapes.rolloutList },
+    rules: seeing,
+    query: listQuery,
+    handler: listRollouts,
+  }),
+  route<OfRollout>({
+    method: 'GET',
+    path: rolloutPath,
+    answers: { 200: shapes.rollout },
+    rules: seeing,
+    handler: showRollout,
+  }),
+  route<OfRollout, TargetsQuery>({
+    method: 'GET',
+    path: `${rolloutPath}/targets`,
+    answers: { 200: shapes.rolloutTargets },
+    rules: seeing,
+    query: targetsQuery,
+    handler: targets,
+  }),
+  route<OfRollout, unknown, { readonly reason: string }>({
+    method: 'POST',
+    path: `${rolloutPath}/replan`,
+    answers: { 200: shapes.rollout },
+    rules: planningRules,
+    body: z.strictObject({ reason: z.string().trim().min(1).max(1_000) }),
+    handler: replan,
+  }),
+];
