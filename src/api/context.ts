@@ -1,18 +1,18 @@
 /** Dependencies and settings of the API. */
+import type { AdmissionSettings } from '../admission/context';
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { Digests, Sealer } from '../inventory/secrets/sealing';
 import type { Vault } from '../inventory/secrets/vault';
 import type { Caller } from '../model/access/callers';
-import { defaultQuotas, type Quotas } from '../model/access/quotas';
 import type { ErrorLog } from '../model/log';
 import type { Policy, ShadowReport } from '../policy';
 import type { Runs } from '../runs/contract';
 import type { OpenBudget } from './body/open-budget';
 import type { Streams } from './streams/event-streams';
 
-export type ContextSettings = {
+export type ContextSettings = AdmissionSettings & {
   /** Absolute URL prefix of links, without a trailing slash; null takes the request's host. */
   readonly publicEndpoint: string | null;
   /** Temporal UI, without a trailing slash; null for no links. */
@@ -31,26 +31,12 @@ export type ContextSettings = {
   readonly agentNetworks?: readonly string[];
   /** Longest interval between heartbeats of a ramdisk, in seconds. */
   readonly heartbeatTimeoutS: number;
-  /** Allowed origins of images and firmware; empty allows any. */
-  readonly imageOrigins: readonly string[];
-  /** `interface.step` names that no request may contain. */
-  readonly disallowedSteps: readonly string[];
   /** Allowed origins of webhooks: scheme, host and port. */
   readonly webhookOrigins: readonly string[];
-  /** Most concurrent runs of a kind; others wait. 0 for any number. */
-  readonly concurrency: Readonly<Record<'clean' | 'deploy', number>>;
-  /** Cleans nodes automatically unless the node has its own setting. */
-  readonly automatedClean: boolean;
-  /** Lessee of a node deployed without one: the project in instance_info, the caller's, or none. */
-  readonly automaticLessee: 'instance' | 'request' | 'off';
-  /** Ramdisk record of nodes without an image of their own. */
-  readonly defaultRamdisk?: string;
   /** Records machines without a node when their ramdisks report them. */
   readonly discovery: boolean;
   /** Prefix of traits that only the operator sets; empty for none. */
   readonly operatorTraitPrefix: string;
-  /** Runbooks that replace a node's own list in automated cleaning, by resource class; `*` for all others. */
-  readonly cleaningRunbooks: Readonly<Record<string, string>>;
   /** Approvals needed for a rollout that its caller may not start alone. */
   readonly rolloutApprovers: number;
   /** Lifetime of an approval, in hours. */
@@ -65,8 +51,6 @@ export type ContextSettings = {
   readonly openBudget?: OpenBudget;
   /** Longest wait of a request for a locked node, in ms. */
   readonly lockWaitMs: number;
-  /** Limits per project; absent: defaults. */
-  readonly quotas?: Quotas;
   /** Origins of web pages that may read answers. */
   readonly corsOrigins: readonly string[];
   /** Networks of proxies whose X-Forwarded-For is trusted. */
@@ -74,9 +58,6 @@ export type ContextSettings = {
   /** Addresses of a host name; rejects or returns none if it does not resolve. */
   lookup(host: string): Promise<string[]>;
 };
-
-export const quotasOf = ({ settings }: { readonly settings: Pick<ContextSettings, 'quotas'> }): Quotas =>
-  settings.quotas ?? defaultQuotas;
 
 export type ApiContext = {
   /** The present policy: a reload replaces it between requests. */

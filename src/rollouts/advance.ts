@@ -1,24 +1,122 @@
 /** One pass over a rollout. All decisions use PostgreSQL, so concurrent passes are safe. */
+
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
+import { isTemperError } from '../model/errors';
 import type { RolloutUuid } from '../model/ids';
+import { boundOf, rampedTo } from '../model/rollouts/amounts';
 import { guardMs } from '../model/rollouts/gates';
 import { endedRollouts } from '../model/rollouts/states';
 import { nextOverdue, passOverdue } from './admit';
+import { requireApproved, wantedOf } from './approvals';
 import { beginDue, type Follows } from './begin-due';
-import { grow, stopBySpent } from './bounds';
 import type { RolloutDeps, RolloutSpec } from './contract';
-import { pause, sayWhy } from './moving';
-import { beginScheduled } from './scheduled';
-import { spentByParts } from './spent';
+import { endWave, gateOpens, moveByItself, pause, sayWhy } from './moving';
 import { standstill, windowClosed } from './standstill';
-import { targetsIn, underWay, unended, type View, viewOf } from './view';
-import { endWave, gateOpens } from './wave-end';
+import { sizeOf, targetsIn, totalOf, underWay, unended, type View, viewOf } from './view';
+
+// Polls for conditions without an event: a freeze, a missing worker, a tenant's budget, an identity service that is away.
+const againMs = 10_000;
+
+/** Ends a due rollout without the necessary votes. */
+const expire = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<void> => {
+  const reason = 'Its approvals did not count any more when it was to begin.';
+  await inventory.transaction(async (store) => {
+    if (!(await store.rollouts.move(rollout, ['scheduled'], 'expired', { reason, finished_at: new Date() }))) return;
+    const { id, project } = rollout;
+    await store.events.append({ kind: 'rollout.expired', project, rollout_id: id, data: { rollout: id, reason } });
+  });
+};
+
+const begin = async ({ inventory }: RolloutDeps, rollout: RolloutRow): Promise<void> => {
+  await inventory.transaction(async (store) => {
+    const { id, project, plan_hash, start_at } = rollout;
+    if (!(await store.rollouts.move(rollout, ['scheduled'], 'running', { started_at: new Date() }))) return;
+    await store.rollouts.openWave(id, 0);
+    const data = { rollout: id, plan_hash, wave: 1, from: 'scheduled', to: 'running', start_at };
+    await store.events.append({ kind: 'rollout.started', project, rollout_id: id, data });
+  });
+};
+
+/** `away`: the identity service does not answer, and its answer would decide. */
+const isApproved = async (deps: RolloutDeps, rollout: RolloutRow): Promise<'yes' | 'no' | 'away'> => {
+  try {
+    await requireApproved(deps, rollout.granted!, rollout, { wanted: wantedOf(rollout) });
+    return 'yes';
+  } catch (thrown) {
+    if (isTemperError(thrown, 'RolloutNotApproved')) return 'no';
+    if (isTemperError(thrown, 'IdentityUnavailable')) return 'away';
+    throw thrown;
+  }
+};
+
+/**
+ * Begins a due rollout, or expires it without approval.
+ * @returns 0 if it changed, else milliseconds until the next check; null if only an operator can begin it
+ */
+const beginScheduled = async (deps: RolloutDeps, rollout: RolloutRow): Promise<number | null> => {
+  const { start_at, granted } = rollout;
+  if (start_at === null || !granted) return null;
+  const waitMs = start_at.getTime() - (await deps.inventory.clock());
+  if (waitMs > 0) return waitMs;
+  const unready = await deps.unready?.();
+  if (unready !== undefined) {
+    deps.log.warn('this worker begins no rollouts', { rollout: rollout.id, reason: unready });
+    return againMs;
+  }
+  const approved = await isApproved(deps, rollout);
+  if (approved === 'away') return againMs;
+  await (approved === 'yes' ? begin(deps, rollout) : expire(deps, rollout));
+  return 0;
+};
+
+const named = (scope: string, value: string): string => {
+  if (scope === 'total') return 'the rollout';
+  return scope === 'wave' ? `wave ${Number(value) + 1}` : `${scope} ${value}`;
+};
+
+/** The budgets that forbid all opened targets. Undefined if a target is under way, or may begin now or later. */
+const spentByParts = async (
+  { inventory }: Pick<RolloutDeps, 'inventory'>,
+  { id, wave }: Pick<RolloutRow, 'id' | 'wave'>,
+): Promise<string | undefined> => {
+  const spent = await inventory.rolloutDue.forbiddenBy(id, wave);
+  if (!spent) return undefined;
+  const { scope, value, budget, failed, parked } = spent;
+  return `The budget of ${named(scope, value)} (${budget}) is spent: ${failed} failed and ${parked} parked.`;
+};
+
+const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
+  const { ramp, max_in_flight: wanted } = view.rollout.spec as Partial<RolloutSpec>;
+  const { done, failed, parked, most } = totalOf(view);
+  if (!ramp || most === null || failed + parked > 0) return;
+  const all = sizeOf(view);
+  const top =
+    wanted === undefined
+      ? all
+      : typeof wanted === 'number'
+        ? wanted
+        : Math.max(1, Math.floor((Number.parseFloat(wanted) * all) / 100));
+  const now = rampedTo(done, top);
+  if (now > most) await inventory.rollouts.ramp(view.rollout.id, now);
+};
+
+/** Stops a rollout with a spent budget of mode `stop`. Running targets are finished. */
+const stopBySpent = async (deps: RolloutDeps, view: View): Promise<boolean> => {
+  const { rollout, counts } = view;
+  const { budget } = rollout.spec as Partial<RolloutSpec>;
+  if (budget?.mode !== 'stop') return false;
+  const most = boundOf(budget.total, sizeOf(view));
+  const { parked } = totalOf(view);
+  const failed = targetsIn(counts, ['failed']);
+  if (failed + parked < most) return false;
+  const reason = `${failed} failed and ${parked} parked; it stops at ${most}.`;
+  await moveByItself(deps, rollout, 'stopped', { code: 'budget_spent', reason, finished_at: new Date() });
+  return true;
+};
 
 /** Milliseconds; null to wait for an event. `over` if nothing can follow. */
 export type Progress = { readonly over: boolean; readonly nextMs: number | null };
 
-// Polls for conditions without an event: a freeze, a missing worker, a tenant's budget.
-const againMs = 10_000;
 const longestAgainMs = 60_000;
 // The pause is a sixth of the quiet time. The end of a condition is noticed late by at most a sixth of its duration.
 const againPart = 6;

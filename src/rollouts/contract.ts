@@ -1,7 +1,6 @@
 /** Types and dependencies of rollouts. */
 import type { Inventory } from '../inventory';
 import type { NodeRow } from '../inventory/nodes/nodes';
-import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { Caller } from '../model/access/callers';
 import type { Json } from '../model/document';
 import type { NodeUuid } from '../model/ids';
@@ -14,6 +13,7 @@ import type { Gate } from '../model/rollouts/gates';
 import type { Limits } from '../model/rollouts/layout';
 import type { Requester } from '../model/runs/runs';
 import type { RunOrder, Runs } from '../runs/contract';
+import type { VoteContext } from './approvals';
 import type { Gates } from './gates';
 
 /** This revision runs, but the current runbook decides who may run it. */
@@ -65,15 +65,11 @@ export type PrepareFor = (nodes: readonly { readonly uuid: NodeUuid }[]) => Prom
  */
 export type Authority = (granted: Caller, granted_at: Date) => Promise<'holds' | 'lost' | 'waits' | 'silent'>;
 
-export type RolloutDeps = {
+export type RolloutDeps = VoteContext & {
   readonly inventory: Inventory;
   readonly runs: Pick<Runs, 'start' | 'operate'>;
   readonly prepareFor: PrepareFor;
   readonly authority: Authority;
-  /** Checks the votes of a scheduled rollout; `away` if the identity service does not respond. If absent, no vote counts. */
-  readonly approved?: (rollout: RolloutRow) => Promise<'yes' | 'no' | 'away'>;
-  /** Policy hash by which a rule admits the caller; undefined if it does not. If absent, no rule admits. */
-  readonly admitted?: (rule: string, who: Caller, node: NodeRow) => string | undefined;
   /** Reason for beginning no targets here; undefined if there is none. */
   readonly unready?: () => Promise<string | undefined>;
   /** If absent, every gate is inconclusive. */

@@ -8,6 +8,7 @@ import type { Caller } from '../model/access/callers';
 import type { RunUuid } from '../model/ids';
 import { tenantOf, termsOf } from '../model/rollouts/consent';
 import type { Requester } from '../model/runs/runs';
+import { nodeTarget } from '../policy';
 import type { RolloutDeps, RolloutSpec } from './contract';
 
 export type Overriding = {
@@ -19,25 +20,27 @@ export type Overriding = {
 
 const withoutConsent = 'temper:rollout:without_consent';
 
-type Deps = Pick<RolloutDeps, 'inventory' | 'admitted'>;
+type Deps = Pick<RolloutDeps, 'inventory' | 'policy'>;
 type Overridden = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee'>;
 
 const askedFor = (
-  { admitted }: Deps,
+  { policy }: Pick<Deps, 'policy'>,
   { rollout, rule, reason }: Omit<Overriding, 'rule_set' | 'reason'> & { readonly reason: string | undefined },
   node: NodeRow,
 ): Overriding | undefined => {
   if (reason === undefined || !rollout.granted) return undefined;
-  const rule_set = admitted?.(rule, rollout.granted, node);
-  return rule_set === undefined ? undefined : { rollout, rule, rule_set, reason };
+  const now = policy();
+  return now.allows(rule, rollout.granted, nodeTarget(node))
+    ? { rollout, rule, rule_set: now.hash, reason }
+    : undefined;
 };
 
 /** The rule lets the grantee interrupt this node without its tenant's consent. */
 export const passesTenant = (
-  { admitted }: Pick<Deps, 'admitted'>,
+  { policy }: Pick<Deps, 'policy'>,
   { granted }: Pick<RolloutRow, 'granted'>,
   node: NodeRow,
-): boolean => granted !== null && admitted?.(withoutConsent, granted, node) !== undefined;
+): boolean => granted !== null && policy().allows(withoutConsent, granted, nodeTarget(node));
 
 /** Undefined if disruption budgets apply. */
 export const overridingOf = (deps: Deps, rollout: RolloutRow, node: NodeRow): Overriding | undefined => {

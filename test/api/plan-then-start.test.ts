@@ -3,12 +3,12 @@
  * by the same person would begin by then, and no more than its own plan said. 60 worlds, or as many as TEMPER_CHANGED_WORLDS says.
  */
 
-import { createPrepare, createPrepareFor } from '../../src/api/orders/rollout-orders';
 import type { NodeUuid, RunbookUuid } from '../../src/model/ids';
 import { planOutlook } from '../../src/model/lifecycle/outlook';
 import type { Plan } from '../../src/model/lifecycle/plan-parts';
 import { createPolicy, type PolicyOptions } from '../../src/policy';
 import type { PinnedRunbook } from '../../src/rollouts/contract';
+import { createPrepare, createPrepareFor } from '../../src/rollouts/prepare';
 import { type RolloutWorld, startRolloutWorld } from '../support/rollout-world';
 import { defaultSettings } from '../support/settings';
 import { lessee, owner, type Persona, personas, stranger } from '../support/world';

@@ -3,10 +3,10 @@
  * them, or as many as TEMPER_PLAN_WORLDS says.
  */
 
-import { createPrepare, createPrepareFor } from '../../src/api/orders/rollout-orders';
 import type { NodeRow } from '../../src/inventory/nodes/nodes';
 import type { NodeUuid } from '../../src/model/ids';
 import type { PinnedRunbook, Refused } from '../../src/rollouts/contract';
+import { createPrepare, createPrepareFor } from '../../src/rollouts/prepare';
 import { startTestApi, type TestApi } from '../support/api';
 import { biosStep, reboot } from '../support/runbook-steps';
 import { lessee, owner, personas, stranger } from '../support/world';

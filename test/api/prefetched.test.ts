@@ -1,7 +1,7 @@
 /** Plans of many nodes: what is read at once for all of them is what is read for each, and no query is made for each. */
 
-import { planProvision } from '../../src/api/orders/plan';
-import { prefetched } from '../../src/api/orders/prefetched';
+import { prefetched } from '../../src/admission/prefetched';
+import { planProvision } from '../../src/admission/preview';
 import type { NodeRow } from '../../src/inventory/nodes/nodes';
 import type { NodeUuid } from '../../src/model/ids';
 import { maxMinor } from '../../src/model/resources/microversions';

@@ -1,8 +1,8 @@
 /** What one look of a coordinator asks of the store for the checks of its targets, and what it makes of a revision that is gone. */
 
-import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { raise } from '../../src/model/errors';
 import { createPolicy } from '../../src/policy';
+import { createPrepareFor } from '../../src/rollouts/prepare';
 import { faultOf } from '../support/api';
 import { counting } from '../support/counting';
 import { type RolloutWorld, startRestartWorld } from '../support/rollout-world';

@@ -1,12 +1,6 @@
 /** What a path segment names, and which rows a list may hold. */
-import {
-  behindNode,
-  identOf,
-  nodeColumns,
-  projectsOf,
-  requireList,
-  visibleNodes,
-} from '../../src/api/resource/visibility';
+import { identOf } from '../../src/admission/visibility';
+import { behindNode, nodeColumns, projectsOf, requireList, visibleNodes } from '../../src/api/resource/visibility';
 import type { Caller } from '../../src/model/access/callers';
 import type { Predicate } from '../../src/model/predicates';
 import type { Policy } from '../../src/policy';

@@ -1,11 +1,11 @@
 /** Gates of rollouts: what an answer means, how they are asked, and that nothing but a clear pass lets a rollout go on. */
+
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createVault } from '../../src/inventory/secrets/vault';
-import { metricAnswer, webhookAnswer } from '../../src/rollouts/gate-answers';
-import { createGates } from '../../src/rollouts/gates';
+import { createGates, metricAnswer, webhookAnswer } from '../../src/rollouts/gates';
 
 const vault = createVault(new Map([['k1', randomBytes(32)]]));
 const closers: (() => Promise<unknown>)[] = [];

@@ -8,16 +8,16 @@ import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils';
 import { Worker } from '@temporalio/worker';
 import { keptHistory } from '../../scripts/lib/history';
-import { createPrepareFor } from '../../src/api/orders/rollout-orders';
 import { createInventory } from '../../src/inventory';
 import { createVault } from '../../src/inventory/secrets/vault';
 import { raise } from '../../src/model/errors';
 import type { GateAnswer } from '../../src/model/rollouts/gates';
 import { restored } from '../../src/model/runs/recovery';
-import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
+import { createPolicy, type PolicyOptions } from '../../src/policy';
 import { beginTarget } from '../../src/rollouts/admit';
 import type { Authority, RolloutDeps } from '../../src/rollouts/contract';
 import { createGates, type Gates } from '../../src/rollouts/gates';
+import { createPrepareFor } from '../../src/rollouts/prepare';
 import { runWaking, wakeOnce, wakeSilent } from '../../src/rollouts/waking';
 import { createRuns } from '../../src/runs';
 import { createEngine } from '../../src/runs/engine';
@@ -82,7 +82,7 @@ beforeAll(async () => {
     }),
     prepareFor: createPrepareFor({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: (...asked) => authority(...asked),
-    admitted: (rule, who, node) => (policy.allows(rule, who, nodeTarget(node)) ? policy.hash : undefined),
+    policy: () => policy,
     get gates() {
       return gates;
     },

@@ -1,14 +1,12 @@
 /** Rollouts over HTTP with a coordinator that the test calls itself: its store and its acceptance are real, and no engine is there. */
 
-import { createPrepareFor } from '../../src/api/orders/rollout-orders';
-import { requireApproved, wantedOf } from '../../src/api/temper/rollouts/approvals';
 import { createInventory } from '../../src/inventory';
 import { connect } from '../../src/inventory/database';
-import { isTemperError } from '../../src/model/errors';
 import type { NodeUuid, RolloutUuid } from '../../src/model/ids';
-import { createPolicy, nodeTarget, type PolicyOptions } from '../../src/policy';
+import { createPolicy, type PolicyOptions } from '../../src/policy';
 import { advanceRollout } from '../../src/rollouts/advance';
 import type { RolloutDeps } from '../../src/rollouts/contract';
+import { createPrepareFor } from '../../src/rollouts/prepare';
 import { accept } from '../../src/runs/accept';
 import { startTestApi } from './api';
 import { quickTiming } from './engine';
@@ -51,14 +49,8 @@ export const startRolloutWorld = async (settings: Parameters<typeof startTestApi
     },
     prepareFor: createPrepareFor({ policy: () => policy, inventory, settings: defaultSettings }),
     authority: async () => 'holds',
-    approved: (rollout) =>
-      requireApproved({ policy: () => policy, inventory, voters }, rollout.granted!, rollout, {
-        wanted: wantedOf(rollout),
-      }).then(
-        () => 'yes',
-        (thrown) => (isTemperError(thrown, 'IdentityUnavailable') ? 'away' : 'no'),
-      ),
-    admitted: (rule, who, node) => (policy.allows(rule, who, nodeTarget(node)) ? policy.hash : undefined),
+    policy: () => policy,
+    voters,
     log: quiet,
   };
   await api.sql`

@@ -9,12 +9,15 @@ import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { SelectedNode } from '../../src/model/rollouts/domains';
 import { type Limits, layOut } from '../../src/model/rollouts/layout';
 import { planHash } from '../../src/model/rollouts/plan-hash';
+import { createPolicy } from '../../src/policy';
 import type { RolloutDeps } from '../../src/rollouts/contract';
 import { accept } from '../../src/runs/accept';
 import type { RunOrder } from '../../src/runs/contract';
 import { endRun } from '../../src/runs/ending';
 import { quickTiming } from './engine';
 import { testVault } from './vault';
+
+const policy = createPolicy({ set: 'temper' });
 
 const requester = {
   user_id: 'u',
@@ -136,6 +139,7 @@ export const tendingDeps = (inventory: Inventory, over: Partial<RolloutDeps> = {
       },
     }),
   authority: async () => 'holds',
+  policy: () => policy,
   log: { info() {}, warn() {} },
   ...over,
 });

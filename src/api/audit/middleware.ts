@@ -1,4 +1,5 @@
 /** Audit of requests: each change, and each read of the trail, leaves one audit row in any outcome. */
+import { requesterOf } from '../../admission/requester';
 import type { NodeIdent, RequestRow } from '../../inventory/audit';
 import type { Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
@@ -7,7 +8,6 @@ import { type AuditOutcome, identKept, type Origin } from '../../model/resources
 import type { Policy } from '../../policy';
 import type { ApiContext } from '../context';
 import type { Route } from '../server/route';
-import { requesterOf } from './record';
 import { createRepeats } from './refusal-counter';
 
 type FollowedRequest = {

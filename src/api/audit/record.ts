@@ -1,23 +1,12 @@
 /** Audit rows (caller and rule) and events (result) of changes. */
+import { type AuditContext, auditedBy } from '../../admission/requester';
 import type { Inventory, Queries } from '../../inventory';
 import type { AuditRow } from '../../inventory/audit';
 import type { EventRow } from '../../inventory/events';
-import type { Caller } from '../../model/access/callers';
 import { maskSecrets } from '../../model/access/secrets';
 import type { RolloutUuid } from '../../model/ids';
-import type { Origin } from '../../model/resources/audit';
 import { type EventKind, isEventKind, type RecordSubject } from '../../model/resources/event-kinds';
-import type { Requester } from '../../model/runs/runs';
 import type { Policy } from '../../policy';
-
-export type AuditContext = {
-  readonly who: Caller;
-  readonly requestId: string;
-  /** Required, because an omitted origin would be lost silently. */
-  readonly origin: Origin;
-  /** Called when the handler writes its own row in the change's transaction. */
-  readonly leavesRow?: () => void;
-};
 
 type Data = Readonly<Record<string, unknown>>;
 
@@ -41,22 +30,6 @@ export type Change = Audited & {
   readonly project?: string | null;
   /** The event's data, if it differs from the audit row's; secrets are masked too. */
   readonly facts?: Data;
-};
-
-/** The caller, for a run's record. */
-export const requesterOf = ({ who, requestId }: Pick<AuditContext, 'who' | 'requestId'>): Requester => ({
-  user_id: who.user_id,
-  user_name: who.user_name,
-  project_id: who.project_id,
-  system_scope: who.system_scope,
-  strategy: who.strategy,
-  request_id: requestId,
-});
-
-/** The caller and its address for the audit trail. Runs omit the address, because tenants read them. */
-export const auditedBy = (context: AuditContext): { requester: Requester; origin: Origin } => {
-  context.leavesRow?.();
-  return { requester: requesterOf(context), origin: context.origin };
 };
 
 /** The audit row of a request, secrets masked. */

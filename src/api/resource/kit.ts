@@ -1,5 +1,7 @@
 /** Description of one kind of resource, from which the kit makes its routes. */
+
 import { z } from 'zod';
+import type { AuditContext } from '../../admission/requester';
 import type { Queries } from '../../inventory';
 import type { Line, LinesPage } from '../../inventory/lines';
 import type { Page } from '../../inventory/pages';
@@ -10,7 +12,7 @@ import type { RecordSubject } from '../../model/resources/event-kinds';
 import type { ResourceTable } from '../../model/resources/fields';
 import type { HomeNode } from '../../model/resources/node-resources';
 import type { Target } from '../../policy';
-import type { AuditContext, AuditedAct, ResourceWrite } from '../audit/record';
+import type { AuditedAct, ResourceWrite } from '../audit/record';
 import type { ApiContext } from '../context';
 import type { ApiRequest } from '../server/route';
 import type { ListAsked } from './lists';

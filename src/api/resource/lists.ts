@@ -1,5 +1,7 @@
 /** List parameters, checked against the resource's table, and the `next` link that repeats them. */
+
 import { z } from 'zod';
+import { came, flag } from '../../admission/schemas';
 import type { Line, LinesPage } from '../../inventory/lines';
 import type { Page } from '../../inventory/pages';
 import { raise } from '../../model/errors';
@@ -14,10 +16,10 @@ import {
   type ResourceTable,
   sinceOf,
 } from '../../model/resources/fields';
+import { requireMinor } from '../../model/resources/microversions';
 import type { Answer } from '../server/route';
-import { requireMinor } from '../server/versions';
 import type { Projection, Shown } from './representation';
-import { came, fieldNames, flag, uuid } from './validation';
+import { fieldNames, uuid } from './validation';
 
 const fieldsSince = 8;
 const firstDetail = 43;

@@ -1,12 +1,14 @@
 /** JSON patches: allowed paths, required rules and the resulting values. */
+
 import { applyPatch } from 'rfc6902';
 import { z } from 'zod';
+import { came } from '../../admission/schemas';
 import { raise, TemperError } from '../../model/errors';
 import { jsonBytes } from '../../model/lifecycle/plan-size';
 import { emptyValue, fieldOf, patchable, type ResourceTable } from '../../model/resources/fields';
 import { bodyLimit, checkValue } from '../body/body';
 import { schemaError } from '../server/errors';
-import { came, fieldSchema, refuseNewer } from './validation';
+import { fieldSchema, refuseNewer } from './validation';
 
 // openstack/ironic:ironic/common/args.py; the last segment of a list may be "-".
 const pathForm = /^(\/[\w-]+)+$/;

@@ -1,31 +1,11 @@
 /** Schemas built from a resource's table, and small schemas that all resources share. */
 
 import { z } from 'zod';
+import { document, flag } from '../../admission/schemas';
 import { asUuid } from '../../model/ids';
-import { ownValue } from '../../model/own';
 import { emptyValue, type FieldRow, fieldOf, type ResourceTable, sinceOf } from '../../model/resources/fields';
+import { requireMinor } from '../../model/resources/microversions';
 import { ownPage } from '../../model/resources/own-lists';
-import { requireMinor } from '../server/versions';
-
-const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
-  ...['1', 't', 'true', 'on', 'y', 'yes'].map((text) => [text, true] as const),
-  ...['0', 'f', 'false', 'off', 'n', 'no'].map((text) => [text, false] as const),
-]);
-
-/** A given value as JSON for an error message, cut at 80 characters. Not for possible secrets. */
-export const came = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
-};
-
-/** A boolean, or a text that means one; openstack/oslo.utils:oslo_utils/strutils.py bool_from_string. */
-export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((given, context) => {
-  if (typeof given === 'boolean') return given;
-  const known = ownValue(truths, String(given).trim().toLowerCase());
-  if (known !== undefined) return known;
-  context.addIssue({ code: 'custom', message: 'must be true or false' });
-  return z.NEVER;
-});
 
 /** A UUID in any accepted form, converted to the canonical one. */
 export const uuid = z
@@ -57,8 +37,6 @@ export const pageLimit = z
   .transform(Number)
   .refine((value) => value >= 1 && value <= ownPage.most, { error: `must be between 1 and ${ownPage.most}` })
   .default(ownPage.unasked);
-
-export const document = z.record(z.string(), z.unknown());
 
 const bare = (row: FieldRow): z.ZodType => {
   switch (row.type) {

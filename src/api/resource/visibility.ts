@@ -1,45 +1,11 @@
-/** Visibility of rows. A hidden object gives the same response as a missing one. */
-import type { Queries } from '../../inventory';
-import type { NodeIdent } from '../../inventory/audit';
-import type { NodeRow } from '../../inventory/nodes/nodes';
+/** Visibility of rows in lists: projects, rules and columns. */
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
-import { asUuid, isLogicalName } from '../../model/ids';
 import { and, never, or, type Predicate } from '../../model/predicates';
-import { isSubresource, nameFormFault } from '../../model/resources/nodes';
-import { nodeTarget, type Policy } from '../../policy';
-
-/** First minor version with names as node identifiers. */
-const namesSince = 5;
+import type { Policy } from '../../policy';
 
 /** Columns for the target keys of rules about nodes. */
 export const nodeColumns = { 'node.owner': 'owner', 'node.lessee': 'lessee' } as const;
-
-/** The node identifier in a path segment. Throws InvalidInput for neither UUID nor name, NodeNotFound. */
-export const identOf = (ident: string, minor: number): NodeIdent => {
-  const uuid = asUuid(ident);
-  if (uuid !== undefined) return { uuid };
-  if (isSubresource(ident)) raise('NodeNotFound', { node: ident });
-  if (!isLogicalName(ident))
-    raise('InvalidInput', { field: 'node', reason: 'must be a UUID or, from API version 1.5, a name' });
-  // Older versions have no names, so no such node exists.
-  if (minor < namesSince) raise('NodeNotFound', { node: ident });
-  const fault = nameFormFault(ident, minor);
-  if (fault) raise('InvalidInput', { field: 'node', reason: fault });
-  return { name: ident };
-};
-
-/** The named node, if the caller may see it. Throws NodeNotFound for missing and for hidden ones. */
-export const visibleNode = async (
-  ctx: { policy(): Policy; readonly inventory: Pick<Queries, 'nodes'> },
-  request: { readonly who: Caller; readonly version: number },
-  ident: string,
-): Promise<NodeRow> => {
-  const node = await ctx.inventory.nodes.find(identOf(ident, request.version));
-  if (!node || !ctx.policy().allows('baremetal:node:get', request.who, nodeTarget(node)))
-    return raise('NodeNotFound', { node: ident });
-  return node;
-};
 
 /** Projects that a caller may list: the token's, and those in which the caller is a known admin. */
 export const projectsOf = (who: Caller): string[] =>

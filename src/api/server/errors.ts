@@ -1,9 +1,10 @@
 /** Translates thrown errors into answers. */
+
 import type { z } from 'zod';
+import { came } from '../../admission/schemas';
 import { isContended, isStoreAway } from '../../inventory/database';
 import { type ErrorCode, isTemperError, TemperError } from '../../model/errors';
 import { issueText, keysText, likeliest } from '../body/schema-texts';
-import { came } from '../resource/validation';
 
 export type ErrorReply = {
   readonly status: number;

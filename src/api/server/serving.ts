@@ -1,9 +1,11 @@
 /** Serves one request: authenticate, admit, negotiate, read, handle, write, or refuse. */
+
 import type { Express, Request, Response } from 'express';
 import { presentedFrom } from '../../identity';
 import type { Caller } from '../../model/access/callers';
 import { boundedLines } from '../../model/bounded-lines';
 import { raise, type TemperError } from '../../model/errors';
+import { requireMinor } from '../../model/resources/microversions';
 import type { Followed, Trail } from '../audit/middleware';
 import { createOpenBudget } from '../body/open-budget';
 import { read } from '../body/reading';
@@ -20,7 +22,7 @@ import { senderOf } from './proxies';
 import { globalRequestId, newRequestId } from './request-ids';
 import type { Answer, Route, Unread } from './route';
 import { putSuffixBack } from './suffixes';
-import { negotiate, rangeHeaders, requireMinor, versionHeaders } from './versions';
+import { negotiate, rangeHeaders, versionHeaders } from './versions';
 import { stream, write } from './writing';
 
 /** Shared by all requests. */

@@ -43,11 +43,3 @@ export const dropsJsonSuffix = (headers: IncomingHttpHeaders): boolean => {
   const wanted = wantedMinor(undefined, firstOf(headers[legacyHeader]));
   return wanted.is === 'ok' && wanted.minor < 91;
 };
-
-/** Throws 406 if `minor` is below `since`. */
-export const requireMinor = (minor: number, since: number, what: string): void => {
-  if (minor < since)
-    raise('NotAcceptable', {
-      reason: `Request not acceptable: ${what} needs API version 1.${since}, and this request asks for 1.${minor}.`,
-    });
-};

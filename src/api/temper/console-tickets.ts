@@ -1,14 +1,16 @@
 /** POST /temper/v1/nodes/{node}/console: a single-use ticket for the node's serial console. */
+
 import { randomBytes } from 'node:crypto';
+import { refuseFrozen } from '../../admission/obstacles';
+import { requesterOf } from '../../admission/requester';
+import { visibleNode } from '../../admission/visibility';
 import { hashOf } from '../../inventory/secrets/boot-tokens';
 import { raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
-import { auditAndEvent, requesterOf } from '../audit/record';
+import { auditAndEvent } from '../audit/record';
 import type { ApiContext } from '../context';
-import { refuseFrozen } from '../orders/frozen';
-import { visibleNode } from '../resource/visibility';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
 import * as shapes from './shapes';
 

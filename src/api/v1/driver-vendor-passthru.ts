@@ -1,8 +1,9 @@
 /** /v1/drivers/{name}/vendor_passthru: methods without a node. No driver here has any. */
+
 import { z } from 'zod';
+import { document } from '../../admission/schemas';
 import { driverMethods, shownMethods } from '../../model/lifecycle/vendor-methods';
 import type { ApiContext } from '../context';
-import { document } from '../resource/validation';
 import { type ApiRequest, ok, type Route, route } from '../server/route';
 import { liveDriver } from './drivers';
 import { methodsShape, offeredMethod, passthruMethods } from './nodes/vendor-passthru';

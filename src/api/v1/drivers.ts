@@ -1,5 +1,7 @@
 /** /v1/drivers: drivers that a live worker serves. */
+
 import { z } from 'zod';
+import { flag } from '../../admission/schemas';
 import { raise } from '../../model/errors';
 import { type DriverName, drivers, isDriver } from '../../model/lifecycle/drivers';
 import {
@@ -9,12 +11,12 @@ import {
   interfacesSince,
   logicalDiskProperties,
 } from '../../model/resources/driver-fields';
+import { requireMinor } from '../../model/resources/microversions';
 import type { ApiContext } from '../context';
 import { chosenFields } from '../resource/lists';
 import { links, projections } from '../resource/representation';
-import { fieldNames, flag } from '../resource/validation';
+import { fieldNames } from '../resource/validation';
 import { ok, route } from '../server/route';
-import { requireMinor } from '../server/versions';
 import * as shapes from './shapes';
 
 const fieldsSince = 77;

@@ -1,5 +1,7 @@
 /** /v1/inspection_rules: actions on inspection data. Workers run them when they process the data. */
+
 import { z } from 'zod';
+import { document } from '../../admission/schemas';
 import { masked, replaceSecrets } from '../../model/access/secrets';
 import { raise } from '../../model/errors';
 import { type RuleStep, stepFault } from '../../model/inspection/rule-ops';
@@ -17,7 +19,6 @@ import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { type Extra, linksTo, projections } from '../resource/representation';
-import { document } from '../resource/validation';
 import type { StoredValues } from '../resource/values';
 import { schemaError } from '../server/errors';
 import type { Route } from '../server/route';

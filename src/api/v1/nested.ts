@@ -1,11 +1,12 @@
 /** Refusals below a parent. Nodes, ports and volumes are only listed there; single ones have a separate path. */
+
 import { z } from 'zod';
+import { visibleNode } from '../../admission/visibility';
 import { raise } from '../../model/errors';
 import { nestedPortgroupsSince } from '../../model/resources/portgroups';
 import { volumesSince } from '../../model/resources/volumes';
 import type { ApiContext } from '../context';
 import { findVisible } from '../resource/reach';
-import { visibleNode } from '../resource/visibility';
 import { type ApiRequest, type Method, type Route, route } from '../server/route';
 import { portgroup } from './ports/portgroups';
 

@@ -1,4 +1,5 @@
 /** /v1/volume: connectors and targets of nodes, also below nodes. */
+import { visibleNode } from '../../admission/visibility';
 import { checkPoweredOff, checkRemovable } from '../../model/resources/node-resources';
 import {
   connectorTable,
@@ -13,7 +14,6 @@ import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { links, linksTo, projections } from '../resource/representation';
-import { visibleNode } from '../resource/visibility';
 import { ok, type Route, route } from '../server/route';
 import { nodeRoute } from './nodes/node-route';
 import * as shapes from './shapes';

@@ -1,5 +1,7 @@
 /** Supported minor versions, and the headers that request one. */
 
+import { raise } from '../errors';
+
 const minMinor = 1;
 export const maxMinor = 115;
 export const minVersion = `1.${minMinor}`;
@@ -32,4 +34,12 @@ export const wantedMinor = (service: string | undefined, legacy: string | undefi
   const minor = /^1\.(\d{1,4})$/.exec(asked)?.[1];
   if (minor === undefined || Number(minor) < minMinor || Number(minor) > maxMinor) return { is: 'bad', asked };
   return { is: 'ok', minor: Number(minor) };
+};
+
+/** Throws 406 if `minor` is below `since`. */
+export const requireMinor = (minor: number, since: number, what: string): void => {
+  if (minor < since)
+    raise('NotAcceptable', {
+      reason: `Request not acceptable: ${what} needs API version 1.${since}, and this request asks for 1.${minor}.`,
+    });
 };

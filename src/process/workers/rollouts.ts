@@ -1,16 +1,13 @@
 /** Rollout dependencies of a control worker: the API's rules and checks, from the same settings. */
 import type { Client } from '@temporalio/client';
-import { createPrepareFor } from '../../api/orders/rollout-orders';
-import { requireApproved, type VoteContext, wantedOf } from '../../api/temper/rollouts/approvals';
 import type { Inventory } from '../../inventory';
 import { createSealer } from '../../inventory/secrets/sealing';
-import { isTemperError } from '../../model/errors';
 import type { RolloutUuid } from '../../model/ids';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
-import { nodeTarget } from '../../policy';
 import type { RolloutDeps } from '../../rollouts/contract';
 import { createGates } from '../../rollouts/gates';
+import { createPrepareFor } from '../../rollouts/prepare';
 import { runWaking } from '../../rollouts/waking';
 import { createRuns } from '../../runs';
 import { createEngine } from '../../runs/engine';
@@ -28,20 +25,6 @@ type Dependencies = {
   readonly log: Logger;
   readonly metrics: Metrics;
 };
-
-/** For a scheduled rollout: by its starter's rights, or by current votes. */
-const approvedFrom =
-  (ctx: VoteContext): RolloutDeps['approved'] =>
-  async (rollout) => {
-    try {
-      await requireApproved(ctx, rollout.granted!, rollout, { wanted: wantedOf(rollout) });
-      return 'yes';
-    } catch (thrown) {
-      if (isTemperError(thrown, 'RolloutNotApproved')) return 'no';
-      if (isTemperError(thrown, 'IdentityUnavailable')) return 'away';
-      throw thrown;
-    }
-  };
 
 /**
  * Wakes rollouts. Undefined without keys to seal with. The policy comes from the worker's own files; a rule set that
@@ -73,8 +56,8 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
       metricsUrl: config.TEMPER_GATE_METRICS_URL,
     }),
     authority: grantsFrom(config, lookup),
-    approved: approvedFrom({ policy: policy.now, inventory, voters: votersFrom(config, lookup) }),
-    admitted: (rule, who, node) => (policy.now().allows(rule, who, nodeTarget(node)) ? policy.now().hash : undefined),
+    policy: policy.now,
+    voters: votersFrom(config, lookup),
     unready: async () =>
       (await inventory.policyLoads.known(policy.now().hash))
         ? undefined

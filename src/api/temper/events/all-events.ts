@@ -1,5 +1,7 @@
 /** Events that a caller may see: a list, newest first, or an event stream. */
+
 import { z } from 'zod';
+import { visibleNode } from '../../../admission/visibility';
 import type { SeenEvent } from '../../../inventory/event-pages';
 import type { FeedPlace } from '../../../inventory/feed';
 import type { Caller } from '../../../model/access/callers';
@@ -13,7 +15,6 @@ import { nodeTarget, type Policy, rolloutTarget, runTarget } from '../../../poli
 import type { ApiContext } from '../../context';
 import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
 import { pageLimit, uuid } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { callerKey } from '../../server/caller-key';
 import { type Answer, type ApiRequest, ok, route } from '../../server/route';
 import { openerOf } from '../../streams/event-streams';

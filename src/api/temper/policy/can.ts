@@ -1,13 +1,15 @@
 /** Checks many rules at once, for clients that offer only permitted operations. */
+
 import { z } from 'zod';
 import type { Caller } from '../../../model/access/callers';
 import { isTemperError } from '../../../model/errors';
 import { tenantOf } from '../../../model/rollouts/consent';
 import type { Target } from '../../../policy';
+import { plannedTargetOf } from '../../../rollouts/approvals';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { visibleTarget } from '../rollouts/targets';
-import { plannedTargetOf, rolloutRules, wholeRollout } from '../rollouts/views';
+import { rolloutRules, wholeRollout } from '../rollouts/views';
 import * as shapes from '../shapes';
 import { kindsNamed, objectFields, objectRules, objectTarget, policyName } from './policy-objects';
 

@@ -1,12 +1,12 @@
 /** Policy targets of objects: node, run, runbook or allocation. */
+
 import { z } from 'zod';
+import { findVisibleRunbook, visibleNode } from '../../../admission/visibility';
 import type { Caller } from '../../../model/access/callers';
 import { maxMinor } from '../../../model/resources/microversions';
 import { allocationTarget, nodeTarget, runbookTarget, type Target } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { visibleNode } from '../../resource/visibility';
 import { findVisibleAllocation } from '../../v1/allocations/visibility';
-import { findVisibleRunbook } from '../../v1/runbooks/visibility';
 import { targetOfRun, visibleRun } from '../runs/runs';
 
 export const policyName = z.string().min(1).max(255);

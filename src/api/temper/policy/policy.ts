@@ -1,12 +1,12 @@
 /** Policy routes: explain decisions, compare a second policy, list past policies. */
 
 import { z } from 'zod';
+import { flag } from '../../../admission/schemas';
 import { anonymous, type Caller, expandRoles } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { ownPage } from '../../../model/resources/own-lists';
 import { namesInList } from '../../../model/texts';
 import { explainAnswer } from '../../../policy';
-import { flag } from '../../resource/validation';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import * as shapes from '../shapes';
 import { explanationFor } from './explanations';

@@ -1,5 +1,7 @@
 /** Routes of discovered machines, which reported themselves. Operators list, enrol, refuse or remove them; tenants see none. */
+
 import { z } from 'zod';
+import { document } from '../../../admission/schemas';
 import type { Queries } from '../../../inventory';
 import type { DiscoveredMachine, DiscoveredWhole } from '../../../inventory/discovered-machines';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
@@ -11,7 +13,7 @@ import { portTable } from '../../../model/resources/ports';
 import { auditAndEvent, auditedWrite, type Change, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { refusingDuplicates } from '../../resource/duplicates';
-import { createSchema, document, pageLimit, uuid } from '../../resource/validation';
+import { createSchema, pageLimit, uuid } from '../../resource/validation';
 import { withDefaults } from '../../resource/values';
 import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 import { type CreateRequest, createRule, nodeGiven } from '../../v1/nodes/create';

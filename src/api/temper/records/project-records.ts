@@ -1,4 +1,5 @@
 /** Records of a project about its owned or leased nodes. */
+import type { AuditContext } from '../../../admission/requester';
 import type { Queries } from '../../../inventory';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -6,7 +7,7 @@ import type { ProjectId } from '../../../model/ids';
 import type { Predicate } from '../../../model/predicates';
 import type { RecordSubject } from '../../../model/resources/event-kinds';
 import type { Target } from '../../../policy';
-import { type AuditContext, type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
+import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 
 /** Bounded: every admission reads the records of its node's projects. */

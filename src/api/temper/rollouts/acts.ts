@@ -1,17 +1,19 @@
 /** Rollout acts: submit, start, pause, resume, advance, abort, adopt and rollback. */
+
 import { z } from 'zod';
+import { quotasOf } from '../../../admission/context';
 import type { Queries } from '../../../inventory';
 import type { RolloutChange, RolloutRow } from '../../../inventory/rollouts/rollouts';
 import { raise } from '../../../model/errors';
 import { always } from '../../../model/predicates';
 import type { EventKind } from '../../../model/resources/event-kinds';
 import { type RolloutState, rolloutActs } from '../../../model/rollouts/states';
+import { requireApproved, startAloneRule, wantedOf } from '../../../rollouts/approvals';
 import { auditAndEvent } from '../../audit/record';
-import { type ApiContext, quotasOf } from '../../context';
+import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import * as shapes from '../rollout-shapes';
 import { hasNextWave, openNext } from './advance';
-import { requireApproved, startAloneRule, wantedOf } from './approvals';
 import { type RollbackBody, rollbackBody, specOf } from './body';
 import { createRollout, planningRules, quotaOwner } from './planning';
 import { type OfRollout, rolloutPath, rolloutsPath } from './rollouts';

@@ -1,18 +1,16 @@
 /** Approvals of rollouts: votes of distinct users on one plan. The start checks the voters again. */
+
 import { z } from 'zod';
-import type { Queries } from '../../../inventory';
+import { requesterOf } from '../../../admission/requester';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import type { Vote } from '../../../inventory/rollouts/votes';
-import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
-import { auditAndEvent, requesterOf } from '../../audit/record';
-import type { ApiContext, ContextSettings } from '../../context';
+import { approveRule, plannedTargetOf, standingApprovals, wantedOf } from '../../../rollouts/approvals';
+import { auditAndEvent } from '../../audit/record';
+import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import * as shapes from '../rollout-shapes';
-import { plannedTargetOf, rolloutRules, wholeRollout } from './views';
-
-const approveRule = 'temper:rollout:approve';
-export const startAloneRule = 'temper:rollout:start_alone';
+import { rolloutRules, wholeRollout } from './views';
 
 const voteBody = z.strictObject({
   plan_hash: z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be the plan_hash of the plan that was read' }),
@@ -22,56 +20,6 @@ type VoteBody = z.output<typeof voteBody>;
 type OfRollout = { rollout: string };
 
 const votable = ['planned', 'awaiting_approval', 'scheduled'];
-
-/** Also used by processes without an API. */
-export type VoteContext = Pick<ApiContext, 'policy' | 'voters'> & { readonly inventory: Queries };
-
-/** `unknown` counts users whose roles the identity service does not return. */
-type Standing = { readonly approvals: number; readonly unknown: number };
-
-/**
- * Counts votes whose users still have their roles and the policy's permission. One such rejection, even with unknown roles, cancels all
- * approvals.
- */
-const standingApprovals = async (ctx: VoteContext, row: RolloutRow, at?: Date): Promise<Standing> => {
-  const cast = await ctx.inventory.rolloutVotes.standing(row.id, row.plan_hash);
-  const votes = at ? cast.filter(({ expires_at }) => expires_at > at) : cast;
-  const target = await plannedTargetOf(ctx, row);
-  const allowed = votes.filter(({ caller }) => ctx.policy().allows(approveRule, caller, target));
-  const asked = await Promise.all(
-    allowed.map(async ({ vote, caller }) => ({ vote, roles: (await ctx.voters?.(caller)) ?? 'holds' })),
-  );
-  if (asked.some(({ vote, roles }) => vote === 'reject' && roles !== 'lost')) return { approvals: 0, unknown: 0 };
-  const those = (roles: string): number => asked.filter((one) => one.vote === 'approve' && one.roles === roles).length;
-  return { approvals: those('holds'), unknown: those('away') };
-};
-
-const mostApprovers = 2;
-
-/** The larger of the plan's number and the setting. @param settings absent in processes without the API */
-export const wantedOf = (
-  { approvers }: Pick<RolloutRow, 'approvers'>,
-  settings?: Pick<ContextSettings, 'rolloutApprovers'>,
-): number => (settings ? Math.max(approvers ?? 0, settings.rolloutApprovers) : (approvers ?? mostApprovers));
-
-/**
- * Passes if the caller may start alone or enough approvals count. Throws RolloutNotApproved; IdentityUnavailable if unknown roles leave the
- * result open.
- * @param wanted approvals needed
- * @param at a later start; votes must still count then
- */
-export const requireApproved = async (
-  ctx: VoteContext,
-  who: Caller,
-  row: RolloutRow,
-  { wanted, at }: { readonly wanted: number; readonly at?: Date },
-): Promise<void> => {
-  if (ctx.policy().allows(startAloneRule, who, await plannedTargetOf(ctx, row))) return;
-  const { approvals: approved, unknown } = await standingApprovals(ctx, row, at);
-  if (approved >= wanted) return;
-  if (approved + unknown >= wanted) raise('IdentityUnavailable');
-  raise('RolloutNotApproved', { rollout: row.id, approved, wanted });
-};
 
 const voteView = ({ user_id, vote, requester, reason, created_at, expires_at }: Vote) => ({
   user_id,

@@ -1,5 +1,8 @@
 /** Request bodies of rollouts: selection, work, waves and bounds. */
+
 import { z } from 'zod';
+import { firmwareBaseline, parameterValues } from '../../../admission/request';
+import { flag } from '../../../admission/schemas';
 import type { Caller } from '../../../model/access/callers';
 import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states';
 import { type Amount, isAmount } from '../../../model/rollouts/amounts';
@@ -8,8 +11,7 @@ import { domainFault } from '../../../model/rollouts/domains';
 import { targetOrders } from '../../../model/rollouts/waves';
 import type { RolloutSpec } from '../../../rollouts/contract';
 import { knowing } from '../../body/schema-texts';
-import { firmwareBaseline, parameterValues } from '../../orders/request';
-import { flag, uuid } from '../../resource/validation';
+import { uuid } from '../../resource/validation';
 import { nodeQuery } from '../node-query';
 
 /** Refuses other keys and suggests the right one. */

@@ -1,5 +1,11 @@
 /** Plans a rollout: selects nodes, checks the rules on each, and stores the plan. */
+
 import { randomUUID } from 'node:crypto';
+import { provisionRules } from '../../../admission/admit';
+import { quotasOf } from '../../../admission/context';
+import { setPower } from '../../../admission/power';
+import { requesterOf } from '../../../admission/requester';
+import { findVisibleRunbook, identOf } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import { type Caller, quotaProject } from '../../../model/access/callers';
@@ -13,14 +19,11 @@ import { sampleOf } from '../../../model/rollouts/waves';
 import { nodeTarget } from '../../../policy';
 import type { PinnedRunbook, RolloutSpec } from '../../../rollouts/contract';
 import { makePlan, type RolloutPlan, storePlan } from '../../../rollouts/plan';
-import { auditAndEvent, requesterOf } from '../../audit/record';
-import { type ApiContext, quotasOf } from '../../context';
-import { provisionRules } from '../../orders/admit';
-import { setPower } from '../../orders/power';
-import { createPrepareFor } from '../../orders/rollout-orders';
-import { identOf, nodeColumns } from '../../resource/visibility';
+import { createPrepareFor } from '../../../rollouts/prepare';
+import { auditAndEvent } from '../../audit/record';
+import type { ApiContext } from '../../context';
+import { nodeColumns } from '../../resource/visibility';
 import { type Answer, type ApiRequest, created } from '../../server/route';
-import { findVisibleRunbook } from '../../v1/runbooks/visibility';
 import { gateRule, requireGates } from './gates';
 import { rolloutRules, wholeRollout, wholeView } from './views';
 

@@ -1,12 +1,14 @@
 /** Routes of rollouts: plan, replan, show, list, and list targets. */
+
 import { z } from 'zod';
+import { requesterOf } from '../../../admission/requester';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import { raise } from '../../../model/errors';
 import { never } from '../../../model/predicates';
 import { rolloutStates, targetStates } from '../../../model/rollouts/states';
 import type { RolloutSpec } from '../../../rollouts/contract';
 import { replacePlan } from '../../../rollouts/plan';
-import { auditAndEvent, requesterOf } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord } from '../../resource/markers';

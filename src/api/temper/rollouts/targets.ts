@@ -1,5 +1,8 @@
 /** Acts on single rollout targets: tenants answer for their nodes, and operators skip or retry a target. */
+
 import { z } from 'zod';
+import { requesterOf } from '../../../admission/requester';
+import { visibleNode } from '../../../admission/visibility';
 import type { GivenAnswer } from '../../../inventory/rollouts/consents';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import type { TargetRow } from '../../../inventory/rollouts/targets';
@@ -10,14 +13,14 @@ import type { EventKind } from '../../../model/resources/event-kinds';
 import { maxMinor } from '../../../model/resources/microversions';
 import { tenantOf } from '../../../model/rollouts/consent';
 import { openingFor } from '../../../model/rollouts/windows';
-import { auditAndEvent, requesterOf } from '../../audit/record';
+import { plannedTargetOf } from '../../../rollouts/approvals';
+import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
 import { uuid } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import * as shapes from '../rollout-shapes';
-import { plannedTargetOf, rolloutRules, type SeenRollout, targetView, visibleRollout } from './views';
+import { rolloutRules, type SeenRollout, targetView, visibleRollout } from './views';
 
 const reason = z.string().trim().min(1, { error: 'say why' }).max(1_000);
 const consentBody = z

@@ -7,7 +7,7 @@ import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { asUuid, type RolloutUuid } from '../../../model/ids';
 import { always, and, type Predicate } from '../../../model/predicates';
-import { type Policy, type RolloutFacts, rolloutTarget } from '../../../policy';
+import { type Policy, rolloutTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 import { bmcTextFor } from '../../resource/bmc-texts';
 import { isoTime } from '../../resource/times';
@@ -161,22 +161,3 @@ export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: b
   soak_until: isoTime(row.soak_until),
   ended_at: isoTime(row.ended_at),
 });
-
-const sizes = ['1', '10', '100', '1000'] as const;
-
-/** @param tenant the project whose node a request is about, if any */
-export const plannedTargetOf = async (
-  { inventory }: { readonly inventory: Queries },
-  { id, project, requester }: Pick<RolloutRow, 'id' | 'project' | 'requester'>,
-  tenant: string | null = null,
-) => {
-  const { nodes, tenants, own, erases, power } = await inventory.rolloutTargets.facts(id, project);
-  const facts: RolloutFacts = {
-    size: sizes.find((size) => nodes <= Number(size)) ?? 'more',
-    erases,
-    power,
-    projects: own ? 'own' : tenants <= 1 ? 'one' : 'several',
-    tenant,
-  };
-  return rolloutTarget({ project, requester: requester.user_id, ...facts });
-};

@@ -1,5 +1,12 @@
 /** Preflight of runbooks: finds faults before any BMC command. */
+
 import { z } from 'zod';
+import { everyRefusal } from '../../../admission/checks';
+import { parameterValues } from '../../../admission/request';
+import { equipped, factsOf } from '../../../admission/requested-steps';
+import { runbookStep } from '../../../admission/schemas';
+import { readable } from '../../../admission/steps';
+import { findVisibleRunbook, visibleNode } from '../../../admission/visibility';
 import type { Caller } from '../../../model/access/callers';
 import type { NodeUuid } from '../../../model/ids';
 import type { StepVerb } from '../../../model/lifecycle/step-types';
@@ -17,14 +24,7 @@ import { inOrder, type RunbookStep } from '../../../model/resources/runbook-step
 import { type Runbook, runbookApproval } from '../../../model/resources/runbooks';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { everyRefusal } from '../../orders/checks';
-import { equipped, factsOf } from '../../orders/plans';
-import { parameterValues } from '../../orders/request';
-import { runbookStep } from '../../orders/step-schema';
-import { readable } from '../../orders/steps';
-import { visibleNode } from '../../resource/visibility';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import { findVisibleRunbook } from '../../v1/runbooks/visibility';
 import { anywhere } from '../../v1/runbooks/warnings';
 import * as shapes from '../runbook-shapes';
 import { checkParameters, declaredParameters } from './parameters';

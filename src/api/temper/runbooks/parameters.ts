@@ -1,5 +1,9 @@
 /** Routes of runbook parameters: their names, schemas and defaults. */
+
 import { z } from 'zod';
+import { document } from '../../../admission/schemas';
+import { stepRuleNames } from '../../../admission/steps';
+import { findVisibleRunbook } from '../../../admission/visibility';
 import { raise } from '../../../model/errors';
 import { schemaFault } from '../../../model/resources/parameter-schema';
 import { parameterFault, parameterName, type RunbookParameter } from '../../../model/resources/runbook-parameters';
@@ -7,14 +11,11 @@ import type { Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
 import { auditAndEvent, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { stepRuleNames } from '../../orders/steps';
-import { document } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { operatorTraitRules, requireOperatorMarks } from '../../v1/nodes/operator-traits';
 import { admitRevision } from '../../v1/runbooks/revisions';
 import { runbookFacts } from '../../v1/runbooks/runbooks';
 import { requireSteps } from '../../v1/runbooks/steps';
-import { findVisibleRunbook } from '../../v1/runbooks/visibility';
 import * as shapes from '../runbook-shapes';
 
 const seesRunbook = 'baremetal:runbook:get';

@@ -1,5 +1,8 @@
 /** Routes of runbook revisions: list, show, diff and withdraw. */
+
 import { z } from 'zod';
+import { requesterOf } from '../../../admission/requester';
+import { findVisibleRunbook } from '../../../admission/visibility';
 import type { RunbookRevision } from '../../../inventory/runbook-revisions';
 import type { Caller } from '../../../model/access/callers';
 import { maskSecrets } from '../../../model/access/secrets';
@@ -10,11 +13,11 @@ import { always, type Predicate } from '../../../model/predicates';
 import type { RunbookStep } from '../../../model/resources/runbook-steps';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
-import { auditAndEvent, requesterOf } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { pageLimit, revisionNumber } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import { findVisibleRunbook, runbookColumns } from '../../v1/runbooks/visibility';
+import { runbookColumns } from '../../v1/runbooks/visibility';
 import * as shapes from '../runbook-shapes';
 
 const revisionRules = {

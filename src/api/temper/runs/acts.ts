@@ -1,5 +1,12 @@
 /** Acts on a live run: abort, pause, resume, and decisions about a parked step. */
+
 import { z } from 'zod';
+import { requireStepOrigins } from '../../../admission/origins';
+import { equipped } from '../../../admission/requested-steps';
+import { askedBy } from '../../../admission/requester';
+import { document } from '../../../admission/schemas';
+import { checkRawSteps, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../../../admission/steps';
+import { visibleNode } from '../../../admission/visibility';
 import type { RunRow } from '../../../inventory/runs/runs';
 import { raise } from '../../../model/errors';
 import { planSteps } from '../../../model/lifecycle/plan-steps';
@@ -10,12 +17,6 @@ import { type RunAct, runActs, willOf } from '../../../model/runs/run-acts';
 import { nodeTarget, stepTarget } from '../../../policy';
 import type { Delivered } from '../../../runs/contract';
 import type { ApiContext } from '../../context';
-import { askedBy } from '../../orders/orders';
-import { requireStepOrigins } from '../../orders/origins';
-import { equipped } from '../../orders/plans';
-import { checkRawSteps, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../../orders/steps';
-import { document } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { type ApiRequest, type Route, route } from '../../server/route';
 import * as shapes from '../run-shapes';
 import { targetOfRun, visibleRun } from './runs';

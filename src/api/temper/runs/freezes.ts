@@ -1,6 +1,9 @@
 /** Routes of freezes. A node can have several at once. */
 
 import { z } from 'zod';
+import { requesterOf } from '../../../admission/requester';
+import { flag } from '../../../admission/schemas';
+import { visibleNode } from '../../../admission/visibility';
 import type { Freeze, ListedFreeze } from '../../../inventory/nodes/freezes';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
@@ -9,11 +12,11 @@ import { asUuid, type FreezeUuid, type NodeUuid } from '../../../model/ids';
 import { and } from '../../../model/predicates';
 import { maxMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
-import { auditAndEvent, requesterOf } from '../../audit/record';
+import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { isoTime } from '../../resource/times';
-import { flag, pageLimit, uuid } from '../../resource/validation';
-import { nodeColumns, visibleNode } from '../../resource/visibility';
+import { pageLimit, uuid } from '../../resource/validation';
+import { nodeColumns } from '../../resource/visibility';
 import { type Answer, type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 import * as shapes from '../shapes';
 

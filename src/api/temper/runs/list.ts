@@ -1,5 +1,7 @@
 /** List of runs on all nodes that a caller may see. */
+
 import { z } from 'zod';
+import { visibleNode } from '../../../admission/visibility';
 import type { RunFilter, RunListing, RunSelection } from '../../../inventory/runs/list';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -10,7 +12,6 @@ import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord } from '../../resource/markers';
 import { pageLimit, revisionNumber, uuid } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { type Answer, type ApiRequest, ok, route } from '../../server/route';
 import * as shapes from '../run-shapes';
 import { visibleRun } from './runs';

@@ -1,5 +1,13 @@
 /** Dry run of a request on one node: its steps and all refusals. */
+
 import { z } from 'zod';
+import { type Admitted, provisionRules } from '../../../admission/admit';
+import type { CollectedRefusal } from '../../../admission/checks';
+import { prefetched } from '../../../admission/prefetched';
+import { type NodePlan, type PlanStep, planProvision, planRules, runbookVerb } from '../../../admission/preview';
+import { provisionBody } from '../../../admission/request';
+import { reasonHeader } from '../../../admission/runbook';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
 import { maskSecrets } from '../../../model/access/secrets';
@@ -9,13 +17,6 @@ import { maxMinor } from '../../../model/resources/microversions';
 import type { Refusal } from '../../../model/runs/verdicts';
 import { explainAnswer, nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type Admitted, provisionRules } from '../../orders/admit';
-import type { CollectedRefusal } from '../../orders/checks';
-import { type NodePlan, type PlanStep, planProvision, planRules, runbookVerb } from '../../orders/plan';
-import { prefetched } from '../../orders/prefetched';
-import { provisionBody } from '../../orders/request';
-import { reasonHeader } from '../../orders/runbook';
-import { visibleNode } from '../../resource/visibility';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { explanationFor } from '../policy/explanations';
 import * as shapes from '../run-shapes';

@@ -1,5 +1,12 @@
 /** Reruns: a new run continues the steps of a failed run, under the present rules. */
+
 import { z } from 'zod';
+import { maintenanceHint } from '../../../admission/obstacles';
+import { planRun } from '../../../admission/order';
+import { askedBy } from '../../../admission/requester';
+import { runRunbook, usableRunbook, useRules } from '../../../admission/runbook';
+import { planStored, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../../../admission/steps';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { RunRow } from '../../../inventory/runs/runs';
 import { secretRefs } from '../../../model/access/secrets';
@@ -11,12 +18,6 @@ import { maxMinor } from '../../../model/resources/microversions';
 import type { RunInput } from '../../../model/runs/runs';
 import { nodeTarget, stepTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { maintenanceHint } from '../../orders/maintenance-remedy';
-import { askedBy } from '../../orders/orders';
-import { planRun } from '../../orders/plan-run';
-import { runRunbook, usableRunbook, useRules } from '../../orders/runbook';
-import { planStored, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../../orders/steps';
-import { visibleNode } from '../../resource/visibility';
 import { type ApiRequest, type Route, route } from '../../server/route';
 import * as shapes from '../run-shapes';
 import { targetOfRun, visibleRun } from './runs';

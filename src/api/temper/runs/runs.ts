@@ -1,6 +1,7 @@
 /** Routes of runs, under /temper/v1 because Ironic has none. */
 
 import { z } from 'zod';
+import { visibleNode } from '../../../admission/visibility';
 import type { StepRow } from '../../../inventory/runs/run-steps';
 import type { RunRow } from '../../../inventory/runs/runs';
 import type { Caller } from '../../../model/access/callers';
@@ -15,7 +16,6 @@ import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
 import { isoTime } from '../../resource/times';
 import { pageLimit, uuid } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { ok, route } from '../../server/route';
 import * as shapes from '../run-shapes';
 import { phaseOf, withOutlook } from './outlook';

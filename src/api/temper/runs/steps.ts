@@ -1,6 +1,8 @@
 /** Catalogue of a node's steps with their arguments. */
-import type { StepRow } from '../../../model/lifecycle/step-types';
 
+import { equipped } from '../../../admission/requested-steps';
+import { visibleNode } from '../../../admission/visibility';
+import type { StepRow } from '../../../model/lifecycle/step-types';
 import {
   type ActName,
   actRow,
@@ -13,8 +15,6 @@ import {
 import { maxMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { equipped } from '../../orders/plans';
-import { visibleNode } from '../../resource/visibility';
 import { ok, route } from '../../server/route';
 import * as shapes from '../run-shapes';
 

@@ -1,10 +1,10 @@
 /** /v1/allocations: requests for a node, which the control worker fulfils. */
+import { visibleNode } from '../../../admission/visibility';
 import { always } from '../../../model/predicates';
 import { type Allocation, allocationUpdateSince } from '../../../model/resources/allocations';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
-import { visibleNode } from '../../resource/visibility';
 import type { Route } from '../../server/route';
 import { createAllocation } from './creates';
 import { deleteAllocation } from './deletes';

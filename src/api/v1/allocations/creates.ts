@@ -1,5 +1,8 @@
 /** POST /v1/allocations: a request for a node, or the record of an existing use. */
+
 import type { z } from 'zod';
+import { quotasOf } from '../../../admission/context';
+import type { AuditContext } from '../../../admission/requester';
 import type { Queries } from '../../../inventory';
 import type { NewAllocation } from '../../../inventory/allocations';
 import { brokenUnique } from '../../../inventory/database';
@@ -13,8 +16,8 @@ import {
   allocationTable,
 } from '../../../model/resources/allocations';
 import type { Change } from '../../audit/record';
-import { type AuditContext, changeRows } from '../../audit/record';
-import { type ApiContext, quotasOf } from '../../context';
+import { changeRows } from '../../audit/record';
+import type { ApiContext } from '../../context';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { collectionPath } from '../../resource/kit';
 import { createGate, createSchema } from '../../resource/validation';

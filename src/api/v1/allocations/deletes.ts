@@ -1,9 +1,10 @@
 /** End of allocations: DELETE /v1/allocations/{ident}, and the deletion by the node's path. */
+import type { AuditContext } from '../../../admission/requester';
 import type { Queries } from '../../../inventory';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, isReleasable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
-import { type AuditContext, auditRow } from '../../audit/record';
+import { auditRow } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { identIn, onePath, type PathParams, paramsOf } from '../../resource/kit';
 import { type Answer, noContent, route } from '../../server/route';

@@ -1,11 +1,11 @@
 /** /v1/nodes/{ident}/allocation: the allocation of a node. */
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { type Allocation, allocationsSince, allocationTable } from '../../../model/resources/allocations';
 import { allocationTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 import { chosenFields, showQuery } from '../../resource/lists';
-import { visibleNode } from '../../resource/visibility';
 import { type ApiRequest, ok, type Route } from '../../server/route';
 import { deallocate, deleteRule } from '../allocations/deletes';
 import { allocationKind } from '../allocations/visibility';

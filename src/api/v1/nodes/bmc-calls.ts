@@ -1,4 +1,9 @@
 /** Shared checks of BMC calls: rules, fit to the node, and feasibility now. */
+
+import { checkWorkable } from '../../../admission/driver-info';
+import { refuseFrozen } from '../../../admission/obstacles';
+import { askedBy, orderedNode } from '../../../admission/requester';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { isTemperError, raise } from '../../../model/errors';
 import { planSteps } from '../../../model/lifecycle/plan-steps';
@@ -6,10 +11,7 @@ import type { GivenStep } from '../../../model/lifecycle/step-types';
 import type { ActName } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { refuseFrozen } from '../../orders/frozen';
-import { askedBy, checkWorkable, orderedNode } from '../../orders/orders';
 import { bmcTextFor } from '../../resource/bmc-texts';
-import { visibleNode } from '../../resource/visibility';
 import type { ApiRequest } from '../../server/route';
 
 type BmcCallRequest = ApiRequest<{ readonly node_ident: string }, unknown, unknown>;

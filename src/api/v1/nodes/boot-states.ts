@@ -1,5 +1,8 @@
 /** PUT /v1/nodes/{ident}/states/boot_mode, /secure_boot and /raid: firmware boot settings and the target RAID. */
+
 import { z } from 'zod';
+import { document, flag } from '../../../admission/schemas';
+import { visibleNode } from '../../../admission/visibility';
 import { raise } from '../../../model/errors';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { raidFault } from '../../../model/lifecycle/raid';
@@ -9,8 +12,6 @@ import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
-import { document, flag } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { lostLockRace } from '../../server/lock-wait';
 import { type Answer, type ApiRequest, accepted, noContent, type Route } from '../../server/route';
 import { actOn, type Deed } from './bmc-calls';

@@ -1,7 +1,9 @@
 /** GET /v1/nodes/{ident}/children: child nodes that the caller may see. */
+
 import { z } from 'zod';
+import { visibleNode } from '../../../admission/visibility';
 import { nodeTarget } from '../../../policy';
-import { visibleNode, visibleNodes } from '../../resource/visibility';
+import { visibleNodes } from '../../resource/visibility';
 import { ok, type Route } from '../../server/route';
 import { link } from '../shapes';
 import { nodeRoute } from './node-route';

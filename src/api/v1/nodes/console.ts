@@ -1,13 +1,14 @@
 /** /v1/nodes/{ident}/states/console: access to the serial console. Most drivers have none. */
+
 import { z } from 'zod';
+import { flag } from '../../../admission/schemas';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { flag } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { type ApiRequest, accepted, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeRoute } from './node-route';

@@ -1,5 +1,7 @@
 /** POST /v1/nodes: enrols a node. */
+
 import { randomUUID } from 'node:crypto';
+import { checkDriverInfo, requireDriver } from '../../../admission/driver-info';
 import type { Queries } from '../../../inventory';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
 import { bmcSideOf } from '../../../model/access/bmc-sides';
@@ -15,15 +17,7 @@ import { refusingDuplicates } from '../../resource/duplicates';
 import { createGate, createSchema } from '../../resource/validation';
 import { type ApiRequest, created, type Route, route } from '../../server/route';
 import { checkBmcAddress } from './bmc-address';
-import {
-  checkDriverInfo,
-  checkForms,
-  checkInterfaces,
-  checkName,
-  defaultInterfaces,
-  parentUuid,
-  requireDriver,
-} from './checks';
+import { checkForms, checkInterfaces, checkName, defaultInterfaces, parentUuid } from './checks';
 import { checkCaPath, moveCredentials } from './credentials';
 import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';
 import { nodeProjections, shownTo } from './representation';

@@ -1,5 +1,8 @@
 /** GET /v1/nodes/{ident}/bios, /firmware and /inventory: last known data from PostgreSQL, never from the BMC. */
+
 import { z } from 'zod';
+import { flag } from '../../../admission/schemas';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { maskSecrets } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
@@ -15,8 +18,7 @@ import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 import { chosenFields } from '../../resource/lists';
 import { type Extra, links, type Projection, projections } from '../../resource/representation';
-import { fieldNames, flag } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
+import { fieldNames } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { nodeParams, nodeRoute } from './node-route';

@@ -1,5 +1,8 @@
 /** /v1/nodes/{node}/history: events of a node. */
+
 import { z } from 'zod';
+import { byLeaseAlone } from '../../../admission/obstacles';
+import { visibleNode } from '../../../admission/visibility';
 import type { HistoryEventRow } from '../../../inventory/nodes/history';
 import { maskText } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
@@ -15,11 +18,9 @@ import {
 } from '../../../model/resources/history';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { byLeaseAlone } from '../../orders/leases';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { askedList, collection, listQuery, nextLink } from '../../resource/lists';
 import { projections } from '../../resource/representation';
-import { visibleNode } from '../../resource/visibility';
 import { type ApiRequest, ok, route } from '../../server/route';
 
 const historyRule = 'baremetal:node:history:get';

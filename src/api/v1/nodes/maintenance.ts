@@ -1,10 +1,11 @@
 /** /v1/nodes/{ident}/maintenance: sets and clears maintenance, also while a run holds the node. */
+
 import { z } from 'zod';
+import { visibleNode } from '../../../admission/visibility';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
-import { visibleNode } from '../../resource/visibility';
 import { type Answer, type ApiRequest, accepted, type Route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';
 

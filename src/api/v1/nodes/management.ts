@@ -1,7 +1,8 @@
 /** /v1/nodes/{ident}/management: boot device and interrupt. The response waits for the BMC. */
+
 import { z } from 'zod';
+import { flag } from '../../../admission/schemas';
 import type { ApiContext } from '../../context';
-import { flag } from '../../resource/validation';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';

@@ -1,4 +1,5 @@
 /** /v1/nodes: lists, a single node, and deletion. */
+import { identOf, visibleNode } from '../../../admission/visibility';
 import type { NodeSelection } from '../../../inventory/nodes/nodes';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
@@ -20,7 +21,7 @@ import {
   pageAsked,
   showQuery,
 } from '../../resource/lists';
-import { identOf, visibleNode, visibleNodes } from '../../resource/visibility';
+import { visibleNodes } from '../../resource/visibility';
 import { lostLockRace } from '../../server/lock-wait';
 import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';

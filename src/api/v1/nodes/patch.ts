@@ -1,10 +1,15 @@
 /** PATCH /v1/nodes/{ident}: changes fields, each by its own rule. */
+
 import { z } from 'zod';
+import { checkDriverInfo, requireDriver } from '../../../admission/driver-info';
+import { flag } from '../../../admission/schemas';
+import { visibleNode } from '../../../admission/visibility';
 import type { Queries } from '../../../inventory';
 import type { NodeRow, NodeValues } from '../../../inventory/nodes/nodes';
 import { secretRefs } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { DriverName } from '../../../model/lifecycle/drivers';
+import { requireMinor } from '../../../model/resources/microversions';
 import { nodeTable, ownerGuardedIn } from '../../../model/resources/nodes';
 import { nodeTarget, type Policy } from '../../../policy';
 import { changeRows } from '../../audit/record';
@@ -13,23 +18,12 @@ import { restoreSecrets, sealAll } from '../../resource/document-secrets';
 import { refusingDuplicates } from '../../resource/duplicates';
 import { isLessee, stampLessee } from '../../resource/lease-writes';
 import { attributeOf, attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../../resource/patch';
-import { flag } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { lostLockRace } from '../../server/lock-wait';
 import { type Answer, type ApiRequest, ok, type Route, type Unread } from '../../server/route';
-import { requireMinor } from '../../server/versions';
 import { checkAllocatedOwner } from './allocation';
 import { checkBmcAddress } from './bmc-address';
 import { checkConflicts, checkIdle, followed, resetInterfaces } from './changes';
-import {
-  checkDriverInfo,
-  checkForms,
-  checkInterfaces,
-  checkName,
-  defaultInterfaces,
-  parentUuid,
-  requireDriver,
-} from './checks';
+import { checkForms, checkInterfaces, checkName, defaultInterfaces, parentUuid } from './checks';
 import { checkReasons, holdingOf, sealedFields } from './create';
 import { checkCaPath, checkMove, moveCredentials } from './credentials';
 import { allKeyRules, requireKeys, selfOwned } from './guarded-keys';

@@ -1,11 +1,12 @@
 /** PUT /v1/nodes/{ident}/states/provision: all verbs, from the rows of model/lifecycle/verbs. */
+
+import { type Admitted, admitProvision, provisionRules } from '../../../admission/admit';
+import { type ProvisionBody, provisionBody } from '../../../admission/request';
+import { reasonHeader } from '../../../admission/runbook';
+import { visibleNode } from '../../../admission/visibility';
 import type { ApiContext } from '../../context';
-import { type Admitted, admitProvision, provisionRules } from '../../orders/admit';
-import { type ProvisionBody, type ProvisionRequest, provisionBody } from '../../orders/request';
-import { reasonHeader } from '../../orders/runbook';
-import { visibleNode } from '../../resource/visibility';
-import { type Answer, accepted, type Route } from '../../server/route';
-import { nodeRoute } from './node-route';
+import { type Answer, type ApiRequest, accepted, type Route } from '../../server/route';
+import { type NodeParams, nodeRoute } from './node-route';
 
 const act = async ({ runs }: ApiContext, admitted: Admitted): Promise<void> => {
   switch (admitted.does) {
@@ -19,7 +20,10 @@ const act = async ({ runs }: ApiContext, admitted: Admitted): Promise<void> => {
   }
 };
 
-const setProvisionState = async (request: ProvisionRequest, ctx: ApiContext): Promise<Answer> => {
+const setProvisionState = async (
+  request: ApiRequest<NodeParams, unknown, ProvisionBody>,
+  ctx: ApiContext,
+): Promise<Answer> => {
   const ident = request.params.node_ident;
   const node = await visibleNode(ctx, request, ident);
   const reason = request.header(reasonHeader.toLowerCase());

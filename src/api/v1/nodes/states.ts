@@ -1,19 +1,20 @@
 /** GET /v1/nodes/{ident}/states, and the power request. */
+
 import { z } from 'zod';
+import { byLeaseAlone } from '../../../admission/obstacles';
+import { powerOrder, setPower } from '../../../admission/power';
+import { came } from '../../../admission/schemas';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states';
+import { requireMinor } from '../../../model/resources/microversions';
 import { shownState, stateFields } from '../../../model/resources/nodes';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { byLeaseAlone } from '../../orders/leases';
-import { powerOrder, setPower } from '../../orders/power';
 import { bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { timestamp } from '../../resource/representation';
-import { came } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { type Answer, type ApiRequest, accepted, ok, type Route } from '../../server/route';
-import { requireMinor } from '../../server/versions';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeRoute } from './node-route';
 

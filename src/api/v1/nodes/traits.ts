@@ -1,5 +1,7 @@
 /** /v1/nodes/{ident}/traits: traits that approve a node for runbooks. */
+
 import { z } from 'zod';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
@@ -7,7 +9,6 @@ import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
-import { visibleNode } from '../../resource/visibility';
 import { lostLockRace } from '../../server/lock-wait';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import * as shapes from '../shapes';

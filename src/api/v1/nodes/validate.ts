@@ -1,5 +1,13 @@
 /** Node validation: checks the requirements of each interface in PostgreSQL, never on a BMC. */
+
 import { z } from 'zod';
+import type { AdmissionContext } from '../../../admission/context';
+import { checkInstance } from '../../../admission/deploy';
+import { checkDriverInfo } from '../../../admission/driver-info';
+import { requireImage, requireRamdisks, withDefaultRamdisk } from '../../../admission/images';
+import { requireStepOrigins } from '../../../admission/origins';
+import { memoized } from '../../../admission/prefetched';
+import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { isTemperError, raise } from '../../../model/errors';
 import { asUuid } from '../../../model/ids';
@@ -7,25 +15,17 @@ import { bootsRamdisk, interfaceOf, isDriver } from '../../../model/lifecycle/dr
 import { planFor } from '../../../model/lifecycle/plans';
 import { type InterfaceName, interfaceNames } from '../../../model/lifecycle/step-types';
 import type { RunKind } from '../../../model/lifecycle/verbs';
+import { requireMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import type { OrderContext } from '../../orders/context';
-import { checkInstance } from '../../orders/deploy';
-import { requireImage } from '../../orders/images';
-import { requireStepOrigins } from '../../orders/origins';
-import { memoized } from '../../orders/prefetched';
-import { requireRamdisks, withDefaultRamdisk } from '../../orders/ramdisks';
-import { visibleNode } from '../../resource/visibility';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import { requireMinor } from '../../server/versions';
 import * as shapes from '../shapes';
-import { checkDriverInfo } from './checks';
 import { nodeRoute } from './node-route';
 
 const validate = 'baremetal:node:validate';
 
 type Result = { readonly result: boolean | null; readonly reason?: string };
-type InterfaceCheck = (node: NodeRow, ctx: OrderContext, name: InterfaceName) => void | Promise<void>;
+type InterfaceCheck = (node: NodeRow, ctx: AdmissionContext, name: InterfaceName) => void | Promise<void>;
 
 const identOf = (node: NodeRow): string => node.name ?? node.uuid;
 
@@ -90,7 +90,7 @@ const refusalReason = async (work: () => void | Promise<void>): Promise<string |
   }
 };
 
-const resultOf = async (node: NodeRow, ctx: OrderContext, name: InterfaceName): Promise<Result> => {
+const resultOf = async (node: NodeRow, ctx: AdmissionContext, name: InterfaceName): Promise<Result> => {
   const implementation = interfaceOf(node, name);
   if (!isDriver(node.driver)) return { result: false, reason: `Driver ${node.driver} is not enabled here.` };
   if (implementation.startsWith('no-'))
@@ -101,7 +101,7 @@ const resultOf = async (node: NodeRow, ctx: OrderContext, name: InterfaceName): 
 };
 
 /** Several interfaces use the same records, so each is read once. */
-const readingOnce = (ctx: ApiContext): OrderContext => {
+const readingOnce = (ctx: ApiContext): AdmissionContext => {
   const { inventory } = ctx;
   const { ramdisks, images } = inventory;
   const records = {

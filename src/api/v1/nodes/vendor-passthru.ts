@@ -1,5 +1,7 @@
 /** /v1/nodes/{ident}/vendor_passthru: vendor methods by name. */
+
 import { z } from 'zod';
+import { document } from '../../../admission/schemas';
 import { raise } from '../../../model/errors';
 import { actRow } from '../../../model/lifecycle/steps';
 import {
@@ -12,7 +14,6 @@ import {
   vendorMethodsOf,
 } from '../../../model/lifecycle/vendor-methods';
 import type { ApiContext } from '../../context';
-import { document } from '../../resource/validation';
 import { schemaError } from '../../server/errors';
 import { type Answer, type ApiRequest, accepted, type Method, ok, type Route } from '../../server/route';
 import { actOnNode, allowedNode, lookAtNode } from './bmc-calls';

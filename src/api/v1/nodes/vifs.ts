@@ -1,19 +1,20 @@
 /** /v1/nodes/{ident}/vifs: networks of a node's instance. They are only recorded; Temper does not configure switches. */
+
 import { z } from 'zod';
+import { visibleNode } from '../../../admission/visibility';
 import type { Queries } from '../../../inventory';
 import { brokenUnique } from '../../../inventory/database';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { NewVif } from '../../../inventory/nodes/vifs';
 import { raise } from '../../../model/errors';
 import { asUuid, isLogicalName } from '../../../model/ids';
+import { requireMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
 import { uuid } from '../../resource/validation';
-import { visibleNode } from '../../resource/visibility';
 import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
-import { requireMinor } from '../../server/versions';
 import * as shapes from '../shapes';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 

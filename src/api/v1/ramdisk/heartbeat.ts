@@ -1,6 +1,8 @@
 /** POST /v1/heartbeat/{ident}: a ramdisk's sign of life with its URL. It is stored and forwarded without waiting. */
+
 import { timingSafeEqual, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
+import { identOf } from '../../../admission/visibility';
 import type { AgentRow } from '../../../inventory/nodes/agents';
 import { hashOf } from '../../../inventory/secrets/boot-tokens';
 import { cidrContains, isIpAddress } from '../../../model/access/bmc-addresses';
@@ -9,7 +11,6 @@ import { invalidInput, raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { acceptsHeartbeat, heartbeatFields } from '../../../model/lifecycle/agents';
 import type { ApiContext, ContextSettings } from '../../context';
-import { identOf } from '../../resource/visibility';
 import { type Answer, type ApiRequest, accepted, route } from '../../server/route';
 import { type NodeParams, nodeParams } from '../nodes/node-route';
 import { notifyRun } from './notify-run';

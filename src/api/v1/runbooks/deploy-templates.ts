@@ -1,5 +1,7 @@
 /** /v1/deploy_templates: steps for deployments whose instance has the trait of the template's name. */
+
 import { z } from 'zod';
+import { deployStep } from '../../../admission/schemas';
 import { raise } from '../../../model/errors';
 import { nameOf } from '../../../model/lifecycle/steps';
 import {
@@ -9,7 +11,6 @@ import {
   templatesSince,
   templateTable,
 } from '../../../model/resources/deploy-templates';
-import { deployStep } from '../../orders/step-schema';
 import { restoreSecrets } from '../../resource/document-secrets';
 import type { Resource } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';

@@ -1,8 +1,9 @@
 /** Runbook changes that create a revision. No process may delete revisions, so each counts for the caller's project. */
+
+import { quotasOf } from '../../../admission/context';
+import { type AuditContext, requesterOf } from '../../../admission/requester';
 import type { Queries } from '../../../inventory';
 import { quotaProject } from '../../../model/access/callers';
-import { type AuditContext, requesterOf } from '../../audit/record';
-import { quotasOf } from '../../context';
 
 /** Call it in the change's transaction. Throws QuotaExceeded. */
 export const admitRevision = async (

@@ -1,5 +1,8 @@
 /** /v1/runbooks: named step lists, used in place of the steps of a clean or service request. */
+
 import type { z } from 'zod';
+import { quotasOf } from '../../../admission/context';
+import { stepRuleNames } from '../../../admission/steps';
 import { quotaProject } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import {
@@ -10,8 +13,6 @@ import {
   runbookTraitsSince,
 } from '../../../model/resources/runbooks';
 import { isTrait, traitRefusal } from '../../../model/resources/traits';
-import { quotasOf } from '../../context';
-import { stepRuleNames } from '../../orders/steps';
 import type { Consequence, Resource, WriteCheck } from '../../resource/kit';
 import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';

@@ -1,5 +1,7 @@
 /** Validation of a runbook's steps. */
+
 import { z } from 'zod';
+import { runbookStep } from '../../../admission/schemas';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import { nameOf } from '../../../model/lifecycle/steps';
@@ -13,7 +15,6 @@ import {
 } from '../../../model/resources/runbook-steps';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { type Policy, runbookTarget, stepRulePrefix } from '../../../policy';
-import { runbookStep } from '../../orders/step-schema';
 import { restoreSecrets } from '../../resource/document-secrets';
 import { schemaError } from '../../server/errors';
 

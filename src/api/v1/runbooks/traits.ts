@@ -1,5 +1,7 @@
 /** /v1/runbooks/{ident}/traits: a runbook runs only on nodes that share a trait with it. */
+
 import { z } from 'zod';
+import { findVisibleRunbook } from '../../../admission/visibility';
 import { raise } from '../../../model/errors';
 import { runbookTraitsSince } from '../../../model/resources/runbooks';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
@@ -12,7 +14,6 @@ import * as shapes from '../shapes';
 import { admitRevision } from './revisions';
 import { runbookFacts } from './runbooks';
 import { claimMarks, shareTrait } from './trait-claims';
-import { findVisibleRunbook } from './visibility';
 
 const runbookTraitRule = 'baremetal:runbook:update';
 const allPath = '/v1/runbooks/:runbook_ident/traits';

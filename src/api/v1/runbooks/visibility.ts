@@ -1,9 +1,7 @@
-/** Visibility of runbooks: the caller's project's, public ones, or all. */
-import type { Caller } from '../../../model/access/callers';
+/** The kind of runbooks, and the columns that its rules use. */
 import { type Runbook, runbooksSince, runbookTable, runbookTableAt } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
 import type { ResourceKind } from '../../resource/kit';
-import { type Context, findVisible } from '../../resource/reach';
 
 /** Columns of runbooks and revisions that rules use. */
 export const runbookColumns = { 'runbook.owner': 'owner', 'runbook.public': 'public' } as const;
@@ -25,11 +23,3 @@ export const runbookKind: ResourceKind<Runbook> = {
   },
   store: (inventory) => inventory.runbooks,
 };
-
-/** The runbook with this name or UUID. Hidden counts as missing. Throws RunbookNotFound, InvalidInput. */
-export const findVisibleRunbook = async (
-  context: Context,
-  who: Caller,
-  ident: string,
-  options: { readonly lock?: boolean } = {},
-): Promise<Runbook> => (await findVisible(runbookKind, context, who, ident, options)).row;

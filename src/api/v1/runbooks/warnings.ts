@@ -1,12 +1,12 @@
 /** Warnings about a stored runbook. They are in a header, so the body stays as in Ironic. */
 
+import { requireStepOrigins } from '../../../admission/origins';
+import { readable, refuseDisallowed } from '../../../admission/steps';
 import { planActs } from '../../../model/lifecycle/steps';
 import { catalogueRows, checkRunbook, faultOf, type StepFault } from '../../../model/resources/runbook-check';
 import { leavesOpen } from '../../../model/resources/runbook-parameters';
 import { labelsOf, type RunbookStep } from '../../../model/resources/runbook-steps';
 import type { ApiContext } from '../../context';
-import { requireStepOrigins } from '../../orders/origins';
-import { readable, refuseDisallowed } from '../../orders/steps';
 
 /** The installation's checks of a step, for any node. */
 export const anywhere = (ctx: ApiContext, step: RunbookStep): StepFault[] => {

@@ -1,14 +1,15 @@
 /** Runbooks of provision requests: visibility, use, home and approval for the node. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import type { Caller } from '../../model/access/callers';
-import { raise } from '../../model/errors';
-import { inOrder } from '../../model/resources/runbook-steps';
-import { type Runbook, runbookApproval } from '../../model/resources/runbooks';
-import { nodeTarget, runbookTarget, type Target } from '../../policy';
-import { findVisibleRunbook } from '../v1/runbooks/visibility';
+
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Caller } from '../model/access/callers';
+import { raise } from '../model/errors';
+import { inOrder } from '../model/resources/runbook-steps';
+import { type Runbook, runbookApproval } from '../model/resources/runbooks';
+import { nodeTarget, runbookTarget, type Target } from '../policy';
 import { type Checks, firstRefusal } from './checks';
-import type { OrderContext } from './context';
+import type { AdmissionContext } from './context';
 import { requireStepRules } from './steps';
+import { findVisibleRunbook } from './visibility';
 
 /** The rule to run a runbook on a node. It replaces the rule of free provisioning. */
 export const runRunbook = 'temper:node:run_runbook';
@@ -48,7 +49,7 @@ const isPrivate = ({ owner, public: open }: Runbook): boolean => owner !== null 
  * Other nodes need a separate rule and a reason. Throws PolicyDenied, InvalidInput.
  */
 const requireHome = (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   { who, reason = '', node }: RunbookRequest,
   runbook: Runbook,
   target: Target,
@@ -69,7 +70,7 @@ const requireHome = (
 
 /** Throws RunbookTraitMissing. */
 const requireApproval = (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   { who, version, node }: RunbookRequest,
   runbook: Runbook,
   target: Target,
@@ -85,7 +86,7 @@ const requireApproval = (
  * Collecting checks throw only RunbookNotFound.
  */
 export const usableRunbook = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   request: RunbookRequest,
   checks: Checks = firstRefusal,
 ): Promise<Usable> => {

@@ -1,24 +1,25 @@
 /** Admission checks for the nodes of a rollout: all refusals for its plan, the first for each admission. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import { isTemperError, raise, type TemperError } from '../../model/errors';
-import type { RunbookUuid } from '../../model/ids';
-import { planOutlook, type StepDuration, stepOutlook, totalDuration } from '../../model/lifecycle/outlook';
-import { requirePlanSize } from '../../model/lifecycle/plan-size';
-import { nameOf } from '../../model/lifecycle/steps';
-import { maxMinor } from '../../model/resources/microversions';
-import type { Runbook } from '../../model/resources/runbooks';
-import { tenantOf } from '../../model/rollouts/consent';
-import { refusalOf } from '../../model/runs/verdicts';
-import { nodeTarget } from '../../policy';
-import type { PinnedRunbook, Prepare, Prepared, PrepareFor, Refused, Work } from '../../rollouts/contract';
-import type { RunOrder } from '../../runs/contract';
-import type { AuditContext } from '../audit/record';
-import { admitProvision } from './admit';
-import { type Checks, everyRefusal, firstRefusal } from './checks';
-import type { OrderContext } from './context';
-import { kindOfNode, kindOfStep } from './plan';
-import { powerOrder, setPower } from './power';
-import { memoized, prefetched } from './prefetched';
+
+import { admitProvision } from '../admission/admit';
+import { type Checks, everyRefusal, firstRefusal } from '../admission/checks';
+import type { AdmissionContext } from '../admission/context';
+import { powerOrder, setPower } from '../admission/power';
+import { memoized, prefetched } from '../admission/prefetched';
+import { kindOfNode, kindOfStep } from '../admission/preview';
+import type { AuditContext } from '../admission/requester';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import { isTemperError, raise, type TemperError } from '../model/errors';
+import type { RunbookUuid } from '../model/ids';
+import { planOutlook, type StepDuration, stepOutlook, totalDuration } from '../model/lifecycle/outlook';
+import { requirePlanSize } from '../model/lifecycle/plan-size';
+import { nameOf } from '../model/lifecycle/steps';
+import { maxMinor } from '../model/resources/microversions';
+import type { Runbook } from '../model/resources/runbooks';
+import { tenantOf } from '../model/rollouts/consent';
+import { refusalOf } from '../model/runs/verdicts';
+import { nodeTarget } from '../policy';
+import type { RunOrder } from '../runs/contract';
+import type { PinnedRunbook, Prepare, Prepared, PrepareFor, Refused, Work } from './contract';
 
 const withoutConsent = 'temper:rollout:without_consent';
 const seeNode = 'baremetal:node:get';
@@ -34,7 +35,7 @@ const hidden: Refused = {
  * The pinned revision gives the steps; the current runbook gives access and nodes.
  * Throws RevisionNotFound, also for a deleted runbook, and RevisionWithdrawn.
  */
-const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
+const pinned = async ({ inventory }: AdmissionContext, { uuid, name, revision }: PinnedRunbook): Promise<Runbook> => {
   const of = uuid as RunbookUuid;
   const missing = (): never => raise('RevisionNotFound', { runbook: name, revision });
   const now = (await inventory.runbooks.find(of)) ?? missing();
@@ -49,7 +50,7 @@ const pinned = async ({ inventory }: OrderContext, { uuid, name, revision }: Pin
 };
 
 /** A context in which the runbook has its pinned revision. */
-const withRunbook = (ctx: OrderContext, runbook: Runbook): OrderContext => ({
+const withRunbook = (ctx: AdmissionContext, runbook: Runbook): AdmissionContext => ({
   ...ctx,
   inventory: { ...ctx.inventory, runbooks: { ...ctx.inventory.runbooks, find: async () => runbook } },
 });
@@ -67,7 +68,7 @@ const preparedOf = (order: RunOrder, runbook: PinnedRunbook | null, duration: St
 
 /** The power request of this node; undefined after a collected refusal. */
 const orderPower = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   request: AuditContext,
   node: NodeRow,
   { target, timeout_ms }: NonNullable<Work['power']>,
@@ -85,7 +86,7 @@ type Asked = Pick<Parameters<Prepare>[0], 'who' | 'requester' | 'node'>;
  * A rollout requires consent only from the project of the target.
  */
 const othersInterrupted = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   { who, requester, node }: Asked,
   { steps }: RunOrder,
 ): Promise<Refused | undefined> => {
@@ -109,8 +110,8 @@ const refusedRunbook = ({ code, message: reason }: TemperError): Refused | undef
 };
 
 /** @returns the function that plan and admission share */
-export const createPrepare = (ctx: OrderContext): Prepare => {
-  const contextOf = async (runbook: PinnedRunbook | null): Promise<OrderContext> =>
+export const createPrepare = (ctx: AdmissionContext): Prepare => {
+  const contextOf = async (runbook: PinnedRunbook | null): Promise<AdmissionContext> =>
     runbook ? withRunbook(ctx, await pinned(ctx, runbook)) : ctx;
   // Used by plans only, and each plan has its own cache. Nodes of one kind share past durations.
   const pastOf = memoized(ctx.inventory.stepDurations.ofSteps);
@@ -159,7 +160,7 @@ export const createPrepare = (ctx: OrderContext): Prepare => {
 
 /** The same for many nodes. @returns the function that plans and coordinators share */
 export const createPrepareFor =
-  (ctx: OrderContext): PrepareFor =>
+  (ctx: AdmissionContext): PrepareFor =>
   async (nodes) =>
     createPrepare(await prefetched(ctx, nodes));
 

@@ -1,10 +1,10 @@
 /** Firmware baselines of requests: the steps that update differing firmware, and their checks. */
-import { invalidInput } from '../../model/errors';
-import { type FirmwareDrift, firmwareDrift } from '../../model/resources/firmware-baselines';
-import { nodeTarget } from '../../policy';
-import type { Admission } from './admission';
-import { factsOf } from './plans';
-import type { ProvisionAsked, WantedVerb } from './request';
+
+import { invalidInput } from '../model/errors';
+import { type FirmwareDrift, firmwareDrift } from '../model/resources/firmware-baselines';
+import { nodeTarget } from '../policy';
+import type { Admission, ProvisionAsked, WantedVerb } from './request';
+import { factsOf } from './requested-steps';
 import { stepKeys } from './verbs';
 
 /** The rule comes before the comparison of versions, because a difference reveals them. */

@@ -1,27 +1,26 @@
 /** Admission of provision requests: all checks between a visible node and an accepted run. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import { fetchedByInstance } from '../../model/access/origins';
-import { invalidInput, raise } from '../../model/errors';
-import { type Event, type ProvisionState, states } from '../../model/lifecycle/states';
-import { isVerb, type Verb, verbRow, verbs } from '../../model/lifecycle/verbs';
-import { runbooksSince } from '../../model/resources/runbooks';
-import { nodeTarget, type Policy, stepTarget } from '../../policy';
-import type { OrderedNode, RunAudit, RunOrder } from '../../runs/contract';
-import { came } from '../resource/validation';
-import { requireMinor } from '../server/versions';
-import type { Admission } from './admission';
+
+import type { NodeRow } from '../inventory/nodes/nodes';
+import { fetchedByInstance } from '../model/access/origins';
+import { invalidInput, raise } from '../model/errors';
+import { type Event, type ProvisionState, states } from '../model/lifecycle/states';
+import { isVerb, type Verb, verbRow, verbs } from '../model/lifecycle/verbs';
+import { requireMinor } from '../model/resources/microversions';
+import { runbooksSince } from '../model/resources/runbooks';
+import { nodeTarget, type Policy, stepTarget } from '../policy';
+import type { OrderedNode, RunAudit, RunOrder } from '../runs/contract';
 import { readsFirmware, withBaseline } from './baselines';
 import { type Checks, firstRefusal } from './checks';
-import type { OrderContext } from './context';
+import type { AdmissionContext } from './context';
 import { checkConfigdrive, deploymentFacts } from './deploy';
-import { requireOwnRun } from './leases';
-import { maintenanceHint } from './maintenance-remedy';
-import { askedBy, orderedNode } from './orders';
+import { maintenanceHint, requireOwnRun } from './obstacles';
+import { orderRun } from './order';
 import { requireKnown } from './origins';
-import { orderRun } from './plan-run';
-import { requestedSteps } from './plans';
-import type { ProvisionAsked, ProvisionBody, WantedVerb } from './request';
+import type { Admission, ProvisionAsked, ProvisionBody, WantedVerb } from './request';
+import { requestedSteps } from './requested-steps';
+import { askedBy, orderedNode } from './requester';
 import { runRunbook, type Usable, usableRunbook, useRules } from './runbook';
+import { came } from './schemas';
 import { requireStepRules, stepRuleNames, stepRules } from './steps';
 import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from './verbs';
 
@@ -110,7 +109,7 @@ const toOrder = async (
   return { does: 'run', order: await orderRun(ctx, wanted, checks) };
 };
 
-const checkDrive = (ctx: OrderContext, { verb, row }: WantedVerb, { body, version }: ProvisionAsked): void => {
+const checkDrive = (ctx: AdmissionContext, { verb, row }: WantedVerb, { body, version }: ProvisionAsked): void => {
   if (!body.configdrive) return;
   checkConfigdrive(body.configdrive, verb, row, version);
   for (const fetched of fetchedByInstance({ configdrive: body.configdrive })) requireKnown(ctx, fetched);
@@ -122,7 +121,7 @@ const checkDrive = (ctx: OrderContext, { verb, row }: WantedVerb, { body, versio
  * @param ident the caller's name for the node
  */
 export const admitProvision = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   given: ProvisionAsked,
   node: NodeRow,
   ident: string,

@@ -1,17 +1,19 @@
 /** Power requests: checks of the node, and of the parent and children that are switched with it. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import type { Caller } from '../../model/access/callers';
-import { raise } from '../../model/errors';
-import { type PowerTarget, powerRefusedIn } from '../../model/lifecycle/states';
-import type { PlannedStep } from '../../model/lifecycle/step-types';
-import { powerSteps } from '../../model/lifecycle/steps';
-import { nodeTarget } from '../../policy';
-import type { RunOrder } from '../../runs/contract';
-import type { AuditContext } from '../audit/record';
+
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Caller } from '../model/access/callers';
+import { raise } from '../model/errors';
+import { type PowerTarget, powerRefusedIn } from '../model/lifecycle/states';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { powerSteps } from '../model/lifecycle/steps';
+import { nodeTarget } from '../policy';
+import type { RunOrder } from '../runs/contract';
 import { placeOf } from './children';
-import type { OrderContext } from './context';
-import { refuseFrozen } from './frozen';
-import { askedBy, checkWorkable, orderedNode } from './orders';
+import type { AdmissionContext } from './context';
+import { checkWorkable } from './driver-info';
+import { refuseFrozen } from './obstacles';
+import type { AuditContext } from './requester';
+import { askedBy, orderedNode } from './requester';
 
 /** The rule for each node that a power request switches. */
 export const setPower = 'baremetal:node:set_power_state';
@@ -29,7 +31,7 @@ const checkPower = (node: NodeRow, ident: string, target: PowerTarget): void => 
  * @param ident the caller's name for the node
  */
 const requirePowerable = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   node: NodeRow,
   ident: string,
   target: PowerTarget,
@@ -47,7 +49,7 @@ const offTargets: readonly PowerTarget[] = ['power off', 'soft power off'];
 type Related = { readonly row: NodeRow; readonly target: PowerTarget };
 
 /** The nodes to switch first: a parent that is off, or children that are on. */
-const relatedTo = async ({ inventory }: OrderContext, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
+const relatedTo = async ({ inventory }: AdmissionContext, node: NodeRow, target: PowerTarget): Promise<Related[]> => {
   if (offTargets.includes(target))
     return (await inventory.nodes.children(node.uuid))
       .filter((child) => !hasOwnSupply(child) && child.power_state !== 'power off')
@@ -58,7 +60,7 @@ const relatedTo = async ({ inventory }: OrderContext, node: NodeRow, target: Pow
 };
 
 /** A related node's name for this caller. Throws PolicyDenied if the caller may not switch it. */
-const labelFor = (ctx: OrderContext, who: Caller, row: NodeRow): string => {
+const labelFor = (ctx: AdmissionContext, who: Caller, row: NodeRow): string => {
   const policy = ctx.policy();
   const target = nodeTarget(row);
   const label = policy.allows('baremetal:node:get', who, target) ? (row.name ?? row.uuid) : undefined;
@@ -76,7 +78,7 @@ const labelFor = (ctx: OrderContext, who: Caller, row: NodeRow): string => {
  * Each is checked as if the caller named it. Throws PolicyDenied and the errors of requirePowerable.
  */
 const powerPlan = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   who: Caller,
   node: NodeRow,
   target: PowerTarget,
@@ -95,7 +97,7 @@ export type PowerWish = { readonly target: PowerTarget; readonly timeoutMs?: num
  * @param ident the caller's name for the node
  */
 export const powerOrder = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   request: AuditContext,
   node: NodeRow,
   ident: string,

@@ -1,18 +1,19 @@
 /** Deploy templates: an instance's traits select the templates whose steps join its deployment. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import { raise } from '../../model/errors';
-import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
-import { jsonBytes, PlanRoom } from '../../model/lifecycle/plan-size';
-import type { Equipment, PlannedStep } from '../../model/lifecycle/step-types';
-import { nameOf } from '../../model/lifecycle/steps';
-import type { DeployTemplate, TemplateStep } from '../../model/resources/deploy-templates';
-import { nodeTarget, stepTarget } from '../../policy';
-import type { ApiRequest } from '../server/route';
+
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Caller } from '../model/access/callers';
+import { raise } from '../model/errors';
+import { planDeploySteps } from '../model/lifecycle/plan-deploy';
+import { jsonBytes, PlanRoom } from '../model/lifecycle/plan-size';
+import type { Equipment, PlannedStep } from '../model/lifecycle/step-types';
+import { nameOf } from '../model/lifecycle/steps';
+import type { DeployTemplate, TemplateStep } from '../model/resources/deploy-templates';
+import { nodeTarget, stepTarget } from '../policy';
 import type { Checks } from './checks';
-import type { OrderContext } from './context';
+import type { AdmissionContext } from './context';
 import { readable, refuseDisallowed, requireStepRules, stepRules } from './steps';
 
-type TemplateRequest = Pick<ApiRequest<unknown, unknown, unknown>, 'who'> & { readonly checks: Checks };
+type TemplateRequest = { readonly who: Caller; readonly checks: Checks };
 
 const traitsOf = (node: NodeRow): string[] => {
   const { traits } = node.instance_info;
@@ -21,7 +22,7 @@ const traitsOf = (node: NodeRow): string[] => {
 
 /** Steps written without system scope count as the caller's choice. Throws PolicyDenied. */
 const requireUnvouched = (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   { who, checks }: TemplateRequest,
   node: NodeRow,
   { vouched, steps }: DeployTemplate,
@@ -57,7 +58,7 @@ const plannedSteps = (steps: readonly TemplateStep[], node: NodeRow & Equipment)
  * @param own names of the caller's steps
  */
 export const templateSteps = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   request: TemplateRequest,
   node: NodeRow & Equipment,
   own: readonly string[],

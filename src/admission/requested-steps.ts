@@ -1,22 +1,22 @@
 /** Steps of a provision request: its own, a runbook's, or the node's own list. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import { invalidInput } from '../../model/errors';
-import { planDeploySteps } from '../../model/lifecycle/plan-deploy';
-import { automaticPlan } from '../../model/lifecycle/plans';
-import type { Equipment, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
-import { nameOf } from '../../model/lifecycle/steps';
-import { type NodeFacts, resolveSteps } from '../../model/resources/runbook-parameters';
-import type { Runbook } from '../../model/resources/runbooks';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import { invalidInput } from '../model/errors';
+import { planDeploySteps } from '../model/lifecycle/plan-deploy';
+import { automaticPlan } from '../model/lifecycle/plans';
+import type { Equipment, PlannedStep, StepVerb } from '../model/lifecycle/step-types';
+import { nameOf } from '../model/lifecycle/steps';
+import { type NodeFacts, resolveSteps } from '../model/resources/runbook-parameters';
+import type { Runbook } from '../model/resources/runbooks';
 import type { Checks } from './checks';
 import { planWithChildren } from './children';
-import type { OrderContext } from './context';
+import type { AdmissionContext } from './context';
 import { cleaningRunbook, hashedPassword } from './deploy';
 import type { ProvisionAsked, WantedVerb } from './request';
 import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
 import { templateSteps } from './templates';
 
 type Planning = {
-  readonly ctx: OrderContext;
+  readonly ctx: AdmissionContext;
   readonly want: WantedVerb;
   readonly request: ProvisionAsked;
   readonly node: NodeRow & Equipment;
@@ -24,7 +24,7 @@ type Planning = {
 };
 
 /** The node with the steps that its ramdisk reported, which differ by hardware. */
-export const equipped = async (ctx: OrderContext, node: NodeRow): Promise<NodeRow & Equipment> => {
+export const equipped = async (ctx: AdmissionContext, node: NodeRow): Promise<NodeRow & Equipment> => {
   const reported_steps = await ctx.inventory.details.reported(node.uuid);
   return reported_steps.length > 0 ? { ...node, reported_steps } : node;
 };
@@ -88,7 +88,8 @@ const byRunbook = ({ request, node, checks }: Planning, runbook: Runbook, verb: 
 };
 
 /** The node's setting for automated cleaning, else the installation's. */
-const cleansItself = (ctx: OrderContext, node: NodeRow): boolean => node.automated_clean ?? ctx.settings.automatedClean;
+const cleansItself = (ctx: AdmissionContext, node: NodeRow): boolean =>
+  node.automated_clean ?? ctx.settings.automatedClean;
 
 const automatic = async (planning: Planning): Promise<PlanListed> => {
   const { ctx, node } = planning;

@@ -1,10 +1,11 @@
 /** Checks of a verb: the state, the arguments and the condition of the node. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import { invalidInput, raise } from '../../model/errors';
-import { interfaceOf } from '../../model/lifecycle/drivers';
-import { next, type ProvisionState } from '../../model/lifecycle/states';
-import { insteadOf, passesLock, type VerbRow } from '../../model/lifecycle/verbs';
-import { requireMinor } from '../server/versions';
+
+import type { NodeRow } from '../inventory/nodes/nodes';
+import { invalidInput, raise } from '../model/errors';
+import { interfaceOf } from '../model/lifecycle/drivers';
+import { next, type ProvisionState } from '../model/lifecycle/states';
+import { insteadOf, passesLock, type VerbRow } from '../model/lifecycle/verbs';
+import { requireMinor } from '../model/resources/microversions';
 import type { Checks } from './checks';
 import type { ProvisionAsked, WantedVerb } from './request';
 

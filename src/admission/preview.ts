@@ -1,31 +1,32 @@
 /** Plans of a request on one node: all refusals of its admission, and the steps. Writes nothing. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import { quotaProject } from '../../model/access/callers';
+
+import type { NodeRow } from '../inventory/nodes/nodes';
+import { quotaProject } from '../model/access/callers';
 import {
   planOutlook,
   type StepDuration,
   type StepOutlook,
   stepOutlook,
   totalDuration,
-} from '../../model/lifecycle/outlook';
-import { requirePlanSize } from '../../model/lifecycle/plan-size';
-import { next } from '../../model/lifecycle/states';
-import type { PlannedStep } from '../../model/lifecycle/step-types';
-import { nameOf } from '../../model/lifecycle/steps';
-import { type Verb, verbRow } from '../../model/lifecycle/verbs';
-import type { FirmwareDrift } from '../../model/resources/firmware-baselines';
-import { refuseWithdrawn } from '../../model/resources/runbooks';
-import type { Refusal } from '../../model/runs/verdicts';
-import { nodeTarget } from '../../policy';
-import type { RunOrder } from '../../runs/contract';
-import { quotasOf } from '../context';
+} from '../model/lifecycle/outlook';
+import { requirePlanSize } from '../model/lifecycle/plan-size';
+import { next } from '../model/lifecycle/states';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import { nameOf } from '../model/lifecycle/steps';
+import { type Verb, verbRow } from '../model/lifecycle/verbs';
+import type { FirmwareDrift } from '../model/resources/firmware-baselines';
+import { refuseWithdrawn } from '../model/resources/runbooks';
+import type { Refusal } from '../model/runs/verdicts';
+import { nodeTarget } from '../policy';
+import type { RunOrder } from '../runs/contract';
 import { type Admitted, admitProvision } from './admit';
 import { driftOf } from './baselines';
 import { type CollectedRefusal, type CollectingChecks, everyRefusal } from './checks';
-import type { OrderContext } from './context';
-import { refuseFrozen } from './frozen';
-import { factsOf } from './plans';
+import type { AdmissionContext } from './context';
+import { quotasOf } from './context';
+import { refuseFrozen } from './obstacles';
 import type { ProvisionAsked } from './request';
+import { factsOf } from './requested-steps';
 
 export type PlanStep = { readonly step: PlannedStep; readonly outlook: StepOutlook; readonly duration?: StepDuration };
 
@@ -45,7 +46,7 @@ export type NodePlan = {
 
 /** Refusals of the acceptance itself. */
 const checkAcceptance = async (
-  { inventory, settings }: OrderContext,
+  { inventory, settings }: AdmissionContext,
   { runbook, asked, steps, ramdisk }: RunOrder,
   checks: CollectingChecks,
 ): Promise<void> => {
@@ -77,7 +78,7 @@ const leasedFault = (
 };
 
 const concernsOf = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   request: ProvisionAsked,
   node: NodeRow,
   ident: string,
@@ -106,7 +107,7 @@ export const runbookVerb = ({ provision_state }: NodeRow): Verb =>
  * node are thrown: an invalid body, a missing or hidden runbook.
  */
 export const planProvision = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   request: ProvisionAsked,
   node: NodeRow,
   ident: string,

@@ -1,16 +1,17 @@
 /** Steps of provision requests: rules per step and the operator's denylist. */
+
 import type { z } from 'zod';
-import type { Caller } from '../../model/access/callers';
-import { isSecretRef, secretRefs } from '../../model/access/secrets';
-import { raise } from '../../model/errors';
-import { planSteps } from '../../model/lifecycle/plan-steps';
-import type { Equipment, GivenStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
-import { nameOf } from '../../model/lifecycle/steps';
-import { leavesOpen } from '../../model/resources/runbook-parameters';
-import { type Policy, ruleNames, stepRulePrefix, type Target } from '../../policy';
+import type { Caller } from '../model/access/callers';
+import { isSecretRef, secretRefs } from '../model/access/secrets';
+import { raise } from '../model/errors';
+import { planSteps } from '../model/lifecycle/plan-steps';
+import type { Equipment, GivenStep, PlannedStep, StepVerb } from '../model/lifecycle/step-types';
+import { nameOf } from '../model/lifecycle/steps';
+import { leavesOpen } from '../model/resources/runbook-parameters';
+import { type Policy, ruleNames, stepRulePrefix, type Target } from '../policy';
 import { type Checks, firstRefusal } from './checks';
-import type { OrderContext } from './context';
-import type { requestStep } from './step-schema';
+import type { AdmissionContext } from './context';
+import type { requestStep } from './schemas';
 
 export type WireStep = z.output<typeof requestStep>;
 
@@ -56,7 +57,10 @@ export const requireStepRules = (
 };
 
 /** Refuses steps that the operator disallows for all callers. Throws InvalidSteps. */
-export const refuseDisallowed = (ctx: OrderContext, steps: readonly { interface: string; step: string }[]): void => {
+export const refuseDisallowed = (
+  ctx: AdmissionContext,
+  steps: readonly { interface: string; step: string }[],
+): void => {
   const wrong = steps.map(nameOf).filter((name) => ctx.settings.disallowedSteps.includes(name));
   if (wrong.length > 0)
     raise('InvalidSteps', { reason: `The operator does not allow ${[...new Set(wrong)].join(', ')} here.` });

@@ -1,8 +1,8 @@
 /** Handling of refusals: an admission ends with the first, a plan collects all. */
-import type { Caller } from '../../model/access/callers';
-import { isTemperError } from '../../model/errors';
-import { type Refusal, refusalOf } from '../../model/runs/verdicts';
-import type { Policy, Target } from '../../policy';
+import type { Caller } from '../model/access/callers';
+import { isTemperError } from '../model/errors';
+import { type Refusal, refusalOf } from '../model/runs/verdicts';
+import type { Policy, Target } from '../policy';
 
 export type Checks = {
   /** @returns undefined after a collected refusal */

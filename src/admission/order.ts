@@ -1,20 +1,20 @@
-/** Planning and checks of a run, after its caller is authorised. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import { raise } from '../../model/errors';
-import type { Plan } from '../../model/lifecycle/plan-parts';
-import { planFor } from '../../model/lifecycle/plans';
-import { type ProvisionState, states } from '../../model/lifecycle/states';
-import type { Equipment } from '../../model/lifecycle/step-types';
-import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
-import type { RunAudit, RunOrder } from '../../runs/contract';
+/** The order that starts a run: planning and checks, after its caller is authorised. */
+import type { NodeRow } from '../inventory/nodes/nodes';
+import { raise } from '../model/errors';
+import type { Plan } from '../model/lifecycle/plan-parts';
+import { planFor } from '../model/lifecycle/plans';
+import { type ProvisionState, states } from '../model/lifecycle/states';
+import type { Equipment } from '../model/lifecycle/step-types';
+import type { Verb, VerbRow } from '../model/lifecycle/verbs';
+import type { RunAudit, RunOrder } from '../runs/contract';
 import { type Checks, firstRefusal } from './checks';
-import type { OrderContext } from './context';
+import type { AdmissionContext } from './context';
 import { checkInstance } from './deploy';
-import { requireImage } from './images';
-import { checkWorkable, orderedNode } from './orders';
+import { checkWorkable } from './driver-info';
+import { requireImage, requireRamdisks, withDefaultRamdisk } from './images';
 import { requireStepOrigins } from './origins';
-import { equipped, type PlanListed } from './plans';
-import { requireRamdisks, withDefaultRamdisk } from './ramdisks';
+import { equipped, type PlanListed } from './requested-steps';
+import { orderedNode } from './requester';
 
 type RunRequest = {
   readonly verb: Verb;
@@ -40,14 +40,14 @@ const refuseBoot = (): never =>
 /**
  * The order that starts the run. Throws planning errors, InstanceInfoInvalid, OriginRefused, InvalidInput, DriverInfoInvalid, NoWorker.
  */
-export const planRun = async (ctx: OrderContext, request: RunRequest): Promise<RunOrder> =>
+export const planRun = async (ctx: AdmissionContext, request: RunRequest): Promise<RunOrder> =>
   orderRun(ctx, request, firstRefusal);
 
 const noPlan: Plan = { steps: [] };
 const nothing: PlanListed = { steps: [] };
 
 /** As planRun. With collecting checks the order is planned as far as possible. It may start only without refusals. */
-export const orderRun = async (ctx: OrderContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
+export const orderRun = async (ctx: AdmissionContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
   if (row.story === 'deploy') {
     checks.try(() => checkInstance(ctx, node, ident));

@@ -1,20 +1,21 @@
 /** Steps on child nodes: planning and checks. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import type { Caller } from '../../model/access/callers';
-import { raise } from '../../model/errors';
-import type { NodeUuid } from '../../model/ids';
-import { jsonBytes, PlanRoom } from '../../model/lifecycle/plan-size';
-import { planSteps } from '../../model/lifecycle/plan-steps';
-import type { NodeOfStep, PlannedStep, StepVerb } from '../../model/lifecycle/step-types';
-import { actRow, maxSteps, nameOf } from '../../model/lifecycle/steps';
-import { inOrder } from '../../model/resources/runbook-steps';
-import { nodeTarget, stepTarget } from '../../policy';
-import { visibleNode } from '../resource/visibility';
+
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Caller } from '../model/access/callers';
+import { raise } from '../model/errors';
+import type { NodeUuid } from '../model/ids';
+import { jsonBytes, PlanRoom } from '../model/lifecycle/plan-size';
+import { planSteps } from '../model/lifecycle/plan-steps';
+import type { NodeOfStep, PlannedStep, StepVerb } from '../model/lifecycle/step-types';
+import { actRow, maxSteps, nameOf } from '../model/lifecycle/steps';
+import { inOrder } from '../model/resources/runbook-steps';
+import { nodeTarget, stepTarget } from '../policy';
 import type { Checks } from './checks';
-import type { OrderContext } from './context';
-import { checkWorkable } from './orders';
+import type { AdmissionContext } from './context';
+import { checkWorkable } from './driver-info';
 import { memoized } from './prefetched';
 import { requireStepRules, stepRules, type WireStep } from './steps';
+import { visibleNode } from './visibility';
 
 type Asking = { readonly who: Caller; readonly version: number; readonly checks: Checks };
 
@@ -27,7 +28,7 @@ export const placeOf = ({ uuid, name, conductor_group }: NodeRow): NodeOfStep =>
 
 /** A child needs the same rules for raw steps as the node itself. Throws PolicyDenied. */
 const requireOn = (
-  { policy }: OrderContext,
+  { policy }: AdmissionContext,
   { who, checks }: Asking,
   child: NodeRow,
   step: WireStep,
@@ -59,7 +60,7 @@ const onChild = (step: WireStep, verb: StepVerb, child: NodeRow, checks: Checks)
 };
 
 /** Reads the children, and the caller's access to each, once per request. */
-const childrenOnce = ({ ctx, request, parent }: { ctx: OrderContext; request: Asking; parent: NodeRow }) => ({
+const childrenOnce = ({ ctx, request, parent }: { ctx: AdmissionContext; request: Asking; parent: NodeRow }) => ({
   all: memoized(
     async () => new Map((await ctx.inventory.nodes.children(parent.uuid)).map((child) => [child.uuid, child])),
   ),
@@ -76,7 +77,7 @@ const requireSteps = (count: number): void => {
 
 /** The caller's steps as a plan. A step for children becomes one step per child, in its place. Throws as planning does. */
 export const planWithChildren = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   request: Asking,
   node: NodeRow,
   steps: readonly WireStep[],

@@ -1,12 +1,12 @@
-/** Provision requests: body schema and verb. */
+/** Provision requests: body schema, verb, and the input of their checks. */
 import { z } from 'zod';
-import type { Verb, VerbRow } from '../../model/lifecycle/verbs';
-import type { AuditContext } from '../audit/record';
-import { document, flag } from '../resource/validation';
-import type { ApiRequest } from '../server/route';
-import type { NodeParams } from '../v1/nodes/node-route';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Verb, VerbRow } from '../model/lifecycle/verbs';
+import type { Checks } from './checks';
+import type { AdmissionContext } from './context';
 import { configdrive } from './deploy';
-import { deployStep, requestStep } from './step-schema';
+import type { AuditContext } from './requester';
+import { deployStep, document, flag, requestStep } from './schemas';
 
 // No runbook has more parameters. The body limit bounds each value.
 const mostValues = 100;
@@ -52,6 +52,12 @@ export type ProvisionAsked = AuditContext & {
   readonly reason?: string;
 };
 
-export type ProvisionRequest = ApiRequest<NodeParams, unknown, ProvisionBody>;
-
 export type WantedVerb = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };
+
+export type Admission = {
+  readonly ctx: AdmissionContext;
+  readonly request: ProvisionAsked;
+  readonly node: NodeRow;
+  readonly ident: string;
+  readonly checks: Checks;
+};

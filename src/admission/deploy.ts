@@ -1,21 +1,21 @@
 /** Inputs of deployments and rescues (image, configuration drive, password, lessee) and their checks. */
 
 import { z } from 'zod';
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import type { Caller } from '../../model/access/callers';
-import { type Fetched, fetchedByInstance } from '../../model/access/origins';
-import { isSecretRef } from '../../model/access/secrets';
-import { imageNamed } from '../../model/boot/images';
-import type { Document } from '../../model/document';
-import { invalidInput, raise } from '../../model/errors';
-import type { ProjectId } from '../../model/ids';
-import { interfaceOf } from '../../model/lifecycle/drivers';
-import type { VerbRow } from '../../model/lifecycle/verbs';
-import { ownValue } from '../../model/own';
-import { inOrder } from '../../model/resources/runbook-steps';
-import type { Runbook } from '../../model/resources/runbooks';
-import type { RunOrder } from '../../runs/contract';
-import type { OrderContext } from './context';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Caller } from '../model/access/callers';
+import { type Fetched, fetchedByInstance } from '../model/access/origins';
+import { isSecretRef } from '../model/access/secrets';
+import { imageNamed } from '../model/boot/images';
+import type { Document } from '../model/document';
+import { invalidInput, raise } from '../model/errors';
+import type { ProjectId } from '../model/ids';
+import { interfaceOf } from '../model/lifecycle/drivers';
+import type { VerbRow } from '../model/lifecycle/verbs';
+import { ownValue } from '../model/own';
+import { inOrder } from '../model/resources/runbook-steps';
+import type { Runbook } from '../model/resources/runbooks';
+import type { RunOrder } from '../runs/contract';
+import type { AdmissionContext } from './context';
 import { requireKnown } from './origins';
 
 const anyObject = z.record(z.string(), z.unknown());
@@ -113,7 +113,7 @@ const needs: Readonly<Record<string, Needs>> = {
 };
 
 /** Checks instance_info before a deployment. Throws InstanceInfoInvalid, OriginRefused. */
-export const checkInstance = (ctx: OrderContext, node: NodeRow, ident: string): void => {
+export const checkInstance = (ctx: AdmissionContext, node: NodeRow, ident: string): void => {
   const info = node.instance_info;
   const needed = needs[interfaceOf(node, 'deploy')];
   const fault = needed?.fault(info);
@@ -125,7 +125,7 @@ export const checkInstance = (ctx: OrderContext, node: NodeRow, ident: string): 
   for (const fetched of needed?.fetched(info, node.driver_info) ?? []) requireKnown(ctx, fetched);
 };
 
-const lesseeOf = (ctx: OrderContext, who: Caller, node: NodeRow): ProjectId | undefined =>
+const lesseeOf = (ctx: AdmissionContext, who: Caller, node: NodeRow): ProjectId | undefined =>
   ({
     instance: infoText(node.instance_info, 'project_id') as ProjectId | undefined,
     request: who.project_id ?? undefined,
@@ -134,7 +134,7 @@ const lesseeOf = (ctx: OrderContext, who: Caller, node: NodeRow): ProjectId | un
 
 /** Values that a deployment writes to the node on acceptance. A rebuild keeps its lease, so it names no lessee. */
 export const deploymentFacts = (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   { who, body }: { readonly who: Caller; readonly body: { readonly configdrive?: Configdrive | null } },
   node: NodeRow,
   row: VerbRow,
@@ -156,7 +156,7 @@ export const hashedPassword = async (password: string): Promise<string> => {
  * The runbook of automated cleaning: by resource class, or for all; undefined if the node's own step list applies.
  * Throws Conflict if the configured runbook is missing or not the system's, so no node stays uncleaned.
  */
-export const cleaningRunbook = async (ctx: OrderContext, node: NodeRow): Promise<Runbook | undefined> => {
+export const cleaningRunbook = async (ctx: AdmissionContext, node: NodeRow): Promise<Runbook | undefined> => {
   const { cleaningRunbooks } = ctx.settings;
   const name = ownValue(cleaningRunbooks, node.resource_class ?? '') ?? cleaningRunbooks['*'];
   if (name === undefined) return undefined;

@@ -1,15 +1,35 @@
-/** Ramdisk records of runs: they exist, and the node's kernel arguments match the grammar. */
-import type { NodeRow } from '../../inventory/nodes/nodes';
-import type { RamdiskRow } from '../../inventory/ramdisks';
-import { givenArgumentsFault, networkRoom } from '../../model/boot/kernel-arguments';
-import { isLoadable, notLoadable, ramdiskNamed, startsOn } from '../../model/boot/ramdisks';
-import { raise } from '../../model/errors';
-import type { PlannedStep } from '../../model/lifecycle/step-types';
-import type { OrderContext } from './context';
+/** Checks of the image and ramdisk records that a run boots. */
+import type { ImageRow } from '../inventory/images';
+import type { NodeRow } from '../inventory/nodes/nodes';
+import type { RamdiskRow } from '../inventory/ramdisks';
+import { isAllowedOrigin } from '../model/access/origins';
+import { imageNamed, pinFault } from '../model/boot/images';
+import { givenArgumentsFault, networkRoom } from '../model/boot/kernel-arguments';
+import { isLoadable, notLoadable, ramdiskNamed, startsOn } from '../model/boot/ramdisks';
+import { raise } from '../model/errors';
+import type { PlannedStep } from '../model/lifecycle/step-types';
+import type { AdmissionContext } from './context';
+
+/** The reason why the boot service refuses an image. It omits the URL, which the tenant may not see. */
+const originFault = ({ settings }: AdmissionContext, { name, url }: ImageRow): string | undefined =>
+  url === null || isAllowedOrigin(settings.imageOrigins, url)
+    ? undefined
+    : `image_source names image ${name}, whose origin is none that images may come from (TEMPER_IMAGE_ORIGINS)`;
+
+/** Runs no query for an instance without image record. Throws InstanceInfoInvalid. */
+export const requireImage = async (ctx: AdmissionContext, { instance_info }: NodeRow, node: string): Promise<void> => {
+  const name = imageNamed(instance_info.image_source);
+  if (name === undefined) return;
+  const image = await ctx.inventory.images.find(name);
+  const reason = image
+    ? (pinFault(instance_info, image) ?? originFault(ctx, image))
+    : `image_source names image ${name}, which is not on record`;
+  if (reason !== undefined) raise('InstanceInfoInvalid', { node, reason });
+};
 
 /** The node with the installation's default ramdisk. */
 export const withDefaultRamdisk = <Node>(
-  { settings }: OrderContext,
+  { settings }: AdmissionContext,
   node: Node,
 ): Node & { default_ramdisk?: string } => ({
   ...node,
@@ -39,7 +59,7 @@ const ownArgumentsFault = (
 
 /** Runs no query for steps without ramdisk record. Throws DriverInfoInvalid. */
 export const requireRamdisks = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   { name, uuid, driver_info, properties }: NodeRow,
   steps: readonly PlannedStep[],
 ): Promise<void> => {

@@ -1,8 +1,8 @@
 /** Context of orders for many nodes: reads per node are batched, shared reads happen once. */
-import type { Queries } from '../../inventory';
-import type { Freeze } from '../../inventory/nodes/freezes';
-import type { NodeUuid } from '../../model/ids';
-import type { OrderContext } from './context';
+import type { Queries } from '../inventory';
+import type { Freeze } from '../inventory/nodes/freezes';
+import type { NodeUuid } from '../model/ids';
+import type { AdmissionContext } from './context';
 
 /** Caches the result per key. A rejection is cached too. */
 export const memoized = <Args extends readonly unknown[], T>(ask: (...args: Args) => Promise<T>) => {
@@ -20,9 +20,9 @@ const frozenOf = async ({ freezes }: Queries, nodes: readonly NodeUuid[]): Promi
 
 /** A snapshot of the database for these nodes, valid for one request or tick. Other nodes are read one by one. */
 export const prefetched = async (
-  ctx: OrderContext,
+  ctx: AdmissionContext,
   nodes: readonly { readonly uuid: NodeUuid }[],
-): Promise<OrderContext> => {
+): Promise<AdmissionContext> => {
   const { inventory } = ctx;
   const uuids = nodes.map(({ uuid }) => uuid);
   const known = new Set(uuids);
