@@ -51,6 +51,9 @@ export const openSystem = async (place: Place | string) => {
   const pidOf = (name: string): number | undefined =>
     readSystem(file).processes.find((process) => process.name === name)?.pid;
   const stores = storesOf(file);
+  /** A ramdisk's first call is held on its machine's own side. */
+  const callersLeft = async (): Promise<boolean> =>
+    (await rack.gates()).every(({ held }) => held.every(({ method }) => method === 'CONTACT'));
   return {
     round,
     rack,
@@ -84,6 +87,9 @@ export const openSystem = async (place: Place | string) => {
       const pids = struck.flatMap(([, pid]) => pid ?? []);
       const resumed = blow.does === 'pause' ? pauseAll(pids, blow.seconds) : undefined;
       if (!resumed) for (const pid of pids) process.kill(pid, 'SIGKILL');
+      // A command whose gate opens before the rack notices that its sender is gone would be executed, not lost.
+      if (!resumed && struck.some(([name]) => name.startsWith('worker-bmc')))
+        await until('the rack to notice that its callers are gone', callersLeft, { everyMs: 20 });
       // A rack that stands still opens its gates when it goes on.
       if (blow.processes.includes('rack')) await resumed;
       await Promise.all([around.open(), resumed]);
