@@ -53,6 +53,6 @@ export const answerParent = <Question, Answer>(
     );
   });
   process.once('disconnect', () => {
-    close().finally(() => process.exit(0));
+    void close().finally(() => process.exit(0));
   });
 };

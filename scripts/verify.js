@@ -8,8 +8,12 @@ const { main, say } = require('./lib/say');
 const { run } = require('./lib/run');
 const { setUp } = require('./lib/setup');
 
+/** Folders of tsconfig.json. */
+const typed = ['src', 'emulator', 'demo', 'tools', 'test', 'bench'];
+
 const checks = {
   'format and lint': [path.join(modules, '@biomejs', 'biome', 'bin', 'biome'), 'ci'],
+  'promises and switches': [path.join(modules, 'oxlint', 'bin', 'oxlint'), '--type-aware', ...typed],
   types: [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', '.'],
   'types of scripts': [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.scripts.json'],
   'no dead exports, no unused packages': [path.join(modules, 'knip', 'bin', 'knip.js')],

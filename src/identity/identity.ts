@@ -48,7 +48,7 @@ export const createIdentity = (strategies: readonly Strategy[]): Identity => {
   };
 
   const close = async (): Promise<void> => {
-    await Promise.all(strategies.map((strategy) => strategy.close?.()));
+    await Promise.all(strategies.map(async (strategy) => strategy.close?.()));
   };
   return { identify, challenge, strategies: names, close };
 };

@@ -1,6 +1,7 @@
 /** Health, readiness, signals and shutdown of all processes. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { messageOf } from '../model/errors';
 import { fileFault } from '../model/file-faults';
 import type { Logger } from '../observe/log';
 import type { Metrics } from '../observe/metrics';
@@ -91,17 +92,20 @@ const healthTimeouts = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_0
 /** A loop of scrapes must not use all CPU time. */
 const metricsKeptMs = 250;
 
-const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {
+export const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {
   const metricsText = together(() => metrics.text(), metricsKeptMs);
   const checked = together(async () => check()?.(), 0);
-  return guardedServer(healthTimeouts, async (request, response) => {
+  return guardedServer(healthTimeouts, (request, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
     switch (request.url) {
       case '/healthz':
         return answer(200, { alive: true });
       case '/metrics':
-        return response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metricsText());
+        return metricsText().then(
+          (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+          (error) => answer(500, { reason: messageOf(error) }),
+        );
       case '/readyz':
         if (!check()) return answer(503, { ready: false, reason: 'starting or ending' });
         return checked().then(

@@ -76,7 +76,7 @@ describe('a budget is spent before the body is read', () => {
     const socket = dial(Number(new URL(api.url).port), '127.0.0.1');
     let said = '';
     socket.on('data', (bytes) => {
-      said += bytes;
+      said += String(bytes);
     });
     await once(socket, 'connect');
     socket.write(

@@ -43,7 +43,7 @@ const client = async (port: number): Promise<{ socket: Socket; heard: Promise<st
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   let text = '';
   socket.on('data', (chunk) => {
-    text += chunk;
+    text += String(chunk);
   });
   const heard = once(socket, 'close').then(() => text);
   await once(socket, 'connect');
@@ -113,7 +113,7 @@ describe('a client that', () => {
     const { socket } = await client(port);
     let text = '';
     socket.on('data', (chunk) => {
-      text += chunk;
+      text += String(chunk);
     });
     for (let round = 1; round <= 20; round += 1) {
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(unansweredAtMost));

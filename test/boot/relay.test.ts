@@ -66,7 +66,7 @@ const raw = async (port: number, bytes: string): Promise<string> => {
   const socket = connect(port, '127.0.0.1');
   let answer = '';
   socket.on('data', (chunk) => {
-    answer += chunk;
+    answer += String(chunk);
   });
   socket.on('error', () => {});
   socket.write(bytes);

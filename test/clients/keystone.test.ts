@@ -37,7 +37,7 @@ whenThere('tokens of a real Keystone', () => {
     await member('bob');
   });
   afterAll(async () => {
-    await Promise.all(strategies.map((strategy) => strategy.close?.()));
+    await Promise.all(strategies.map(async (strategy) => strategy.close?.()));
     await keystone?.close();
   });
 

@@ -12,7 +12,7 @@ beforeEach(async () => {
   keystone = await startDemoIdentity({ port: 0, host: '127.0.0.1', catalogUrl: 'http://bare.metal', now });
 });
 afterEach(async () => {
-  await Promise.all(strategies.splice(0).map((strategy) => strategy.close?.()));
+  await Promise.all(strategies.splice(0).map(async (strategy) => strategy.close?.()));
   await keystone.close().catch(() => {}); // some tests have closed it already
 });
 

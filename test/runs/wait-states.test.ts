@@ -34,7 +34,7 @@ const slowAct = () => {
     new Promise((done, fail) => {
       begin();
       signal.addEventListener('abort', () => fail(signal.reason as Error), { once: true });
-      released.then(() => done({ is: 'done' }));
+      void released.then(() => done({ is: 'done' }));
     });
   return { act, begun, release };
 };

@@ -123,12 +123,5 @@ export const identityFrom = async (config: ApiConfig, log: Logger): Promise<Iden
       throw fileFault(config, thrown);
     }
   };
-  const strategies = await together<Strategy[]>(...config.TEMPER_AUTH_STRATEGY.map(make));
-  const identity = createIdentity(strategies);
-  return {
-    ...identity,
-    close: async () => {
-      await Promise.all(strategies.map((strategy) => strategy.close?.()));
-    },
-  };
+  return createIdentity(await together<Strategy[]>(...config.TEMPER_AUTH_STRATEGY.map(make)));
 };

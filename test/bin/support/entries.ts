@@ -79,7 +79,7 @@ export const start = (command: string, env: Env, { mounting, stdout, uid }: Surr
       };
       child.stdout?.on('data', look);
       look();
-      ended.then(({ status }) => reject(new Error(`ended with ${status} and never said ${text}:\n${out}${err}`)));
+      void ended.then(({ status }) => reject(new Error(`ended with ${status} and never said ${text}:\n${out}${err}`)));
     });
   return { child, ended, says };
 };

@@ -1,0 +1,20 @@
+/** The server of /healthz, /readyz and /metrics answers also if what it asks fails. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createMetrics } from '../../src/observe/metrics';
+import { healthServer } from '../../src/process/process';
+
+test('a scrape is told why the metrics cannot be read', async () => {
+  const metrics = createMetrics('api');
+  metrics.countToo(() => Promise.reject(new Error('the thread has ended')));
+  const server = healthServer(() => null, metrics).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(3_000) });
+    expect([answer.status, await answer.json()]).toEqual([500, { reason: 'the thread has ended' }]);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
