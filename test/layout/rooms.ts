@@ -4,6 +4,7 @@
 const rooms = [
   'model',
   'policy',
+  'wire',
   'identity',
   'inventory',
   'bmc',
@@ -24,6 +25,7 @@ const rooms = [
 export const mayImport: Readonly<Record<string, readonly string[]>> = {
   model: [],
   policy: ['model'],
+  wire: ['model'],
   identity: ['model'],
   inventory: ['model'],
   bmc: ['model'],
@@ -35,9 +37,9 @@ export const mayImport: Readonly<Record<string, readonly string[]>> = {
   admission: ['model', 'policy', 'inventory', 'runs'],
   rollouts: ['model', 'policy', 'inventory', 'runs', 'admission'],
   activities: ['model', 'inventory', 'bmc', 'runs', 'rollouts'],
-  api: ['model', 'policy', 'identity', 'inventory', 'runs', 'admission', 'rollouts'],
-  cli: ['model', 'policy'],
-  console: ['model'],
+  api: ['model', 'policy', 'wire', 'identity', 'inventory', 'runs', 'admission', 'rollouts'],
+  cli: ['model', 'policy', 'wire'],
+  console: ['model', 'wire'],
   process: rooms,
   bin: [...rooms, 'process'],
 };

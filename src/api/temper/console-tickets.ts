@@ -9,10 +9,10 @@ import { raise } from '../../model/errors';
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { maxMinor } from '../../model/resources/microversions';
 import { nodeTarget } from '../../policy';
+import * as shapes from '../../wire/installation';
 import { auditAndEvent } from '../audit/record';
 import type { ApiContext } from '../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
-import * as shapes from './shapes';
 
 const ticketRule = 'baremetal:node:set_console_state';
 

@@ -1,10 +1,10 @@
 /** Firmware versions of the nodes whose firmware a caller may read. */
 import { z } from 'zod';
+import * as shapes from '../../wire/runs';
 import type { ApiContext } from '../context';
 import { pageLimit } from '../resource/validation';
 import { behindNode, nodeColumns, visibleRows } from '../resource/visibility';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
-import * as shapes from './run-shapes';
 
 const rules = {
   all: 'baremetal:node:list_all',

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import type { RunCount } from '../../inventory/summary';
 import { never } from '../../model/predicates';
 import type { RunState } from '../../model/runs/runs';
+import * as shapes from '../../wire/installation';
 import { visibleNodes } from '../resource/visibility';
 import { ok, route } from '../server/route';
 import { runListRule, runTenantColumns } from './runs/list';
 import { phaseOf } from './runs/outlook';
-import * as shapes from './shapes';
 
 type Counts = Readonly<Record<string, number>>;
 

@@ -12,12 +12,12 @@ import {
   logicalDiskProperties,
 } from '../../model/resources/driver-fields';
 import { requireMinor } from '../../model/resources/microversions';
+import * as shapes from '../../wire/ironic';
 import type { ApiContext } from '../context';
 import { chosenFields } from '../resource/lists';
 import { links, projections } from '../resource/representation';
 import { fieldNames } from '../resource/validation';
 import { ok, route } from '../server/route';
-import * as shapes from './shapes';
 
 const fieldsSince = 77;
 

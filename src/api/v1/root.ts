@@ -1,7 +1,7 @@
 /** Discovery documents at `/` and `/v1`. */
 import { maxVersion, minVersion } from '../../model/resources/microversions';
+import * as shapes from '../../wire/ironic';
 import { ok, type Route, route } from '../server/route';
-import * as shapes from './shapes';
 
 const versionObject = (base: string) => ({
   id: 'v1',

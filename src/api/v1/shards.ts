@@ -1,8 +1,8 @@
 /** GET /v1/shards: shards with their number of nodes that the caller may see. */
 
+import * as shapes from '../../wire/ironic';
 import { nodeColumns } from '../resource/visibility';
 import { ok, type Route, route } from '../server/route';
-import * as shapes from './shapes';
 
 const shardRule = 'baremetal:shards:get';
 

@@ -10,13 +10,13 @@ import {
   volumesSince,
 } from '../../model/resources/volumes';
 import { nodeTarget } from '../../policy';
+import * as shapes from '../../wire/ironic';
 import type { Resource } from '../resource/kit';
 import { editRoutes } from '../resource/kit-edits';
 import { shownRoutes } from '../resource/kit-lists';
 import { links, linksTo, projections } from '../resource/representation';
 import { ok, type Route, route } from '../server/route';
 import { nodeRoute } from './nodes/node-route';
-import * as shapes from './shapes';
 
 const volumeRule = 'baremetal:volume:get';
 const unownedTarget = nodeTarget({ owner: null, lessee: null });

@@ -5,11 +5,11 @@ import { maskSecrets } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import type { NodeUuid, RunUuid } from '../../../model/ids';
 import { verdicts } from '../../../model/resources/audit';
+import * as shapes from '../../../wire/policy';
 import { auditRow } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { pageLimit, uuid } from '../../resource/validation';
 import { type ApiRequest, ok, route } from '../../server/route';
-import * as shapes from '../shapes';
 
 const auditRule = 'temper:audit:get';
 const auditPath = '/temper/v1/audit';

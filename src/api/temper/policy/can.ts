@@ -6,11 +6,11 @@ import { isTemperError } from '../../../model/errors';
 import { tenantOf } from '../../../model/rollouts/consent';
 import type { Target } from '../../../policy';
 import { plannedTargetOf } from '../../../rollouts/approvals';
+import * as shapes from '../../../wire/policy';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { visibleTarget } from '../rollouts/targets';
 import { rolloutRules, wholeRollout } from '../rollouts/views';
-import * as shapes from '../shapes';
 import { kindsNamed, objectFields, objectRules, objectTarget, policyName } from './policy-objects';
 
 const ask = z

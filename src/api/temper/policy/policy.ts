@@ -7,8 +7,8 @@ import { raise } from '../../../model/errors';
 import { ownPage } from '../../../model/resources/own-lists';
 import { namesInList } from '../../../model/texts';
 import { explainAnswer } from '../../../policy';
+import * as shapes from '../../../wire/policy';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
-import * as shapes from '../shapes';
 import { explanationFor } from './explanations';
 import { kindsNamed, objectFields, objectRules, objectTarget, policyName } from './policy-objects';
 

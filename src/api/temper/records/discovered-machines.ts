@@ -10,6 +10,7 @@ import { raise } from '../../../model/errors';
 import { maxMinor } from '../../../model/resources/microversions';
 import { nodeTable } from '../../../model/resources/nodes';
 import { portTable } from '../../../model/resources/ports';
+import * as shapes from '../../../wire/records';
 import { auditAndEvent, auditedWrite, type Change, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { refusingDuplicates } from '../../resource/duplicates';
@@ -19,7 +20,6 @@ import { type ApiRequest, created, noContent, ok, type Route, route } from '../.
 import { type CreateRequest, createRule, nodeGiven } from '../../v1/nodes/create';
 import { moveCredentials } from '../../v1/nodes/credentials';
 import { allKeyRules } from '../../v1/nodes/guarded-keys';
-import * as shapes from '../shapes';
 
 const path = '/temper/v1/discovered-machines';
 const rules = {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { requireOrigin } from '../../../model/access/origins';
 import { diskFormats, type ImageValues, imageKinds } from '../../../model/boot/images';
 import { invalidInput, raise } from '../../../model/errors';
+import * as shapes from '../../../wire/records';
 import type { ApiContext } from '../../context';
-import * as shapes from '../shapes';
 import { bootRecordRoutes, digest, recordName } from './boot-records';
 
 const creation = z.strictObject({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { givenArgumentsFault } from '../../../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../../../model/boot/ramdisks';
 import { raise } from '../../../model/errors';
-import * as shapes from '../shapes';
+import * as shapes from '../../../wire/records';
 import { bootRecordRoutes, digest, recordName } from './boot-records';
 
 const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);

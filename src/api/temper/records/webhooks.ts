@@ -7,12 +7,12 @@ import type { DeliveryRow, WebhookRow, WebhookValues } from '../../../inventory/
 import { masked } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import { allowedTarget, eventKindFault, requireFarAway } from '../../../model/resources/webhooks';
+import * as shapes from '../../../wire/records';
 import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { isoTime } from '../../resource/times';
 import { pageLimit, uuid } from '../../resource/validation';
 import { created, noContent, ok, route } from '../../server/route';
-import * as shapes from '../shapes';
 
 const webhooksPath = '/temper/v1/webhooks';
 

@@ -6,10 +6,10 @@ import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import type { Vote } from '../../../inventory/rollouts/votes';
 import { raise } from '../../../model/errors';
 import { approveRule, plannedTargetOf, standingApprovals, wantedOf } from '../../../rollouts/approvals';
+import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import * as shapes from '../rollout-shapes';
 import { rolloutRules, wholeRollout } from './views';
 
 const voteBody = z.strictObject({

@@ -12,6 +12,7 @@ import {
   mayBeMissing,
 } from '../../../model/rollouts/disruption';
 import { disruptionTarget } from '../../../policy';
+import * as shapes from '../../../wire/records';
 import { auditedWrite } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { pageLimit, uuid } from '../../resource/validation';
@@ -19,7 +20,6 @@ import { nodeColumns } from '../../resource/visibility';
 import { created, noContent, ok, route } from '../../server/route';
 import { nodeQuery } from '../node-query';
 import { projectRecords } from '../records/project-records';
-import * as shapes from '../shapes';
 
 const budgetsPath = '/temper/v1/disruption-budgets';
 const budgetRules = {

@@ -4,10 +4,10 @@ import type { ProjectWindow } from '../../../inventory/project-windows';
 import { raise } from '../../../model/errors';
 import { mostMinutes, openingFor, windowDays, zoneNamed } from '../../../model/rollouts/windows';
 import { windowTarget } from '../../../policy';
+import * as shapes from '../../../wire/records';
 import { pageLimit, uuid } from '../../resource/validation';
 import { created, noContent, ok, route } from '../../server/route';
 import { projectRecords } from '../records/project-records';
-import * as shapes from '../shapes';
 
 const windowsPath = '/temper/v1/windows';
 

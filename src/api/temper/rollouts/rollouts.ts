@@ -8,13 +8,13 @@ import { never } from '../../../model/predicates';
 import { rolloutStates, targetStates } from '../../../model/rollouts/states';
 import type { RolloutSpec } from '../../../rollouts/contract';
 import { replacePlan } from '../../../rollouts/plan';
+import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord } from '../../resource/markers';
 import { pageLimit, uuid } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import * as shapes from '../rollout-shapes';
 import { type RolloutBody, rolloutBody, specOf } from './body';
 import { createRollout, planningRules, planRollout, planRule } from './planning';
 import {

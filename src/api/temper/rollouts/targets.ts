@@ -14,12 +14,12 @@ import { maxMinor } from '../../../model/resources/microversions';
 import { tenantOf } from '../../../model/rollouts/consent';
 import { openingFor } from '../../../model/rollouts/windows';
 import { plannedTargetOf } from '../../../rollouts/approvals';
+import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
 import { uuid } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import * as shapes from '../rollout-shapes';
 import { rolloutRules, type SeenRollout, targetView, visibleRollout } from './views';
 
 const reason = z.string().trim().min(1, { error: 'say why' }).max(1_000);

@@ -23,10 +23,10 @@ import { resolveSteps } from '../../../model/resources/runbook-parameters';
 import { inOrder, type RunbookStep } from '../../../model/resources/runbook-steps';
 import { type Runbook, runbookApproval } from '../../../model/resources/runbooks';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/runbooks';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { anywhere } from '../../v1/runbooks/warnings';
-import * as shapes from '../runbook-shapes';
 import { checkParameters, declaredParameters } from './parameters';
 
 const mostNodes = 50;

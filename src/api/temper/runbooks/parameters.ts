@@ -9,6 +9,7 @@ import { schemaFault } from '../../../model/resources/parameter-schema';
 import { parameterFault, parameterName, type RunbookParameter } from '../../../model/resources/runbook-parameters';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
+import * as shapes from '../../../wire/runbooks';
 import { auditAndEvent, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
@@ -16,7 +17,6 @@ import { operatorTraitRules, requireOperatorMarks } from '../../v1/nodes/operato
 import { admitRevision } from '../../v1/runbooks/revisions';
 import { runbookFacts } from '../../v1/runbooks/runbooks';
 import { requireSteps } from '../../v1/runbooks/steps';
-import * as shapes from '../runbook-shapes';
 
 const seesRunbook = 'baremetal:runbook:get';
 const changesRunbook = 'baremetal:runbook:update';

@@ -13,12 +13,12 @@ import { always, type Predicate } from '../../../model/predicates';
 import type { RunbookStep } from '../../../model/resources/runbook-steps';
 import type { Runbook } from '../../../model/resources/runbooks';
 import { runbookTarget } from '../../../policy';
+import * as shapes from '../../../wire/runbooks';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { pageLimit, revisionNumber } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { runbookColumns } from '../../v1/runbooks/visibility';
-import * as shapes from '../runbook-shapes';
 
 const revisionRules = {
   get: 'baremetal:runbook:get',

@@ -16,9 +16,9 @@ import { maxMinor } from '../../../model/resources/microversions';
 import { type RunAct, runActs, willOf } from '../../../model/runs/run-acts';
 import { nodeTarget, stepTarget } from '../../../policy';
 import type { Delivered } from '../../../runs/contract';
+import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, type Route, route } from '../../server/route';
-import * as shapes from '../run-shapes';
 import { targetOfRun, visibleRun } from './runs';
 
 const runActBody = z.strictObject({

@@ -12,13 +12,13 @@ import { asUuid, type FreezeUuid, type NodeUuid } from '../../../model/ids';
 import { and } from '../../../model/predicates';
 import { maxMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/records';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { isoTime } from '../../resource/times';
 import { pageLimit, uuid } from '../../resource/validation';
 import { nodeColumns } from '../../resource/visibility';
 import { type Answer, type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
-import * as shapes from '../shapes';
 
 const freezeRules = {
   node: 'baremetal:node:get',

@@ -8,12 +8,12 @@ import { raise } from '../../../model/errors';
 import { asUuid, type NodeUuid } from '../../../model/ids';
 import { maxMinor } from '../../../model/resources/microversions';
 import type { RunState } from '../../../model/runs/runs';
+import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord } from '../../resource/markers';
 import { pageLimit, revisionNumber, uuid } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, route } from '../../server/route';
-import * as shapes from '../run-shapes';
 import { visibleRun } from './runs';
 
 export const runListRule = 'temper:run:get';

@@ -16,10 +16,10 @@ import { actRow } from '../../../model/lifecycle/steps';
 import { maxMinor } from '../../../model/resources/microversions';
 import type { Refusal } from '../../../model/runs/verdicts';
 import { explainAnswer, nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { explanationFor } from '../policy/explanations';
-import * as shapes from '../run-shapes';
 
 const seesSteps = 'temper:node:steps';
 const explains = 'temper:policy:explain';

@@ -1,9 +1,9 @@
 /** Recovery after a restore: state, preview of the remedy, and its execution. */
 import { z } from 'zod';
 import type { Recovered } from '../../../runs/contract';
+import * as shapes from '../../../wire/installation';
 import { auditRow } from '../../audit/record';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
-import * as shapes from '../shapes';
 
 const recoveryPath = '/temper/v1/recovery';
 const recoveryRules = { get: 'temper:recovery:get', end: 'temper:recovery:end' } as const;

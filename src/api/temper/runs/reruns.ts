@@ -17,9 +17,9 @@ import { insteadOf, isVerb, type VerbRow, verbRow } from '../../../model/lifecyc
 import { maxMinor } from '../../../model/resources/microversions';
 import type { RunInput } from '../../../model/runs/runs';
 import { nodeTarget, stepTarget } from '../../../policy';
+import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, type Route, route } from '../../server/route';
-import * as shapes from '../run-shapes';
 import { targetOfRun, visibleRun } from './runs';
 
 const runRerunRule = 'temper:run:rerun';

@@ -12,12 +12,12 @@ import { maxMinor } from '../../../model/resources/microversions';
 import { endedStates } from '../../../model/runs/runs';
 import { runTarget, type Target } from '../../../policy';
 import type { LiveRun } from '../../../runs/contract';
+import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
 import { isoTime } from '../../resource/times';
 import { pageLimit, uuid } from '../../resource/validation';
 import { ok, route } from '../../server/route';
-import * as shapes from '../run-shapes';
 import { phaseOf, withOutlook } from './outlook';
 
 const runRule = 'temper:run:get';

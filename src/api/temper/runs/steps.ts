@@ -14,9 +14,9 @@ import {
 } from '../../../model/lifecycle/steps';
 import { maxMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { ok, route } from '../../server/route';
-import * as shapes from '../run-shapes';
 
 const stepsRule = 'temper:node:steps';
 

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { visibleNode } from '../../../admission/visibility';
 import { nodeTarget } from '../../../policy';
+import { link } from '../../../wire/ironic';
 import { visibleNodes } from '../../resource/visibility';
 import { ok, type Route } from '../../server/route';
-import { link } from '../shapes';
 import { nodeRoute } from './node-route';
 
 const childGetRule = 'baremetal:node:get';

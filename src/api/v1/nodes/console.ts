@@ -7,10 +7,10 @@ import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { interfaceOf } from '../../../model/lifecycle/drivers';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/ironic';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, accepted, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { type NodeParams, nodeRoute } from './node-route';
 
 const getRule = 'baremetal:node:get_console';

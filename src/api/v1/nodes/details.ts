@@ -15,12 +15,12 @@ import {
   registrySince,
 } from '../../../model/resources/node-details';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { chosenFields } from '../../resource/lists';
 import { type Extra, links, type Projection, projections } from '../../resource/representation';
 import { fieldNames } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { nodeParams, nodeRoute } from './node-route';
 
 const detailRules = {

@@ -1,10 +1,10 @@
 /** /v1/nodes/{ident}/management/indicators: lights of a node, named `name@component`. */
 import { z } from 'zod';
 import { raise } from '../../../model/errors';
+import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { links } from '../../resource/representation';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 

@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import { flag } from '../../../admission/schemas';
+import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeRoute } from './node-route';
 

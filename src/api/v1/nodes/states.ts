@@ -11,11 +11,11 @@ import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states'
 import { requireMinor } from '../../../model/resources/microversions';
 import { shownState, stateFields } from '../../../model/resources/nodes';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { timestamp } from '../../resource/representation';
 import { type Answer, type ApiRequest, accepted, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { type NodeParams, nodeRoute } from './node-route';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];

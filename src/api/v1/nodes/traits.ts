@@ -6,12 +6,12 @@ import type { NodeRow } from '../../../inventory/nodes/nodes';
 import { raise } from '../../../model/errors';
 import { isTrait, maxTraits, traitRefusal } from '../../../model/resources/traits';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/ironic';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
 import { lostLockRace } from '../../server/lock-wait';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 import { operatorTraitRules, requireOperatorTraits } from './operator-traits';
 

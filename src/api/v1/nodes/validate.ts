@@ -17,9 +17,9 @@ import { type InterfaceName, interfaceNames } from '../../../model/lifecycle/ste
 import type { RunKind } from '../../../model/lifecycle/verbs';
 import { requireMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import * as shapes from '../shapes';
 import { nodeRoute } from './node-route';
 
 const validate = 'baremetal:node:validate';

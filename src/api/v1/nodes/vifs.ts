@@ -10,12 +10,12 @@ import { raise } from '../../../model/errors';
 import { asUuid, isLogicalName } from '../../../model/ids';
 import { requireMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
+import * as shapes from '../../../wire/ironic';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
 import { uuid } from '../../resource/validation';
 import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
 const vifsSince = 28;

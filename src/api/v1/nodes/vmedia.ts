@@ -4,9 +4,9 @@ import { requireOrigin } from '../../../model/access/origins';
 import { maskSecrets } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import { mediaTypes } from '../../../model/lifecycle/steps';
+import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
-import * as shapes from '../shapes';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeRoute } from './node-route';
 

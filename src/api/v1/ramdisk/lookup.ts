@@ -8,11 +8,11 @@ import { raise } from '../../../model/errors';
 import { isMac, type NodeUuid } from '../../../model/ids';
 import { agentConfig, lookupFields, shownToRamdisk, tokenSince } from '../../../model/lifecycle/agents';
 import { states } from '../../../model/lifecycle/states';
+import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { uuid } from '../../resource/validation';
 import { type ApiRequest, ok, route } from '../../server/route';
 import { nodeProjections } from '../nodes/representation';
-import * as shapes from '../shapes';
 import { isOwnRamdisk, peerOf } from './peers';
 
 const lookupRule = 'baremetal:driver:ipa_lookup';

@@ -1,7 +1,7 @@
 /** Answer schemas of rollouts. */
 import { z } from 'zod';
-import { rolloutStates, targetStates } from '../../model/rollouts/states';
-import { count, document, id, maybe, maybeTime, text, time } from './shape-parts';
+import { rolloutStates, targetStates } from '../model/rollouts/states';
+import { count, document, id, maybe, maybeTime, text, time } from './parts';
 
 const wave = z.strictObject({
   wave: count,

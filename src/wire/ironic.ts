@@ -1,7 +1,7 @@
 /** Response schemas beyond the resource tables, for the OpenAPI description. Tests check every response against them. */
 import { z } from 'zod';
-import { interfaceNames } from '../../model/lifecycle/step-types';
-import { stateFields } from '../../model/resources/nodes';
+import { interfaceNames } from '../model/lifecycle/step-types';
+import { stateFields } from '../model/resources/nodes';
 
 const text = z.string();
 const maybe = text.nullable();

@@ -1,6 +1,6 @@
 /** Answer schemas of runbooks under /temper/v1. */
 import { z } from 'zod';
-import { count, document, listOf, maybe, text, time, trueOrFalse } from './shape-parts';
+import { count, document, listOf, maybe, text, time, trueOrFalse } from './parts';
 
 export const runbookCheck = z.strictObject({
   errors: count,

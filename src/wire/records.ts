@@ -1,9 +1,7 @@
-/** Answer schemas of /temper/v1. Tests check every answer against them. */
+/** Answer schemas of records: budgets, windows, webhooks, images, ramdisks, discovered machines and freezes. */
 import { z } from 'zod';
-import { masked } from '../../model/access/secrets';
-import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './shape-parts';
-
-export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
+import { masked } from '../model/access/secrets';
+import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './parts';
 
 const amount = z.union([count, text]);
 
@@ -130,71 +128,3 @@ export const freeze = z.strictObject({
   ended_by: document.nullable(),
 });
 export const freezes = listOf('freezes', freeze);
-
-export const explanation = z.looseObject({
-  rule: text,
-  verdict: z.enum(['allowed', 'refused']),
-  answer: z.enum(['allowed', 'refused', 'missing']),
-  rule_set: text,
-});
-
-/** Decisions in which a second policy differs. */
-export const shadow = z.strictObject({
-  hash: text,
-  since: text,
-  decisions: count,
-  left_out: count,
-  differences: z.array(document),
-});
-
-/** The parts that a restore holds back, and the remedy. */
-export const recovery = z.strictObject({
-  recovery: z.strictObject({ side: z.enum(['store', 'engine', 'unknown']), reason: text, since: time }).nullable(),
-  done: trueOrFalse,
-  lines: z.array(text),
-});
-
-/** `text` is present only if the query names a hash. */
-export const policyHistory = z.strictObject({
-  history: z.array(
-    z.strictObject({
-      digest: text,
-      rule_set: text,
-      set: text,
-      mode: text,
-      first_at: time,
-      files: z.array(
-        z.strictObject({ path: text, sha256: text, rules: count.nullable(), text: z.string().optional() }),
-      ),
-    }),
-  ),
-});
-
-export const audit = z.strictObject({
-  audit: z.array(z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document })),
-  next: text.optional(),
-});
-
-const counts = z.record(text, count);
-
-export const summary = z.strictObject({
-  nodes: z.strictObject({ count, provision_state: counts, power_state: counts, fault: counts, maintenance: count }),
-  runs: z.strictObject({ phase: counts }),
-});
-
-/** In the order of the questions. */
-export const canAnswers = listOf('answers', z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe }));
-
-/** Of nodes, runs and rollouts, newest first. */
-export const allEvents = listOf(
-  'events',
-  z.strictObject({
-    seq: count,
-    at: time,
-    kind: text,
-    node_uuid: id.nullable(),
-    run_uuid: id.nullable(),
-    rollout_uuid: id.nullable(),
-    data: document,
-  }),
-);

@@ -1,7 +1,7 @@
 /** Answer schemas of runs, steps and node plans. */
 import { z } from 'zod';
-import { verdictCodes } from '../../model/runs/verdicts';
-import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './shape-parts';
+import { verdictCodes } from '../model/runs/verdicts';
+import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './parts';
 
 const sources = z.array(text);
 

@@ -1,0 +1,33 @@
+/** Answer schemas of the installation: counts, events, recovery and console tickets. */
+import { z } from 'zod';
+import { count, document, id, listOf, text, time, trueOrFalse } from './parts';
+
+export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
+
+const counts = z.record(text, count);
+
+export const summary = z.strictObject({
+  nodes: z.strictObject({ count, provision_state: counts, power_state: counts, fault: counts, maintenance: count }),
+  runs: z.strictObject({ phase: counts }),
+});
+
+/** The parts that a restore holds back, and the remedy. */
+export const recovery = z.strictObject({
+  recovery: z.strictObject({ side: z.enum(['store', 'engine', 'unknown']), reason: text, since: time }).nullable(),
+  done: trueOrFalse,
+  lines: z.array(text),
+});
+
+/** Of nodes, runs and rollouts, newest first. */
+export const allEvents = listOf(
+  'events',
+  z.strictObject({
+    seq: count,
+    at: time,
+    kind: text,
+    node_uuid: id.nullable(),
+    run_uuid: id.nullable(),
+    rollout_uuid: id.nullable(),
+    data: document,
+  }),
+);
