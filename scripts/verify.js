@@ -8,8 +8,7 @@ const { main, say } = require('./lib/say');
 const { run } = require('./lib/run');
 const { setUp } = require('./lib/setup');
 
-/** Folders of tsconfig.json. */
-const typed = ['src', 'emulator', 'demo', 'tools', 'test', 'bench'];
+const { include: typed } = require('../tsconfig.json');
 
 const checks = {
   'format and lint': [path.join(modules, '@biomejs', 'biome', 'bin', 'biome'), 'ci'],

@@ -86,6 +86,7 @@ const rooms = {
   },
   admission: {
     files: these(
+      'src/admission/visibility.ts',
       'src/api/server/admission.ts',
       'src/api/body/body.ts',
       'src/api/server/caller-key.ts',

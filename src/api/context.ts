@@ -5,9 +5,9 @@ import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
 import type { Digests, Sealer } from '../inventory/secrets/sealing';
 import type { Vault } from '../inventory/secrets/vault';
-import type { Caller } from '../model/access/callers';
 import type { ErrorLog } from '../model/log';
 import type { Policy, ShadowReport } from '../policy';
+import type { VoteContext } from '../rollouts/approvals';
 import type { Runs } from '../runs/contract';
 import type { OpenBudget } from './body/open-budget';
 import type { Streams } from './streams/event-streams';
@@ -59,7 +59,7 @@ export type ContextSettings = AdmissionSettings & {
   lookup(host: string): Promise<string[]>;
 };
 
-export type ApiContext = {
+export type ApiContext = Pick<VoteContext, 'voters'> & {
   /** The present policy: a reload replaces it between requests. */
   policy(): Policy;
   /** Differences to a second policy; absent without one. */
@@ -74,8 +74,6 @@ export type ApiContext = {
   readonly streams: Streams;
   readonly log: ErrorLog;
   readonly settings: ContextSettings;
-  /** Checks that a voter still has its roles. If absent, votes count until they expire. */
-  readonly voters?: (caller: Caller) => Promise<'holds' | 'lost' | 'away'>;
   /** Seals the secrets of webhooks; absent if webhooks are off. */
   readonly webhookVault?: Vault;
 };

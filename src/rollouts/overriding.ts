@@ -1,13 +1,12 @@
 /** Overrides of tenants' consent and budgets, by a separate rule and with a reason that the tenant can read. */
+import { requesterOf } from '../admission/requester';
 import type { Queries } from '../inventory';
 import type { SpentBudget } from '../inventory/disruption-budgets';
 import type { NodeRow } from '../inventory/nodes/nodes';
 import type { RolloutRow } from '../inventory/rollouts/rollouts';
 import type { TargetRow } from '../inventory/rollouts/targets';
-import type { Caller } from '../model/access/callers';
 import type { RunUuid } from '../model/ids';
 import { tenantOf, termsOf } from '../model/rollouts/consent';
-import type { Requester } from '../model/runs/runs';
 import { nodeTarget } from '../policy';
 import type { RolloutDeps, RolloutSpec } from './contract';
 
@@ -18,7 +17,8 @@ export type Overriding = {
   readonly reason: string;
 };
 
-const withoutConsent = 'temper:rollout:without_consent';
+/** The rule to interrupt a node without its tenant's consent. */
+export const withoutConsent = 'temper:rollout:without_consent';
 
 type Deps = Pick<RolloutDeps, 'inventory' | 'policy'>;
 type Overridden = Pick<TargetRow, 'position' | 'node_uuid' | 'owner' | 'lessee'>;
@@ -48,17 +48,12 @@ export const overridingOf = (deps: Deps, rollout: RolloutRow, node: NodeRow): Ov
   return askedFor(deps, { rollout, rule: 'temper:rollout:override_budget', reason: override_budgets?.reason }, node);
 };
 
-const requesterOf = (
-  { user_id, user_name, project_id, system_scope, strategy }: Caller,
-  { request_id }: Requester,
-): Requester => ({ user_id, user_name, project_id, system_scope, strategy, request_id });
-
 const auditedAs = (
   { rollout, rule, rule_set, reason }: Overriding,
   { node_uuid, owner }: Overridden,
   action: string,
 ) => ({
-  requester: requesterOf(rollout.granted!, rollout.requester),
+  requester: requesterOf({ who: rollout.granted!, requestId: rollout.requester.request_id }),
   action,
   rule,
   rule_set,

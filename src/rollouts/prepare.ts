@@ -20,8 +20,8 @@ import { refusalOf } from '../model/runs/verdicts';
 import { nodeTarget } from '../policy';
 import type { RunOrder } from '../runs/contract';
 import type { PinnedRunbook, Prepare, Prepared, PrepareFor, Refused, Work } from './contract';
+import { passesTenant } from './overriding';
 
-const withoutConsent = 'temper:rollout:without_consent';
 const seeNode = 'baremetal:node:get';
 
 /** The caller may not see the node. The plan lists only visible nodes, but the rules may change before admission. */
@@ -95,7 +95,7 @@ const othersInterrupted = async (
     const other = await ctx.inventory.nodes.find({ uuid });
     const tenant = other ? tenantOf(other) : null;
     if (tenant === null || tenant === tenantOf(node) || tenant === requester.project_id) continue;
-    if (!ctx.policy().allows(withoutConsent, who, nodeTarget(other!)))
+    if (!passesTenant(ctx, { granted: who }, other!))
       return { code: 'leased', reason: 'It interrupts the power of a node of another project as well.' };
   }
   return undefined;

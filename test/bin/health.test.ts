@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createMetrics } from '../../src/observe/metrics';
 import { healthServer } from '../../src/process/process';
 
-test('a scrape is told why the metrics cannot be read', async () => {
+test('a scrape gets 500 and the reason if the metrics cannot be read', async () => {
   const metrics = createMetrics('api');
   metrics.countToo(() => Promise.reject(new Error('the thread has ended')));
   const server = healthServer(() => null, metrics).listen(0, '127.0.0.1');

@@ -87,16 +87,17 @@ export const openSystem = async (place: Place | string) => {
       const pids = struck.flatMap(([, pid]) => pid ?? []);
       const resumed = blow.does === 'pause' ? pauseAll(pids, blow.seconds) : undefined;
       if (!resumed) for (const pid of pids) process.kill(pid, 'SIGKILL');
+      const again = () => struck.every(([name, pid]) => pidOf(name) !== pid);
       // A command whose gate opens before the rack notices that its sender is gone would be executed, not lost.
+      // A worker that runs again may be held, too; by then the rack has noticed.
       if (!resumed && struck.some(([name]) => name.startsWith('worker-bmc')))
-        await until('the rack to notice that its callers are gone', callersLeft, { everyMs: 20 });
+        await until('the rack to notice that its callers are gone', async () => again() || callersLeft(), {
+          everyMs: 20,
+        });
       // A rack that stands still opens its gates when it goes on.
       if (blow.processes.includes('rack')) await resumed;
       await Promise.all([around.open(), resumed]);
-      if (!resumed)
-        await until('the killed processes to run again', async () =>
-          struck.every(([name, pid]) => pidOf(name) !== pid),
-        );
+      if (!resumed) await until('the killed processes to run again', async () => again());
       await operator.must('GET', '/v1/nodes?limit=1');
     },
     close: () => sql.end({ timeout: 5 }),

@@ -18,6 +18,7 @@ import { boundOf } from '../../../model/rollouts/amounts';
 import { sampleOf } from '../../../model/rollouts/waves';
 import { nodeTarget } from '../../../policy';
 import type { PinnedRunbook, RolloutSpec } from '../../../rollouts/contract';
+import { withoutConsent } from '../../../rollouts/overriding';
 import { makePlan, type RolloutPlan, storePlan } from '../../../rollouts/plan';
 import { createPrepareFor } from '../../../rollouts/prepare';
 import { auditAndEvent } from '../../audit/record';
@@ -28,7 +29,6 @@ import { gateRule, requireGates } from './gates';
 import { rolloutRules, wholeRollout, wholeView } from './views';
 
 export const planRule = 'temper:rollout:plan';
-const withoutConsent = 'temper:rollout:without_consent';
 const overrideBudget = 'temper:rollout:override_budget';
 const mostTargets = 100_000;
 
