@@ -2,15 +2,18 @@
 import { until } from '../../demo/nodes';
 import { startTestApi, type TestApi } from '../support/api';
 import { happened, runningRun, type SeenRun } from '../support/happenings';
+import { type TestDatabase, testDatabase } from '../support/servers';
 import { lessee, type Persona } from '../support/world';
 
+let database: TestDatabase;
 let api: TestApi;
 let leased: SeenRun;
 let other: SeenRun;
 let before: number;
 
 beforeAll(async () => {
-  api = await startTestApi({ streams: { limitOfOne: 4 } });
+  database = await testDatabase();
+  api = await startTestApi({ database, streams: { limitOfOne: 4 } });
   leased = await runningRun(api);
   other = await runningRun(api);
   await api.sql`update nodes set owner = 'project-elsewhere', lessee = null where uuid = ${other.node}`;
@@ -22,7 +25,10 @@ beforeAll(async () => {
   await api.sql`alter table events enable trigger all`;
   before = past;
 });
-afterAll(() => api?.close());
+afterAll(async () => {
+  await api?.close();
+  await database?.drop();
+});
 
 type Shown = { seq: number; kind: string; node_uuid: string; run_uuid: string | null; data: Record<string, unknown> };
 const listed = async (who: Persona, query = ''): Promise<Shown[]> => {
@@ -72,9 +78,9 @@ test.each([
   expect((await api.as('owner-member', 'GET', `/temper/v1/events${query()}`)).status).toBe(404);
 });
 
-const streamOf = async (who: Persona, query = '', last?: number) => {
+const streamOf = async (who: Persona, query = '', last?: number, { url } = api) => {
   const leaving = new AbortController();
-  const reply = await fetch(`${api.url}/temper/v1/events${query}`, {
+  const reply = await fetch(`${url}/temper/v1/events${query}`, {
     headers: {
       'x-auth-token': who,
       accept: 'text/event-stream',
@@ -141,17 +147,19 @@ test('what a client has missed is found among its own events, however many other
     select 'step.begun', ${other.node}, ${other.run}, '{"note": "elsewhere"}' from generate_series(1, 6000)`;
   await happened(api, leased, 'step.begun', { note: 'since' });
   await allPlaced();
-  const known = jest.spyOn(api.rooms.identity, 'identify');
-  const read = jest.spyOn(api.inventory.allEvents, 'missed');
-  const stream = await streamOf('owner-member', '', first);
+  // An API whose reader of all streams begins with this one: that of the other API may be at work for an earlier stream.
+  const fresh = await startTestApi({ database });
+  const known = jest.spyOn(fresh.rooms.identity, 'identify');
+  const read = jest.spyOn(fresh.inventory.allEvents, 'missed');
+  const stream = await streamOf('owner-member', '', first, fresh);
   const text = await stream.until('since');
   stream.close();
   const [looks, pages] = [known.mock.calls.length, await Promise.all(read.mock.results.map(({ value }) => value))];
   jest.restoreAllMocks();
+  await fresh.close();
   expect([...text.matchAll(/"note":"(\w+)"/g)].map(([, note]) => note)).toEqual(['missed', 'since']);
-  // One page. It lacks what the reader of all streams gives, if that one is still at work for an earlier stream.
   expect(pages).toHaveLength(1);
-  expect(pages[0]!.length).toBeLessThanOrEqual(2);
+  expect(pages[0]).toHaveLength(2);
   // At the request, and before its one page is written.
   expect(looks).toBeLessThanOrEqual(2);
 });

@@ -2,6 +2,7 @@
 import { addFleet, addMonth, firstNode } from '../../bench/growth-fill';
 import { planWith } from '../../bench/plans/explain';
 import type { Statement } from '../../bench/plans/statements';
+import { until } from '../../demo/nodes';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { NodeUuid } from '../../src/model/ids';
@@ -20,7 +21,13 @@ beforeAll(async () => {
   const owner = connect(database.ownerUrl, { max: 1 });
   await addFleet(owner, nodes);
   for (let ago = months - 1; ago >= 0; ago--) await addMonth(owner, nodes, ago);
-  await owner`vacuum analyze`;
+  // While an autovacuum analyzes, its snapshot keeps a vacuum from marking new pages as visible to all, and an index-only scan reads their rows.
+  await until('all rows of runs to be visible to all', 120_000, async () => {
+    await owner`vacuum analyze`;
+    const [row] = await owner<{ visible: boolean }[]>`
+      select bool_and(relallvisible = relpages) as visible from pg_class where oid in ('runs'::regclass, 'run_steps'::regclass)`;
+    return row!.visible || undefined;
+  });
   await owner.end({ timeout: 5 });
   reader = connect(database.apiUrl, { max: 1 });
   reader.options.debug = (_connection: number, text: string, values: unknown[]) => void sent.push({ text, values });
