@@ -18,12 +18,12 @@ export const errors = {
   TooManyAtOnce: {
     status: 503,
     retry: true,
-    says: 'Too much of one sender, or of all, is being looked at at once; try again shortly.',
+    says: 'Too many requests of one sender, or of all senders together, are being read at once. Try again shortly.',
   },
   EncodingRefused: {
     status: 415,
     retry: false,
-    says: 'This request takes no Content-Encoding; send the body as it is.',
+    says: 'This request accepts no Content-Encoding. Send the body unencoded.',
   },
   BodyTooManyValues: { status: 400, retry: false, says: 'The request body holds more than {limit} values.' },
   InvalidInput: { status: 400, retry: false, says: '{field}: {reason}' },
@@ -39,17 +39,17 @@ export const errors = {
   IdempotencyUnderWay: {
     status: 409,
     retry: true,
-    says: 'The request that came first with this Idempotency-Key is still being served; ask again in {seconds} s.',
+    says: 'An earlier request with this Idempotency-Key is still being served. Send it again in {seconds} s.',
   },
   IdempotencyKeyReused: {
     status: 422,
     retry: false,
-    says: 'This Idempotency-Key was used for another request: method, path, API version, body or the roles of the caller differ. Use a new key for new work.',
+    says: 'You used this Idempotency-Key for another request: its method, path, API version or body, or your roles, differ. Use a new key for new work.',
   },
   TooManyKeys: {
     status: 429,
     retry: true,
-    says: 'Answers to {limit} requests of this caller with an Idempotency-Key are kept, as many as there may be (a long answer counts once for each 10 KiB). Send it without a key, or try again in {seconds} s.',
+    says: 'You have {limit} stored answers to requests with an Idempotency-Key, which is the limit; a long answer counts once for each 10 KiB. Send the request without a key, or try again in {seconds} s.',
   },
   TooManyRequests: {
     status: 429,
@@ -60,34 +60,34 @@ export const errors = {
   Unexpected: {
     status: 500,
     retry: true,
-    says: 'An unexpected error occurred; the log has it under request {request_id}.',
+    says: 'An unexpected error occurred. The log has the details under request {request_id}; give that ID to the operator.',
   },
 
   // Identity and permissions.
   EngineUnavailable: {
     status: 503,
     retry: true,
-    says: 'The workflow engine or its worker does not answer; nothing was changed. Try again shortly.',
+    says: 'Temporal or its worker does not answer; nothing was changed. Try again shortly.',
   },
   StoreUnavailable: {
     status: 503,
     retry: true,
-    says: 'The database does not answer; nothing was changed that is not shown. Try again shortly.',
+    says: 'The database does not answer. Try again shortly, and look first whether your change was made.',
   },
   StoreContended: {
     status: 503,
     retry: true,
-    says: 'The database ended a change of this request, because it and other changes waited for each other; that change was undone. The request may be sent again in {seconds} s.',
+    says: 'The database undid your change, because it and other changes waited for each other. Send the request again in {seconds} s.',
   },
   Recovering: {
     status: 503,
     retry: true,
-    says: 'Changes are refused until an administrator ends the recovery with `temper recover --yes`: {reason}. Reading goes on.',
+    says: 'Changes are refused during a recovery: {reason}. You can still read. An administrator ends the recovery with `temper recover --yes`.',
   },
   ActUnanswered: {
     status: 503,
     retry: true,
-    says: 'The run did not answer in time; what was asked is on record and may still take effect. Look at the run before you ask again.',
+    says: 'The run did not answer in time. Your request is recorded and may still take effect. Look at the run before you ask again.',
   },
   Unauthenticated: { status: 401, retry: false, says: 'The request you have made requires authentication.' },
   IdentityUnavailable: { status: 503, retry: true, says: 'The identity service did not answer; try again shortly.' },
@@ -103,7 +103,7 @@ export const errors = {
   NoShadowPolicy: {
     status: 404,
     retry: false,
-    says: 'No second policy is asked here: TEMPER_POLICY_SHADOW_FILE is not set.',
+    says: 'There is no second policy here: TEMPER_POLICY_SHADOW_FILE is not set.',
   },
   PolicyInvalid: { status: 500, retry: false, says: 'The policy could not be loaded: {reason}' },
 
@@ -124,18 +124,18 @@ export const errors = {
   RevisionWithdrawn: {
     status: 409,
     retry: false,
-    says: 'Revision {revision} of runbook {runbook} was withdrawn, and nothing is run by it: {reason}. Change the runbook, or use another.',
+    says: 'Revision {revision} of runbook {runbook} was withdrawn and cannot be run: {reason}. Change the runbook, or use another.',
   },
   RolloutNotFound: { status: 404, retry: false, says: 'Rollout {rollout} could not be found.' },
   RolloutNotApproved: {
     status: 409,
     retry: false,
-    says: 'Rollout {rollout} is approved by {approved} of {wanted} users, and rule temper:rollout:start_alone admits no start without.',
+    says: 'Rollout {rollout} is approved by {approved} of {wanted} users. Rule temper:rollout:start_alone does not let you start it without the others.',
   },
   NothingToDo: {
     status: 409,
     retry: false,
-    says: 'Of {selected} selected nodes none would run, so that the plan would have no effect.{reasons}',
+    says: 'The plan would have no effect, because none of the {selected} selected nodes would run.{reasons}',
   },
   AllocationNotFound: { status: 404, retry: false, says: 'Allocation {allocation} could not be found.' },
   NodeUnallocated: { status: 404, retry: false, says: 'Node {node} has no allocation.' },
@@ -148,7 +148,7 @@ export const errors = {
   TooManyStreams: {
     status: 503,
     retry: true,
-    says: 'There are {limit} event streams {whose}, as many as there may be; close one, or try again later.',
+    says: 'There are {limit} event streams {whose}, which is the limit. Close one, or try again later.',
   },
   HistoryNotFound: { status: 404, retry: false, says: 'Node {node} has no history event {event}.' },
   DisruptionBudgetNotFound: { status: 404, retry: false, says: 'Disruption budget {budget} could not be found.' },
@@ -172,7 +172,7 @@ export const errors = {
   NodeFrozen: {
     status: 409,
     retry: false,
-    says: 'Node {node} is frozen by {who} {until}: {reason} (freeze {freeze}). Reading goes on; nothing is written to its BMC until the freeze ends.',
+    says: 'Node {node} is frozen by {who} {until}: {reason} (freeze {freeze}). You can still read it; nothing is written to its BMC until the freeze ends.',
   },
   RecoveryPending: {
     status: 503,
@@ -199,7 +199,7 @@ export const errors = {
   RamdiskNeeded: {
     status: 400,
     retry: false,
-    says: 'Step {step} runs in the ramdisk, which deploy interface {deploy} does not boot; give the node deploy interface direct, or use out-of-band steps.',
+    says: 'Step {step} runs in the ramdisk, which deploy interface {deploy} does not boot. Give the node deploy interface direct, or use out-of-band steps.',
   },
   FirmwareCurrent: { status: 409, retry: false, says: 'There is nothing to do on node {node}: {reason}.' },
   ParameterInvalid: {
@@ -218,7 +218,7 @@ export const errors = {
   BmcAddressRefused: {
     status: 400,
     retry: false,
-    says: 'The BMC address {address} is outside the networks that the operator allows; ask for it to be added to TEMPER_BMC_NETWORKS.',
+    says: 'The BMC address {address} is outside the networks that the operator allows. Ask an operator to add it to TEMPER_BMC_NETWORKS.',
   },
   NoWorker: {
     status: 503,
@@ -228,7 +228,7 @@ export const errors = {
   NoConsoleWorker: {
     status: 503,
     retry: true,
-    says: 'No BMC worker of conductor group "{group}" with driver {driver} has serial lines read: one that is online needs TEMPER_SERIAL_CONSOLE_PUBLIC_URL.',
+    says: 'No online BMC worker of conductor group "{group}" with driver {driver} reads serial lines. An operator must set TEMPER_SERIAL_CONSOLE_PUBLIC_URL on one.',
   },
 
   OriginRefused: { status: 400, retry: false, says: 'Nothing is fetched from {origin}: {reason}.' },
@@ -245,7 +245,7 @@ export const errors = {
   CommandLate: {
     status: 503,
     retry: true,
-    says: 'A command for node {node} at {to} was not sent: too much time had passed since it was announced. The next attempt looks first; raise TEMPER_SETTLE_MS where connecting takes so long.',
+    says: 'A command for node {node} at {to} was not sent, because too much time had passed since its intent was recorded. The next attempt reads the state first. If connecting takes long, raise TEMPER_SETTLE_MS.',
   },
   BmcUnreachable: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} did not answer: {reason}.' },
   BmcServerError: { status: 502, retry: true, says: 'The BMC of node {node} at {bmc} answered {status}: {reason}' },
@@ -275,12 +275,12 @@ export const errors = {
   BmcResting: {
     status: 503,
     retry: true,
-    says: 'The BMC {bmc} did not answer {failures} times in a row and is left alone for {seconds} s; last: {reason}',
+    says: 'The BMC {bmc} did not answer {failures} times in a row. It gets no requests for {seconds} s; last: {reason}',
   },
   BmcWrongSystem: {
     status: 400,
     retry: false,
-    says: 'The BMC of node {node} at {bmc} shows system {found}, but redfish_system_uuid in driver_info says {wanted}; it is not touched. Correct redfish_address or redfish_system_uuid.',
+    says: 'The BMC of node {node} at {bmc} shows system {found}, but redfish_system_uuid in driver_info says {wanted}. Nothing was changed on it. Correct redfish_address or redfish_system_uuid.',
   },
   BmcTimeout: {
     status: 504,
@@ -290,7 +290,7 @@ export const errors = {
   BmcStuck: {
     status: 504,
     retry: false,
-    says: 'The BMC of node {node} at {bmc} was asked for {what}, was given its time, and does not reach it; last seen: {seen}. Look at the node before trying again.',
+    says: 'The BMC of node {node} at {bmc} was asked for {what} and did not reach it in the time allowed; last seen: {seen}. Look at the node before you try again.',
   },
   BmcJobFailed: {
     status: 502,
@@ -300,7 +300,7 @@ export const errors = {
   BmcJobEndless: {
     status: 504,
     retry: false,
-    says: 'The BMC of node {node} at {bmc} accepted the job {what} {minutes} minutes ago and has not ended it; last seen: {seen}. Reset the BMC (step management.reset_bmc) and look at the node before trying again.',
+    says: 'The BMC of node {node} at {bmc} accepted the job {what} {minutes} minutes ago and has not ended it; last seen: {seen}. Reset the BMC (step management.reset_bmc) and look at the node before you try again.',
   },
 
   AgentUnreachable: {
@@ -311,7 +311,7 @@ export const errors = {
   AgentGone: {
     status: 504,
     retry: false,
-    says: 'The ramdisk of node {node} is gone in the middle of {step}: {seen}.',
+    says: 'The ramdisk of node {node} disappeared during {step}: {seen}.',
   },
   AgentServerError: {
     status: 502,
@@ -333,23 +333,23 @@ export const errors = {
   AgentTlsFailed: {
     status: 502,
     retry: false,
-    says: 'The ramdisk of node {node} at {agent} does not show the certificate it announced: {reason}.',
+    says: 'The ramdisk of node {node} at {agent} did not present the certificate that it announced: {reason}.',
   },
   AgentAddressRefused: {
     status: 400,
     retry: false,
-    says: 'The ramdisk address {address} is outside the networks that the operator allows; ask for it to be added to TEMPER_AGENT_NETWORKS.',
+    says: 'The ramdisk address {address} is outside the networks that the operator allows. Ask an operator to add it to TEMPER_AGENT_NETWORKS.',
   },
   RamdiskConflict: {
     status: 409,
     retry: false,
-    says: 'Two ramdisks answered for node {node}: while one had its token, another spoke for it from another address. Nothing that either said counts. Find out which machine uses the addresses of the ports of the node, then clear its maintenance and start it again.',
+    says: 'Two ramdisks answered for node {node}: one had its token, and another called from another address. The answers of both were discarded. Find out which machine uses the addresses of the ports of the node. Then clear its maintenance and start it again.',
   },
   RamdiskNotFound: { status: 404, retry: false, says: 'Ramdisk {ramdisk} could not be found.' },
   RamdiskInUse: {
     status: 409,
     retry: false,
-    says: 'Ramdisk {ramdisk} is being booted from by node {node}; remove it once that run has ended.',
+    says: 'Node {node} is booting from ramdisk {ramdisk}. Remove it after that run has ended.',
   },
   RamdiskNotServed: {
     status: 503,
@@ -360,7 +360,7 @@ export const errors = {
   ImageInUse: {
     status: 409,
     retry: false,
-    says: 'Image {image} is being written to node {node}; remove it once that run has ended.',
+    says: 'Image {image} is being written to node {node}. Remove it after that run has ended.',
   },
   ImageNotServed: { status: 503, retry: false, says: 'Image {image} cannot be written: {reason}.' },
   BootServiceAway: { status: 503, retry: true, says: 'The boot service at {url} did not answer: {reason}.' },
@@ -380,7 +380,7 @@ export const errors = {
   DiscoveryTooLong: {
     status: 400,
     retry: false,
-    says: 'The machine is not recorded: its inventory has {bytes} bytes, {most} at most.',
+    says: 'The machine is not recorded: its inventory has {bytes} bytes; the limit is {most}.',
   },
   RamdiskTooEarly: {
     status: 503,
@@ -398,27 +398,27 @@ export const errors = {
   SecretMissing: {
     status: 500,
     retry: false,
-    says: 'A secret that this needs is no longer in the store; give it again and start anew.',
+    says: 'A secret that this operation needs is no longer stored. Give the secret again, and repeat the operation.',
   },
   SecretKeyMissing: {
     status: 500,
     retry: true,
-    says: 'A secret that this needs is sealed to key {key}, which the worker does not hold. A worker that holds it can seal it again: temper secrets reseal.',
+    says: 'A secret that this operation needs is sealed to key {key}, which the worker does not hold. A worker that holds it can seal it again: temper secrets reseal.',
   },
   SecretMisplaced: {
     status: 409,
     retry: false,
-    says: 'The secret at {field} of node {node} was not given for that place, and is not used there; give it again.',
+    says: 'The secret at {field} of node {node} was given for another place, and is not used there. Give it again.',
   },
   CredentialsMoved: {
     status: 409,
     retry: false,
-    says: 'The stored credentials of node {node} were given for another BMC ({field} has changed since), and are not sent to this one. Give them again, or let an operator move them at a worker: temper secrets move {node}.',
+    says: 'The stored credentials of node {node} were given for another BMC ({field} has changed since), and are not sent to this one. Give them again, or ask an operator to move them at a worker: temper secrets move {node}.',
   },
   StepOutcomeUnknown: {
     status: 500,
     retry: false,
-    says: 'Step {step} was sent, and whether it took effect cannot be known: {reason}',
+    says: 'Step {step} was sent, but whether it took effect cannot be known: {reason}',
   },
 } as const satisfies Record<string, ErrorRow>;
 

@@ -233,7 +233,7 @@ describe('another request under the same key is refused', () => {
   test('and the text says what to do', async () => {
     await create();
     expect(faultOf(await create({ ...node, name: 'n2' }))).toMatch(
-      /^This Idempotency-Key was used for another request/,
+      /^You used this Idempotency-Key for another request/,
     );
   });
 

@@ -163,7 +163,10 @@ test('none for a console that is off, for a node without one, and where no worke
   await enable(true);
   await store.workers.leave('w1');
   const none = await ask();
-  expect([none.status, none.text]).toEqual([503, expect.stringContaining('needs TEMPER_SERIAL_CONSOLE_PUBLIC_URL')]);
+  expect([none.status, none.text]).toEqual([
+    503,
+    expect.stringContaining('must set TEMPER_SERIAL_CONSOLE_PUBLIC_URL on one'),
+  ]);
   await api.sql`update nodes set console_interface = 'no-console'`;
   expect((await ask()).status).toBe(400);
 });

@@ -49,7 +49,7 @@ describe.each(['40P01', '40001'])('a transaction that Postgres ends with %s', (c
     const reply = await make('never');
     expect([reply.status, reply.headers.get('retry-after'), await tried()]).toEqual([503, '1', 3]);
     expect(faultOf(reply)).toMatch(
-      /waited for each other; that change was undone\. The request may be sent again in 1 s\.$/,
+      /undid your change, because .* waited for each other\. Send the request again in 1 s\.$/,
     );
     expect(await api.sql`select 1 from chassis where description = 'never'`).toHaveLength(0);
   });

@@ -1,6 +1,7 @@
-/** Comments of src are plain sentences: short, with a subject, and with the names of products. */
+/** Comments of src and texts of errors are plain sentences: short, with a subject, and with the names of products. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errors } from '../../src/model/errors';
 
 const root = join(__dirname, '../../src');
 const mostWords = 25;
@@ -47,6 +48,13 @@ test('comments are short sentences that name products and begin with a subject o
     commentsIn(readFileSync(join(root, path), 'utf8')).flatMap(({ line, text }) =>
       faultsOf(text).map((fault) => `${path}:${line}: ${fault}`),
     ),
+  );
+  expect(faults).toEqual([]);
+});
+
+test('texts of errors are, too, and say "if" for a condition', () => {
+  const faults = Object.entries(errors).flatMap(([code, { says }]) =>
+    [...faultsOf(says), ...(says.match(/\bwhere\b/gi) ?? [])].map((fault) => `${code}: ${fault}`),
   );
   expect(faults).toEqual([]);
 });

@@ -48,7 +48,7 @@ test('the image is written in another ramdisk, once; when that falls silent too 
   expect(twice).toMatchObject({
     state: 'failed',
     last_error: expect.stringMatching(
-      /^The ramdisk of node \S+ is gone in the middle of deploy\.write_image: it has sent neither an answer nor a heartbeat for .* min, and the BMC shows that /,
+      /^The ramdisk of node \S+ disappeared during deploy\.write_image: it has sent neither an answer nor a heartbeat for .* min, and the BMC shows that /,
     ),
   });
   const uuids = await Promise.all(

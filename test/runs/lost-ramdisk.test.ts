@@ -39,7 +39,7 @@ test('a host that is off while its image is written is started over once, and th
   await stop();
   expect(ended.state).toBe('failed');
   expect(ended.last_error).toMatch(
-    /The ramdisk of node \S+ is gone in the middle of deploy\.write_image: .* for \d+(\.\d+)? min, and the BMC shows that the node is powered off/,
+    /The ramdisk of node \S+ disappeared during deploy\.write_image: .* for \d+(\.\d+)? min, and the BMC shows that the node is powered off/,
   );
   expect(calls.filter((call) => call === 'power_on')).toHaveLength(2);
 });
@@ -159,7 +159,7 @@ describe('a ramdisk whose address shows another certificate in the image write',
     await stop();
     expect([state, last_error]).toEqual([
       'failed',
-      expect.stringContaining('does not show the certificate it announced'),
+      expect.stringContaining('did not present the certificate that it announced'),
     ]);
     expect(boots(calls)).toBe(1);
   });
