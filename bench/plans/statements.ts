@@ -96,7 +96,7 @@ export const statementsOf = async (
       }
     }
   } finally {
-    await rooms.streams.close();
+    rooms.streams.close();
     server.closeAllConnections();
     server.close();
     await inventory.close();

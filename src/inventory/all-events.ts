@@ -1,11 +1,13 @@
 /** Events of all nodes, runs and rollouts, in feed order and in pages. */
-import type { RolloutUuid } from '../model/ids';
+import type { RolloutUuid, RunUuid } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
 import { type EventSelection, eventPage, eventsWithNodes, type SeenEvent, seenEventColumns } from './event-pages';
 import type { FeedPlace } from './feed';
 import { roundLimit } from './first-rows';
 import { conditionOf } from './predicates';
+
+type EventsOf = { readonly run: RunUuid } | { readonly rollout: RolloutUuid };
 
 /** A caller's view of a rollout that is only partly visible. */
 export type RolloutPart = {
@@ -14,6 +16,8 @@ export type RolloutPart = {
   /** Visible events of nodes, over the columns of `EventSelection.ofTargets`. */
   readonly ofTargets: Predicate;
 };
+
+const isOf = (sql: Db, of: EventsOf) => ('run' in of ? sql`e.run_id = ${of.run}` : sql`e.rollout_id = ${of.rollout}`);
 
 export const allEvents = (sql: Db) => ({
   /** Newest first. */
@@ -24,18 +28,18 @@ export const allEvents = (sql: Db) => ({
     eventPage(sql, selection),
 
   /** The next events in feed order, for all callers. Events that cannot be placed yet come later. */
-  async after(place: FeedPlace, limit: number, rollout?: RolloutUuid): Promise<SeenEvent[]> {
+  async after(place: FeedPlace, limit: number, of?: EventsOf): Promise<SeenEvent[]> {
     const rows = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
       where (e.tx, e.seq) > (${place.tx}::xid8, ${place.seq}) and e.tx < pg_snapshot_xmin(pg_current_snapshot())
-        and ${rollout ? sql`e.rollout_id = ${rollout}` : sql`(e.node_uuid is not null or e.rollout_id is not null)`}
+        and ${of ? isOf(sql, of) : sql`(e.node_uuid is not null or e.rollout_id is not null)`}
       order by e.tx, e.seq ${roundLimit(sql, limit)}`;
     return rows.slice(0, limit);
   },
 
   /** True if there are later events, including those that cannot be placed yet. @param part only these kinds or visible nodes */
-  async follow(rollout: RolloutUuid, { tx, seq }: FeedPlace, part?: RolloutPart): Promise<boolean> {
-    const later = sql`e.rollout_id = ${rollout} and (coalesce(e.tx, '0'::xid8), e.seq) > (${tx}::xid8, ${seq})`;
+  async follow(of: EventsOf, { tx, seq }: FeedPlace, part?: RolloutPart): Promise<boolean> {
+    const later = sql`${isOf(sql, of)} and (coalesce(e.tx, '0'::xid8), e.seq) > (${tx}::xid8, ${seq})`;
     const rows = part
       ? await sql`
           select 1 from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where ${later}) seen
@@ -55,12 +59,6 @@ export const allEvents = (sql: Db) => ({
     const [row] = await sql<SeenEvent[]>`
       select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)}
       where e.seq = ${seq} and (e.node_uuid is not null or e.rollout_id is not null)`;
-    return row;
-  },
-
-  async ofRollout(rollout: RolloutUuid, seq: number): Promise<SeenEvent | undefined> {
-    const [row] = await sql<SeenEvent[]>`
-      select ${seenEventColumns(sql)} from ${eventsWithNodes(sql)} where e.seq = ${seq} and e.rollout_id = ${rollout}`;
     return row;
   },
 });

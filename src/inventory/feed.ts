@@ -1,4 +1,4 @@
-/** Events in an order that never gets a row in its past, of one run or of all. */
+/** Events in an order that never gets a row in its past. */
 import type { NodeUuid, ProjectId, RunUuid } from '../model/ids';
 import type { EventKind } from '../model/resources/event-kinds';
 import type { Db } from './database';
@@ -19,29 +19,9 @@ export type FeedEvent = FeedPlace & {
 /** For metrics. */
 export type CountedEvent = FeedEvent & { readonly verb: string | null; readonly run_ms: number | null };
 
-/** `unsettled`: newer events cannot be placed yet, because an older transaction is open. */
-export type FeedPage = { readonly rows: readonly FeedEvent[]; readonly unsettled: boolean };
-
 export const feedStart: FeedPlace = { tx: '0', seq: 0 };
 
 export const feed = (sql: Db) => ({
-  async ofRun(run: RunUuid, after: FeedPlace, limit: number): Promise<FeedPage> {
-    const rows = await sql<(FeedEvent & { settled: boolean })[]>`
-      with placed as (
-        select coalesce(tx, '0'::xid8) as tx, seq, at, kind, node_uuid, run_id, project, lessee, data from events where run_id = ${run}
-      )
-      select *, tx < pg_snapshot_xmin(pg_current_snapshot()) as settled from placed
-      where (tx, seq) > (${after.tx}::xid8, ${after.seq}) order by tx, seq limit ${limit}`;
-    const settled = rows.filter((row) => row.settled);
-    return { rows: settled.map(({ settled: _, ...row }) => row), unsettled: settled.length < rows.length };
-  },
-
-  async placeOf(run: RunUuid, seq: number): Promise<FeedPlace | undefined> {
-    const [row] = await sql<FeedPlace[]>`
-      select coalesce(tx, '0'::xid8) as tx, seq from events where run_id = ${run} and seq = ${seq}`;
-    return row;
-  },
-
   /** Call it in the transaction that writes the events' effects. Undefined while another process does. */
   async take(limit: number): Promise<CountedEvent[] | undefined> {
     const [cursor] = await sql<FeedPlace[]>`select tx, seq from event_cursor for update skip locked`;

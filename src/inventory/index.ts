@@ -65,7 +65,6 @@ import { runSteps } from './runs/run-steps';
 import { runs } from './runs/runs';
 import { stepDurations } from './runs/step-durations';
 import { turns } from './runs/turns';
-import { watches } from './runs/watches';
 import { resealing } from './secrets/resealing';
 import { secrets } from './secrets/secrets';
 import { summary } from './summary';
@@ -169,7 +168,6 @@ const allQueries = (sql: Db): Queries =>
 
 export type Inventory = Queries & {
   /** LISTEN needs its own connection, so this is no part of a transaction. */
-  readonly watches: ReturnType<typeof watches>;
   /** Notifies allocation passes. No part of a transaction, either. */
   readonly allocationsChannel: ReturnType<typeof allocationsChannel>;
   /**
@@ -220,7 +218,6 @@ const stepwise = async <T>(sql: Sql, work: (attempt: Attempt) => Promise<T>, kee
 
 export const createInventory = (sql: Sql): Inventory => ({
   ...allQueries(sql),
-  watches: watches(sql),
   allocationsChannel: allocationsChannel(sql),
   transaction: (work) => transacted(sql, (tx) => work(queries(tx))),
   stepwise: (work, keep) => stepwise(sql, work, keep),

@@ -1,6 +1,6 @@
 /** A clock that is set back lengthens no wait of a process: what has passed is counted by a clock that only goes forward. */
 import { waitForLock } from '../../src/api/server/lock-wait';
-import { keepAliveMs, untilKeepAlive } from '../../src/api/temper/runs/run-events';
+import { keepAliveMs, untilKeepAlive } from '../../src/api/temper/events/event-following';
 import { raise } from '../../src/model/errors';
 import { runWaking } from '../../src/rollouts/waking';
 

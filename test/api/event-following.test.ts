@@ -1,7 +1,8 @@
 /** What one stream of events writes, whatever the store and the rules say. */
-import { type EventFollowing, followEvents } from '../../src/api/temper/events/event-following';
-import { keepAliveMs } from '../../src/api/temper/runs/run-events';
+import { type EventFollowing, followEvents, keepAliveMs } from '../../src/api/temper/events/event-following';
 import { anonymous } from '../../src/model/access/callers';
+
+const closing = new AbortController().signal;
 
 test('a client that reads more slowly than events come finds out why its stream ends', async () => {
   const written: string[] = [];
@@ -12,8 +13,7 @@ test('a client that reads more slowly than events come finds out why its stream 
       missed: async () => [],
       again: async () => anonymous,
       texts: async () => [],
-      tailing: { from: { tx: '1', seq: 0 }, take: async () => undefined, close() {} },
-      closing: new AbortController().signal,
+      tailing: { from: { tx: '1', seq: 0 }, take: async () => undefined, closing, close() {} },
     },
     undefined,
     { write, signal: new AbortController().signal },
@@ -31,15 +31,14 @@ test('a stream with much to look through of which the caller may see nothing giv
   await followEvents(
     {
       concerns: () => false,
-      missed: async ({ seq }) => {
+      missed: async ([{ seq }]) => {
         time += keepAliveMs / 2;
         if (time > pages * keepAliveMs) ending.abort();
         return Array.from({ length: 200 }, (_, nth) => event(seq + 1 + nth));
       },
       again: async () => anonymous,
       texts: async (_who, rows) => rows.map(String),
-      tailing: { from: { tx: '9', seq: 0 }, take: async () => [], close() {} },
-      closing: new AbortController().signal,
+      tailing: { from: { tx: '9', seq: 0 }, take: async () => [], closing, close() {} },
     },
     { tx: '1', seq: 0 },
     { write: async (text) => void written.push(text), signal: ending.signal },

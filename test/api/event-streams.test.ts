@@ -17,8 +17,8 @@ afterAll(() => api?.close());
 
 type Streams = ReturnType<typeof createStreams>;
 let opened: Streams[] = [];
-afterEach(async () => {
-  for (const streams of opened) await streams.close();
+afterEach(() => {
+  for (const streams of opened) streams.close();
   opened = [];
 });
 
@@ -32,7 +32,7 @@ test('callers of projects, and those without a scope, leave a fifth of all strea
   const streams = createStreams({ inventory: api.inventory, log: api.rooms.log, limit: 10, quota: 6 });
   opened.push(streams);
   const open = (caller: string, project: string | null, ofSystem = false) =>
-    streams.open(null, { caller, project, ofSystem });
+    streams.open({ caller, project, ofSystem }, () => false);
   for (const caller of ['a', 'b', 'c', 'd', 'e']) await open(caller, 'one');
   for (const caller of ['f', 'g']) await open(caller, 'other');
   const last = await open('h', null);
@@ -45,28 +45,14 @@ test('callers of projects, and those without a scope, leave a fifth of all strea
   await open('i', 'third');
 });
 
-const unannounced = () => {
-  const listen = () => Promise.reject(new Error('nothing can be listened to'));
-  return streamsOf({ ...api.inventory, watches: { ...api.inventory.watches, listen } });
-};
-
+const opener = { caller: 'a caller', project: null, ofSystem: true };
 const ofMine = ({ run_id }: SeenEvent): boolean => run_id === mine.run;
 const unending = new AbortController().signal;
 const longMs = 100_000;
 
-test('a stream of a run is woken by the reader where no announcement comes', async () => {
-  const streams = unannounced();
-  const ear = await streams.open(mine.run, { caller: 'a caller', project: null, ofSystem: true });
-  const late = AbortSignal.timeout(longMs);
-  await happened(api, mine, 'step.begun', {});
-  await ear.news(2 * longMs, late);
-  expect(late.aborted).toBe(false);
-  await ear.close();
-});
-
 test('an event that does not concern a stream neither wakes it nor is kept for it', async () => {
-  const streams = unannounced();
-  const tailing = await streams.tail.open(ofMine);
+  const streams = streamsOf(api.inventory);
+  const tailing = await streams.open(opener, ofMine);
   const first = tailing.take(longMs, unending);
   await happened(api, other, 'step.begun', {});
   const seq = await happened(api, mine, 'step.begun', {});
@@ -106,7 +92,7 @@ describe('with more events than are kept for a stream', () => {
 
   test('a stream that they do not concern goes on', async () => {
     const { streams, own, begin } = await flooded();
-    const tailing = await streams.tail.open(ofMine);
+    const tailing = await streams.open(opener, ofMine);
     begin();
     expect(await tailing.take(longMs, unending)).toEqual([own]);
     tailing.close();
@@ -114,8 +100,8 @@ describe('with more events than are kept for a stream', () => {
 
   test('a stream that they concern and that does not take them is cut off', async () => {
     const { streams, own, begin } = await flooded();
-    const behind = await streams.tail.open(() => true);
-    const witness = await streams.tail.open(ofMine);
+    const behind = await streams.open(opener, () => true);
+    const witness = await streams.open(opener, ofMine);
     begin();
     expect(await witness.take(longMs, unending)).toEqual([own]);
     expect(await behind.take(longMs, unending)).toBeUndefined();

@@ -86,6 +86,39 @@ describe('a run’s stream', () => {
     expect((await stream.rest()).map(({ id }) => id)).toEqual(ids.slice(2));
   });
 
+  test('tells all that was, in pages, and what came after the end', async () => {
+    const other = await startTestApi(); // its reader of events starts behind these
+    const seen = await runningRun(other);
+    await other.sql`
+      insert into events (kind, node_uuid, run_id) select 'step.tried', ${seen.node}, ${seen.run} from generate_series(1, 450)`;
+    const [end, late] = [await endRun(other, seen), await happened(other, seen, 'act.done')];
+    const ids = (await (await listen('operator', seen, { url: other.url })).rest()).map(({ id }) => id);
+    const over = await listen('operator', seen, { url: other.url, last: late });
+    await other.close();
+    expect([ids.length, new Set(ids).size, ...ids.slice(-2)]).toEqual([452, 452, end, late]);
+    expect(over.status).toBe(204);
+  });
+
+  test('asks nothing of its own while nothing happens', async () => {
+    const seen = await runningRun(api);
+    await happened(api, seen, 'run.accepted');
+    const stream = await listen('operator', seen);
+    await stream.next();
+    const { runs, allEvents } = api.inventory;
+    const asked = [
+      jest.spyOn(api.rooms.identity, 'identify'),
+      jest.spyOn(runs, 'find'),
+      jest.spyOn(allEvents, 'follow'),
+      jest.spyOn(allEvents, 'missed'),
+    ];
+    const read = jest.spyOn(allEvents, 'after');
+    while (read.mock.calls.length < 5) await new Promise((resolve) => setTimeout(resolve, 20));
+    const times = asked.map(({ mock }) => mock.calls.length);
+    jest.restoreAllMocks();
+    stream.stop();
+    expect(times).toEqual([0, 0, 0, 0]);
+  });
+
   test('answers 204 where nothing will come any more, so that browsers stop asking', async () => {
     const seen = await runningRun(api);
     const last = await endRun(api, seen);
@@ -220,7 +253,7 @@ describe('open streams', () => {
     await happened(other, seen, 'run.accepted');
     const stream = await listen('operator', seen, { url: other.url });
     await stream.next();
-    await other.rooms.streams.close();
+    other.rooms.streams.close();
     expect(await stream.rest()).toEqual([]);
     expect((await other.as('operator', 'GET', `/temper/v1/runs/${seen.run}/events`)).status).toBe(503);
     await other.close();

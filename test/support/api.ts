@@ -167,7 +167,7 @@ export const startTestApi = async (
       policy = createPolicy(given);
     },
     close: async () => {
-      await streams.close();
+      streams.close();
       server.closeAllConnections();
       server.close();
       await inventory.close();

@@ -7,63 +7,58 @@ import type { ErrorLog } from '../../model/log';
 import { pause } from '../../model/passes';
 
 const eventsAtOnce = 500;
-// After events, more usually follow: the wait starts short and grows.
-const readSoonMs = 100;
-const readLatestMs = 400;
+const readEveryMs = 100;
+const retryAfterMs = 400;
 /** Of one stream. A client further behind is cut off and reconnects. */
 const mostKept = 5_000;
 
 /** True if the event concerns the stream. */
-type Concerns = (event: SeenEvent) => boolean;
+export type Concerns = (event: SeenEvent) => boolean;
 
 export type Tailing = {
   /** Events start after this place. */
   readonly from: FeedPlace;
   /** New events in order; waits for the first. Undefined if the client is too far behind. */
   take(withinMs: number, signal: AbortSignal): Promise<readonly SeenEvent[] | undefined>;
+  /** Aborts when the API closes. */
+  readonly closing: AbortSignal;
   close(): void;
 };
 
-export type EventTail = {
+type EventTail = {
   /** Other events neither wake the stream nor stay in memory. */
   open(concerns: Concerns): Promise<Tailing>;
-  /** Keeps no events. @returns a function that ends the watch */
-  watch(concerns: Concerns, wake: () => void): Promise<() => void>;
+  readonly closing: AbortSignal;
   close(): void;
 };
 
 /** `place`: the last event given to all streams. */
 type TailReader = { place: FeedPlace };
 
-/** `give` gets the events of one read that concern it, at least one. */
-type Follower = { readonly concerns: Concerns; readonly give: (rows: readonly SeenEvent[]) => void };
-type Kept = { rows: SeenEvent[]; behind: boolean; wake: () => void };
+type Follower = { readonly concerns: Concerns; rows: SeenEvent[]; behind: boolean; wake: () => void };
 
-const waitFor = (kept: Kept, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
+const waitFor = (follower: Follower, withinMs: number, signals: readonly AbortSignal[]): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
       for (const signal of signals) signal.removeEventListener('abort', done);
-      kept.wake = () => {};
+      follower.wake = () => {};
       resolve();
     };
     const timer = setTimeout(done, withinMs);
     for (const signal of signals) signal.addEventListener('abort', done, { once: true });
-    kept.wake = done;
-    if (kept.rows.length > 0 || kept.behind || signals.some(({ aborted }) => aborted)) done();
+    follower.wake = done;
+    if (follower.rows.length > 0 || follower.behind || signals.some(({ aborted }) => aborted)) done();
   });
 
-const keep = (kept: Kept, rows: readonly SeenEvent[]): void => {
-  kept.rows.push(...rows);
-  kept.behind ||= kept.rows.length > mostKept;
-  if (kept.behind) kept.rows = []; // the stream ends; the client reconnects and reads them
-  kept.wake();
-};
-
 const hand = (followers: ReadonlySet<Follower>, rows: readonly SeenEvent[]): void => {
-  for (const { concerns, give } of followers) {
-    const concerned = rows.filter(concerns);
-    if (concerned.length > 0) give(concerned);
+  for (const follower of followers) {
+    const concerned = rows.filter(follower.concerns);
+    if (concerned.length === 0) continue;
+    follower.rows.push(...concerned);
+    follower.behind ||= follower.rows.length > mostKept;
+    if (follower.behind) follower.rows = []; // the stream ends; the client reconnects and reads them
+    follower.wake();
   }
 };
 
@@ -76,21 +71,17 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
 
   /** Reads until no stream is left, and retries without PostgreSQL. */
   const read = async (reader: TailReader): Promise<void> => {
-    let waitMs = readLatestMs;
     while (followers.size > 0 && !ending.signal.aborted) {
-      waitMs = Math.min(waitMs * 1.2, readLatestMs);
       try {
         const rows = await inventory.allEvents.after(reader.place, eventsAtOnce);
         reader.place = rows.at(-1) ?? reader.place;
-        if (rows.length > 0) {
-          hand(followers, rows);
-          waitMs = readSoonMs;
-        }
+        hand(followers, rows);
         if (rows.length === eventsAtOnce) continue;
       } catch (thrown) {
         log.warn('events could not be read', { reason: String(thrown) });
+        await pause(retryAfterMs, ending.signal);
       }
-      await pause(waitMs, ending.signal);
+      await pause(readEveryMs, ending.signal);
     }
     current = undefined;
   };
@@ -114,25 +105,20 @@ export const createEventTail = ({ inventory, log }: { inventory: Inventory; log:
 
   return {
     async open(concerns) {
-      const kept: Kept = { rows: [], behind: false, wake: () => {} };
-      const follower: Follower = { concerns, give: (rows) => keep(kept, rows) };
+      const follower: Follower = { concerns, rows: [], behind: false, wake: () => {} };
       const reader = await join(follower);
-      kept.rows = []; // earlier events are before its place
+      follower.rows = []; // earlier events are before its place
       return {
         from: reader.place,
         async take(withinMs, signal) {
-          await waitFor(kept, withinMs, [signal, ending.signal]);
-          if (kept.behind) return undefined;
-          return kept.rows.splice(0);
+          await waitFor(follower, withinMs, [signal, ending.signal]);
+          return follower.behind ? undefined : follower.rows.splice(0);
         },
+        closing: ending.signal,
         close: () => void followers.delete(follower),
       };
     },
-    async watch(concerns, wake) {
-      const follower: Follower = { concerns, give: wake };
-      await join(follower);
-      return () => void followers.delete(follower);
-    },
+    closing: ending.signal,
     close: () => ending.abort(),
   };
 };

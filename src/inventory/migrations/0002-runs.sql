@@ -231,14 +231,6 @@ create index run_messages_unsent on run_messages (created_at) where sent_at is n
 -- A deleted run takes its messages with it; without this index each would be looked for among all of them.
 create index run_messages_by_run on run_messages (run_id);
 
--- Runs that somebody watches. Announcing takes a lock that all commits of the server share, so only these are announced.
-create table run_watches (
-  run_id  uuid not null,
-  watcher uuid not null,                                 -- an API process
-  until   timestamptz not null,                          -- renewed while it lasts
-  primary key (run_id, watcher)
-);
-
 create function number_runbook_revision() returns trigger language plpgsql
   set search_path = pg_catalog, public, pg_temp as $$
 begin

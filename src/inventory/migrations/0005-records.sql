@@ -188,15 +188,6 @@ begin
   raise exception '% is append-only', tg_table_name;
 end $$;
 
-create function announce_event() returns trigger language plpgsql
-  set search_path = pg_catalog, public, pg_temp as $$
-begin
-  if exists (select 1 from run_watches where run_id = new.run_id and until > now()) then
-    perform pg_notify('temper_events', new.run_id::text);
-  end if;
-  return null;
-end $$;
-
 create function tell_allocation_end() returns trigger language plpgsql
   set search_path = pg_catalog, public, pg_temp as $$
 begin
@@ -345,7 +336,6 @@ create trigger events_kept before delete on events for each statement
   when (current_setting('temper.forgetting', true) is distinct from 'on') execute function refuse_change();
 create trigger audit_append_only before update or delete or truncate on audit
   for each statement execute function refuse_change();
-create trigger events_announced after insert on events for each row when (new.run_id is not null) execute function announce_event();
 create trigger allocations_end after delete on allocations for each row execute function tell_allocation_end();
 create trigger audit_notes_work after insert on audit for each row
   when (new.verdict = 'granted') execute function note_work();

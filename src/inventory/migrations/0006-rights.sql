@@ -10,7 +10,7 @@ revoke execute on function follow_lease_writes(), end_rows_of_lease(uuid), note_
 -- The API. It writes secrets and never reads them, and changes neither whose a secret is nor what a revision of a runbook holds: only the
 -- withdrawal is added. It deletes waves, targets and counters when it makes a plan again.
 grant select, insert, update, delete on chassis, nodes, portgroups, ports, volume_connectors, volume_targets, node_vifs,
-  node_details, allocations, runbooks, deploy_templates, inspection_rules, run_watches, agents, discovered_machines,
+  node_details, allocations, runbooks, deploy_templates, inspection_rules, agents, discovered_machines,
   rollout_waves, rollout_targets, rollout_counters, disruption_budgets, webhooks, idempotency to temper_api;
 grant select, insert, update on leases, freezes, runbook_traits, runs, run_steps, run_messages, rollouts, rollout_votes,
   rollout_answers, rollout_wakes, imports to temper_api;
@@ -38,7 +38,7 @@ grant select, insert on ports, runs, events, audit, recovery to temper_control;
 grant select, update on ramdisk_boots, event_cursor to temper_control;
 grant select, delete on node_vifs, intents, agents, idempotency to temper_control;
 grant select on migrations, nodes, volume_targets, freezes, bmc_health, power_sync, power_looks, runbooks, runbook_revisions,
-  runbook_steps, deploy_templates, inspection_rules, run_watches, ramdisks, images, disruption_budgets, project_windows, webhooks,
+  runbook_steps, deploy_templates, inspection_rules, ramdisks, images, disruption_budgets, project_windows, webhooks,
   webhook_secrets, audit_minimum, policy_texts, store_mark to temper_control;
 grant delete on secrets to temper_control;
 grant update (driver_internal_info, properties, extra, instance_uuid, instance_info, instance_name, allocation_uuid, power_state,
@@ -70,7 +70,7 @@ grant select, insert, delete on image_capabilities to temper_bmc;
 grant select, insert on ports, runs, events to temper_bmc;
 grant select, update on console_tickets to temper_bmc;
 grant select, delete on node_vifs to temper_bmc;
-grant select on migrations, nodes, volume_targets, allocations, freezes, secrets, inspection_rules, run_watches, ramdisks, images,
+grant select on migrations, nodes, volume_targets, allocations, freezes, secrets, inspection_rules, ramdisks, images,
   store_mark, recovery to temper_bmc;
 grant insert on audit to temper_bmc;
 grant update (driver_internal_info, properties, extra, instance_info, instance_name, power_state, target_power_state,

@@ -3,10 +3,8 @@
 import { z } from 'zod';
 import { visibleNode } from '../../../admission/visibility';
 import type { SeenEvent } from '../../../inventory/event-pages';
-import type { FeedPlace } from '../../../inventory/feed';
 import type { Caller } from '../../../model/access/callers';
 import { maskSecrets } from '../../../model/access/secrets';
-import { raise } from '../../../model/errors';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../../model/ids';
 import { and, type Predicate } from '../../../model/predicates';
 import { kindsWith } from '../../../model/resources/event-kinds';
@@ -18,11 +16,10 @@ import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../../reso
 import { pageLimit, uuid } from '../../resource/validation';
 import { callerKey } from '../../server/caller-key';
 import { type Answer, type ApiRequest, ok, route } from '../../server/route';
-import { openerOf } from '../../streams/event-streams';
 import { rolloutRules, visibleRollout } from '../rollouts/views';
 import { runListRule, runTenantColumns } from '../runs/list';
 import { visibleRun } from '../runs/runs';
-import { type EventFollowing, followEvents } from './event-following';
+import { type EventFollowing, eventStream, placeAfter } from './event-following';
 import { createEventTexts, type ViewFor } from './event-texts';
 import { inTurn } from './turns';
 
@@ -133,54 +130,28 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
   return ok({ events: rows.map((row) => eventView(policy, request.who, row)) });
 };
 
-/**
- * The place of Last-Event-ID. Hidden events count as missing: sequence numbers are global, so existing ones would reveal activity on other
- * nodes. Throws InvalidInput.
- */
-const placeAfter = async (ctx: ApiContext, who: Caller, last: string | undefined): Promise<FeedPlace | undefined> => {
-  if (last === undefined || last === '') return undefined;
-  const event = /^\d{1,15}$/.test(last) ? await ctx.inventory.allEvents.find(Number(last)) : undefined;
-  if (event && mayRead(ctx.policy(), who, event)) return { tx: event.tx, seq: event.seq };
-  return raise('InvalidInput', { field: 'Last-Event-ID', reason: 'is no event; leave it out to begin now' });
-};
-
 const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
   const wanted = await wantedEvents(ctx, request);
-  const after = await placeAfter(ctx, request.who, request.header('last-event-id'));
-  const subscription = await ctx.streams.open(null, openerOf(request.who));
+  const isReadable = (event: SeenEvent): boolean => mayRead(ctx.policy(), request.who, event);
+  const last = request.header('last-event-id');
+  const after = await placeAfter(ctx, last, isReadable, 'is no event; leave it out to begin now');
   const texts = createEventTexts(ctx.policy, request.who, visibleView);
-  // Rights are checked again before each write. Until then, hidden events neither wake the stream nor stay in memory.
-  const concerns = (event: SeenEvent): boolean => isWanted(wanted, event) && texts.of(event) !== undefined;
-  const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
-    await subscription.close();
-    throw thrown;
-  });
   let caller = request.who;
   const following: EventFollowing = {
-    concerns,
-    missed: (place, limit, leaving) =>
+    // Rights are checked again before each write. Until then, hidden events neither wake the stream nor stay in memory.
+    concerns: (event) => isWanted(wanted, event) && texts.of(event) !== undefined,
+    missed: (between, limit, leaving) =>
       inTurn(callerKey(caller), async () => {
         if (leaving.aborted) return [];
-        const seen = seenBy(ctx.policy(), caller);
-        return ctx.inventory.allEvents.missed({ ...wanted, ...seen, between: [place, tailing.from], limit });
+        return ctx.inventory.allEvents.missed({ ...wanted, ...seenBy(ctx.policy(), caller), between, limit });
       }),
-    again: request.again,
     texts: async (who, rows) => {
       caller = who;
       texts.setCaller(who);
       return rows.flatMap((row) => texts.of(row) ?? []);
     },
-    tailing,
-    closing: subscription.closing,
   };
-  return {
-    status: 200,
-    stream: (sink) =>
-      followEvents(following, after, sink).finally(async () => {
-        tailing.close();
-        await subscription.close();
-      }),
-  };
+  return eventStream(request, ctx, following, after);
 };
 
 export const allEventRoutes = [

@@ -2,7 +2,6 @@
 import type { SeenEvent } from '../../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../../inventory/feed';
 import type { Caller } from '../../../model/access/callers';
-import { isTemperError, raise } from '../../../model/errors';
 import type { RolloutUuid } from '../../../model/ids';
 import { matches } from '../../../model/predicates';
 import { kindsWith } from '../../../model/resources/event-kinds';
@@ -10,9 +9,8 @@ import { endedRollouts, type TargetState } from '../../../model/rollouts/states'
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
 import { type Answer, type ApiRequest, noContent, type Route, route } from '../../server/route';
-import { openerOf } from '../../streams/event-streams';
 import { eventView, ofTargets } from '../events/all-events';
-import { type EventFollowing, followEvents } from '../events/event-following';
+import { type EventFollowing, eventStream, placeAfter, undefinedIf } from '../events/event-following';
 import { sseText } from '../events/event-texts';
 import { type OfRollout, rolloutPath } from './rollouts';
 import { rolloutRules, type SeenRollout, visibleRollout } from './views';
@@ -33,9 +31,7 @@ const partOf = (ctx: ApiContext, who: Caller, { rows }: SeenRollout, event: Seen
 const textsOf =
   (ctx: ApiContext, id: RolloutUuid): EventFollowing['texts'] =>
   async (who, rows) => {
-    const seen = await visibleRollout(ctx, who, id).catch((thrown) =>
-      isTemperError(thrown, 'RolloutNotFound') ? undefined : Promise.reject(thrown),
-    );
+    const seen = await visibleRollout(ctx, who, id).catch(undefinedIf('RolloutNotFound'));
     if (!seen) return undefined;
     const views = rows.flatMap((row) =>
       seen.whole ? [eventView(ctx.policy(), who, row)] : partOf(ctx, who, seen, row),
@@ -62,55 +58,28 @@ const isOver = async (ctx: ApiContext, who: Caller, seen: SeenRollout, place: Fe
   if (row && !endedRollouts.includes(row.state)) return false;
   if (await worksOnSeen(ctx, seen)) return false;
   const part = seen.whole ? undefined : { kinds: stateKinds, ofTargets: ofTargets(ctx.policy(), who) };
-  return !(await ctx.inventory.allEvents.follow(id, place, part));
-};
-
-/**
- * The place of Last-Event-ID, which browsers send on reconnect. Hidden events count as missing: existing ones would reveal the number of
- * nodes. Throws InvalidInput.
- */
-const placeAfter = async (
-  ctx: ApiContext,
-  who: Caller,
-  seen: SeenRollout,
-  last: string | undefined,
-): Promise<FeedPlace> => {
-  if (last === undefined || last === '') return feedStart;
-  const event = /^\d{1,15}$/.test(last)
-    ? await ctx.inventory.allEvents.ofRollout(seen.row.id, Number(last))
-    : undefined;
-  if (event && (seen.whole || partOf(ctx, who, seen, event).length > 0)) return { tx: event.tx, seq: event.seq };
-  const reason = 'is no event of this rollout; leave it out to get all events';
-  return raise('InvalidInput', { field: 'Last-Event-ID', reason });
+  return !(await ctx.inventory.allEvents.follow({ rollout: id }, place, part));
 };
 
 const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
   const { who } = request;
   const seen = await visibleRollout(ctx, who, request.params.rollout);
   const { id } = seen.row;
-  const after = await placeAfter(ctx, who, seen, request.header('last-event-id'));
+  const concerns = ({ rollout_id }: SeenEvent): boolean => rollout_id === id;
+  const shows = (event: SeenEvent): boolean =>
+    concerns(event) && (seen.whole || partOf(ctx, who, seen, event).length > 0);
+  const last = request.header('last-event-id');
+  const reason = 'is no event of this rollout; leave it out to get all events';
+  const after = (await placeAfter(ctx, last, shows, reason)) ?? feedStart;
   // EventSource clients stop reconnecting on a 204.
   if (await isOver(ctx, who, seen, after)) return noContent();
-  const subscription = await ctx.streams.open(null, openerOf(who));
-  const concerns = ({ rollout_id }: SeenEvent): boolean => rollout_id === id;
-  const tailing = await ctx.streams.tail.open(concerns).catch(async (thrown) => {
-    await subscription.close();
-    throw thrown;
-  });
   const following: EventFollowing = {
     concerns,
-    missed: (place, limit) => ctx.inventory.allEvents.after(place, limit, id),
-    again: request.again,
+    missed: ([place], limit) => ctx.inventory.allEvents.after(place, limit, { rollout: id }),
     texts: textsOf(ctx, id),
-    tailing,
-    closing: subscription.closing,
     isOver: (place) => isOver(ctx, who, seen, place),
   };
-  const stop = async (): Promise<void> => {
-    tailing.close();
-    await subscription.close();
-  };
-  return { status: 200, stream: (sink) => followEvents(following, after, sink).finally(stop) };
+  return eventStream(request, ctx, following, after);
 };
 
 export const rolloutEventRoutes: Route[] = [

@@ -1,38 +1,13 @@
-/** Announcements, the outlook on a run, and since when it waits: what streams and the run's page are made of. */
+/** The outlook on a run, and since when it waits: what its page is made of. */
 import type { RunUuid } from '../../src/model/ids';
 import { startTestApi, type TestApi } from '../support/api';
-import { happened, runningRun } from '../support/happenings';
+import { runningRun } from '../support/happenings';
 
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
 });
 afterAll(() => api?.close());
-
-test('events of a run are announced while a client watches it, and no others', async () => {
-  const [watched, other] = [await runningRun(api), await runningRun(api)];
-  const heard: RunUuid[] = [];
-  let last = (): void => {};
-  const enough = new Promise<void>((resolve) => {
-    last = resolve;
-  });
-  const listening = await api.inventory.watches.listen(
-    (run) => heard.push(run) === 2 && last(),
-    () => {},
-  );
-  const watcher = api.inventory.runs.newId();
-  await happened(api, watched, 'step.begun');
-  await api.inventory.watches.keep(watcher, [watched.run], 60_000);
-  await happened(api, other, 'step.begun');
-  await happened(api, watched, 'step.done');
-  await api.inventory.watches.drop(watcher, watched.run);
-  await happened(api, watched, 'step.begun');
-  await api.inventory.watches.keep(watcher, [watched.run, other.run], 60_000);
-  await happened(api, other, 'step.done');
-  await enough;
-  expect(heard).toEqual([watched.run, other.run]);
-  await listening.close();
-});
 
 test('a step is expected to take the median of its like on nodes of the same model', async () => {
   const steps = async (model: string, seconds: readonly number[]): Promise<RunUuid> => {
