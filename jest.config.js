@@ -25,7 +25,8 @@ const project = (displayName, folders, rest) => ({
   rootDir: __dirname,
   roots: ['<rootDir>/test'],
   testMatch: folders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/one-realm/environment.js',
+  runtime: '<rootDir>/test/support/one-realm/runtime.js',
   transform: {
     '^.+\\.ts$': ['@swc/jest', swc],
     '^.+\\.tsx$': ['@swc/jest', tsx],

@@ -1,7 +1,8 @@
 /** Jest for `npm run mutation`: one project, the test files that the command names, servers that the command started. */
 const config = require('./jest.config.js');
 
-const { displayName, globalSetup, ...pure } = config.projects[0];
+// A mutant is in src as it is loaded, so that each file of tests loads it.
+const { displayName, globalSetup, runtime, ...pure } = config.projects[0];
 const { tests = [], except = [] } = JSON.parse(process.env.TEMPER_MUTATION_TESTS ?? '{}');
 
 module.exports = {

@@ -1,6 +1,5 @@
 /** The real `baremetal` command, as the people of a system's clouds.yaml. */
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
 import { baremetalCli } from '../../support/clients';
 import type { System } from './system';
 
@@ -16,15 +15,12 @@ export type Cli = {
   json(cloud: string, ...args: readonly string[]): Promise<Json>;
 };
 
-/** Makes the client's `--wait` ask more often. */
-const quickPolls = resolve(__dirname, '../../support/quick-polls');
-
 /** Runs a program with only this system's clouds to go to. */
 export const runClient = (system: System, command: string, args: readonly string[]): Promise<Said> =>
   new Promise((resolve, reject) => {
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith('OS_'));
     const clouds = { OS_CLIENT_CONFIG_FILE: system.record().addresses.clouds };
-    const env = { ...Object.fromEntries(own), ...clouds, PYTHONPATH: quickPolls };
+    const env = { ...Object.fromEntries(own), ...clouds };
     const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const said = { out: '', err: '' };
     child.stdout.on('data', (chunk) => {
