@@ -54,7 +54,10 @@ test('one from which a run boots stays until that run has ended', async () => {
       token_secret, inspection_hash)
     select ${node}, ${run}, 1, 'x', uuid, '', 'x', gen_random_uuid(), 'x', gen_random_uuid(), 'x' from ramdisks where name = 'used'`;
   const refused = await api.as('operator', 'DELETE', `${path}/used`);
-  expect([refused.status, faultOf(refused)]).toEqual([409, expect.stringContaining(`Node ${node} is booting from ramdisk`)]);
+  expect([refused.status, faultOf(refused)]).toEqual([
+    409,
+    expect.stringContaining(`Node ${node} is booting from ramdisk`),
+  ]);
   await api.sql`update nodes set reservation = null where uuid = ${node}`;
   expect((await api.as('operator', 'DELETE', `${path}/used`)).status).toBe(204);
 });
