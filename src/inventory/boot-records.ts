@@ -13,8 +13,11 @@ export const bootRecords = <Values extends { readonly name: string }>(
   type Row = BootRecord<Values>;
   const columns = ['uuid', ...given, 'created_at'];
   return {
-    async list(): Promise<Row[]> {
-      return sql<Row[]>`select ${sql(columns)} from ${sql(table)} order by name`;
+    /** By name. @param after name of the last record before */
+    async list({ limit, after }: { limit: number; after?: string }): Promise<Row[]> {
+      return sql<Row[]>`
+        select ${sql(columns)} from ${sql(table)} where ${after === undefined ? sql`true` : sql`name > ${after}`}
+        order by name limit ${limit}`;
     },
 
     async find(ident: string): Promise<Row | undefined> {

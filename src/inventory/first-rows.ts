@@ -5,15 +5,15 @@ import type { Db } from './database';
 type Fragment = PendingQuery<Row[]>;
 
 /**
- * A literal round number, at least `limit`. With a parameterised LIMIT, PostgreSQL assumes 10 % of the rows and never settles on a generic
+ * A literal round number and one, at least `limit`. Pages have round numbers of rows, and one row more shows that another follows. With a parameterised LIMIT, PostgreSQL assumes 10 % of the rows and never settles on a generic
  * plan. Planning then takes longer than execution, and more with more rows. Only round numbers, because each literal is a prepared
  * statement.
  */
 export const roundLimit = (sql: Db, limit: number): Fragment =>
-  sql`limit ${sql.unsafe(String(Math.max(1, Math.ceil(limit / 100)) * 100))}`;
+  sql`limit ${sql.unsafe(String(Math.max(1, Math.ceil((limit - 1) / 100)) * 100 + 1))}`;
 
 /** @param order by columns that the query selects */
 export const firstRows = (sql: Db, query: Fragment, order: Fragment, limit: number): Fragment => {
   const round = sql`${query} ${order} ${roundLimit(sql, limit)}`;
-  return limit % 100 === 0 && limit > 0 ? round : sql`select * from (${round}) rounded ${order} limit ${limit}`;
+  return limit % 100 === 1 && limit > 1 ? round : sql`select * from (${round}) rounded ${order} limit ${limit}`;
 };

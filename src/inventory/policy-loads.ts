@@ -50,12 +50,18 @@ export const policyLoads = (sql: Db) => ({
     return (await sql`select 1 from policy_texts where rule_set = ${rule_set} limit 1`).length > 0;
   },
 
-  /** Newest first. @param hash prefix of a digest or of a rule set's hash */
-  async list({ hash, limit }: { readonly hash?: string; readonly limit: number }): Promise<PolicyTexts[]> {
+  async has(digest: string): Promise<boolean> {
+    return (await sql`select 1 from policy_texts where digest = ${digest}`).length > 0;
+  },
+
+  /** Newest first. @param hash prefix of a digest or of a rule set's hash @param after digest of the last row before */
+  async list({ hash, limit, after }: { hash?: string; limit: number; after?: string }): Promise<PolicyTexts[]> {
     const begins = hash === undefined ? null : `${hash.replace(/[\\%_]/g, '\\$&')}%`;
+    const place = sql`(select m.first_at from policy_texts m where m.digest = ${after ?? null})`;
     return sql<PolicyTexts[]>`
       select digest, rule_set, set_name as set, mode, first_at, files from policy_texts
-      where ${begins}::text is null or digest like ${begins} or rule_set like ${begins}
+      where (${begins}::text is null or digest like ${begins} or rule_set like ${begins})
+        ${after ? sql`and first_at <= ${place} and (first_at < ${place} or digest > ${after})` : sql``}
       order by first_at desc, digest limit ${limit}`;
   },
 });

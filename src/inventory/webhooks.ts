@@ -58,8 +58,10 @@ const logColumns = [
 ] as const; // biome-ignore format: one row of names
 
 const configured = (sql: Db) => ({
-  async list(): Promise<WebhookRow[]> {
-    return sql<WebhookRow[]>`select ${sql(webhookColumns)} from webhooks order by id`;
+  async list({ limit, after }: { limit: number; after?: string }): Promise<WebhookRow[]> {
+    const place = after ? sql`id > (select m.id from webhooks m where m.uuid = ${after})` : sql`true`;
+    return sql<WebhookRow[]>`
+      select ${sql(webhookColumns)} from webhooks where ${place} order by id limit ${limit}`;
   },
 
   async find(uuid: string): Promise<WebhookRow | undefined> {

@@ -1,6 +1,6 @@
 /** Answer schemas of the installation: counts, events, recovery and console tickets. */
 import { z } from 'zod';
-import { count, document, id, listOf, text, time, trueOrFalse } from './parts';
+import { count, document, id, pageOf, text, time, trueOrFalse } from './parts';
 
 export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
 
@@ -19,7 +19,7 @@ export const recovery = z.strictObject({
 });
 
 /** Of nodes, runs and rollouts, newest first. */
-export const allEvents = listOf(
+export const allEvents = pageOf(
   'events',
   z.strictObject({
     seq: count,

@@ -1,6 +1,6 @@
 /** Answer schemas of policy decisions and of the audit trail. */
 import { z } from 'zod';
-import { count, document, listOf, maybe, text, time, trueOrFalse } from './parts';
+import { count, document, maybe, pageOf, text, time, trueOrFalse } from './parts';
 
 export const explanation = z.looseObject({
   rule: text,
@@ -19,25 +19,24 @@ export const shadow = z.strictObject({
 });
 
 /** `text` is present only if the query names a hash. */
-export const policyHistory = z.strictObject({
-  history: z.array(
-    z.strictObject({
-      digest: text,
-      rule_set: text,
-      set: text,
-      mode: text,
-      first_at: time,
-      files: z.array(
-        z.strictObject({ path: text, sha256: text, rules: count.nullable(), text: z.string().optional() }),
-      ),
-    }),
-  ),
-});
+export const policyHistory = pageOf(
+  'history',
+  z.strictObject({
+    digest: text,
+    rule_set: text,
+    set: text,
+    mode: text,
+    first_at: time,
+    files: z.array(z.strictObject({ path: text, sha256: text, rules: count.nullable(), text: z.string().optional() })),
+  }),
+);
 
-export const audit = z.strictObject({
-  audit: z.array(z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document })),
-  next: text.optional(),
-});
+export const audit = pageOf(
+  'audit',
+  z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document }),
+);
 
 /** In the order of the questions. */
-export const canAnswers = listOf('answers', z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe }));
+export const canAnswers = z.strictObject({
+  answers: z.array(z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe })),
+});

@@ -1,7 +1,7 @@
 /** Answer schemas of records: budgets, windows, webhooks, images, ramdisks, discovered machines and freezes. */
 import { z } from 'zod';
 import { masked } from '../model/access/secrets';
-import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './parts';
+import { count, document, id, maybe, maybeTime, pageOf, text, time, trueOrFalse } from './parts';
 
 const amount = z.union([count, text]);
 
@@ -33,8 +33,8 @@ export const projectWindow = z.strictObject({
   created_at: time,
   links: z.strictObject({ self: text }),
 });
-export const projectWindows = listOf('windows', projectWindow);
-export const disruptionBudgets = listOf('disruption_budgets', disruptionBudget);
+export const projectWindows = pageOf('windows', projectWindow);
+export const disruptionBudgets = pageOf('disruption_budgets', disruptionBudget);
 export const webhook = z.strictObject({
   uuid: id,
   url: text,
@@ -46,7 +46,7 @@ export const webhook = z.strictObject({
   updated_at: maybeTime,
   links: z.strictObject({ self: text, deliveries: text }),
 });
-export const webhooks = listOf('webhooks', webhook);
+export const webhooks = pageOf('webhooks', webhook);
 
 export const ramdisk = z.strictObject({
   uuid: id,
@@ -63,7 +63,7 @@ export const ramdisk = z.strictObject({
   files_bytes: count,
   created_at: time,
 });
-export const ramdisks = listOf('ramdisks', ramdisk);
+export const ramdisks = pageOf('ramdisks', ramdisk);
 
 const discoveredFields = {
   uuid: id,
@@ -83,7 +83,7 @@ const discoveredFields = {
   first_seen_at: time,
   last_seen_at: time,
 };
-export const discoveredMachines = listOf('discovered_machines', z.strictObject(discoveredFields));
+export const discoveredMachines = pageOf('discovered_machines', z.strictObject(discoveredFields));
 export const discoveredWhole = z.strictObject({ ...discoveredFields, inventory: z.record(z.string(), z.unknown()) });
 export const enrolledMachine = z.strictObject({ node_uuid: id, name: maybe, provision_state: text });
 
@@ -97,9 +97,9 @@ export const image = z.strictObject({
   kind: text,
   created_at: time,
 });
-export const images = listOf('images', image);
+export const images = pageOf('images', image);
 
-export const deliveries = listOf(
+export const deliveries = pageOf(
   'deliveries',
   z.strictObject({
     uuid: id,
@@ -127,4 +127,4 @@ export const freeze = z.strictObject({
   ended_at: maybeTime,
   ended_by: document.nullable(),
 });
-export const freezes = listOf('freezes', freeze);
+export const freezes = pageOf('freezes', freeze);

@@ -1,7 +1,7 @@
 /** Answer schemas of rollouts. */
 import { z } from 'zod';
 import { rolloutStates, targetStates } from '../model/rollouts/states';
-import { count, document, id, maybe, maybeTime, text, time } from './parts';
+import { count, document, id, maybe, maybeTime, pageOf, text, time } from './parts';
 
 const wave = z.strictObject({
   wave: count,
@@ -59,7 +59,7 @@ const head = {
 
 const listedRollout = z.union([z.strictObject(head), z.strictObject(seenByTenants)]);
 
-export const rolloutList = z.strictObject({ rollouts: z.array(listedRollout) });
+export const rolloutList = pageOf('rollouts', listedRollout);
 
 const whole = z.strictObject({
   ...head,
@@ -95,9 +95,7 @@ export const rolloutTarget = z.strictObject({
   ended_at: maybeTime,
 });
 
-export const rolloutTargets = z.strictObject({
-  targets: z.array(rolloutTarget),
-});
+export const rolloutTargets = pageOf('targets', rolloutTarget);
 
 /** `will`: the abort's effect on a run. */
 export const rolloutAborted = z.strictObject({

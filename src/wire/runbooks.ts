@@ -1,6 +1,6 @@
 /** Answer schemas of runbooks under /temper/v1. */
 import { z } from 'zod';
-import { count, document, listOf, maybe, text, time, trueOrFalse } from './parts';
+import { count, document, maybe, pageOf, text, time, trueOrFalse } from './parts';
 
 export const runbookCheck = z.strictObject({
   errors: count,
@@ -42,7 +42,7 @@ const runbookRevisionHead = {
 };
 
 /** Newest first. */
-export const runbookRevisions = listOf('revisions', z.strictObject(runbookRevisionHead));
+export const runbookRevisions = pageOf('revisions', z.strictObject(runbookRevisionHead));
 export const runbookRevision = z.strictObject({ ...runbookRevisionHead, steps: z.array(document) });
 
 const revisionNamed = z.strictObject({ revision: count, digest: text });

@@ -1,7 +1,7 @@
 /** Answer schemas of runs, steps and node plans. */
 import { z } from 'zod';
 import { verdictCodes } from '../model/runs/verdicts';
-import { count, document, id, listOf, maybe, maybeTime, text, time, trueOrFalse } from './parts';
+import { count, document, id, maybe, maybeTime, pageOf, text, time, trueOrFalse } from './parts';
 
 const sources = z.array(text);
 
@@ -61,9 +61,9 @@ const wholeRun = {
 };
 
 export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sources });
-export const runsOfNode = z.strictObject({ runs: z.array(z.strictObject(wholeRun)), sources });
+export const runsOfNode = pageOf('runs', z.strictObject(wholeRun)).extend({ sources });
 
-export const openRuns = listOf(
+export const openRuns = pageOf(
   'runs',
   z.strictObject({
     ...runHead,
@@ -109,7 +109,7 @@ export const stepCatalogue = z.strictObject({
   ),
 });
 
-export const firmwareVersions = listOf(
+export const firmwareVersions = pageOf(
   'firmware',
   z.strictObject({ vendor: maybe, model: maybe, component: text, version: maybe, nodes: count }),
 );

@@ -46,7 +46,7 @@ const tableOf = listing<Discovered>(
   ],
 );
 
-const machines = { path, rows: 'discovered_machines', marker: ({ uuid }: Discovered) => uuid };
+const machines = { path, rows: 'discovered_machines' };
 const list = (context: Context, given: Listed): Promise<void> => printPage(context, machines, given, tableOf);
 
 const show = async ({ api, print }: Context, uuid: string): Promise<void> =>

@@ -1,6 +1,6 @@
 /** `temper policy history`: past policies, and the texts of a hash from a run or an audit row. */
 
-import { isFull, type PageOptions } from '../access/pages';
+import { type PageOptions, tellMore } from '../access/pages';
 import { queryText } from '../access/query';
 import type { Context } from '../context';
 import { stop } from '../faults';
@@ -35,18 +35,11 @@ const pastText = (row: Past): string =>
     '',
   ].join('\n');
 
-export const history = async (
-  context: Context,
-  hash: string | undefined,
-  { limit }: Pick<PageOptions, 'limit'>,
-): Promise<void> => {
-  const query = queryText({ hash, limit });
+export const history = async (context: Context, hash: string | undefined, page: PageOptions): Promise<void> => {
+  const query = queryText({ hash, ...page });
   const found = (await context.api.send('GET', `/temper/v1/policy/history?${query}`)) as { history: Past[] };
   if (hash !== undefined && found.history.length === 0) stop('refused', `No policy of hash ${hash} was in force here.`);
   const toText = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
   context.print(found.history, toText);
-  if (isFull(found.history, { limit }))
-    context.deps.err(
-      `temper: These are the newest ${found.history.length}; there may be older ones, with a larger --limit.\n`,
-    );
+  tellMore(context, found, found.history.length);
 };

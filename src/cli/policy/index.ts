@@ -1,6 +1,6 @@
 /** `temper policy`: tests and explains a policy, before it is loaded or in force. */
 import type { Command } from 'commander';
-import { limitOption } from '../access/pages';
+import { pageOptions } from '../access/pages';
 import type { Acting } from '../context';
 import { explain } from './explain';
 import { check, diff, lint, matrix, sample } from './files';
@@ -67,11 +67,12 @@ export const addPolicy = (program: Command, acting: Acting): void => {
     .description('a commented file of every rule')
     .option('--set <set>', 'temper, ironic or closed')
     .action(acting(sample));
-  limitOption(
+  pageOptions(
     policy
       .command('history')
       .description('which policy texts were in force since when; with a hash, the text behind it')
       .argument('[hash]', 'of a run, an audit row or this list, or its beginning'),
+    'policy',
   ).action(acting(history));
   policy
     .command('check')

@@ -70,7 +70,7 @@ const budgetBody = ({ project, query, maxUnavailable, minAvailable, description 
   ...(description !== undefined && { description }),
 });
 
-const budgetList = { path: budgetsPath, rows: 'disruption_budgets', marker: ({ uuid }: Budget) => uuid };
+const budgetList = { path: budgetsPath, rows: 'disruption_budgets' };
 const listBudgets = (context: Context, page: PageOptions): Promise<void> =>
   printPage(context, budgetList, page, budgetTable);
 

@@ -6,13 +6,13 @@ import { stop } from '../faults';
 import type { Rollout } from './rollout-texts';
 
 export const rolloutsPath = '/temper/v1/rollouts';
-export const rolloutList = { path: rolloutsPath, rows: 'rollouts', marker: ({ uuid }: Rollout) => uuid };
+export const rolloutList = { path: rolloutsPath, rows: 'rollouts' };
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Accepts a UUID, its beginning, or a name. Throws CliFault. */
 export const findRollout = async ({ api }: Pick<Context, 'api'>, ident: string): Promise<string> => {
   if (uuidForm.test(ident)) return ident;
-  const meant = (await everyRow({ api }, rolloutList)).filter(
+  const meant = (await everyRow<Rollout>({ api }, rolloutList)).filter(
     ({ uuid, name }) => name === ident || (ident.length >= 4 && uuid.startsWith(ident)),
   );
   if (meant.length > 1) stop('usage', `${ident} could be ${meant.length} rollouts; give more of its UUID.`);

@@ -11,7 +11,6 @@ import {
   planText,
   type Rollout,
   rolloutTable,
-  type Target,
   targetTable,
   type Votes,
   votesText,
@@ -96,7 +95,7 @@ type Listed = PageOptions & { readonly state?: string; readonly wave?: string; r
 
 const listTargets = async (context: Context, ident: string, given: Listed): Promise<void> => {
   const one = await findRollout(context, ident);
-  const list = { path: `${path}/${one}/targets`, rows: 'targets', marker: ({ position }: Target) => position };
+  const list = { path: `${path}/${one}/targets`, rows: 'targets' };
   await printPage(context, list, given, targetTable);
 };
 

@@ -44,7 +44,7 @@ const windowTable = listing<ListedWindow>(
   ],
 );
 
-const windowList = { path: windowsPath, rows: 'windows', marker: ({ uuid }: ListedWindow) => uuid };
+const windowList = { path: windowsPath, rows: 'windows' };
 const listWindows = (context: Context, page: PageOptions): Promise<void> =>
   printPage(context, windowList, page, windowTable);
 

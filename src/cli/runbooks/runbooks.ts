@@ -102,7 +102,7 @@ const runbookPath = (runbook: string, below = ''): string =>
   `/temper/v1/runbooks/${encodeURIComponent(runbook)}/revisions${below}`;
 
 const revisions = async (context: Context, runbook: string, page: PageOptions): Promise<void> => {
-  const list = { path: runbookPath(runbook), rows: 'revisions', marker: ({ revision }: Revision) => revision };
+  const list = { path: runbookPath(runbook), rows: 'revisions' };
   await printPage(context, list, page, revisionsText);
 };
 

@@ -49,7 +49,7 @@ const listFreezes = async (
   { all, ...page }: FreezeListed,
 ): Promise<void> => {
   const path = node === undefined ? '/temper/v1/freezes' : `/temper/v1/nodes/${encodeURIComponent(node)}/freezes`;
-  const list = { path, rows: 'freezes', marker: ({ uuid }: Freeze) => uuid };
+  const list = { path, rows: 'freezes' };
   await printPage(context, list, { ...(all && { all: 'true' }), ...page }, frozenTable);
 };
 

@@ -49,7 +49,7 @@ export const sinceOf = (text: string, now: number): string => {
   return new Date(at).toISOString();
 };
 
-const runList = { path: '/temper/v1/runs', rows: 'runs', marker: ({ uuid }: Run) => uuid };
+const runList = { path: '/temper/v1/runs', rows: 'runs' };
 
 const listRuns = async (context: Context, node: string | undefined, given: RunListed): Promise<void> => {
   const { since, revision, ...filters } = given;

@@ -33,8 +33,8 @@ export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
     api.find<Version>('/'),
     api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
     api.find<Recovery>('/temper/v1/recovery'),
-    api.findList<Webhook>('/temper/v1/webhooks'),
-    api.findList<Ramdisk>('/temper/v1/ramdisks'),
+    api.findList<Webhook>('/temper/v1/webhooks', { limit: 1_000 }),
+    api.findList<Ramdisk>('/temper/v1/ramdisks', { limit: 1_000 }),
     api.find<SummaryView>('/temper/v1/summary'),
   ]);
   const held = recovery?.recovery;

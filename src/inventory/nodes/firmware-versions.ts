@@ -18,11 +18,12 @@ export type FirmwareSelection = {
   readonly model?: string;
   readonly component?: string;
   readonly limit: number;
+  readonly skip: number;
 };
 
 export const firmwareVersions = (sql: Db) => ({
   /** By kind of node and component, most nodes first. */
-  list: ({ visible, vendor, model, component, limit }: FirmwareSelection): Promise<FirmwareVersion[]> => sql<
+  list: ({ visible, vendor, model, component, limit, skip }: FirmwareSelection): Promise<FirmwareVersion[]> => sql<
     FirmwareVersion[]
   >`
     select n.vendor, n.model, one ->> 'component' as component, one ->> 'current_version' as version, count(*)::int as nodes
@@ -36,5 +37,5 @@ export const firmwareVersions = (sql: Db) => ({
       and ${model === undefined ? sql`true` : sql`lower(n.model) = lower(${model})`}
       and ${component === undefined ? sql`true` : sql`one ->> 'component' = ${component}`}
     group by 1, 2, 3, 4
-    order by n.vendor nulls last, n.model nulls last, component, nodes desc, version nulls last limit ${limit}`,
+    order by n.vendor nulls last, n.model nulls last, component, nodes desc, version nulls last limit ${limit} offset ${skip}`,
 });

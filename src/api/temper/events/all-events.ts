@@ -13,6 +13,7 @@ import { nodeTarget, type Policy, rolloutTarget, runTarget } from '../../../poli
 import * as shapes from '../../../wire/installation';
 import type { ApiContext } from '../../context';
 import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
+import { readPage } from '../../resource/own-pages';
 import { pageLimit, uuid } from '../../resource/validation';
 import { callerKey } from '../../server/caller-key';
 import { type Answer, type ApiRequest, ok, route } from '../../server/route';
@@ -26,6 +27,8 @@ import { inTurn } from './turns';
 const seesNode = 'baremetal:node:get';
 /** The lessee of an earlier lease does not count as lessee of a node's own events. */
 const nodeTenantColumns = { 'node.owner': 'now_owner', 'node.lessee': 'tenant' } as const;
+
+const eventsPath = '/temper/v1/events';
 
 const eventsQuery = z.strictObject({
   limit: pageLimit,
@@ -119,15 +122,19 @@ const seenBy = (policy: Policy, who: Caller) => ({
 });
 
 const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
-  const { limit, marker } = request.query;
   const policy = ctx.policy();
-  const rows = await ctx.inventory.allEvents.page({
+  const wanted = {
     ...(await wantedEvents(ctx, request)),
     ...seenBy(policy, request.who),
-    limit,
-    before: marker,
-  });
-  return ok({ events: rows.map((row) => eventView(policy, request.who, row)) });
+    before: request.query.marker,
+  };
+  const { rows, next } = await readPage(
+    request,
+    eventsPath,
+    (limit) => ctx.inventory.allEvents.page({ ...wanted, limit }),
+    ({ seq }) => seq,
+  );
+  return ok({ events: rows.map((row) => eventView(policy, request.who, row)), ...next });
 };
 
 const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
@@ -157,7 +164,7 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
 export const allEventRoutes = [
   route<unknown, z.output<typeof eventsQuery>>({
     method: 'GET',
-    path: '/temper/v1/events',
+    path: eventsPath,
     answers: { 200: shapes.allEvents },
     rules: [seesNode, runListRule, rolloutRules.get, rolloutRules.own, seesBmcRule],
     query: eventsQuery,

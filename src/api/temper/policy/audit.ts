@@ -8,6 +8,7 @@ import { verdicts } from '../../../model/resources/audit';
 import * as shapes from '../../../wire/policy';
 import { auditRow } from '../../audit/record';
 import type { ApiContext } from '../../context';
+import { readPage } from '../../resource/own-pages';
 import { pageLimit, uuid } from '../../resource/validation';
 import { type ApiRequest, ok, route } from '../../server/route';
 
@@ -59,13 +60,6 @@ const auditView = ({
   data: maskSecrets(data),
 });
 
-const nextLink = (base: string, asked: AuditQuery, marker: number): string => {
-  const given = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...asked, marker }))
-    if (value !== undefined) given.set(name, value instanceof Date ? value.toISOString() : String(value));
-  return `${base}${auditPath}?${given}`;
-};
-
 /** Written before the answer is sent: without a record, nothing is shown. */
 const recordReading = (request: ApiRequest<unknown, AuditQuery, unknown>, { policy, inventory }: ApiContext) =>
   inventory.audit.write(
@@ -87,16 +81,20 @@ const auditList = route<unknown, AuditQuery>({
   query: auditQuery,
   async handler(request, ctx) {
     const { policy, inventory } = ctx;
-    const { who, query: asked, base } = request;
+    const { who, query: asked } = request;
     policy().require(auditRule, who);
     const { marker, ...filters } = asked;
     const after = marker === undefined ? undefined : await inventory.auditList.placeOf(Number(marker));
     if (marker !== undefined && !after) raise('MarkerNotFound', { marker });
     const ids = { node: asked.node as NodeUuid | undefined, run: asked.run as RunUuid | undefined };
-    const rows = await inventory.auditList.page({ ...filters, ...ids, after });
+    const { rows, next } = await readPage(
+      request,
+      auditPath,
+      (limit) => inventory.auditList.page({ ...filters, ...ids, after, limit }),
+      ({ seq }) => seq,
+    );
     await recordReading(request, ctx);
-    const last = rows.length === asked.limit ? rows.at(-1) : undefined;
-    return ok({ audit: rows.map(auditView), ...(last && { next: nextLink(base, asked, last.seq) }) });
+    return ok({ audit: rows.map(auditView), ...next });
   },
 });
 

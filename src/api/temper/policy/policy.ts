@@ -4,10 +4,11 @@ import { z } from 'zod';
 import { flag } from '../../../admission/schemas';
 import { anonymous, type Caller, expandRoles } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
-import { ownPage } from '../../../model/resources/own-lists';
 import { namesInList } from '../../../model/texts';
 import { explainAnswer } from '../../../policy';
 import * as shapes from '../../../wire/policy';
+import { readPage } from '../../resource/own-pages';
+import { pageLimit } from '../../resource/validation';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { explanationFor } from './explanations';
 import { kindsNamed, objectFields, objectRules, objectTarget, policyName } from './policy-objects';
@@ -64,30 +65,42 @@ const shadow = route({
 });
 
 const readHistory = 'temper:policy:history';
+const historyPath = '/temper/v1/policy/history';
 const historyQuery = z.strictObject({
   hash: z
     .string()
     .regex(/^[0-9a-f]{1,64}$/, { error: 'must be the beginning of a hash: digits and a to f' })
     .optional(),
-  limit: z.coerce.number().int().min(1).max(ownPage.most).default(ownPage.unasked),
+  limit: pageLimit,
+  marker: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, { error: 'must be the digest of a policy' })
+    .optional(),
 });
 
 /** The texts are included only if the query names a hash. */
 const history = route<unknown, z.output<typeof historyQuery>>({
   method: 'GET',
-  path: '/temper/v1/policy/history',
+  path: historyPath,
   answers: { 200: shapes.policyHistory },
   rules: [readHistory],
   query: historyQuery,
-  async handler({ who, query: { hash, limit } }, { policy, inventory }) {
-    policy().require(readHistory, who);
-    const rows = await inventory.policyLoads.list({ limit, ...(hash && { hash }) });
+  async handler(request, { policy, inventory }) {
+    const { hash, marker } = request.query;
+    policy().require(readHistory, request.who);
+    if (marker !== undefined && !(await inventory.policyLoads.has(marker))) raise('MarkerNotFound', { marker });
+    const { rows, next } = await readPage(
+      request,
+      historyPath,
+      (limit) => inventory.policyLoads.list({ hash, limit, after: marker }),
+      ({ digest }) => digest,
+    );
     const shown = rows.map(({ first_at, files, ...row }) => ({
       ...row,
       first_at: first_at.toISOString(),
       files: hash === undefined ? files.map(({ text: _text, ...file }) => file) : files,
     }));
-    return ok({ history: shown });
+    return ok({ history: shown, ...next });
   },
 });
 

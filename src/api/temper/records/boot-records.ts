@@ -7,7 +7,10 @@ import { raise } from '../../../model/errors';
 import type { RecordSubject } from '../../../model/resources/event-kinds';
 import { auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
+import { readPage, uuidPage } from '../../resource/own-pages';
 import { created, noContent, ok, type Route, route } from '../../server/route';
+
+const pageQuery = z.strictObject(uuidPage);
 
 type NamedRecord = { readonly name: string };
 
@@ -26,7 +29,7 @@ type RecordKind<Values extends NamedRecord> = {
   /** Throws if the values are not allowed. */
   check?(ctx: ApiContext, values: Values): void;
   store(inventory: Queries): {
-    list(): Promise<readonly BootRecord<Values>[]>;
+    list(page: { limit: number; after?: string }): Promise<readonly BootRecord<Values>[]>;
     find(ident: string): Promise<BootRecord<Values> | undefined>;
     /** Undefined if the name is in use. */
     create(values: Values): Promise<BootRecord<Values> | undefined>;
@@ -65,14 +68,21 @@ const found = async <Values extends NamedRecord>(
 const readRoutes = <Values extends NamedRecord>(kind: RecordKind<Values>): Route[] => {
   const { resource, rules, shapes, store } = kind;
   return [
-    route({
+    route<unknown, z.output<typeof pageQuery>>({
       method: 'GET',
       path: pathOf(kind),
       answers: { 200: shapes.list },
       rules: [rules.get],
-      async handler({ who }, ctx) {
-        ctx.policy().require(rules.get, who);
-        return ok({ [`${resource}s`]: (await store(ctx.inventory).list()).map(viewOf) });
+      query: pageQuery,
+      async handler(request, ctx) {
+        ctx.policy().require(rules.get, request.who);
+        const records = store(ctx.inventory);
+        const { marker } = request.query;
+        const after = marker === undefined ? undefined : await records.find(marker);
+        if (marker !== undefined && !after) raise('MarkerNotFound', { marker });
+        const read = (limit: number) => records.list({ limit, after: after?.name });
+        const { rows, next } = await readPage(request, pathOf(kind), read, ({ uuid }) => uuid);
+        return ok({ [`${resource}s`]: rows.map(viewOf), ...next });
       },
     }),
     route<Params>({

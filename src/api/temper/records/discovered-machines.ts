@@ -14,7 +14,8 @@ import * as shapes from '../../../wire/records';
 import { auditAndEvent, auditedWrite, type Change, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { refusingDuplicates } from '../../resource/duplicates';
-import { createSchema, pageLimit, uuid } from '../../resource/validation';
+import { readPage, uuidPage } from '../../resource/own-pages';
+import { createSchema, uuid } from '../../resource/validation';
 import { withDefaults } from '../../resource/values';
 import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 import { type CreateRequest, createRule, nodeGiven } from '../../v1/nodes/create';
@@ -31,7 +32,7 @@ const rules = {
 
 const params = z.object({ machine: uuid });
 type Params = z.output<typeof params>;
-const page = z.strictObject({ state: z.enum(discoveredStates).optional(), limit: pageLimit, marker: uuid.optional() });
+const page = z.strictObject({ state: z.enum(discoveredStates).optional(), ...uuidPage });
 const refusal = z.strictObject({ reason: z.string().trim().min(1).max(1_000) });
 
 const nodeSchema = createSchema(nodeTable);
@@ -82,12 +83,14 @@ const listRoute = route<unknown, z.output<typeof page>>({
   asks: rules.get,
   rules: [rules.get],
   query: page,
-  async handler({ who, query: { marker: after, ...query } }, ctx) {
-    ctx.policy().require(rules.get, who);
+  async handler(request, ctx) {
+    const { marker: after, state } = request.query;
+    ctx.policy().require(rules.get, request.who);
     const { discoveredMachines } = ctx.inventory;
     if (after !== undefined && !(await discoveredMachines.find(after))) raise('MarkerNotFound', { marker: after });
-    const rows = await discoveredMachines.list({ ...query, ...(after !== undefined && { after }) });
-    return ok({ discovered_machines: rows.map(viewOf) });
+    const read = (limit: number) => discoveredMachines.list({ state, limit, after });
+    const { rows, next } = await readPage(request, path, read, ({ uuid }) => uuid);
+    return ok({ discovered_machines: rows.map(viewOf), ...next });
   },
 });
 

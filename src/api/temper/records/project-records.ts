@@ -9,12 +9,15 @@ import type { RecordSubject } from '../../../model/resources/event-kinds';
 import type { Target } from '../../../policy';
 import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
+import { readPage } from '../../resource/own-pages';
+import type { ApiRequest } from '../../server/route';
 
 /** Bounded: every admission reads the records of its node's projects. */
 const mostOfOneProject = 50;
 
 type ProjectRecord = { readonly uuid: string; readonly project: ProjectId };
 type Page = { readonly limit: number; readonly after?: string };
+type ListQuery = { readonly limit: number; readonly marker?: string };
 
 type Kind<Row> = {
   /** As in rules, events and audit rows: `window`. */
@@ -46,11 +49,14 @@ const readsOf = <Row extends ProjectRecord>({ resource, rules, target, store, mi
       (await find(ctx, who, uuid)) ?? missing(uuid),
 
     /** Throws PolicyDenied, MarkerNotFound. */
-    async page(ctx: ApiContext, who: Caller, { limit, after }: Page): Promise<readonly Row[]> {
+    async page(ctx: ApiContext, request: ApiRequest<unknown, ListQuery, unknown>, path: string) {
+      const { who } = request;
+      const { marker: after } = request.query;
       const visible = ctx.policy().filter(rules.get, who, { [`${resource}.project`]: 'project' });
       if (visible.is === 'false') ctx.policy().require(rules.get, who);
       if (after !== undefined && !(await find(ctx, who, after))) raise('MarkerNotFound', { marker: after });
-      return store(ctx.inventory).list({ visible, limit, after });
+      const read = (limit: number) => store(ctx.inventory).list({ visible, limit, after });
+      return readPage(request, path, read, ({ uuid }) => uuid);
     },
   };
 };

@@ -10,8 +10,9 @@ import { allowedTarget, eventKindFault, requireFarAway } from '../../../model/re
 import * as shapes from '../../../wire/records';
 import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
+import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
-import { pageLimit, uuid } from '../../resource/validation';
+import { uuid } from '../../resource/validation';
 import { created, noContent, ok, route } from '../../server/route';
 
 const webhooksPath = '/temper/v1/webhooks';
@@ -90,15 +91,22 @@ const changeOf =
       values: { origin: new URL(url).origin, kinds, enabled, new_secret: secret },
     });
 
-const listWebhooks = route({
+const pageQuery = z.strictObject(uuidPage);
+type PageQuery = z.output<typeof pageQuery>;
+
+const listWebhooks = route<unknown, PageQuery>({
   method: 'GET',
   path: webhooksPath,
   answers: { 200: shapes.webhooks },
   rules: ['temper:webhook:get'],
-  async handler({ who, base: link }, ctx) {
-    ctx.policy().require('temper:webhook:get', who);
-    const rows = await ctx.inventory.webhooks.list();
-    return ok({ webhooks: rows.map((row) => webhookView(row, link)) });
+  query: pageQuery,
+  async handler(request, ctx) {
+    ctx.policy().require('temper:webhook:get', request.who);
+    const { marker } = request.query;
+    await markedRecord(marker, 'WebhookNotFound', (webhook) => findWebhook(ctx, webhook));
+    const read = (limit: number) => ctx.inventory.webhooks.list({ limit, after: marker });
+    const { rows, next } = await readPage(request, webhooksPath, read, ({ uuid }) => uuid);
+    return ok({ webhooks: rows.map((row) => webhookView(row, request.base)), ...next });
   },
 });
 
@@ -177,25 +185,25 @@ const deleteWebhook = route<WebhookParams>({
   },
 });
 
-const deliveriesQuery = z.strictObject({
-  limit: pageLimit,
-  marker: uuid.optional(),
-});
+const deliveriesPath = `${webhooksPath}/:webhook/deliveries`;
 
-const listDeliveries = route<WebhookParams, z.output<typeof deliveriesQuery>>({
+const listDeliveries = route<WebhookParams, PageQuery>({
   method: 'GET',
-  path: `${webhooksPath}/:webhook/deliveries`,
+  path: deliveriesPath,
   answers: { 200: shapes.deliveries },
   rules: ['temper:webhook:get'],
   params: webhookParams,
-  query: deliveriesQuery,
-  async handler({ who, params: { webhook }, query: { limit, marker } }, ctx) {
-    ctx.policy().require('temper:webhook:get', who);
+  query: pageQuery,
+  async handler(request, ctx) {
+    const { webhook } = request.params;
+    const { marker } = request.query;
+    ctx.policy().require('temper:webhook:get', request.who);
     await findWebhook(ctx, webhook);
     if (marker !== undefined && !(await ctx.inventory.webhooks.hasDelivery(webhook, marker)))
       raise('MarkerNotFound', { marker });
-    const rows = await ctx.inventory.webhooks.deliveries(webhook, { limit, after: marker });
-    return ok({ deliveries: rows.map(shownDelivery) });
+    const read = (limit: number) => ctx.inventory.webhooks.deliveries(webhook, { limit, after: marker });
+    const { rows, next } = await readPage(request, deliveriesPath, read, ({ uuid }) => uuid);
+    return ok({ deliveries: rows.map(shownDelivery), ...next });
   },
 });
 

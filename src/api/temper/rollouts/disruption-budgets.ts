@@ -15,7 +15,8 @@ import { disruptionTarget } from '../../../policy';
 import * as shapes from '../../../wire/records';
 import { auditedWrite } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { pageLimit, uuid } from '../../resource/validation';
+import { uuidPage } from '../../resource/own-pages';
+import { uuid } from '../../resource/validation';
 import { nodeColumns } from '../../resource/visibility';
 import { created, noContent, ok, route } from '../../server/route';
 import { nodeQuery } from '../node-query';
@@ -64,7 +65,7 @@ const changeBody = z
     path: ['max_unavailable'],
     error: bothLimits,
   });
-const page = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
+const page = z.strictObject(uuidPage);
 const budgetParams = z.object({ budget: uuid });
 type BudgetParams = z.output<typeof budgetParams>;
 
@@ -109,12 +110,12 @@ const listBudgets = route<unknown, z.output<typeof page>>({
   answers: { 200: shapes.disruptionBudgets },
   rules: [budgetRules.get, budgetRules.node],
   query: page,
-  async handler({ who, query: { limit, marker: after }, base: link }, ctx) {
-    const rows = await budgets.page(ctx, who, { limit, after });
+  async handler(request, ctx) {
+    const { rows, next } = await budgets.page(ctx, request, budgetsPath);
     // Sequential: each view counts the project's nodes, and other requests need database connections.
     const views: Awaited<ReturnType<typeof budgetView>>[] = [];
-    for (const row of rows) views.push(await budgetView(ctx, who, row, link));
-    return ok({ disruption_budgets: views });
+    for (const row of rows) views.push(await budgetView(ctx, request.who, row, request.base));
+    return ok({ disruption_budgets: views, ...next });
   },
 });
 

@@ -5,7 +5,8 @@ import { raise } from '../../../model/errors';
 import { mostMinutes, openingFor, windowDays, zoneNamed } from '../../../model/rollouts/windows';
 import { windowTarget } from '../../../policy';
 import * as shapes from '../../../wire/records';
-import { pageLimit, uuid } from '../../resource/validation';
+import { uuidPage } from '../../resource/own-pages';
+import { uuid } from '../../resource/validation';
 import { created, noContent, ok, route } from '../../server/route';
 import { projectRecords } from '../records/project-records';
 
@@ -37,7 +38,7 @@ const windowBody = z.strictObject({
     .regex(/^[\w.-]{1,63}$/, { error: 'must hold letters, digits, dots, dashes and underscores, 63 at most' }),
   ...windowFields,
 });
-const page = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
+const page = z.strictObject(uuidPage);
 const windowParams = z.object({ window: uuid });
 type WindowParams = z.output<typeof windowParams>;
 
@@ -70,10 +71,10 @@ const listWindows = route<unknown, z.output<typeof page>>({
   answers: { 200: shapes.projectWindows },
   rules: [windowRules.get],
   query: page,
-  async handler({ who, query: { limit, marker: after }, base: link }, ctx) {
-    const rows = await windows.page(ctx, who, { limit, after });
+  async handler(request, ctx) {
+    const { rows, next } = await windows.page(ctx, request, windowsPath);
     const now = await ctx.inventory.clock();
-    return ok({ windows: rows.map((row) => windowView(row, now, link)) });
+    return ok({ windows: rows.map((row) => windowView(row, now, request.base)), ...next });
   },
 });
 

@@ -12,8 +12,8 @@ import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
-import { markedRecord } from '../../resource/markers';
-import { pageLimit, uuid } from '../../resource/validation';
+import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
+import { pageLimit } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { type RolloutBody, rolloutBody, specOf } from './body';
 import { createRollout, planningRules, planRollout, planRule } from './planning';
@@ -29,6 +29,10 @@ import {
   wholeRollout,
   wholeView,
 } from './views';
+
+export const rolloutsPath = '/temper/v1/rollouts';
+export const rolloutPath = `${rolloutsPath}/:rollout`;
+const targetsPath = `${rolloutPath}/targets`;
 
 export type OfRollout = { rollout: string };
 type Request<Params, Body> = ApiRequest<Params, unknown, Body>;
@@ -69,33 +73,35 @@ const showRollout = async ({ who, params, base }: Request<OfRollout, unknown>, c
 };
 
 const listQuery = z.strictObject({
-  limit: pageLimit,
-  marker: uuid.optional(),
+  ...uuidPage,
   state: z.enum(rolloutStates).optional(),
   project: z.string().min(1).optional(),
 });
 type ListQuery = z.output<typeof listQuery>;
 
-const listRollouts = async (
-  { who, query, base }: ApiRequest<unknown, ListQuery, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const listRollouts = async (request: ApiRequest<unknown, ListQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const { who, query, base } = request;
   const policy = ctx.policy();
   const after = await markedRecord(query.marker, 'RolloutNotFound', (ident) => visibleRollout(ctx, who, ident));
   const rows = ownRows(policy, who);
-  const found = await ctx.inventory.rollouts.list({
+  const wanted = {
     visible: policy.filter(rolloutRules.get, who, rolloutColumns),
     // Tenants do not see a rollout's project, so they may not filter by it.
     nodes: query.project === undefined ? rows.visible : never,
     own: rows.own,
     state: query.state,
     project: query.project,
-    limit: query.limit,
     after: after?.row.id,
-  });
+  };
+  const found = await readPage(
+    request,
+    rolloutsPath,
+    (limit) => ctx.inventory.rollouts.list({ ...wanted, limit }),
+    ({ id }) => id,
+  );
   const view = (row: RolloutRow) =>
     policy.allows(rolloutRules.get, who, targetOf(row)) ? headView(row, base) : partView(row, base);
-  return ok({ rollouts: found.map(view) });
+  return ok({ rollouts: found.rows.map(view), ...found.next });
 };
 
 const targetsQuery = z.strictObject({
@@ -108,21 +114,24 @@ const targetsQuery = z.strictObject({
 });
 type TargetsQuery = z.output<typeof targetsQuery>;
 
-const targets = async (
-  { who, params, query }: ApiRequest<OfRollout, TargetsQuery, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+  const { who, params, query } = request;
   const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   // Tenants do not see waves, so they may not filter by them.
   if (!whole && query.wave !== undefined) return ok({ targets: [] });
-  const found = await ctx.inventory.rolloutTargets.list(row.id, {
+  const wanted = {
     ...rows,
     state: query.state,
     ...(query.wave !== undefined && { wave: query.wave - 1 }),
     code: query.reason,
-    limit: query.limit,
     after: query.marker,
-  });
+  };
+  const { rows: found, next } = await readPage(
+    request,
+    targetsPath,
+    (limit) => ctx.inventory.rolloutTargets.list(row.id, { ...wanted, limit }),
+    ({ position }) => position,
+  );
   // Domains are part of the plan, which tenants do not see.
   const domains = whole ? await ctx.inventory.rolloutTargets.domains(row.id, found) : undefined;
   return ok({
@@ -130,12 +139,11 @@ const targets = async (
       ...targetView(ctx.policy(), who, target, whole),
       ...(domains && { domains: domains.get(target.position) ?? {} }),
     })),
+    ...next,
   });
 };
 
 const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
-export const rolloutsPath = '/temper/v1/rollouts';
-export const rolloutPath = `${rolloutsPath}/:rollout`;
 
 export const rolloutRoutes: Route[] = [
   route<unknown, unknown, RolloutBody>({
@@ -163,7 +171,7 @@ export const rolloutRoutes: Route[] = [
   }),
   route<OfRollout, TargetsQuery>({
     method: 'GET',
-    path: `${rolloutPath}/targets`,
+    path: targetsPath,
     answers: { 200: shapes.rolloutTargets },
     rules: seeing,
     query: targetsQuery,

@@ -16,6 +16,7 @@ import { runbookTarget } from '../../../policy';
 import * as shapes from '../../../wire/runbooks';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
+import { readPage } from '../../resource/own-pages';
 import { pageLimit, revisionNumber } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { runbookColumns } from '../../v1/runbooks/visibility';
@@ -88,15 +89,22 @@ const visibleRevision = async (
   return row && mayRead(ctx, who, row) ? row : raise('RevisionNotFound', { runbook: runbook.name, revision });
 };
 
+const listPath = '/temper/v1/runbooks/:runbook/revisions';
+
 const listRevisions = async (
-  { who, params, query }: ApiRequest<OfRunbook, z.output<typeof listQuery>, unknown>,
+  request: ApiRequest<OfRunbook, z.output<typeof listQuery>, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
+  const { who, params, query } = request;
   const runbook = await findVisibleRunbook(ctx, who, params.runbook);
-  const visible = readable(ctx, who);
-  const { limit, marker: before } = query;
-  const seen = await ctx.inventory.runbookRevisions.list(runbook.uuid, { visible, limit, before });
-  return ok({ revisions: seen.map((row) => revisionView(row, runbook.revision, people(ctx, who, row))) });
+  const seen = { visible: readable(ctx, who), before: query.marker };
+  const { rows, next } = await readPage(
+    request,
+    listPath,
+    (limit) => ctx.inventory.runbookRevisions.list(runbook.uuid, { ...seen, limit }),
+    ({ revision }) => revision,
+  );
+  return ok({ revisions: rows.map((row) => revisionView(row, runbook.revision, people(ctx, who, row))), ...next });
 };
 
 const wholeView = async (ctx: ApiContext, who: Caller, runbook: Withdrawable, row: RunbookRevision) => {
@@ -172,12 +180,12 @@ const withdraw = async (
   return ok(await wholeView(ctx, who, runbook, await visibleRevision(ctx, who, runbook, revision)));
 };
 
-const onePath = '/temper/v1/runbooks/:runbook/revisions/:revision';
+const onePath = `${listPath}/:revision`;
 
 export const runbookRevisionRoutes: Route[] = [
   route<OfRunbook, z.output<typeof listQuery>>({
     method: 'GET',
-    path: '/temper/v1/runbooks/:runbook/revisions',
+    path: listPath,
     answers: { 200: shapes.runbookRevisions },
     rules: [revisionRules.get, revisionRules.author],
     query: listQuery,

@@ -15,8 +15,8 @@ import { nodeTarget } from '../../../policy';
 import * as shapes from '../../../wire/records';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
+import { readPage, uuidPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
-import { pageLimit, uuid } from '../../resource/validation';
 import { nodeColumns } from '../../resource/visibility';
 import { type Answer, type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 
@@ -27,8 +27,11 @@ const freezeRules = {
   delete: 'temper:freeze:delete',
 } as const;
 
+const freezesPath = '/temper/v1/freezes';
+const freezesOfNodePath = '/temper/v1/nodes/:node/freezes';
+
 /** `all` includes ended and expired freezes. */
-const freezeQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional(), all: flag.default(false) });
+const freezeQuery = z.strictObject({ ...uuidPage, all: flag.default(false) });
 type ListQuery = z.output<typeof freezeQuery>;
 
 const freezeBody = z.strictObject({
@@ -90,24 +93,24 @@ const freezeMarker = async (
 const answerList = async (
   ctx: ApiContext,
   request: ApiRequest<unknown, ListQuery, unknown>,
+  path: string,
   node?: NodeUuid,
 ): Promise<Answer> => {
-  const { limit: most, all } = request.query;
+  const wanted = { visible: visible(ctx, request.who), node, all: request.query.all };
   const after = await freezeMarker(ctx, request, node);
-  const rows = await ctx.inventory.freezes.list({
-    visible: visible(ctx, request.who),
-    node,
-    all,
-    limit: most,
-    after,
-  });
-  return ok({ freezes: rows.map((row) => freezeView(row, row.node_name)) });
+  const { rows, next } = await readPage(
+    request,
+    path,
+    (limit) => ctx.inventory.freezes.list({ ...wanted, limit, after }),
+    ({ id }) => id,
+  );
+  return ok({ freezes: rows.map((row) => freezeView(row, row.node_name)), ...next });
 };
 
 const listOfNode = async (request: ApiRequest<OfNode, ListQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
   const node = await shownNode(ctx, request);
   ctx.policy().require(freezeRules.get, request.who, nodeTarget(node));
-  return answerList(ctx, request, node.uuid);
+  return answerList(ctx, request, freezesOfNodePath, node.uuid);
 };
 
 const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ctx: ApiContext): Promise<Answer> => {
@@ -131,7 +134,7 @@ const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ct
     });
     return made;
   });
-  return created(freezeView(freeze, node.name), `${request.base}/temper/v1/freezes/${freeze.id}`);
+  return created(freezeView(freeze, node.name), `${request.base}${freezesPath}/${freeze.id}`);
 };
 
 /** Not awaited: a run that misses the notice reads the freezes later. */
@@ -172,13 +175,13 @@ const listing = {
 export const freezeRoutes: Route[] = [
   route<OfNode, ListQuery>({
     ...listing,
-    path: '/temper/v1/nodes/:node/freezes',
+    path: freezesOfNodePath,
     handler: listOfNode,
   }),
   route<OfNode, unknown, FreezeBody>({
     method: 'POST',
-    path: '/temper/v1/nodes/:node/freezes',
-    madeIn: '/temper/v1/freezes',
+    path: freezesOfNodePath,
+    madeIn: freezesPath,
     answers: { 201: shapes.freeze },
     rules: [freezeRules.node, freezeRules.create],
     body: freezeBody,
@@ -186,12 +189,12 @@ export const freezeRoutes: Route[] = [
   }),
   route<unknown, ListQuery>({
     ...listing,
-    path: '/temper/v1/freezes',
-    handler: (request, ctx) => answerList(ctx, request),
+    path: freezesPath,
+    handler: (request, ctx) => answerList(ctx, request, freezesPath),
   }),
   route<OfFreeze>({
     method: 'GET',
-    path: '/temper/v1/freezes/:freeze',
+    path: `${freezesPath}/:freeze`,
     answers: { 200: shapes.freeze },
     rules: [freezeRules.node, freezeRules.get],
     handler: async (request, ctx) => {
@@ -201,7 +204,7 @@ export const freezeRoutes: Route[] = [
   }),
   route<OfFreeze>({
     method: 'DELETE',
-    path: '/temper/v1/freezes/:freeze',
+    path: `${freezesPath}/:freeze`,
     rules: [freezeRules.node, freezeRules.get, freezeRules.delete],
     handler: endFreeze,
   }),

@@ -11,12 +11,13 @@ import type { RunState } from '../../../model/runs/runs';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
-import { markedRecord } from '../../resource/markers';
-import { pageLimit, revisionNumber, uuid } from '../../resource/validation';
+import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
+import { revisionNumber } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, route } from '../../server/route';
 import { visibleRun } from './runs';
 
 export const runListRule = 'temper:run:get';
+const runsPath = '/temper/v1/runs';
 
 export const runTenantColumns = {
   'node.owner': 'now_owner',
@@ -30,8 +31,7 @@ const runStates = [
 const runFilters = ['open', 'ended', 'any', 'retrying', ...runStates] as const satisfies readonly RunFilter[];
 
 const runListQuery = z.strictObject({
-  limit: pageLimit,
-  marker: uuid.optional(),
+  ...uuidPage,
   /** One or several, separated by commas. */
   state: z
     .string()
@@ -114,7 +114,7 @@ const listRuns = async (
   request: ApiRequest<unknown, z.output<typeof runListQuery>, unknown>,
   ctx: ApiContext,
 ): Promise<Answer> => {
-  const { limit: most, marker, state: states, sort_dir, verb, node, runbook, runbook_revision: revision, since, run } = request.query; // biome-ignore format: one row
+  const { marker, state: states, sort_dir, verb, node, runbook, runbook_revision: revision, since, run } = request.query; // biome-ignore format: one row
   if (revision !== undefined && runbook === undefined)
     raise('InvalidInput', {
       field: 'runbook_revision',
@@ -124,11 +124,10 @@ const listRuns = async (
   const between = run === undefined ? undefined : startingWith(run);
   if (run !== undefined && !between) return ok({ runs: [] });
   const after = await markedRecord(marker, 'RunNotFound', (ident) => visibleRun(ctx, request.who, ident));
-  const selection: RunSelection = {
+  const selection: Omit<RunSelection, 'limit'> = {
     visible,
     states,
     oldestFirst: sort_dir === 'asc',
-    limit: most,
     ...(verb !== undefined && { verb }),
     node: await visibleNodeUuid(ctx, request.who, node),
     runbook: runbookOf(runbook),
@@ -137,16 +136,21 @@ const listRuns = async (
     ...(between && { between }),
     after: after?.run.id,
   };
-  const rows = await ctx.inventory.runList.page(selection);
+  const { rows, next } = await readPage(
+    request,
+    runsPath,
+    (limit) => ctx.inventory.runList.page({ ...selection, limit }),
+    ({ id }) => id,
+  );
   const textOf = ({ now_owner, now_lessee }: RunListing) =>
     bmcTextFor(ctx.policy(), request.who, { owner: now_owner, lessee: now_lessee });
-  return ok({ runs: rows.map((row) => runListView(row, request.base, textOf(row))) });
+  return ok({ runs: rows.map((row) => runListView(row, request.base, textOf(row))), ...next });
 };
 
 export const runListRoutes = [
   route<unknown, z.output<typeof runListQuery>>({
     method: 'GET',
-    path: '/temper/v1/runs',
+    path: runsPath,
     answers: { 200: shapes.openRuns },
     rules: [runListRule, 'baremetal:node:get', seesBmcRule],
     query: runListQuery,

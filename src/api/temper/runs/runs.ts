@@ -15,8 +15,8 @@ import type { LiveRun } from '../../../runs/contract';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
+import { readPage, uuidPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
-import { pageLimit, uuid } from '../../resource/validation';
 import { ok, route } from '../../server/route';
 import { phaseOf, withOutlook } from './outlook';
 
@@ -39,7 +39,8 @@ const visibleRuns = (
   return lease_id !== null && allows(lessee) ? { lease: lease_id } : 'none';
 };
 
-const runsQuery = z.strictObject({ limit: pageLimit, marker: uuid.optional() });
+const runsOfNodePath = '/temper/v1/nodes/:node/runs';
+const runsQuery = z.strictObject(uuidPage);
 
 /** Throws MarkerNotFound if the list may not hold the run. */
 const markerOf = async (
@@ -56,7 +57,7 @@ const markerOf = async (
 
 const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
   method: 'GET',
-  path: '/temper/v1/nodes/:node/runs',
+  path: runsOfNodePath,
   answers: { 200: shapes.runsOfNode },
   rules: ['baremetal:node:get', runRule, seesBmcRule],
   query: runsQuery,
@@ -65,11 +66,12 @@ const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
     const may = visibleRuns(ctx, request.who, await ctx.inventory.runs.standingOf(node.uuid));
     if (may === 'none') return raise('PolicyDenied', { rule: runRule });
     const after = await markerOf(ctx, request.query.marker, node.uuid, may);
-    const rows = await ctx.inventory.runs.ofNode(node.uuid, {
-      limit: request.query.limit,
-      after,
-      ...(may !== 'all' && may),
-    });
+    const { rows, next } = await readPage(
+      request,
+      runsOfNodePath,
+      (limit) => ctx.inventory.runs.ofNode(node.uuid, { limit, after, ...(may !== 'all' && may) }),
+      ({ id }) => id,
+    );
     const steps = await ctx.inventory.runSteps.ofRuns(rows.map(({ id }) => id));
     const stepsOf = (run: RunUuid) => steps.filter(({ run_id }) => run_id === run);
     const policy = ctx.policy();
@@ -80,7 +82,7 @@ const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
       text: bmcTextFor(policy, request.who, node),
     };
     const runs = rows.map((run) => textsOf(runView(run, stepsOf(run.id), view), view.text));
-    return ok({ runs: runs.map((run) => ({ ...run, phase: phaseOf(run) })), sources: ['store'] });
+    return ok({ runs: runs.map((run) => ({ ...run, phase: phaseOf(run) })), sources: ['store'], ...next });
   },
 });
 

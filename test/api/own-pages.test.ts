@@ -1,5 +1,5 @@
 /** Markers that are ids of records: which faults of a look-up are the marker's. */
-import { markedRecord } from '../../src/api/resource/markers';
+import { markedRecord } from '../../src/api/resource/own-pages';
 import { raise } from '../../src/model/errors';
 
 const found = async (ident: string) => ({ ident });

@@ -1,0 +1,52 @@
+/** Pages of the lists of /temper/v1: their parameters, markers and links. */
+import { type ErrorCode, isTemperError, raise } from '../../model/errors';
+import type { ApiRequest } from '../server/route';
+import { pageLimit, uuid } from './validation';
+
+/** Parameters of a list whose rows have a UUID. */
+export const uuidPage = { limit: pageLimit, marker: uuid.optional() };
+
+/**
+ * The record after which a page begins; undefined without marker. Throws MarkerNotFound for missing and for hidden ones.
+ * @param missing error of `find` for both; its other errors pass unchanged
+ */
+export const markedRecord = async <Row>(
+  marker: string | undefined,
+  missing: ErrorCode,
+  find: (ident: string) => Promise<Row>,
+): Promise<Row | undefined> => {
+  if (marker === undefined) return undefined;
+  try {
+    return await find(marker);
+  } catch (thrown) {
+    return isTemperError(thrown, missing) ? raise('MarkerNotFound', { marker }) : Promise.reject(thrown);
+  }
+};
+
+type ListRequest = Pick<ApiRequest<unknown, { readonly limit: number }, unknown>, 'base' | 'params' | 'query'>;
+
+/** Repeats every parameter of the request. */
+const linkTo = ({ base, params, query }: ListRequest, path: string, marker: string | number): string => {
+  const named = params as Readonly<Record<string, string>>;
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries<unknown>({ ...query, marker }))
+    if (value !== undefined) given.set(name, value instanceof Date ? value.toISOString() : String(value));
+  return `${base}${path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(named[name]!))}?${given}`;
+};
+
+/**
+ * Reads one row more than the page has, so `next` is set only if more follow.
+ * @param path of the route
+ * @param markerOf the marker of the page after this row
+ */
+export const readPage = async <Row>(
+  request: ListRequest,
+  path: string,
+  read: (limit: number) => Promise<readonly Row[]>,
+  markerOf: (last: Row) => string | number,
+): Promise<{ readonly rows: readonly Row[]; readonly next: { readonly next?: string } }> => {
+  const { limit } = request.query;
+  const found = await read(limit + 1);
+  const rows = found.slice(0, limit);
+  return { rows, next: found.length > limit ? { next: linkTo(request, path, markerOf(rows.at(-1)!)) } : {} };
+};
