@@ -21,7 +21,7 @@ const firmwareQuery = z.strictObject({
   model: filterText.optional(),
   component: filterText.optional(),
   limit: pageLimit,
-  /** How many rows the pages before had: the rows are counts, and have no name. */
+  /** An offset: the rows are counts, which have no name. */
   marker: z.coerce.number().int().min(0).max(1_000_000).default(0),
 });
 

@@ -35,7 +35,7 @@ const nextOf = (answer: unknown): string | undefined => {
 };
 
 /** Goes to stderr, to keep a script's input clean. */
-export const tellMore = ({ deps }: Pick<Context, 'deps'>, answer: unknown, shown: number): void => {
+export const noteFurtherRows = ({ deps }: Pick<Context, 'deps'>, answer: unknown, shown: number): void => {
   const marker = nextOf(answer);
   if (marker !== undefined)
     deps.err(`temper: These are ${shown} and not all: more follow, with --marker ${plainText(marker)}.\n`);
@@ -50,7 +50,7 @@ export const printPage = async <Row>(
   const answer = (await context.api.send('GET', pathWith(list.path, query))) as object;
   const rows = rowsOf<Row>(answer, list);
   context.print(answer, () => textOf(rows, context.width));
-  tellMore(context, answer, rows.length);
+  noteFurtherRows(context, answer, rows.length);
 };
 
 export const everyRow = async <Row>({ api }: Pick<Context, 'api'>, list: PagedList): Promise<readonly Row[]> => {

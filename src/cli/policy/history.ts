@@ -1,6 +1,6 @@
 /** `temper policy history`: past policies, and the texts of a hash from a run or an audit row. */
 
-import { type PageOptions, tellMore } from '../access/pages';
+import { noteFurtherRows, type PageOptions } from '../access/pages';
 import { queryText } from '../access/query';
 import type { Context } from '../context';
 import { stop } from '../faults';
@@ -41,5 +41,5 @@ export const history = async (context: Context, hash: string | undefined, page: 
   if (hash !== undefined && found.history.length === 0) stop('refused', `No policy of hash ${hash} was in force here.`);
   const toText = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
   context.print(found.history, toText);
-  tellMore(context, found, found.history.length);
+  noteFurtherRows(context, found, found.history.length);
 };

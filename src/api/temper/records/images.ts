@@ -5,7 +5,7 @@ import { diskFormats, type ImageValues, imageKinds } from '../../../model/boot/i
 import { invalidInput, raise } from '../../../model/errors';
 import * as shapes from '../../../wire/records';
 import type { ApiContext } from '../../context';
-import { bootRecordRoutes, digest, recordName } from './boot-records';
+import { bootRecordRoutes, bootView, digest, recordName } from './boot-records';
 
 const creation = z.strictObject({
   name: recordName,
@@ -24,12 +24,12 @@ const checkUrl = (ctx: ApiContext, { url }: ImageValues): void => {
   if (username !== '' || password !== '') invalidInput('url', 'must hold no user and no password');
 };
 
-export const imageRoutes = bootRecordRoutes<ImageValues>({
+export const imageRoutes = bootRecordRoutes({
   resource: 'image',
-  rules: { get: 'temper:image:get', create: 'temper:image:create', delete: 'temper:image:delete' },
   body: creation,
   shapes: { one: shapes.image, list: shapes.images },
   check: checkUrl,
+  view: bootView,
   store: ({ images }) => images,
   missing: (image) => raise('ImageNotFound', { image }),
   inUse: (image, node) => raise('ImageInUse', { image, node }),

@@ -4,7 +4,7 @@ import { givenArgumentsFault } from '../../../model/boot/kernel-arguments';
 import { type RamdiskValues, ramdiskArchitectures } from '../../../model/boot/ramdisks';
 import { raise } from '../../../model/errors';
 import * as shapes from '../../../wire/records';
-import { bootRecordRoutes, digest, recordName } from './boot-records';
+import { bootRecordRoutes, bootView, digest, recordName } from './boot-records';
 
 const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 /** Bytes. Less has room for hardly any argument; more costs memory at every boot. */
@@ -13,7 +13,7 @@ const room = z
   .min(512)
   .max(1 << 20);
 
-const ramdiskBody = z
+const ramdiskBody: z.ZodType<RamdiskValues> = z
   .strictObject({
     name: recordName,
     arch: z.enum(ramdiskArchitectures).default('x86_64'),
@@ -42,11 +42,11 @@ const ramdiskBody = z
       context.addIssue({ code: 'custom', path: [`${outside}_at`], message: 'lies beyond the end of the image' });
   });
 
-export const ramdiskRecordRoutes = bootRecordRoutes<RamdiskValues>({
+export const ramdiskRecordRoutes = bootRecordRoutes({
   resource: 'ramdisk',
-  rules: { get: 'temper:ramdisk:get', create: 'temper:ramdisk:create', delete: 'temper:ramdisk:delete' },
   body: ramdiskBody,
   shapes: { one: shapes.ramdisk, list: shapes.ramdisks },
+  view: bootView,
   store: ({ ramdisks }) => ramdisks,
   missing: (ramdisk) => raise('RamdiskNotFound', { ramdisk }),
   inUse: (ramdisk, node) => raise('RamdiskInUse', { ramdisk, node }),

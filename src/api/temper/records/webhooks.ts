@@ -3,17 +3,18 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Queries } from '../../../inventory';
+import type { SealedSecret } from '../../../inventory/secrets/vault';
 import type { DeliveryRow, WebhookRow, WebhookValues } from '../../../inventory/webhooks';
 import { masked } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import { allowedTarget, eventKindFault, requireFarAway } from '../../../model/resources/webhooks';
 import * as shapes from '../../../wire/records';
-import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
+import { readPage, uuidPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { uuid } from '../../resource/validation';
-import { created, noContent, ok, route } from '../../server/route';
+import { ok, route } from '../../server/route';
+import { type RecordWrite, recordRoutes } from './record-routes';
 
 const webhooksPath = '/temper/v1/webhooks';
 
@@ -79,115 +80,58 @@ const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal({ secret }
 const findWebhook = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
   (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
 
-/** The URL's path may be a secret of the receiver, so the record has only the origin. */
-const changeOf =
-  (act: AuditedAct, secret: boolean) =>
-  ({ uuid, url, kinds, enabled }: WebhookRow): Change =>
-    recordChange({
-      resource: 'webhook',
-      act,
-      rule: `temper:webhook:${act}`,
-      uuid,
-      values: { origin: new URL(url).origin, kinds, enabled, new_secret: secret },
-    });
+/** Writes the sealed secret with its record. */
+const withSecret =
+  (
+    seal: SealedSecret | undefined,
+    write: (store: Queries) => Promise<WebhookRow | undefined>,
+  ): RecordWrite<WebhookRow> =>
+  async (store) => {
+    const row = await write(store);
+    if (row && seal) await store.webhooks.setSecret(row.uuid, seal);
+    return row;
+  };
+
+const records = recordRoutes({
+  resource: 'webhook',
+  ident: uuid,
+  shapes: { one: shapes.webhook, list: shapes.webhooks },
+  viewer:
+    async (_ctx, { base }) =>
+    (row: WebhookRow) =>
+      webhookView(row, base),
+  store: ({ webhooks }) => webhooks,
+  missing: (webhook) => raise('WebhookNotFound', { webhook }),
+  body: webhookBody,
+  async create(ctx, { secret, ...values }) {
+    await checkTarget(ctx, values.url);
+    return withSecret(sealed(ctx, secret), ({ webhooks }) => webhooks.create(values));
+  },
+  changes: {
+    body: changeBody,
+    async write(ctx, row, { secret, ...values }) {
+      const { url, kinds, enabled, description } = row;
+      const next: WebhookValues = { url, kinds, enabled, description, ...values };
+      // It can be switched off even if the target is no longer allowed.
+      if (next.enabled || values.url !== undefined) await checkTarget(ctx, next.url);
+      const seal = secret === undefined ? undefined : sealed(ctx, secret);
+      return withSecret(seal, ({ webhooks }) => webhooks.update(row.uuid, next));
+    },
+  },
+  /** The URL's path may be a secret of the receiver, so the record has only the origin. */
+  values: ({ url, kinds, enabled }, { secret }) => ({
+    origin: new URL(url).origin,
+    kinds,
+    enabled,
+    new_secret: secret !== undefined,
+  }),
+});
 
 const pageQuery = z.strictObject(uuidPage);
-type PageQuery = z.output<typeof pageQuery>;
-
-const listWebhooks = route<unknown, PageQuery>({
-  method: 'GET',
-  path: webhooksPath,
-  answers: { 200: shapes.webhooks },
-  rules: ['temper:webhook:get'],
-  query: pageQuery,
-  async handler(request, ctx) {
-    ctx.policy().require('temper:webhook:get', request.who);
-    const { marker } = request.query;
-    await markedRecord(marker, 'WebhookNotFound', (webhook) => findWebhook(ctx, webhook));
-    const read = (limit: number) => ctx.inventory.webhooks.list({ limit, after: marker });
-    const { rows, next } = await readPage(request, webhooksPath, read, ({ uuid }) => uuid);
-    return ok({ webhooks: rows.map((row) => webhookView(row, request.base)), ...next });
-  },
-});
-
-const createWebhook = route<unknown, unknown, z.output<typeof webhookBody>>({
-  method: 'POST',
-  path: webhooksPath,
-  answers: { 201: shapes.webhook },
-  rules: ['temper:webhook:create'],
-  body: webhookBody,
-  async handler(request, ctx) {
-    ctx.policy().require('temper:webhook:create', request.who);
-    const { secret, ...values } = request.body;
-    await checkTarget(ctx, values.url);
-    const seal = sealed(ctx, secret);
-    const create = async (store: Queries) => {
-      const made = await store.webhooks.create(values);
-      await store.webhooks.setSecret(made.uuid, seal);
-      return made;
-    };
-    const row = await auditedWrite(ctx, request, create, changeOf('create', true));
-    return created(webhookView(row, request.base), `${request.base}${webhooksPath}/${row.uuid}`);
-  },
-});
-
-const showWebhook = route<WebhookParams>({
-  method: 'GET',
-  path: `${webhooksPath}/:webhook`,
-  answers: { 200: shapes.webhook },
-  rules: ['temper:webhook:get'],
-  params: webhookParams,
-  async handler({ who, params: { webhook }, base: link }, ctx) {
-    ctx.policy().require('temper:webhook:get', who);
-    return ok(webhookView(await findWebhook(ctx, webhook), link));
-  },
-});
-
-const updateWebhook = route<WebhookParams, unknown, z.output<typeof changeBody>>({
-  method: 'PATCH',
-  path: `${webhooksPath}/:webhook`,
-  answers: { 200: shapes.webhook },
-  rules: ['temper:webhook:update'],
-  params: webhookParams,
-  body: changeBody,
-  async handler(request, ctx) {
-    ctx.policy().require('temper:webhook:update', request.who);
-    const { secret, ...values } = request.body;
-    const { url, kinds, enabled, description } = await findWebhook(ctx, request.params.webhook);
-    const next: WebhookValues = { url, kinds, enabled, description, ...values };
-    // Can be switched off even if the target is no longer allowed.
-    if (next.enabled || values.url !== undefined) await checkTarget(ctx, next.url);
-    const seal = secret === undefined ? undefined : sealed(ctx, secret);
-    const update = async (store: Queries) => {
-      const { webhook } = request.params;
-      const changed = (await store.webhooks.update(webhook, next)) ?? raise('WebhookNotFound', { webhook });
-      if (seal) await store.webhooks.setSecret(changed.uuid, seal);
-      return changed;
-    };
-    const row = await auditedWrite(ctx, request, update, changeOf('update', seal !== undefined));
-    return ok(webhookView(row, request.base));
-  },
-});
-
-const deleteWebhook = route<WebhookParams>({
-  method: 'DELETE',
-  path: `${webhooksPath}/:webhook`,
-  rules: ['temper:webhook:delete'],
-  params: webhookParams,
-  async handler(request, ctx) {
-    const { webhook } = request.params;
-    ctx.policy().require('temper:webhook:delete', request.who);
-    const row = await findWebhook(ctx, webhook);
-    const remove = async (store: Queries) =>
-      (await store.webhooks.delete(webhook)) ? row : raise('WebhookNotFound', { webhook });
-    await auditedWrite(ctx, request, remove, changeOf('delete', false));
-    return noContent();
-  },
-});
 
 const deliveriesPath = `${webhooksPath}/:webhook/deliveries`;
 
-const listDeliveries = route<WebhookParams, PageQuery>({
+const listDeliveries = route<WebhookParams, z.output<typeof pageQuery>>({
   method: 'GET',
   path: deliveriesPath,
   answers: { 200: shapes.deliveries },
@@ -207,4 +151,4 @@ const listDeliveries = route<WebhookParams, PageQuery>({
   },
 });
 
-export const webhookRoutes = [listWebhooks, createWebhook, showWebhook, updateWebhook, deleteWebhook, listDeliveries];
+export const webhookRoutes = [...records, listDeliveries];

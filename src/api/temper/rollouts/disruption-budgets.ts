@@ -13,23 +13,13 @@ import {
 } from '../../../model/rollouts/disruption';
 import { disruptionTarget } from '../../../policy';
 import * as shapes from '../../../wire/records';
-import { auditedWrite } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { uuidPage } from '../../resource/own-pages';
 import { uuid } from '../../resource/validation';
 import { nodeColumns } from '../../resource/visibility';
-import { created, noContent, ok, route } from '../../server/route';
 import { nodeQuery } from '../node-query';
-import { projectRecords } from '../records/project-records';
+import { recordRoutes } from '../records/record-routes';
 
-const budgetsPath = '/temper/v1/disruption-budgets';
-const budgetRules = {
-  node: 'baremetal:node:get',
-  get: 'temper:disruption_budget:get',
-  create: 'temper:disruption_budget:create',
-  update: 'temper:disruption_budget:update',
-  delete: 'temper:disruption_budget:delete',
-} as const;
+const nodeRule = 'baremetal:node:get';
 
 const share = z.string().regex(/^(100|[1-9]\d?)%$/, { error: 'must be a number of nodes, or a share from 1% to 100%' });
 const upTo = (least: number) => z.union([z.int().min(least).max(100_000), share]);
@@ -65,13 +55,10 @@ const changeBody = z
     path: ['max_unavailable'],
     error: bothLimits,
   });
-const page = z.strictObject(uuidPage);
-const budgetParams = z.object({ budget: uuid });
-type BudgetParams = z.output<typeof budgetParams>;
 
 /** Counts only nodes that the reader may see. */
 const budgetView = async (ctx: ApiContext, who: Caller, row: DisruptionBudget, link: string) => {
-  const seen = ctx.policy().filter(budgetRules.node, who, nodeColumns);
+  const seen = ctx.policy().filter(nodeRule, who, nodeColumns);
   const { nodes, unavailable } = await ctx.inventory.disruptionBudgets.disruption(row, seen);
   return {
     ...row,
@@ -80,17 +67,43 @@ const budgetView = async (ctx: ApiContext, who: Caller, row: DisruptionBudget, l
     may_be_taken: Math.max(0, mayBeMissing(row, nodes) - unavailable),
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at?.toISOString() ?? null,
-    links: { self: `${link}${budgetsPath}/${row.uuid}` },
+    links: { self: `${link}/temper/v1/disruption-budgets/${row.uuid}` },
   };
 };
 
-const budgets = projectRecords<DisruptionBudget>({
+const limitOf = (given: { max_unavailable?: Amount; min_available?: Amount }): DisruptionLimit | undefined =>
+  given.max_unavailable === undefined && given.min_available === undefined
+    ? undefined
+    : { max_unavailable: given.max_unavailable ?? null, min_available: given.min_available ?? null };
+
+export const disruptionBudgetRoutes = recordRoutes({
   resource: 'disruption_budget',
-  plural: 'disruption budgets',
-  rules: budgetRules,
-  target: disruptionTarget,
+  param: 'budget',
+  ident: uuid,
+  ofProject: { target: disruptionTarget, count: ({ disruptionBudgets }, project) => disruptionBudgets.count(project) },
+  shapes: { one: shapes.disruptionBudget, list: shapes.disruptionBudgets },
+  viewer:
+    async (ctx, { who, base }) =>
+    (row: DisruptionBudget) =>
+      budgetView(ctx, who, row, base),
+  viewRules: [nodeRule],
   store: ({ disruptionBudgets }) => disruptionBudgets,
   missing: (budget) => raise('DisruptionBudgetNotFound', { budget }),
+  body: budgetBody,
+  create:
+    async (_ctx, { query: nodes, description, ...limits }, project) =>
+    ({ disruptionBudgets }) =>
+      disruptionBudgets.create({ project: project!, query: nodes, description, ...limitOf(limits)! }),
+  changes: {
+    body: changeBody,
+    async write(_ctx, { uuid }, { query: nodes, description, ...limits }) {
+      const given: { query?: DisruptionQuery; description?: string | null } = {
+        ...(nodes && { query: nodes }),
+        ...(description !== undefined && { description }),
+      };
+      return ({ disruptionBudgets }) => disruptionBudgets.update(uuid, { ...given, ...limitOf(limits) });
+    },
+  },
   values: ({ project, query: nodes, max_unavailable, min_available }) => ({
     project,
     query: nodes,
@@ -98,96 +111,3 @@ const budgets = projectRecords<DisruptionBudget>({
     min_available,
   }),
 });
-
-const limitOf = (given: { max_unavailable?: Amount; min_available?: Amount }): DisruptionLimit | undefined =>
-  given.max_unavailable === undefined && given.min_available === undefined
-    ? undefined
-    : { max_unavailable: given.max_unavailable ?? null, min_available: given.min_available ?? null };
-
-const listBudgets = route<unknown, z.output<typeof page>>({
-  method: 'GET',
-  path: budgetsPath,
-  answers: { 200: shapes.disruptionBudgets },
-  rules: [budgetRules.get, budgetRules.node],
-  query: page,
-  async handler(request, ctx) {
-    const { rows, next } = await budgets.page(ctx, request, budgetsPath);
-    // Sequential: each view counts the project's nodes, and other requests need database connections.
-    const views: Awaited<ReturnType<typeof budgetView>>[] = [];
-    for (const row of rows) views.push(await budgetView(ctx, request.who, row, request.base));
-    return ok({ disruption_budgets: views, ...next });
-  },
-});
-
-const createBudget = route<unknown, unknown, z.output<typeof budgetBody>>({
-  method: 'POST',
-  path: budgetsPath,
-  answers: { 201: shapes.disruptionBudget },
-  rules: [budgetRules.create, budgetRules.node],
-  body: budgetBody,
-  async handler(request, ctx) {
-    const { who, body } = request;
-    const project = budgets.projectOf(ctx, who, body.project);
-    const row = await budgets.create(ctx, request, project, (store) =>
-      store.disruptionBudgets.create({
-        project,
-        query: body.query,
-        description: body.description,
-        ...limitOf(body)!,
-      }),
-    );
-    return created(await budgetView(ctx, who, row, request.base), `${request.base}${budgetsPath}/${row.uuid}`);
-  },
-});
-
-const showBudget = route<BudgetParams>({
-  method: 'GET',
-  path: `${budgetsPath}/:budget`,
-  answers: { 200: shapes.disruptionBudget },
-  rules: [budgetRules.get, budgetRules.node],
-  params: budgetParams,
-  async handler({ who, params, base: link }, ctx) {
-    return ok(await budgetView(ctx, who, await budgets.visible(ctx, who, params.budget), link));
-  },
-});
-
-const updateBudget = route<BudgetParams, unknown, z.output<typeof changeBody>>({
-  method: 'PATCH',
-  path: `${budgetsPath}/:budget`,
-  answers: { 200: shapes.disruptionBudget },
-  rules: [budgetRules.get, budgetRules.update, budgetRules.node],
-  params: budgetParams,
-  body: changeBody,
-  async handler(request, ctx) {
-    const { who, body, params } = request;
-    const before = await budgets.visible(ctx, who, params.budget);
-    ctx.policy().require(budgetRules.update, who, disruptionTarget(before));
-    const given: { query?: DisruptionQuery; description?: string | null } = {
-      ...(body.query && { query: body.query }),
-      ...(body.description !== undefined && { description: body.description }),
-    };
-    const values = { ...given, ...limitOf(body) };
-    const row = await auditedWrite(
-      ctx,
-      request,
-      async (store) =>
-        (await store.disruptionBudgets.update(before.uuid, values)) ??
-        raise('DisruptionBudgetNotFound', { budget: params.budget }),
-      budgets.changeOf('update'),
-    );
-    return ok(await budgetView(ctx, who, row, request.base));
-  },
-});
-
-const deleteBudget = route<BudgetParams>({
-  method: 'DELETE',
-  path: `${budgetsPath}/:budget`,
-  rules: [budgetRules.get, budgetRules.delete],
-  params: budgetParams,
-  async handler(request, ctx) {
-    await budgets.delete(ctx, request, request.params.budget);
-    return noContent();
-  },
-});
-
-export const disruptionBudgetRoutes = [listBudgets, createBudget, showBudget, updateBudget, deleteBudget];

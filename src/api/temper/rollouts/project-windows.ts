@@ -5,18 +5,8 @@ import { raise } from '../../../model/errors';
 import { mostMinutes, openingFor, windowDays, zoneNamed } from '../../../model/rollouts/windows';
 import { windowTarget } from '../../../policy';
 import * as shapes from '../../../wire/records';
-import { uuidPage } from '../../resource/own-pages';
 import { uuid } from '../../resource/validation';
-import { created, noContent, ok, route } from '../../server/route';
-import { projectRecords } from '../records/project-records';
-
-const windowsPath = '/temper/v1/windows';
-
-const windowRules = {
-  get: 'temper:window:get',
-  create: 'temper:window:create',
-  delete: 'temper:window:delete',
-} as const;
+import { recordRoutes } from '../records/record-routes';
 
 const windowFields = {
   days: z
@@ -38,9 +28,6 @@ const windowBody = z.strictObject({
     .regex(/^[\w.-]{1,63}$/, { error: 'must hold letters, digits, dots, dashes and underscores, 63 at most' }),
   ...windowFields,
 });
-const page = z.strictObject(uuidPage);
-const windowParams = z.object({ window: uuid });
-type WindowParams = z.output<typeof windowParams>;
 
 const windowView = (row: ProjectWindow, now: number, link: string) => {
   const next = openingFor(row, now, 0)!;
@@ -51,77 +38,26 @@ const windowView = (row: ProjectWindow, now: number, link: string) => {
     open: next.opens <= now,
     opens_at: new Date(next.opens).toISOString(),
     closes_at: new Date(next.closes).toISOString(),
-    links: { self: `${link}${windowsPath}/${row.uuid}` },
+    links: { self: `${link}/temper/v1/windows/${row.uuid}` },
   };
 };
 
-const windows = projectRecords<ProjectWindow>({
+export const windowRoutes = recordRoutes({
   resource: 'window',
-  plural: 'windows',
-  rules: windowRules,
-  target: windowTarget,
+  ident: uuid,
+  ofProject: { target: windowTarget, count: ({ projectWindows }, project) => projectWindows.count(project) },
+  shapes: { one: shapes.projectWindow, list: shapes.projectWindows },
+  async viewer(ctx, { base }) {
+    const now = await ctx.inventory.clock();
+    return (row: ProjectWindow) => windowView(row, now, base);
+  },
   store: ({ projectWindows }) => projectWindows,
   missing: (window) => raise('WindowNotFound', { window }),
+  body: windowBody,
+  create:
+    async (_ctx, body, project) =>
+    ({ projectWindows }) =>
+      projectWindows.create({ ...body, project: project! }),
+  taken: ({ name }, project) => `Project ${project} has a window ${name} already.`,
   values: ({ name, days, from, minutes, zone }) => ({ name, days, from, minutes, zone }),
 });
-
-const listWindows = route<unknown, z.output<typeof page>>({
-  method: 'GET',
-  path: windowsPath,
-  answers: { 200: shapes.projectWindows },
-  rules: [windowRules.get],
-  query: page,
-  async handler(request, ctx) {
-    const { rows, next } = await windows.page(ctx, request, windowsPath);
-    const now = await ctx.inventory.clock();
-    return ok({ windows: rows.map((row) => windowView(row, now, request.base)), ...next });
-  },
-});
-
-const createWindow = route<unknown, unknown, z.output<typeof windowBody>>({
-  method: 'POST',
-  path: windowsPath,
-  answers: { 201: shapes.projectWindow },
-  rules: [windowRules.create],
-  body: windowBody,
-  async handler(request, ctx) {
-    const { who, body } = request;
-    const project = windows.projectOf(ctx, who, body.project);
-    const row = await windows.create(
-      ctx,
-      request,
-      project,
-      async (store) =>
-        (await store.projectWindows.create({ ...body, project })) ??
-        raise('Conflict', { reason: `Project ${project} has a window ${body.name} already.` }),
-    );
-    return created(
-      windowView(row, await ctx.inventory.clock(), request.base),
-      `${request.base}${windowsPath}/${row.uuid}`,
-    );
-  },
-});
-
-const showWindow = route<WindowParams>({
-  method: 'GET',
-  path: `${windowsPath}/:window`,
-  answers: { 200: shapes.projectWindow },
-  rules: [windowRules.get],
-  params: windowParams,
-  async handler({ who, params, base: link }, ctx) {
-    return ok(windowView(await windows.visible(ctx, who, params.window), await ctx.inventory.clock(), link));
-  },
-});
-
-const deleteWindow = route<WindowParams>({
-  method: 'DELETE',
-  path: `${windowsPath}/:window`,
-  rules: [windowRules.get, windowRules.delete],
-  params: windowParams,
-  async handler(request, ctx) {
-    await windows.delete(ctx, request, request.params.window);
-    return noContent();
-  },
-});
-
-export const windowRoutes = [listWindows, createWindow, showWindow, deleteWindow];

@@ -1,0 +1,269 @@
+/** Routes of records: of the installation, which its administrators keep, or of a project, about its owned or leased nodes. */
+import { z } from 'zod';
+import type { Queries } from '../../../inventory';
+import type { Caller } from '../../../model/access/callers';
+import { raise } from '../../../model/errors';
+import type { ProjectId } from '../../../model/ids';
+import { always, never, type Predicate } from '../../../model/predicates';
+import type { RecordSubject } from '../../../model/resources/event-kinds';
+import type { Target } from '../../../policy';
+import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
+import type { ApiContext } from '../../context';
+import { readPage, uuidPage } from '../../resource/own-pages';
+import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
+
+type Stored = { readonly uuid: string; readonly project?: ProjectId };
+type Given = { readonly project?: string };
+type Viewed = Pick<ApiRequest<unknown, unknown, unknown>, 'who' | 'base'>;
+
+/** Runs in the transaction of its audit row. Undefined if the record is gone, or its name is in use. */
+export type RecordWrite<Row> = (store: Queries) => Promise<Row | undefined>;
+
+export type RecordKind<Row extends Stored, View, Body extends object, Changes extends object> = {
+  /** As in rules, paths, list keys and audit rows. */
+  readonly resource: RecordSubject;
+  /** Path parameter; default: the resource. */
+  readonly param?: string;
+  /** Schema of the path parameter. */
+  readonly ident: z.ZodType<string>;
+  /** Lists are ordered by it, and addresses of new records end in it; default: the UUID. */
+  identOf?(row: Row): string;
+  /** Set if records belong to a project. */
+  readonly ofProject?: {
+    target(row: { readonly project: ProjectId | null }): Target;
+    count(store: Queries, project: ProjectId): Promise<number>;
+  };
+  readonly shapes: { readonly one: z.ZodType<View>; readonly list: z.ZodType };
+  /** Makes views of one answer. */
+  viewer(ctx: ApiContext, request: Viewed): Promise<(row: Row) => View | Promise<View>>;
+  /** Rules that a view asks. */
+  readonly viewRules?: readonly string[];
+  store(store: Queries): {
+    list(page: { limit: number; after?: string; visible: Predicate }): Promise<readonly Row[]>;
+    find(ident: string): Promise<Row | undefined>;
+    delete(uuid: string): Promise<boolean>;
+  };
+  /** Throws the record's NotFound. */
+  missing(ident: string): never;
+  readonly body: z.ZodType<Body>;
+  /** Throws if the values are not allowed. @param project undefined for a record of the installation */
+  create(ctx: ApiContext, body: Body, project: ProjectId | undefined): Promise<RecordWrite<Row>>;
+  /** The reason of the Conflict if `create` made none. */
+  taken?(body: Body, project: ProjectId | undefined): string;
+  readonly changes?: {
+    readonly body: z.ZodType<Changes>;
+    /** Throws if the values are not allowed. */
+    write(ctx: ApiContext, row: Row, changes: Changes): Promise<RecordWrite<Row>>;
+  };
+  /** Throws if a run needs the record. */
+  requireUnused?(store: Queries, row: Row, ident: string): Promise<void>;
+  /** The audit row's values. @param given the request's body */
+  values(row: Row, given: Partial<Body & Changes>): Readonly<Record<string, unknown>>;
+};
+
+type Kind<Row extends Stored> = RecordKind<Row, unknown, Given, object>;
+type Params = Readonly<Record<string, string>>;
+
+/** Bounded: every admission reads the records of its node's projects. */
+const mostOfOneProject = 50;
+
+const pageQuery = z.strictObject(uuidPage);
+type PageQuery = z.output<typeof pageQuery>;
+
+const ruleOf = (resource: RecordSubject, act: 'get' | AuditedAct): string => `temper:${resource}:${act}`;
+const pathOf = (resource: RecordSubject): string => `/temper/v1/${resource.replaceAll('_', '-')}s`;
+const paramOf = <Row extends Stored>({ resource, param = resource }: Kind<Row>): string => param;
+const oneOf = <Row extends Stored>(kind: Kind<Row>) => ({
+  path: `${pathOf(kind.resource)}/:${paramOf(kind)}`,
+  params: z.object({ [paramOf(kind)]: kind.ident }),
+});
+const identOf = <Row extends Stored>(kind: Kind<Row>, row: Row): string => kind.identOf?.(row) ?? row.uuid;
+const projectOf = (row: Stored) => ({ project: row.project ?? null });
+
+/** Undefined also for a hidden record. */
+const visibleRecord = async <Row extends Stored>(
+  { resource, ofProject, store }: Kind<Row>,
+  ctx: ApiContext,
+  who: Caller,
+  ident: string,
+): Promise<Row | undefined> => {
+  const row = await store(ctx.inventory).find(ident);
+  if (!row || !ofProject) return row;
+  return ctx.policy().allows(ruleOf(resource, 'get'), who, ofProject.target(projectOf(row))) ? row : undefined;
+};
+
+/** The record that the caller may read, change or delete. Throws PolicyDenied, the record's NotFound. */
+const recordFor = async <Row extends Stored>(
+  kind: Kind<Row>,
+  ctx: ApiContext,
+  { who, params }: { readonly who: Caller; readonly params: Params },
+  act: 'get' | 'update' | 'delete',
+): Promise<Row> => {
+  const { resource, ofProject, missing } = kind;
+  const ident = params[paramOf(kind)]!;
+  if (!ofProject) ctx.policy().require(ruleOf(resource, act), who);
+  const row = (await visibleRecord(kind, ctx, who, ident)) ?? missing(ident);
+  if (ofProject && act !== 'get') ctx.policy().require(ruleOf(resource, act), who, ofProject.target(projectOf(row)));
+  return row;
+};
+
+/** Rules of `recordFor`. */
+const rulesOf = <Row extends Stored>({ resource, ofProject }: Kind<Row>, act: 'update' | 'delete'): string[] =>
+  ofProject ? [ruleOf(resource, 'get'), ruleOf(resource, act)] : [ruleOf(resource, act)];
+
+/** Throws PolicyDenied if the caller may see none. */
+const visibleTo = <Row extends Stored>({ resource, ofProject }: Kind<Row>, ctx: ApiContext, who: Caller): Predicate => {
+  const rule = ruleOf(resource, 'get');
+  const visible = ofProject ? ctx.policy().filter(rule, who, { [`${resource}.project`]: 'project' }) : never;
+  if (visible.is === 'false') ctx.policy().require(rule, who);
+  return ofProject ? visible : always;
+};
+
+/** The named project, or else the caller's; undefined for a record of the installation. Throws PolicyDenied, InvalidInput. */
+const projectFor = <Row extends Stored>(
+  { resource, ofProject }: Kind<Row>,
+  ctx: ApiContext,
+  who: Caller,
+  named: string | undefined,
+): ProjectId | undefined => {
+  const rule = ruleOf(resource, 'create');
+  if (!ofProject) {
+    ctx.policy().require(rule, who);
+    return undefined;
+  }
+  const project = (named as ProjectId | undefined) ?? who.project_id;
+  ctx.policy().require(rule, who, ofProject.target({ project }));
+  return project ?? raise('InvalidInput', { field: 'project', reason: 'is missing; a caller of the system has none' });
+};
+
+/** Throws Conflict. */
+const requireRoom = async <Row extends Stored>(
+  { resource, ofProject }: Kind<Row>,
+  store: Queries,
+  project: ProjectId | undefined,
+): Promise<void> => {
+  if (!ofProject || project === undefined || (await ofProject.count(store, project)) < mostOfOneProject) return;
+  const plural = `${resource.replaceAll('_', ' ')}s`;
+  raise('Conflict', { reason: `Project ${project} has ${mostOfOneProject} ${plural}; delete one first.` });
+};
+
+const changeOf =
+  <Row extends Stored>({ resource, values }: Kind<Row>, act: AuditedAct, given: object) =>
+  (row: Row): Change => {
+    const { uuid, project } = row;
+    return recordChange({ resource, act, rule: ruleOf(resource, act), uuid, project, values: values(row, given) });
+  };
+
+const listRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
+  const { resource, shapes, viewRules = [], store, viewer } = kind;
+  const path = pathOf(resource);
+  return route<unknown, PageQuery>({
+    method: 'GET',
+    path,
+    answers: { 200: shapes.list },
+    rules: [ruleOf(resource, 'get'), ...viewRules],
+    query: pageQuery,
+    async handler(request, ctx) {
+      const { marker } = request.query;
+      const visible = visibleTo(kind, ctx, request.who);
+      const last = marker === undefined ? undefined : await visibleRecord(kind, ctx, request.who, marker);
+      if (marker !== undefined && !last) raise('MarkerNotFound', { marker });
+      const after = last && identOf(kind, last);
+      const read = (limit: number) => store(ctx.inventory).list({ visible, limit, after });
+      const { rows, next } = await readPage(request, path, read, ({ uuid }) => uuid);
+      const view = await viewer(ctx, request);
+      // Sequential: a view may read PostgreSQL, and other requests need connections too.
+      const views: unknown[] = [];
+      for (const row of rows) views.push(await view(row));
+      return ok({ [`${resource}s`]: views, ...next });
+    },
+  });
+};
+
+const createRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
+  const { resource, shapes, viewRules = [], body, create, taken, viewer } = kind;
+  const path = pathOf(resource);
+  return route<unknown, unknown, Given>({
+    method: 'POST',
+    path,
+    answers: { 201: shapes.one },
+    rules: [ruleOf(resource, 'create'), ...viewRules],
+    body,
+    async handler(request, ctx) {
+      const project = projectFor(kind, ctx, request.who, request.body.project);
+      const make = await create(ctx, request.body, project);
+      const write = async (store: Queries): Promise<Row> => {
+        await requireRoom(kind, store, project);
+        return (await make(store)) ?? raise('Conflict', { reason: taken!(request.body, project) });
+      };
+      const row = await auditedWrite(ctx, request, write, changeOf(kind, 'create', request.body));
+      const view = await viewer(ctx, request);
+      return created(await view(row), `${request.base}${path}/${identOf(kind, row)}`);
+    },
+  });
+};
+
+const showRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
+  const { resource, shapes, viewRules = [], viewer } = kind;
+  return route<Params>({
+    method: 'GET',
+    ...oneOf(kind),
+    answers: { 200: shapes.one },
+    rules: [ruleOf(resource, 'get'), ...viewRules],
+    async handler(request, ctx) {
+      const row = await recordFor(kind, ctx, request, 'get');
+      const view = await viewer(ctx, request);
+      return ok(await view(row));
+    },
+  });
+};
+
+const updateRoute = <Row extends Stored>(
+  kind: Kind<Row>,
+  { body, write }: NonNullable<Kind<Row>['changes']>,
+): Route => {
+  const { shapes, viewRules = [], missing, viewer } = kind;
+  return route<Params, unknown, object>({
+    method: 'PATCH',
+    ...oneOf(kind),
+    answers: { 200: shapes.one },
+    rules: [...rulesOf(kind, 'update'), ...viewRules],
+    body,
+    async handler(request, ctx) {
+      const before = await recordFor(kind, ctx, request, 'update');
+      const change = await write(ctx, before, request.body);
+      const update = async (store: Queries) => (await change(store)) ?? missing(request.params[paramOf(kind)]!);
+      const row = await auditedWrite(ctx, request, update, changeOf(kind, 'update', request.body));
+      const view = await viewer(ctx, request);
+      return ok(await view(row));
+    },
+  });
+};
+
+const deleteRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
+  const { store, missing, requireUnused } = kind;
+  return route<Params>({
+    method: 'DELETE',
+    ...oneOf(kind),
+    rules: rulesOf(kind, 'delete'),
+    async handler(request, ctx) {
+      const ident = request.params[paramOf(kind)]!;
+      const row = await recordFor(kind, ctx, request, 'delete');
+      const remove = async (queries: Queries): Promise<Row> => {
+        await requireUnused?.(queries, row, ident);
+        return (await store(queries).delete(row.uuid)) ? row : missing(ident);
+      };
+      await auditedWrite(ctx, request, remove, changeOf(kind, 'delete', {}));
+      return noContent();
+    },
+  });
+};
+
+export const recordRoutes = <Row extends Stored, View, Body extends object, Changes extends object = never>(
+  made: RecordKind<Row, View, Body, Changes>,
+): Route[] => {
+  const kind = made as unknown as Kind<Row>;
+  const { changes } = kind;
+  const update = changes ? [updateRoute(kind, changes)] : [];
+  return [listRoute(kind), createRoute(kind), showRoute(kind), ...update, deleteRoute(kind)];
+};
