@@ -96,7 +96,6 @@ function environments({ dir, ports, secrets, databaseUrl, temporalAddress, tempo
       ...temporal,
       TEMPER_SECRETS_PRIVATE_KEYS: secrets.privateKeys,
       TEMPER_SECRETS_PUBLIC_KEYS: secrets.publicKeys,
-      ...(secrets.secretsKeys && { TEMPER_SECRETS_KEYS: secrets.secretsKeys }),
       ...database('temper_bmc', secrets.bmc),
       PATH: programsPath(),
       TEMPER_CONDUCTOR_GROUP: group,

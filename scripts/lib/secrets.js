@@ -18,18 +18,21 @@ function pair(id) {
 
 /**
  * @returns {{postgres: string, api: string, control: string, bmc: string, boot: string, publicKeys: string, privateKeys: string,
- *   digestKeys: string, consoleKey: string, secretsKeys?: string}} `secretsKeys` where the folder is of a release that had one key for both
+ *   digestKeys: string, consoleKey: string}}
  */
 function secretsOf(dir) {
   const file = path.join(dir, 'secrets.json');
   const kept = readJson(file);
-  if (kept?.privateKeys && kept.boot && kept.consoleKey) return kept;
+  if (kept) return kept;
   const made = {
-    ...(kept ?? { postgres: password(), api: password(), control: password(), bmc: password() }),
-    // A folder of an earlier release lacks some of these.
-    consoleKey: kept?.consoleKey ?? `c1:${randomBytes(32).toString('base64')}`,
-    boot: kept?.boot ?? password(),
-    ...(!kept?.privateKeys && { ...pair('p1'), digestKeys: `d1:${randomBytes(32).toString('base64')}` }),
+    postgres: password(),
+    api: password(),
+    control: password(),
+    bmc: password(),
+    boot: password(),
+    ...pair('p1'),
+    digestKeys: `d1:${randomBytes(32).toString('base64')}`,
+    consoleKey: `c1:${randomBytes(32).toString('base64')}`,
   };
   writeFile(file, `${JSON.stringify(made, null, 2)}\n`, 0o600);
   return made;

@@ -2,7 +2,7 @@
 import DataLoader from 'dataloader';
 import type { Inventory } from '../inventory';
 import type { LaneEntry } from '../inventory/leases';
-import type { StoredSecret } from '../inventory/secrets/sealing';
+import type { BoxedSecret } from '../inventory/secrets/sealing';
 
 const most = 200;
 // Probes end one by one; their leases are released together.
@@ -17,7 +17,7 @@ const gathered = <Key, Value>(
   new DataLoader(ask, { cache: false, maxBatchSize: most, ...(schedule && { batchScheduleFn: schedule }) });
 
 const secretsOf = ({ secrets }: Inventory) =>
-  gathered<string, StoredSecret | undefined>(async (ids) => {
+  gathered<string, BoxedSecret | undefined>(async (ids) => {
     const found = new Map((await secrets.read([...new Set(ids)])).map((row) => [row.id, row]));
     return ids.map((id) => found.get(id));
   });

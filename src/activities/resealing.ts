@@ -2,7 +2,7 @@
 import type { Inventory, Queries } from '../inventory';
 import type { NodeIdent } from '../inventory/audit';
 import type { KeyUse, SecretToSeal } from '../inventory/secrets/resealing';
-import { type Binding, boundOf, type Opener, type Sealer } from '../inventory/secrets/sealing';
+import type { Opener, Sealer } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { isTemperError } from '../model/errors';
 
@@ -13,22 +13,6 @@ type ResealDeps = Omit<ResealingDeps, 'inventory'> & { readonly inventory: Pick<
 export type Resealed = 'kept' | 'sealed' | 'foreign' | 'unused';
 
 const secretsAtOnce = 200;
-
-/** For secrets from releases whose paths did not contain the field. */
-const secretField = ({ holder, node }: SecretToSeal): string => {
-  if (holder === 'node') return node?.in_driver_info ? 'driver_info' : 'instance_info';
-  if (holder === 'run') return 'input';
-  if (holder === 'agent') return 'agent';
-  return holder === 'volume_target' ? 'properties' : 'steps';
-};
-
-/** A secret without a binding is bound to the current BMC of its node. */
-const bindingOf = (row: SecretToSeal): Binding => {
-  const { id, holder, holder_id } = row;
-  if (row.boxes !== null) return { id, holder, holder_id, path: row.path, bound: row.bound };
-  const bound = holder === 'node' && row.node?.in_driver_info ? boundOf(row.node) : null;
-  return { id, holder, holder_id, path: `/${secretField(row)}${row.path}`, bound };
-};
 
 /** Undefined if it needs keys of other workers. */
 const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } | undefined => {
@@ -44,10 +28,10 @@ const opened = (row: SecretToSeal, opener: Opener): { readonly value: unknown } 
 export const resealOne = async (row: SecretToSeal, { inventory, opener, sealer }: ResealDeps): Promise<Resealed> => {
   const groups = row.groups ?? 'all';
   if (groups.length === 0) return 'unused';
-  if (row.boxes !== null && row.key_id === sealer.keyIdFor(groups)) return 'kept';
+  if (row.key_id === sealer.keyIdFor(groups)) return 'kept';
   const found = opened(row, opener);
   if (!found) return 'foreign';
-  await inventory.resealing.replace(row, sealer.sealAgain(found.value, bindingOf(row), groups));
+  await inventory.resealing.replace(row, sealer.sealAgain(found.value, row, groups));
   return 'sealed';
 };
 

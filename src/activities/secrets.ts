@@ -1,7 +1,7 @@
 /** Opens an act's secrets, each only for its own place, and BMC credentials only for their BMC. */
 
 import type { Inventory } from '../inventory';
-import { boundOf, type Opener, type StoredSecret } from '../inventory/secrets/sealing';
+import { type BoxedSecret, boundOf, type Opener } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
 import { secretPlaces } from '../model/access/secrets';
 import type { Document } from '../model/document';
@@ -24,14 +24,6 @@ type Place = 'instance_info' | 'agent' | { readonly args: string } | { readonly 
 
 const isUnder = (path: string, prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
 
-const bmcSecrets: ReadonlySet<string> = new Set(
-  Object.keys(drivers).flatMap((name) =>
-    isDriver(name)
-      ? Object.entries(driverRow(name).properties).flatMap(([key, { secret }]) => (secret ? [`/${key}`] : []))
-      : [],
-  ),
-);
-
 // Images for BMC or firmware. A URL with an account is sealed whole; the step that boots from it has it as an argument.
 const imageUrls: ReadonlySet<string> = new Set(
   Object.keys(drivers).flatMap((name) =>
@@ -41,9 +33,7 @@ const imageUrls: ReadonlySet<string> = new Set(
   ),
 );
 
-// In releases without key pairs, paths began with the key inside the field.
-const isOfBmc = ({ path, boxes }: StoredSecret): boolean =>
-  boxes === null ? bmcSecrets.has(path) : isUnder(path, '/driver_info');
+const isOfBmc = ({ path }: BoxedSecret): boolean => isUnder(path, '/driver_info');
 
 // Holders of a run's steps, including the run that it resumes.
 const stepHolders: ReadonlySet<string> = new Set(['run', 'runbook', 'deploy_template']);
@@ -52,23 +42,22 @@ const stepHolders: ReadonlySet<string> = new Set(['run', 'runbook', 'deploy_temp
 const anyPosition = (path: string): string => path.replace(/\/\d+(?=\/|$)/g, '/*');
 
 /** The step index is ignored, because a resumed step may have another. */
-const isArg = ({ holder, path, boxes }: StoredSecret, at: string): boolean => {
+const isArg = ({ holder, path }: BoxedSecret, at: string): boolean => {
   const start = path.indexOf('/args/');
-  if (!stepHolders.has(holder)) return false;
-  return boxes === null || (start >= 0 && anyPosition(path.slice(start + '/args'.length)) === anyPosition(at));
+  if (start < 0 || !stepHolders.has(holder)) return false;
+  return anyPosition(path.slice(start + '/args'.length)) === anyPosition(at);
 };
 
-/** A secret sealed with a key pair cannot claim another place. */
-const isFor = (row: StoredSecret, place: Place, node: HoldingNode): boolean => {
+const isFor = (row: BoxedSecret, place: Place, node: HoldingNode): boolean => {
   const ofNode = row.holder === 'node' && row.holder_id === node.uuid;
   if (place === 'agent') return row.holder === 'agent' && row.holder_id === node.uuid;
   if (place === 'instance_info') return ofNode && !isOfBmc(row);
   if ('args' in place) return isArg(row, place.args) || (ofNode && (!isOfBmc(row) || imageUrls.has(row.path)));
-  return ofNode && isUnder(row.path, `${row.boxes === null ? '' : '/driver_info'}/${place.driver_info}`);
+  return ofNode && isUnder(row.path, `/driver_info/${place.driver_info}`);
 };
 
 /** Throws CredentialsMoved. */
-const checkBmc = (row: StoredSecret, node: HoldingNode): void => {
+const checkBmc = (row: BoxedSecret, node: HoldingNode): void => {
   if (row.bound === null || row.bound === boundOf(node)) return;
   const field = movedField(JSON.parse(row.bound) as BmcSide, bmcSideOf(node));
   if (field !== undefined) raise('CredentialsMoved', { node: node.name ?? node.uuid, field });

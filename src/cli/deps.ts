@@ -18,7 +18,7 @@ export type Finding =
   | { readonly is: 'failed'; readonly says: string; readonly todo: string };
 export type DoctorCheck = { readonly name: string; find(): Promise<Finding> };
 
-export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
+export type KeyUse = { readonly key_id: string; readonly count: number };
 
 /** Sealed secrets, opened with the rights of a BMC worker. */
 export type SecretsTool = {

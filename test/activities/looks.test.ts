@@ -19,8 +19,7 @@ const kept = {
   id: '77777777-2222-4333-8444-555555555555',
   holder: 'node',
   holder_id: 'u1',
-  path: '/redfish_password',
-  boxes: null,
+  path: '/driver_info/redfish_password',
   bound: null,
 };
 type Over = { readonly withinMs?: number; readonly lanes?: object; readonly password?: string };

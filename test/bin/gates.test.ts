@@ -64,7 +64,7 @@ const serving = async (listener: RequestListener) => {
     server.close();
     await once(server, 'close');
   });
-  const [secret] = vault.seal({ secret: 'sixteen letters.' }).secrets;
+  const secret = vault.seal('sixteen letters.');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, secret: secret! };
 };
 

@@ -3,8 +3,8 @@ import type { SecretsTool } from '../../src/cli';
 import { temper } from './support/command';
 
 const keys = [
-  { key_id: 'k1', shared: true, count: 2 },
-  { key_id: 'k2', shared: false, count: 40 },
+  { key_id: 'k1', count: 2 },
+  { key_id: 'k2', count: 40 },
 ];
 
 const tool = (over: Partial<SecretsTool> = {}) => {
@@ -42,7 +42,7 @@ test('sealing again counts what was done, and what is left to which key', async 
   expect(out).toMatch(
     /^39 sealed again, 1 as they should be; 2 are sealed to keys that are not held here; 1 have no holder/,
   );
-  expect(out).toMatch(/k1 +2 +shared key\nk2 +40 +key pair\n$/);
+  expect(out).toMatch(/k1 +2\nk2 +40\n$/);
   expect(closed).toHaveBeenCalledTimes(1);
 });
 

@@ -159,7 +159,6 @@ test('a secret is given to the processes that must know it, and to no other', ()
   const holders = (setting: string) =>
     table.flatMap(([service]) => (setting in environmentOf(service, { optional: true }) ? [service] : []));
   expect(holders('TEMPER_SECRETS_PRIVATE_KEYS')).toEqual(['worker-bmc']);
-  expect(holders('TEMPER_SECRETS_KEYS')).toEqual(['worker-bmc']);
   expect(holders('TEMPER_CONSOLE_KEY')).toEqual(['console']);
   expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api']);
   expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api', 'worker-control']);

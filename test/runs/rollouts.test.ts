@@ -364,7 +364,7 @@ test('webhook and metrics are asked by the worker over their connections, and th
       enabled: true,
       description: null,
     });
-    await store.webhooks.setSecret(uuid, gateVault.seal({ secret: 'sixteen letters.' }).secrets[0]!);
+    await store.webhooks.setSecret(uuid, gateVault.seal('sixteen letters.'));
     gates = createGates({ inventory: deps.inventory, vault: gateVault, origins: [url], metricsUrl: url });
     const waves = [
       { size: 1, advance: 'auto', gate: { metric: { query: 'sum(alarms)', at_most: 0 } } },

@@ -76,7 +76,7 @@ const deps = (more: Partial<NotifyDeps> = {}): NotifyDeps => ({
 const webhook = async (kinds: string[], url = `${origin}/t`): Promise<string> => {
   const store = createInventory(owner);
   const { uuid } = await store.webhooks.create({ url, kinds, enabled: true, description: null });
-  await store.webhooks.setSecret(uuid, vault.seal({ secret }).secrets[0]!);
+  await store.webhooks.setSecret(uuid, vault.seal(secret));
   return uuid;
 };
 

@@ -5,11 +5,7 @@ import type { KeyUse, SecretsTool } from '../deps';
 import { exits, stop } from '../faults';
 import { listing, plainText } from '../tables';
 
-const keysTable = listing<KeyUse>('secrets', ['SEALED TO', 'SECRETS', 'KIND'], ({ key_id, count, shared }) => [
-  key_id,
-  String(count),
-  shared ? 'shared key' : 'key pair',
-]);
+const keysTable = listing<KeyUse>('secrets', ['SEALED TO', 'SECRETS'], ({ key_id, count }) => [key_id, String(count)]);
 
 const withTool = async (context: Context, work: (tool: SecretsTool) => Promise<void>): Promise<void> => {
   const tool = context.deps.secrets();
@@ -70,8 +66,8 @@ const move = (context: Context, node: string, { yes }: { readonly yes?: boolean 
   });
 
 const environmentHelp = `
-All but \`keys\` read TEMPER_DATABASE_URL (of role temper_bmc), TEMPER_SECRETS_PRIVATE_KEYS, TEMPER_SECRETS_PUBLIC_KEYS and
-TEMPER_SECRETS_KEYS as a BMC worker has them: run them where one runs.
+All but \`keys\` read TEMPER_DATABASE_URL (of role temper_bmc), TEMPER_SECRETS_PRIVATE_KEYS and
+TEMPER_SECRETS_PUBLIC_KEYS as a BMC worker has them: run them where one runs.
 `;
 
 export const addSecrets = (program: Command, acting: Acting): void => {

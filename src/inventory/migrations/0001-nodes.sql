@@ -332,7 +332,7 @@ create table secrets (
   ciphertext bytea not null,
   created_at timestamptz not null default now(),
   bound      text,                                       -- the BMC it was given for; part of what is authenticated
-  boxes      jsonb                                       -- the wrapped key, once for every recipient; null: sealed with a shared key
+  boxes      jsonb not null                              -- the wrapped key, once for every recipient
 );
 create index secrets_by_holder on secrets (holder, holder_id);
 create index secrets_by_key on secrets (key_id, id);

@@ -2,9 +2,9 @@
 
 import type { NodeIdent } from '../audit';
 import { type Db, jsonOf } from '../database';
-import type { BoxedSecret, StoredSecret } from './sealing';
+import type { BoxedSecret } from './sealing';
 
-export type SecretToSeal = StoredSecret & {
+export type SecretToSeal = BoxedSecret & {
   /** Null for all, empty if its holder is gone. */
   readonly groups: readonly string[] | null;
   /** `in_driver_info`: its driver_info refers to the secret. */
@@ -17,8 +17,7 @@ export type SecretToSeal = StoredSecret & {
   } | null;
 };
 
-/** `shared`: one key seals and opens. */
-export type KeyUse = { readonly key_id: string; readonly shared: boolean; readonly count: number };
+export type KeyUse = { readonly key_id: string; readonly count: number };
 
 const selected = (sql: Db) => sql`
   select s.id, s.holder, s.holder_id, s.path, s.key_id, s.bound, s.boxes, s.nonce, s.ciphertext,
@@ -51,7 +50,7 @@ export const resealing = (sql: Db) => ({
     limit: number,
   ): Promise<SecretToSeal[]> {
     return sql<SecretToSeal[]>`
-      ${selected(sql)} where s.boxes is not null and n.uuid is not null and s.key_id in ${sql([...keyIds])}
+      ${selected(sql)} where n.uuid is not null and s.key_id in ${sql([...keyIds])}
         and s.key_id <> coalesce(${sql.json(keyOf)}::jsonb ->> n.conductor_group, ${general}) order by s.id limit ${limit}`;
   },
 
@@ -67,7 +66,7 @@ export const resealing = (sql: Db) => ({
   },
 
   /** False if the secret has changed or is gone. */
-  async replace(before: StoredSecret, after: BoxedSecret): Promise<boolean> {
+  async replace(before: BoxedSecret, after: BoxedSecret): Promise<boolean> {
     const { path, key_id, bound, boxes, nonce, ciphertext } = after;
     const replaced = await sql`
       update secrets set path = ${path}, key_id = ${key_id}, bound = ${bound}, boxes = ${jsonOf(sql, boxes)},
@@ -77,7 +76,6 @@ export const resealing = (sql: Db) => ({
   },
 
   async keys(): Promise<KeyUse[]> {
-    return sql<KeyUse[]>`
-      select key_id, boxes is null as shared, count(*)::int as count from secrets group by 1, 2 order by 2, 1`;
+    return sql<KeyUse[]>`select key_id, count(*)::int as count from secrets group by 1 order by 1`;
   },
 });

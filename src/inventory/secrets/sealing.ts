@@ -12,7 +12,6 @@ import {
   publicKey,
   type Wrapped,
 } from './sealed-box';
-import { createVault } from './vault';
 
 export type SecretHolder =
   | 'node'
@@ -24,7 +23,7 @@ export type SecretHolder =
   | 'inspection_rule';
 
 /** `path` begins with the holder's field, such as /driver_info/redfish_password. */
-export type Binding = {
+type Binding = {
   readonly id: string;
   readonly holder: SecretHolder;
   readonly holder_id: string;
@@ -40,9 +39,6 @@ export type BoxedSecret = Binding & {
   readonly ciphertext: Buffer;
   readonly boxes: readonly Wrapped[];
 };
-
-/** `boxes` is null for secrets sealed with a shared key, before there were pairs. */
-export type StoredSecret = Omit<BoxedSecret, 'boxes'> & { readonly boxes: readonly Wrapped[] | null };
 
 export type Holding = {
   readonly holder: SecretHolder;
@@ -65,10 +61,8 @@ export type Sealer = {
 
 export type Opener = {
   /** Throws SecretKeyMissing without a matching key, and an Error if the row was altered. */
-  open(row: StoredSecret): unknown;
-  /** `oldKeyIds` are those of shared keys. */
+  open(row: BoxedSecret): unknown;
   readonly keyIds: readonly string[];
-  readonly oldKeyIds: readonly string[];
 };
 
 const associated = ({ id, holder, holder_id, path, bound }: Binding): Buffer =>
@@ -112,25 +106,14 @@ export const createSealer = (keys: SealKeys): Sealer => {
   };
 };
 
-/**
- * @param keys private halves by id, 32 bytes each
- * @param shared old keys without pairs, for secrets still sealed with them
- */
-export const createOpener = (
-  keys: ReadonlyMap<string, Buffer>,
-  shared: ReadonlyMap<string, Buffer> = new Map(),
-): Opener => {
+/** @param keys private halves by id, 32 bytes each */
+export const createOpener = (keys: ReadonlyMap<string, Buffer>): Opener => {
   const own: ReadonlyMap<string, PrivateKey> = new Map([...keys].map(([id, raw]) => [id, privateKey(id, raw)]));
-  const before = shared.size > 0 ? createVault(shared) : undefined;
   return {
     keyIds: [...own.keys()],
-    oldKeyIds: [...shared.keys()],
     open(row) {
-      const { boxes, key_id } = row;
-      if (boxes === null)
-        return before && shared.has(key_id) ? before.open(row) : raise('SecretKeyMissing', { key: key_id });
-      const plain = openBox(own, { ...row, boxes }, associated(row));
-      return plain ? JSON.parse(plain.toString('utf8')) : raise('SecretKeyMissing', { key: key_id });
+      const plain = openBox(own, row, associated(row));
+      return plain ? JSON.parse(plain.toString('utf8')) : raise('SecretKeyMissing', { key: row.key_id });
     },
   };
 };

@@ -1,7 +1,7 @@
 /** Queries of secrets. The API's role may only insert. */
 import type { NodeUuid } from '../../model/ids';
 import { type Db, jsonOf, uuidArray } from '../database';
-import type { BoxedSecret, SecretHolder, StoredSecret } from './sealing';
+import type { BoxedSecret, SecretHolder } from './sealing';
 
 const secretColumns = ['id', 'holder', 'holder_id', 'path', 'key_id', 'bound', 'boxes', 'nonce', 'ciphertext'] as const;
 
@@ -67,8 +67,8 @@ export const secrets = (sql: Db) => ({
   },
 
   /** Only the BMC workers' role reads them. */
-  async read(ids: readonly string[]): Promise<StoredSecret[]> {
+  async read(ids: readonly string[]): Promise<BoxedSecret[]> {
     if (ids.length === 0) return [];
-    return sql<StoredSecret[]>`select ${sql([...secretColumns])} from secrets where id in ${sql(ids)}`;
+    return sql<BoxedSecret[]>`select ${sql([...secretColumns])} from secrets where id in ${sql(ids)}`;
   },
 });

@@ -1,18 +1,15 @@
-/** Sealing with a key that also opens (AES-256-GCM): webhook secrets, and secrets from before key pairs. */
+/** Sealing of webhook secrets with a key that also opens (AES-256-GCM). */
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto';
-import { replaceSecrets, type SecretRef } from '../../model/access/secrets';
 
 export type SealedSecret = {
   readonly id: string;
-  readonly path: string;
   readonly key_id: string;
   readonly nonce: Buffer;
   readonly ciphertext: Buffer;
 };
 
 export type Vault = {
-  /** The document with references, and the secrets to insert with it. */
-  seal<T>(document: T): { document: T; secrets: SealedSecret[] };
+  seal(secret: string): SealedSecret;
   /** Throws if the key is not configured or the row was altered. */
   open(row: { id: string; key_id: string; nonce: Buffer; ciphertext: Buffer }): unknown;
 };
@@ -22,29 +19,19 @@ export const createVault = (keys: ReadonlyMap<string, Buffer>): Vault => {
   const [current] = keys;
   if (!current) throw new Error('there is no key to seal with: at least one is needed, as <id>:<base64 of 32 bytes>');
 
-  const sealOne = (value: unknown, path: string): SealedSecret => {
-    const [key_id, key] = current;
-    const id = randomUUID();
-    const nonce = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', key, nonce);
-    cipher.setAAD(Buffer.from(id)); // a row copied over another does not open
-    const ciphertext = Buffer.concat([
-      cipher.update(JSON.stringify(value), 'utf8'),
-      cipher.final(),
-      cipher.getAuthTag(),
-    ]);
-    return { id, path, key_id, nonce, ciphertext };
-  };
-
   return {
-    seal(document) {
-      const secrets: SealedSecret[] = [];
-      const clean = replaceSecrets(document, (value, path): SecretRef => {
-        const sealed = sealOne(value, path);
-        secrets.push(sealed);
-        return { $secret: sealed.id };
-      });
-      return { document: clean as typeof document, secrets };
+    seal(secret) {
+      const [key_id, key] = current;
+      const id = randomUUID();
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      cipher.setAAD(Buffer.from(id)); // a row copied over another does not open
+      const ciphertext = Buffer.concat([
+        cipher.update(JSON.stringify(secret), 'utf8'),
+        cipher.final(),
+        cipher.getAuthTag(),
+      ]);
+      return { id, key_id, nonce, ciphertext };
     },
     open({ id, key_id, nonce, ciphertext }) {
       const key = keys.get(key_id);

@@ -16,7 +16,6 @@ const schema = processes.bmc.pick({
   TEMPER_DATABASE_URL: true,
   TEMPER_SECRETS_PRIVATE_KEYS: true,
   TEMPER_SECRETS_PUBLIC_KEYS: true,
-  TEMPER_SECRETS_KEYS: true,
   TEMPER_CONDUCTOR_GROUP: true,
 });
 

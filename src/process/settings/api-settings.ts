@@ -87,9 +87,8 @@ export const serverTimeouts = (config: ApiConfig): ServerTimeouts =>
 
 /** Throws ConfigFault: an API process that could open secrets would expose all BMCs if compromised. */
 export const refuseOpeningKeys = (env: NodeJS.ProcessEnv): void => {
-  const given = ['TEMPER_SECRETS_PRIVATE_KEYS', 'TEMPER_SECRETS_KEYS'].filter((name) => env[name]);
-  if (given.length > 0)
-    throw new ConfigFault(
-      given.map((name) => `${name}: is for BMC workers only, and no API process may have it; unset it.`),
-    );
+  if (env.TEMPER_SECRETS_PRIVATE_KEYS)
+    throw new ConfigFault([
+      'TEMPER_SECRETS_PRIVATE_KEYS: is for BMC workers only, and no API process may have it; unset it.',
+    ]);
 };

@@ -73,11 +73,6 @@ export const opening = {
   TEMPER_SECRETS_PUBLIC_KEYS: sealing.TEMPER_SECRETS_PUBLIC_KEYS.optional().describe(
     'As for the API, so that secrets of nodes that change their conductor group are sealed to the other group’s key; the public half of its own first key when unset.',
   ),
-  TEMPER_SECRETS_KEYS: keys
-    .optional()
-    .describe(
-      'Keys of releases in which one key sealed and opened, for secrets that are still sealed with it; none are left after `temper secrets reseal`.',
-    ),
 };
 
 export const networks = {

@@ -18,7 +18,7 @@ import { ConfigFault } from '../settings/fault';
 export type Vaults = { readonly opener: Opener; readonly sealer: Sealer; readonly keys?: SealKeys };
 type SealingSettings = Pick<
   BmcConfig,
-  'TEMPER_SECRETS_PRIVATE_KEYS' | 'TEMPER_SECRETS_PUBLIC_KEYS' | 'TEMPER_SECRETS_KEYS' | 'TEMPER_CONDUCTOR_GROUP'
+  'TEMPER_SECRETS_PRIVATE_KEYS' | 'TEMPER_SECRETS_PUBLIC_KEYS' | 'TEMPER_CONDUCTOR_GROUP'
 >;
 
 /** Throws ConfigFault without the group's private key: the worker could open no secret entered from then on. */
@@ -34,10 +34,10 @@ const checkHeld = (settings: SealingSettings, keys: SealKeys): void => {
 
 /** Throws ConfigFault if the keys do not match. */
 export const vaultsOf = (settings: SealingSettings): Vaults => {
-  const { TEMPER_SECRETS_PRIVATE_KEYS: held, TEMPER_SECRETS_PUBLIC_KEYS: keys, TEMPER_SECRETS_KEYS: shared } = settings;
+  const { TEMPER_SECRETS_PRIVATE_KEYS: held, TEMPER_SECRETS_PUBLIC_KEYS: keys } = settings;
   if (keys) checkHeld(settings, keys);
   return {
-    opener: createOpener(held, shared),
+    opener: createOpener(held),
     sealer: createSealer(keys ?? ownSealKeys(held)),
     ...(keys && { keys }),
   };
@@ -48,8 +48,7 @@ const secretsAtOnce = 200;
 
 /**
  * Reseals secrets of nodes that left this conductor group, and secrets of its old keys. Requires the public keys of
- * all groups. Secrets of shared keys wait for `temper secrets reseal`: workers of the previous release could not open
- * them afterwards.
+ * all groups.
  */
 export const startResealing = (
   { inventory, opener, sealer, keys, log }: Vaults & { readonly inventory: Inventory; readonly log: Logger },

@@ -75,7 +75,7 @@ const checkTarget = async ({ settings }: ApiContext, text: string): Promise<void
 const vaultOf = ({ webhookVault }: ApiContext) =>
   webhookVault ?? raise('Conflict', { reason: 'Webhooks are off: TEMPER_WEBHOOK_KEYS is not set.' });
 
-const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal({ secret }).secrets[0]!;
+const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal(secret);
 
 const findWebhook = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
   (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
