@@ -1,7 +1,5 @@
 /** Every listener while one address asks more than it may: how soon another address is answered, and how much memory that takes. */
-import { once } from 'node:events';
 import { get } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startHelper } from './child';
 import { type Flood, floodWays } from './floods-sender';
@@ -100,14 +98,6 @@ const flood = async (listener: Listener, way: Flood['way'], seconds: number): Pr
   };
 };
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-};
-
 /** Listeners of the system's processes by the setting of their port; a process that it does not have is left out. */
 const listenersOf = ({ processes }: System): Listener[] => {
   const of = (process: string, setting: string, name: string, path: string): Listener[] =>
@@ -135,12 +125,13 @@ export const measureFloods = async (
   { seconds }: { readonly seconds: number },
   say: (line: string) => void,
 ): Promise<Floods> => {
-  const ramdisks = await freePort();
-  const api = await startSecondApi(system, { TEMPER_RAMDISK_LISTEN: `127.0.0.1:${ramdisks}` });
+  const settings = { TEMPER_RAMDISK_LISTEN: '127.0.0.1:0' };
+  const api = await startSecondApi(system, settings);
+  const ramdisks = await startSecondApi(system, settings, 'ramdisks');
   try {
     const listeners = [
       { name: 'API', pid: api.pid, port: api.port, path: '/v1/none' },
-      { name: 'ramdisks', pid: api.pid, port: ramdisks, path: '/v1/lookup?addresses=52:54:00:00:00:01' },
+      { name: 'ramdisks', pid: ramdisks.pid, port: ramdisks.port, path: '/v1/lookup?addresses=52:54:00:00:00:01' },
       ...listenersOf(system),
     ];
     const lines: Line[] = [];
@@ -151,7 +142,7 @@ export const measureFloods = async (
       }
     return { seconds, own_network, lines };
   } finally {
-    await api.stop();
+    await Promise.all([api.stop(), ramdisks.stop()]);
   }
 };
 

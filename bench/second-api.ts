@@ -19,8 +19,8 @@ const environmentOf = (pid: number): NodeJS.ProcessEnv =>
 const listening = async (child: ChildProcess): Promise<number> => {
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout! })) {
-    const said = JSON.parse(line) as { message?: string; port?: number; strategies?: unknown };
-    if (said.message === 'listening' && said.port !== undefined && said.strategies !== undefined) {
+    const said = JSON.parse(line) as { message?: string; port?: number };
+    if (said.message === 'listening' && said.port !== undefined) {
       child.stdout!.resume(); // what it says later is read, so that it is not kept waiting
       return said.port;
     }
@@ -29,10 +29,11 @@ const listening = async (child: ChildProcess): Promise<number> => {
   throw new Error(`the second API ended: ${lines.join('\n')}`);
 };
 
-/** Starts it as the system's own API was started, with other settings. Throws where there is no /proc. */
+/** Starts it as the system's own API was started, with other settings and arguments. Throws where there is no /proc. */
 export const startSecondApi = async (
   { processes }: System,
   settings: Readonly<Record<string, string>>,
+  ...role: string[]
 ): Promise<SecondApi> => {
   const { pid } = processes.find(({ name }) => name === 'api')!;
   const [execPath, ...args] = partsOf(pid, 'cmdline');
@@ -44,7 +45,7 @@ export const startSecondApi = async (
     TEMPER_SUPERVISED: '1',
     ...settings,
   };
-  const child = fork(args[script]!, args.slice(script + 1), {
+  const child = fork(args[script]!, [...args.slice(script + 1), ...role], {
     env,
     execPath,
     execArgv: args.slice(0, script),

@@ -62,6 +62,7 @@ async function bringUp(
     ),
     node('boot', 'boot', env.boot),
     node('api', 'api', env.api),
+    ...(env.api.TEMPER_RAMDISK_LISTEN.includes(':') ? [node('api-ramdisks', 'api', env.api, 'ramdisks')] : []),
     node('console', 'console', env.console),
   ];
   await startInOrder(supervisor, watched);

@@ -1,19 +1,7 @@
 /** Prometheus metrics. Labels are states, codes and routes, never nodes. */
-import {
-  AggregatorRegistry,
-  Counter,
-  collectDefaultMetrics,
-  Gauge,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
-  Registry,
-} from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
-
-/** In a form for thread messages. */
-export type Counted = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 const quick = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const remote = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -152,22 +140,10 @@ export const createMetrics = (process_name: string) => {
     labelNames: labels,
     registers,
   });
-  const others: (() => Promise<Counted>)[] = [];
   return {
     registry,
-    /** Adds the metrics of another thread to `text`, labelled as a process. */
-    countToo: (other: () => Promise<Counted>): void => void others.push(other),
-    text: async (): Promise<string> => {
-      if (others.length === 0) return registry.metrics();
-      const counted = await Promise.all([registry.getMetricsAsJSON(), ...others.map((other) => other())]);
-      return mergedRegistries(counted).metrics();
-    },
     ...make(histogramRows, (row) => new Histogram<string>({ ...base(row), buckets: [...(row.buckets ?? remote)] })),
     ...make(counterRows, (row) => new Counter<string>(base(row))),
     ...make(gaugeRows, (row) => new Gauge<string>(base(row))),
   };
 };
-
-/** Sums nothing: each process has its own label, so label sets are unique. */
-const mergedRegistries = (counted: readonly Counted[]): Registry =>
-  AggregatorRegistry.aggregate(counted.map((rows) => rows.map((row) => ({ ...row, aggregator: 'sum' }))));

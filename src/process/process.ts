@@ -93,7 +93,7 @@ const healthTimeouts = { headersMs: 20_000, requestMs: 20_000, keepAliveMs: 75_0
 const metricsKeptMs = 250;
 
 export const healthServer = (check: () => (() => Promise<void>) | null, metrics: Metrics): Server => {
-  const metricsText = together(() => metrics.text(), metricsKeptMs);
+  const metricsText = together(() => metrics.registry.metrics(), metricsKeptMs);
   const checked = together(async () => check()?.(), 0);
   return guardedServer(healthTimeouts, (request, response) => {
     const answer = (status: number, body: object) =>

@@ -232,37 +232,17 @@ describe('a server that is asked to end', () => {
 
 const portIn = (line: string): number => JSON.parse(line).port;
 
-describe('ramdisks', () => {
-  const lookup = async (port: number): Promise<number> =>
-    (
-      await fetch(`http://127.0.0.1:${port}/v1/lookup?addresses=52:54:00:00:00:01`, {
-        headers: { 'x-openstack-ironic-api-version': '1.22' },
-      })
-    ).status;
-  // The store is away in these tests: 503 is answered by the handler.
-  const [served, refused] = [503, 403];
-
-  test.each([
-    [undefined, refused],
-    ['off', refused],
-    ['api', served],
-  ])('TEMPER_RAMDISK_LISTEN=%s', async (setting, status) => {
-    const api = start('api', { ...good.api, ...(setting && { TEMPER_RAMDISK_LISTEN: setting }) });
-    expect(await lookup(portIn(await api.says('"message":"listening"')))).toBe(status);
+// The store is away in these tests: 503 is answered by the handler.
+test.each([
+  [undefined, 403],
+  ['off', 403],
+  ['127.0.0.1:9', 403],
+  ['api', 503],
+])('a ramdisk is served by the API with TEMPER_RAMDISK_LISTEN=api, and with %s it gets %i', async (setting, status) => {
+  const api = start('api', { ...good.api, ...(setting && { TEMPER_RAMDISK_LISTEN: setting }) });
+  const port = portIn(await api.says('"message":"listening"'));
+  const reply = await fetch(`http://127.0.0.1:${port}/v1/lookup?addresses=52:54:00:00:00:01`, {
+    headers: { 'x-openstack-ironic-api-version': '1.22' },
   });
-
-  test('have an address of their own where it names one, and no other', async () => {
-    const api = start('api', { ...good.api, TEMPER_RAMDISK_LISTEN: '127.0.0.1:0' });
-    const theirs = portIn(await api.says('"message":"listening for ramdisks"'));
-    const ours = portIn(await api.says('"message":"listening"'));
-    expect([await lookup(theirs), await lookup(ours)]).toEqual([served, refused]);
-    expect((await fetch(`http://127.0.0.1:${theirs}/v1/nodes`)).status).toBe(404);
-    api.child.kill('SIGTERM');
-    expect((await api.ended).status).toBe(0);
-  });
-
-  test('an address that cannot be had is a fault of its setting', async () => {
-    const { status, err } = await start('api', { ...good.api, TEMPER_RAMDISK_LISTEN: '192.0.2.7:6386' }).ended;
-    expect([status, err]).toEqual([78, expect.stringContaining('TEMPER_RAMDISK_LISTEN: 192.0.2.7')]);
-  });
+  expect(reply.status).toBe(status);
 });

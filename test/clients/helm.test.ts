@@ -108,7 +108,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     });
     expect(judged(whole)).toMatchObject({
       faults: [],
-      kinds: { Deployment: 6, Job: 1, NetworkPolicy: 7, PodDisruptionBudget: 4, Service: 5 },
+      kinds: { Deployment: 7, Job: 1, NetworkPolicy: 8, PodDisruptionBudget: 5, Service: 5 },
     });
   });
 
@@ -229,17 +229,19 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     expect(reach(judged(whole), 'egress')).toEqual({
       migrate: [postgres, temporal],
       api: [postgres, temporal, identity, traces, policies],
+      'api-ramdisks': [postgres, temporal, traces, policies],
       'worker-control': [postgres, temporal, identity, traces, policies, '203.0.113.0/24:any'],
       console: [identity, 'api:6385'],
       'worker-bmc-default': [postgres, temporal, traces, bmcs],
       'worker-bmc-rack-1': [postgres, temporal, traces, bmcs],
-      boot: [postgres, '203.0.113.9/32:any', 'api:6387'],
+      boot: [postgres, '203.0.113.9/32:any', 'api-ramdisks:6387'],
     });
   });
 
   test('each process is reached by those it serves; workers and migrate by metrics alone', () => {
     const served = {
-      api: ['10.1.0.0/16:6385', 'console:6385', '10.9.0.0/16:6387', 'boot:6387'],
+      api: ['10.1.0.0/16:6385', 'console:6385'],
+      'api-ramdisks': ['10.9.0.0/16:6387', 'boot:6387'],
       console: ['10.2.0.0/16:6380'],
       boot: ['10.9.0.0/16:6386'],
       'worker-bmc-rack-1': ['10.3.0.0/16:6389'],
@@ -256,12 +258,14 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     });
     expect(reach(silent, 'egress')).toMatchObject({
       api: [],
+      'api-ramdisks': [],
       'worker-bmc-default': [],
       console: ['api:6385'],
       boot: [],
     });
     expect(reach(silent, 'ingress')).toMatchObject({
       api: ['any:6385', 'console:6385'],
+      'api-ramdisks': [],
       console: ['any:6380'],
       boot: [],
       'worker-bmc-default': [],
@@ -298,7 +302,8 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
   });
 
   test('a pod of the API that is to end takes connections until balancers have turned away', () => {
-    expect(toldTo(judged(), 'api').env).toMatchObject({ TEMPER_DRAIN_MS: '10000' });
+    for (const name of ['api', 'api-ramdisks'])
+      expect(toldTo(judged(whole), name).env).toMatchObject({ TEMPER_DRAIN_MS: '10000' });
   });
 
   test('serial lines are read by workers of the groups that say so, behind a service that any of them answers at', () => {
@@ -320,17 +325,19 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     expect(serviceOf(verdict, 'worker-bmc-default-console')).toBeUndefined();
   });
 
-  test('ramdisks call a port of their own, from their own addresses, or through the boot service', () => {
+  test('ramdisks call a process of their own, from their own addresses, or through the boot service', () => {
     const verdict = judged(whole);
-    expect(toldTo(verdict, 'api')).toMatchObject({
+    expect(toldTo(verdict, 'api-ramdisks')).toMatchObject({
       env: { TEMPER_RAMDISK_LISTEN: '0.0.0.0:6387' },
-      ports: { ramdisks: 6387 },
+      ports: { http: 6387 },
     });
+    // By this the API refuses them, whatever its secret says.
+    expect(toldTo(verdict, 'api').env).toMatchObject({ TEMPER_RAMDISK_LISTEN: '0.0.0.0:6387' });
     expect(toldTo(verdict, 'boot').env.TEMPER_BOOT_RAMDISK_API_URL).toBe('http://temper-api-ramdisks:6387');
     const inside = serviceOf(verdict, 'api-ramdisks');
     expect(inside).toMatchObject({
-      selector: { 'app.kubernetes.io/component': 'api' },
-      ports: [{ port: 6387, targetPort: 'ramdisks' }],
+      selector: { 'app.kubernetes.io/component': 'api-ramdisks' },
+      ports: [{ port: 6387, targetPort: 'http' }],
     });
     // Kubernetes refuses it of a service that is inside the cluster.
     expect(inside).not.toHaveProperty('externalTrafficPolicy');

@@ -108,6 +108,7 @@ suiteOf('the Debian package', missing)('the Debian package', () => {
       'units verified',
       'help Usage: temper [options] [command]',
       'process temper-api ends with 78, TEMPER_DATABASE_URL',
+      'process temper-api-ramdisks ends with 78, TEMPER_DATABASE_URL',
       'process temper-api@ ends with 78, TEMPER_DATABASE_URL',
       'process temper-boot ends with 78, TEMPER_DATABASE_URL',
       'process temper-console ends with 78, TEMPER_CONSOLE_KEY',

@@ -29,6 +29,7 @@ const { services, networks } = compose;
 const table = [
   ['migrate', 'migrate'],
   ['api', 'api'],
+  ['api-ramdisks', 'api'],
   ['worker-control', 'control'],
   ['worker-bmc', 'bmc'],
   ['boot', 'boot'],
@@ -51,6 +52,14 @@ const decided: Readonly<Record<string, readonly string[]>> = {
     'TEMPER_DATABASE_URL',
     'TEMPER_HEALTH_HOST',
     'TEMPER_HEALTH_PORT',
+    'TEMPER_TEMPORAL_ADDRESS',
+    'TEMPER_TEMPORAL_NAMESPACE',
+  ],
+  'api-ramdisks': [
+    'TEMPER_DATABASE_URL',
+    'TEMPER_HEALTH_HOST',
+    'TEMPER_HEALTH_PORT',
+    'TEMPER_RAMDISK_LISTEN',
     'TEMPER_TEMPORAL_ADDRESS',
     'TEMPER_TEMPORAL_NAMESPACE',
   ],
@@ -160,9 +169,9 @@ test('a secret is given to the processes that must know it, and to no other', ()
     table.flatMap(([service]) => (setting in environmentOf(service, { optional: true }) ? [service] : []));
   expect(holders('TEMPER_SECRETS_PRIVATE_KEYS')).toEqual(['worker-bmc']);
   expect(holders('TEMPER_CONSOLE_KEY')).toEqual(['console']);
-  expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api']);
-  expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api', 'worker-control']);
-  expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'worker-control']);
+  expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api', 'api-ramdisks']);
+  expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api', 'api-ramdisks', 'worker-control']);
+  expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'api-ramdisks', 'worker-control']);
   for (const role of ['API', 'CONTROL', 'BMC', 'BOOT'])
     expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);
 });
@@ -210,7 +219,7 @@ describe('networks', () => {
     Object.keys(services).filter((service) => services[service]!.networks?.includes(network));
 
   test('each store is reached by those that need it, and by nothing from outside', () => {
-    expect(on('store')).toEqual(['postgres', 'migrate', 'api', 'worker-control', 'worker-bmc', 'boot']);
+    expect(on('store')).toEqual(['postgres', 'migrate', 'api', 'api-ramdisks', 'worker-control', 'worker-bmc', 'boot']);
     expect(on('engine-store')).toEqual(['temporal-postgres', 'temporal-schema', 'temporal']);
     expect(on('engine')).toEqual([
       'temporal',
@@ -218,6 +227,7 @@ describe('networks', () => {
       'temporal-ui',
       'migrate',
       'api',
+      'api-ramdisks',
       'worker-control',
       'worker-bmc',
     ]);
@@ -236,19 +246,14 @@ describe('networks', () => {
       'migrate',
     ])
       expect([service, waysOut(service)]).toEqual([service, []]);
-    expect(['api', 'worker-control', 'worker-bmc', 'boot', 'console', 'temporal-ui'].map(waysOut)).toEqual([
-      ['front'],
-      ['hooks'],
-      ['bmc'],
-      ['boot'],
-      ['front'],
-      ['ui'],
-    ]);
+    expect(
+      ['api', 'api-ramdisks', 'worker-control', 'worker-bmc', 'boot', 'console', 'temporal-ui'].map(waysOut),
+    ).toEqual([['front'], ['boot'], ['hooks'], ['bmc'], ['boot'], ['front'], ['ui']]);
     expect(
       Object.entries(services)
         .filter(([, { ports }]) => ports)
         .map(([name]) => name),
-    ).toEqual(['temporal-ui', 'api', 'worker-bmc', 'boot', 'console']);
+    ).toEqual(['temporal-ui', 'api', 'api-ramdisks', 'worker-bmc', 'boot', 'console']);
   });
 });
 
@@ -300,7 +305,6 @@ describe('the image', () => {
       'boot.ts',
       'console.ts',
       'migrate.ts',
-      'ramdisk-thread.ts',
       'temper.ts',
       'worker.ts',
     ]);
@@ -316,6 +320,9 @@ describe('the image', () => {
 const stopSeconds = (unit: string): number =>
   Number(/^TimeoutStopSec=(\d+)$/m.exec(read(`deploy/systemd/temper-${unit}.service`))![1]);
 
-test.each(['api', 'boot', 'console'])('%s has as long to answer what is under way as systemd gives it', (name) => {
-  expect(services[name]?.stop_grace_period).toBe(`${stopSeconds(name)}s`);
-});
+test.each(['api', 'api-ramdisks', 'boot', 'console'])(
+  '%s has as long to answer what is under way as systemd gives it',
+  (name) => {
+    expect(services[name]?.stop_grace_period).toBe(`${stopSeconds(name)}s`);
+  },
+);

@@ -17,6 +17,7 @@ const unitOf = (file: string): Unit => {
 /** Unit, program with its argument, user, files of settings. */
 const table = [
   ['temper-api.service', 'api.js', 'temper-api', ['shared', 'api']],
+  ['temper-api-ramdisks.service', 'api.js ramdisks', 'temper-api', ['shared', 'api', 'api-ramdisks']],
   ['temper-api@.service', 'api.js', 'temper-api', ['shared', 'api', 'api-%i']],
   ['temper-worker-control.service', 'worker.js control', 'temper-control', ['shared', 'control']],
   ['temper-worker-bmc@.service', 'worker.js bmc', 'temper-bmc', ['shared', 'bmc', 'bmc-%i']],

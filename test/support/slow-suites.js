@@ -92,7 +92,7 @@ module.exports.slowSuites = {
   'api/nodes': 18,
   'console/pages': 18,
   'identity/hostile': 18,
-  'bin/ramdisk-listener': 17,
+  'bin/api-ramdisks': 17,
   'runs/call': 17,
   'api/allocations': 17,
   'api/node-patch': 17,

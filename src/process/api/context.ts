@@ -1,4 +1,4 @@
-/** Context of an API listener, with its own connections. */
+/** Context of an API process, with its connections. */
 import type { RequestListener } from 'node:http';
 import { type ApiContext, type createApi, createStreams } from '../../api';
 import { createInventory, type Inventory } from '../../inventory';
@@ -12,7 +12,7 @@ import { clientInterceptors } from '../observing';
 import type { ApiPolicy } from '../policy/api-policy';
 import type { Life } from '../process';
 import { watchRecovery } from '../recovery-watch';
-import { apiSettings, ramdiskAddressOf } from '../settings/api-settings';
+import { apiSettings } from '../settings/api-settings';
 import type { ApiConfig } from '../settings/config';
 import { timingOf } from '../settings/timing';
 import { lazyClient } from '../temporal/client';
@@ -28,16 +28,9 @@ type Dependencies = {
   readonly metrics: Metrics;
 };
 
-/** PostgreSQL connections: a separate ramdisk listener gets a quarter, and each at least one. */
-export const poolsOf = (config: Pick<ApiConfig, 'TEMPER_DATABASE_POOL' | 'TEMPER_RAMDISK_LISTEN'>) => {
-  const all = config.TEMPER_DATABASE_POOL;
-  const ramdisks = ramdiskAddressOf(config) ? Math.max(1, Math.floor(all / 4)) : 0;
-  return { callers: Math.max(1, all - ramdisks), ramdisks };
-};
-
 /** @param name application_name in PostgreSQL */
-export const openInventory = (config: ApiConfig, name: string, max: number, life: Pick<Life, 'onEnd'>): Inventory => {
-  const inventory = createInventory(connect(config.TEMPER_DATABASE_URL, { max, name }));
+export const openInventory = (config: ApiConfig, name: string, life: Pick<Life, 'onEnd'>): Inventory => {
+  const inventory = createInventory(connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name }));
   life.onEnd(() => inventory.close());
   return inventory;
 };

@@ -10,6 +10,7 @@ import {
   type ServiceUser,
   type Strategy,
 } from '../../identity';
+import { anonymous } from '../../model/access/callers';
 import { isTemperError } from '../../model/errors';
 import type { Logger } from '../../observe/log';
 import { isLoopback } from '../listen';
@@ -113,7 +114,7 @@ const companionFaults = (config: ApiConfig): string[] => {
 };
 
 /** @throws ConfigFault with all faults of settings and files */
-export const identityFrom = async (config: ApiConfig, log: Logger): Promise<Identity & { close(): Promise<void> }> => {
+export const identityFrom = async (config: ApiConfig, log: Logger): Promise<Identity> => {
   const faults = companionFaults(config);
   if (faults.length > 0) throw new ConfigFault(faults);
   const make = async (name: Strategy['name']): Promise<Strategy> => {
@@ -125,3 +126,14 @@ export const identityFrom = async (config: ApiConfig, log: Logger): Promise<Iden
   };
   return createIdentity(await together<Strategy[]>(...config.TEMPER_AUTH_STRATEGY.map(make)));
 };
+
+/** For routes of ramdisks, which check no credentials. Unknown paths count by address. */
+export const noLogin = async (): Promise<Identity> => ({
+  identify: async ({ spend }) => {
+    await spend?.();
+    return anonymous;
+  },
+  challenge: '',
+  strategies: [],
+  close: async () => {},
+});

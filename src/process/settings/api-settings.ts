@@ -74,12 +74,13 @@ export const apiListening = (config: ApiConfig): Listening => ({
   reusePort: config.TEMPER_API_REUSE_PORT,
 });
 
-export const ramdiskAddressOf = ({
-  TEMPER_RAMDISK_LISTEN: at,
-}: Pick<ApiConfig, 'TEMPER_RAMDISK_LISTEN'>): Listening | undefined => {
-  const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(at) ?? [];
+/** @throws ConfigFault if the setting names no address */
+export const ramdiskListening = ({ TEMPER_RAMDISK_LISTEN: at }: ApiConfig): Listening => {
+  const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(at) ?? [];
   const setting = 'TEMPER_RAMDISK_LISTEN';
-  return host ? { host, port: Number(port), hostSetting: setting, portSetting: setting } : undefined;
+  if (!host)
+    throw new ConfigFault([`${setting}: is ${at}; write an address of ramdisks alone, such as 192.0.2.1:6387.`]);
+  return { host, port: Number(port), hostSetting: setting, portSetting: setting };
 };
 
 export const serverTimeouts = (config: ApiConfig): ServerTimeouts =>

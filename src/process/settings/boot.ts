@@ -28,7 +28,7 @@ export const bootServiceSettings = {
   TEMPER_BOOT_RAMDISK_API_URL: webUrl
     .optional()
     .describe(
-      'The API’s listener for ramdisks (TEMPER_RAMDISK_LISTEN) as the boot service reaches it: what ramdisks ask at the boot service’s address (lookup, heartbeat, continue_inspection) is passed on to it. The API must have the boot service among its TEMPER_TRUSTED_PROXIES. Nothing is passed on when unset.',
+      'The address of ramdisks (TEMPER_RAMDISK_LISTEN) as the boot service reaches it: what ramdisks ask at the boot service’s address (lookup, heartbeat, continue_inspection) is passed on to it. The API must have the boot service among its TEMPER_TRUSTED_PROXIES. Nothing is passed on when unset.',
     ),
   TEMPER_BOOT_CONNECTIONS_PER_ADDRESS: count(1)
     .default(256)

@@ -24,7 +24,7 @@ const quotaSettings = {
 
 export const httpSettings = {
   TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
-    'Where the requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection): host:port of an address of their own, where nothing else is served, by a thread of its own; api, beside everything else; or off.',
+    'Where the requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection): host:port of an address of their own, where the process `api ramdisks` serves them and nothing else; api, beside everything else; or off.',
   ),
   TEMPER_ROLLOUT_APPROVERS: count(1, 2)
     .default(1)

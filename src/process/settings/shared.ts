@@ -28,11 +28,7 @@ export const store = {
   TEMPER_DATABASE_URL: postgresUrl.describe(
     'Postgres, as this process’s own role; the owner of the database for migrate.',
   ),
-  TEMPER_DATABASE_POOL: count(1)
-    .default(10)
-    .describe(
-      'Connections to Postgres at most. In an API whose ramdisks have an address of their own (TEMPER_RAMDISK_LISTEN) a quarter of them is theirs; each has one at least.',
-    ),
+  TEMPER_DATABASE_POOL: count(1).default(10).describe('Connections of this process to Postgres at most.'),
 };
 
 export const engine = {

@@ -1,6 +1,6 @@
 /**
- * Loaded by NODE_OPTIONS in front of an entry: a request whose URL has `hold` keeps the thread that serves it busy until the
- * file HOLD_FILE exists (or for 20 s, so that a test that fails ends), one with `crash` ends that thread by an error.
+ * Loaded by NODE_OPTIONS in front of an entry: a request whose URL has `hold` keeps its process busy until the file HOLD_FILE
+ * exists (or for 20 s, so that a test that fails ends).
  */
 const { existsSync, writeSync } = require('node:fs');
 const { Server } = require('node:http');
@@ -17,6 +17,5 @@ const hold = () => {
 
 Server.prototype.emit = function (name, request, ...rest) {
   if (name === 'request' && request.url.includes('hold')) hold();
-  if (name === 'request' && request.url.includes('crash')) setImmediate(() => JSON.parse('crash'));
   return emit.call(this, name, request, ...rest);
 };
