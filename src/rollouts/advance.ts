@@ -9,7 +9,7 @@ import { endedRollouts } from '../model/rollouts/states';
 import { nextOverdue, passOverdue } from './admit';
 import { requireApproved, wantedOf } from './approvals';
 import { beginDue, type Follows } from './begin-due';
-import type { RolloutDeps, RolloutSpec } from './contract';
+import type { RolloutDeps } from './contract';
 import { endWave, gateOpens, moveByItself, pause, sayWhy } from './moving';
 import { standstill, windowClosed } from './standstill';
 import { sizeOf, targetsIn, totalOf, underWay, unended, type View, viewOf } from './view';
@@ -86,7 +86,7 @@ const spentByParts = async (
 };
 
 const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
-  const { ramp, max_in_flight: wanted } = view.rollout.spec as Partial<RolloutSpec>;
+  const { ramp, max_in_flight: wanted } = view.rollout.spec;
   const { done, failed, parked, most } = totalOf(view);
   if (!ramp || most === null || failed + parked > 0) return;
   const all = sizeOf(view);
@@ -103,7 +103,7 @@ const grow = async ({ inventory }: RolloutDeps, view: View): Promise<void> => {
 /** Stops a rollout with a spent budget of mode `stop`. Running targets are finished. */
 const stopBySpent = async (deps: RolloutDeps, view: View): Promise<boolean> => {
   const { rollout, counts } = view;
-  const { budget } = rollout.spec as Partial<RolloutSpec>;
+  const { budget } = rollout.spec;
   if (budget?.mode !== 'stop') return false;
   const most = boundOf(budget.total, sizeOf(view));
   const { parked } = totalOf(view);
@@ -190,7 +190,7 @@ const nextOf = async (deps: RolloutDeps, rollout: RolloutRow, follows: Follows):
     return Math.min(again, ms ?? again);
   }
   // The guard is checked also while nodes work.
-  const isGuarded = rollout.state === 'running' && (rollout.spec as Partial<RolloutSpec>).guard !== undefined;
+  const isGuarded = rollout.state === 'running' && rollout.spec.guard !== undefined;
   return isGuarded ? Math.min(guardMs, ms ?? guardMs) : ms;
 };
 

@@ -4,13 +4,9 @@ import type { NodeRow } from '../inventory/nodes/nodes';
 import type { Caller } from '../model/access/callers';
 import type { Json } from '../model/document';
 import type { NodeUuid } from '../model/ids';
-import type { PowerTarget } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
 import type { FirmwareBaseline } from '../model/resources/firmware-baselines';
-import type { Amount } from '../model/rollouts/amounts';
-import type { ConsentTerms } from '../model/rollouts/consent';
-import type { Gate } from '../model/rollouts/gates';
-import type { Limits } from '../model/rollouts/layout';
+import type { PowerWork } from '../model/rollouts/spec';
 import type { Requester } from '../model/runs/runs';
 import type { RunOrder, Runs } from '../runs/contract';
 import type { VoteContext } from './approvals';
@@ -18,8 +14,6 @@ import type { Gates } from './gates';
 
 /** This revision runs, but the current runbook decides who may run it. */
 export type PinnedRunbook = { readonly uuid: string; readonly name: string; readonly revision: number };
-
-type PowerWork = { readonly target: PowerTarget; readonly timeout_ms?: number };
 
 /** A verb, possibly with a runbook or a firmware baseline. */
 export type Work = {
@@ -75,31 +69,4 @@ export type RolloutDeps = VoteContext & {
   /** If absent, every gate is inconclusive. */
   readonly gates?: Gates;
   readonly log: Log;
-};
-
-/** By name or query, without nodes of other rollouts. */
-type Selection = {
-  readonly nodes?: readonly string[];
-  readonly query?: Readonly<Record<string, readonly string[]>>;
-  readonly exclude_rollouts?: readonly string[];
-  readonly limit?: number;
-  readonly percent?: Amount;
-};
-
-/** Parsed, with defaults. */
-export type RolloutSpec = Limits & {
-  readonly name: string | null;
-  readonly project: string | null;
-  readonly verb: string;
-  readonly runbook: string | null;
-  readonly power?: PowerWork;
-  readonly baseline?: readonly FirmwareBaseline[];
-  readonly parameters?: Readonly<Record<string, Json>>;
-  readonly select: Selection;
-  readonly seed?: string;
-  readonly consent?: ConsentTerms;
-  /** Checked before nodes are begun. */
-  readonly guard?: Gate;
-  /** Requires rule temper:rollout:override_budget. The reason is recorded. */
-  readonly override_budgets?: { readonly reason: string };
 };

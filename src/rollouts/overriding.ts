@@ -8,7 +8,7 @@ import type { TargetRow } from '../inventory/rollouts/targets';
 import type { RunUuid } from '../model/ids';
 import { tenantOf, termsOf } from '../model/rollouts/consent';
 import { nodeTarget } from '../policy';
-import type { RolloutDeps, RolloutSpec } from './contract';
+import type { RolloutDeps } from './contract';
 
 export type Overriding = {
   readonly rollout: RolloutRow;
@@ -44,7 +44,7 @@ export const passesTenant = (
 
 /** Undefined if disruption budgets apply. */
 export const overridingOf = (deps: Deps, rollout: RolloutRow, node: NodeRow): Overriding | undefined => {
-  const { override_budgets } = rollout.spec as Partial<RolloutSpec>;
+  const { override_budgets } = rollout.spec;
   return askedFor(deps, { rollout, rule: 'temper:rollout:override_budget', reason: override_budgets?.reason }, node);
 };
 

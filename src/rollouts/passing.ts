@@ -6,12 +6,11 @@ import {
   type GateRecord,
   guardMs,
   inconclusive,
-  isGateRecord,
   laterAtMostMs,
 } from '../model/rollouts/gates';
 import { noSamples, withSamples } from '../model/rollouts/samples';
 import type { TargetState } from '../model/rollouts/states';
-import type { RolloutDeps, RolloutSpec } from './contract';
+import type { RolloutDeps } from './contract';
 import type { GateFacts } from './gates';
 
 type Seen = {
@@ -19,8 +18,6 @@ type Seen = {
   readonly waves: readonly WaveRow[];
   readonly counts: readonly { readonly wave: number | null; readonly state: TargetState; readonly targets: number }[];
 };
-
-const specOf = ({ spec }: RolloutRow) => spec as unknown as Partial<RolloutSpec>;
 
 /** Without node data, because it belongs to tenants. */
 const factsOf = ({ rollout, waves, counts }: Seen): GateFacts => {
@@ -64,14 +61,14 @@ type Asking = {
   readonly gate: Gate;
   readonly of: 'wave' | 'guard';
   /** The last answer's record. */
-  readonly before: unknown;
+  readonly before: GateRecord | null;
   readonly now: number;
 };
 
 /** A webhook that defers for too long is inconclusive. */
 const askInTime = async (asking: Asking, ask: () => Promise<GateAnswer>): Promise<Passing> => {
   const { gate, of, before, now } = asking;
-  const deciding = isGateRecord(before) && before.answer === 'later' ? before : undefined;
+  const deciding = before?.answer === 'later' ? before : undefined;
   const waits = deciding && stillLater(deciding, now);
   if (waits) return waits;
   const since = deciding ? Date.parse(deciding.since) : now;
@@ -87,10 +84,10 @@ const askInTime = async (asking: Asking, ask: () => Promise<GateAnswer>): Promis
 /** Undefined if the wave has no gate or an operator has passed it. */
 export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<Passing | undefined> => {
   const { rollout, waves } = seen;
-  const gate: Gate | undefined = specOf(rollout).waves?.[rollout.wave]?.gate;
+  const gate = rollout.spec.waves[rollout.wave]?.gate;
   if (!gate) return undefined;
   const before = waves[rollout.wave]!.gate;
-  if (isGateRecord(before) && before.passed) return undefined;
+  if (before?.passed) return undefined;
   const asking = { gate, of: 'wave', before, now: await inventory.clock() } as const;
   return askInTime(asking, async () => gates?.ask(gate, factsOf(seen)) ?? noGates());
 };
@@ -98,12 +95,11 @@ export const passGate = async ({ gates, inventory }: RolloutDeps, seen: Seen): P
 /** Passes without a guard. A pass is cached for a while. */
 export const passGuard = async ({ gates, inventory }: RolloutDeps, seen: Seen): Promise<GateAnswer> => {
   const { rollout } = seen;
-  const { guard } = specOf(rollout);
+  const { guard } = rollout.spec;
   if (!guard) return { is: 'pass', note: '' };
-  const before: unknown = rollout.guard;
+  const before = rollout.guard;
   const now = await inventory.clock();
-  if (isGateRecord(before) && before.answer === 'pass' && ageOf(before, now) < guardMs)
-    return { is: 'pass', note: before.note };
+  if (before?.answer === 'pass' && ageOf(before, now) < guardMs) return { is: 'pass', note: before.note };
   const asking = { gate: guard, of: 'guard', before, now } as const;
   const { answer, record } = await askInTime(asking, async () => gates?.guard(guard, factsOf(seen)) ?? noGates());
   if (record !== before) await inventory.rollouts.guarded(rollout.id, record);

@@ -12,9 +12,10 @@ import type { Counter } from '../model/rollouts/layout';
 
 import { layOut, worstWaves } from '../model/rollouts/layout';
 import { planHash } from '../model/rollouts/plan-hash';
+import type { RolloutSpec, RolloutSummary } from '../model/rollouts/spec';
 import type { WaveSpec } from '../model/rollouts/waves';
 import type { Requester } from '../model/runs/runs';
-import type { PinnedRunbook, Prepared, PrepareFor, Refused, RolloutSpec, Work } from './contract';
+import type { PinnedRunbook, Prepared, PrepareFor, Refused, Work } from './contract';
 
 export type PlanOrder = {
   readonly who: Caller;
@@ -180,8 +181,8 @@ const summaryOf = (
   { spec }: PlanOrder,
   judged: readonly Judged[],
   { sizes, counters, targets }: Laid,
-  worst: unknown,
-) => {
+  worst: RolloutSummary['worst'],
+): RolloutSummary => {
   const running = targets.filter(({ wave }) => wave !== null);
   const [total] = counters;
   const bounds = [total?.budget, total?.most].filter((bound) => typeof bound === 'number');

@@ -1,7 +1,7 @@
 /** Conditions that stop a running rollout from beginning targets. */
 import { gateCodes } from '../model/rollouts/gates';
 import type { PauseCode } from '../model/rollouts/states';
-import type { RolloutDeps, RolloutSpec } from './contract';
+import type { RolloutDeps } from './contract';
 import { passGuard } from './passing';
 import { sizeOf, targetsIn, totalOf, underWay, type View } from './view';
 
@@ -10,7 +10,7 @@ export const refusedInARow = 10;
 
 /** Undefined if unlimited. */
 const mayBeSkipped = (view: View): number | undefined => {
-  const { max_skipped: most } = view.rollout.spec as Partial<RolloutSpec>;
+  const { max_skipped: most } = view.rollout.spec;
   if (most === undefined) return undefined;
   return typeof most === 'number' ? most : Math.floor((Number.parseFloat(most) * sizeOf(view)) / 100);
 };

@@ -1,4 +1,5 @@
 /** Acts on rollouts and targets: the states that the API admits, and why a target has not begun. */
+import type { GateRecord } from '../../src/model/rollouts/gates';
 import {
   offeredRolloutActs,
   rolloutStateSays,
@@ -30,17 +31,17 @@ test('at the end of a wave a rollout is advanced, at every other pause it is res
 });
 
 test('the answer of a gate at the end of a wave is passed by advance, that of a guard is not', () => {
-  const gate = { answer: 'fail', note: '', at: 'a', since: 'a', until: null };
+  const gate: GateRecord = { answer: 'fail', note: '', at: 'a', since: 'a', until: null };
   const failed = { state: 'paused', code: 'gate_failed', wave: 2 } as const;
-  const advance = (kept: object | null, code = 'gate_failed') =>
+  const advance = (kept: GateRecord | null, code = 'gate_failed') =>
     rolloutStateSays('advance', { ...failed, code, waves: [{ gate: null }, { gate: kept }] });
   expect(advance(gate)).toBeUndefined();
   expect(advance({ ...gate, answer: 'inconclusive' }, 'gate_inconclusive')).toBeUndefined();
   for (const kept of [
     null,
-    { ...gate, answer: 'pass' },
-    { ...gate, answer: 'later' },
-    { ...gate, answer: 'inconclusive' },
+    { ...gate, answer: 'pass' } as const,
+    { ...gate, answer: 'later' } as const,
+    { ...gate, answer: 'inconclusive' } as const,
   ])
     expect(advance(kept)).toBe('The rollout does not wait at the end of a wave.');
   expect(advance({ ...gate, passed: { by: 'ana', reason: 'seen', at: 'b' } })).toBeDefined();

@@ -9,6 +9,7 @@ import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { SelectedNode } from '../../src/model/rollouts/domains';
 import { type Limits, layOut } from '../../src/model/rollouts/layout';
 import { planHash } from '../../src/model/rollouts/plan-hash';
+import type { RolloutSummary } from '../../src/model/rollouts/spec';
 import { createPolicy } from '../../src/policy';
 import type { RolloutDeps } from '../../src/rollouts/contract';
 import { accept } from '../../src/runs/accept';
@@ -82,8 +83,8 @@ export const runningRollout = async (
       project: null,
       requester,
       reverts: null,
-      spec: {},
-      summary: {},
+      spec: { ...whole, name: null, project: null, verb: 'service', runbook: null, select: {} },
+      summary: {} as RolloutSummary,
       plan_hash,
       seed: 'seed',
       rule_set: 'x',

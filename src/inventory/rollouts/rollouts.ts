@@ -1,9 +1,10 @@
 /** Queries of rollouts: plan, read, list and change state. */
 import type { Caller } from '../../model/access/callers';
-import type { Document } from '../../model/document';
 import type { ProjectId, RolloutUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
+import type { GateRecord } from '../../model/rollouts/gates';
 import type { Counter } from '../../model/rollouts/layout';
+import type { RolloutSpec, RolloutSummary } from '../../model/rollouts/spec';
 import type { PauseCode, RolloutState, TargetState } from '../../model/rollouts/states';
 import type { WaveSpec } from '../../model/rollouts/waves';
 import type { Requester } from '../../model/runs/runs';
@@ -22,15 +23,15 @@ export type RolloutRow = {
   readonly runbook_uuid: string | null;
   readonly runbook_name: string | null;
   readonly runbook_revision: number | null;
-  readonly spec: Document;
-  readonly summary: Document;
+  readonly spec: RolloutSpec;
+  readonly summary: RolloutSummary;
   readonly plan_hash: string;
   readonly plan_number: number;
   readonly seed: string;
   readonly requester: Requester;
   /** Null for plans of older versions. */
   readonly approvers: number | null;
-  readonly guard: Document | null;
+  readonly guard: GateRecord | null;
   /** The caller whose rights admit targets. Null before the start. */
   readonly granted: Caller | null;
   readonly granted_at: Date | null;
@@ -53,7 +54,7 @@ export type WaveRow = Pick<WaveSpec, 'advance' | 'soak_ms'> & {
   readonly size: number;
   readonly opened_at: Date | null;
   readonly closed_at: Date | null;
-  readonly gate: Document | null;
+  readonly gate: GateRecord | null;
 };
 
 export type CounterRow = Counter & {
@@ -230,13 +231,13 @@ export const rollouts = (sql: Db) => ({
     await sql`update rollout_waves set opened_at = coalesce(opened_at, now()) where rollout = ${id} and wave = ${wave}`;
   },
 
-  async closeWave(id: RolloutUuid, wave: number, gate: Document | null = null): Promise<void> {
+  async closeWave(id: RolloutUuid, wave: number, gate: GateRecord | null = null): Promise<void> {
     await sql`
       update rollout_waves set closed_at = coalesce(closed_at, now()), gate = coalesce(${gate && jsonOf(sql, gate)}, gate)
       where rollout = ${id} and wave = ${wave}`;
   },
 
-  async guarded(id: RolloutUuid, guard: Document): Promise<void> {
+  async guarded(id: RolloutUuid, guard: GateRecord): Promise<void> {
     await sql`update rollouts set guard = ${jsonOf(sql, guard)} where id = ${id}`;
   },
 

@@ -36,16 +36,15 @@ export type GateRecord = {
   readonly passed?: { readonly by: string; readonly reason: string; readonly at: string };
 };
 
-export const isGateRecord = (value: unknown): value is GateRecord =>
-  typeof value === 'object' && value !== null && 'since' in value;
-
 export const gateCodes = { fail: 'gate_failed', inconclusive: 'gate_inconclusive' } as const;
 
 /** True if this answer paused the rollout and was not overridden. Gates and guards pause with the same codes. */
-export const isKeptByGate = (gate: unknown, code: string | null | undefined): gate is GateRecord =>
-  isGateRecord(gate) &&
-  gate.passed === undefined &&
-  (gate.answer === 'fail' || gate.answer === 'inconclusive') &&
+export const isKeptByGate = (
+  gate: GateRecord | null | undefined,
+  code: string | null | undefined,
+): gate is GateRecord =>
+  gate?.passed === undefined &&
+  (gate?.answer === 'fail' || gate?.answer === 'inconclusive') &&
   gateCodes[gate.answer] === code;
 
 /** After this time `later` is no answer; ms. */

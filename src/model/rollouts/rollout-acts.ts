@@ -1,5 +1,5 @@
 /** Acts of callers on rollouts and targets: allowed states, effects, and reasons why a target has not begun. */
-import { isKeptByGate } from './gates';
+import { type GateRecord, isKeptByGate } from './gates';
 import { endedRollouts, type RolloutState, rolloutActs, type TargetState } from './states';
 
 const possibleIn = {
@@ -24,7 +24,7 @@ type RolloutStanding = {
   readonly code?: string | null;
   /** Counted from 1; absent if the caller sees only its own nodes. */
   readonly wave?: number;
-  readonly waves?: readonly { readonly gate?: unknown }[];
+  readonly waves?: readonly { readonly gate?: GateRecord | null }[];
 };
 
 /** Undefined if the act is possible. */

@@ -7,7 +7,7 @@ import { type GateRecord, isKeptByGate } from '../../../model/rollouts/gates';
 
 type Passed = Pick<GateRecord, 'answer' | 'note'>;
 
-export const hasNextWave = ({ wave, summary }: RolloutRow): boolean => wave + 1 < (summary.waves as unknown[]).length;
+export const hasNextWave = ({ wave, summary }: RolloutRow): boolean => wave + 1 < summary.waves.length;
 
 /**
  * Runs in the act's transaction. If the gate of this wave keeps the rollout, the caller passes it. After the last wave, only the gate is
@@ -20,7 +20,7 @@ export const openNext = async (
   { who, reason }: { readonly who: Caller; readonly reason: string },
 ): Promise<{ readonly gate: Passed } | undefined> => {
   const { id, code, wave } = row;
-  const gate: unknown = (await store.rollouts.waves(id))[wave]?.gate;
+  const gate = (await store.rollouts.waves(id))[wave]?.gate;
   const isKept = isKeptByGate(gate, code);
   if (code !== 'wave_gate' && !isKept)
     return raise('Conflict', {

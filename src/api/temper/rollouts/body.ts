@@ -8,8 +8,8 @@ import { type PowerTarget, powerTargets } from '../../../model/lifecycle/states'
 import { type Amount, isAmount } from '../../../model/rollouts/amounts';
 import { isBudgetKey } from '../../../model/rollouts/disruption';
 import { domainFault } from '../../../model/rollouts/domains';
+import type { RolloutSpec } from '../../../model/rollouts/spec';
 import { targetOrders } from '../../../model/rollouts/waves';
-import type { RolloutSpec } from '../../../rollouts/contract';
 import { knowing } from '../../body/schema-texts';
 import { uuid } from '../../resource/validation';
 import { nodeQuery } from '../node-query';

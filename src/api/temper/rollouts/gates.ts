@@ -1,7 +1,7 @@
 /** Gates of rollouts: webhooks and metrics of the installation. */
 import type { Caller } from '../../../model/access/callers';
 import { invalidInput, raise } from '../../../model/errors';
-import type { RolloutSpec } from '../../../rollouts/contract';
+import type { RolloutSpec } from '../../../model/rollouts/spec';
 import type { ApiContext } from '../../context';
 
 /** Gates show answers of the installation's services and metrics of all projects, so they need the rule of webhooks. */

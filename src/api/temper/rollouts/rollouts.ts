@@ -6,7 +6,6 @@ import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import { raise } from '../../../model/errors';
 import { never } from '../../../model/predicates';
 import { rolloutStates, targetStates } from '../../../model/rollouts/states';
-import type { RolloutSpec } from '../../../rollouts/contract';
 import { replacePlan } from '../../../rollouts/plan';
 import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
@@ -49,7 +48,7 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   const row = await wholeRollout(ctx, who, params.rollout);
   const policy = ctx.policy();
   policy.require(planRule, who, targetOf(row));
-  const plan = await planRollout(ctx, request, row.spec as unknown as RolloutSpec, row.plan_number + 1);
+  const plan = await planRollout(ctx, request, row.spec, row.plan_number + 1);
   await ctx.inventory.transaction(async (store) => {
     const by = { requester: requesterOf(request), approvers: ctx.settings.rolloutApprovers };
     if (!(await replacePlan(store, row, plan, by)))

@@ -90,7 +90,7 @@ export const headView = (row: RolloutRow, base: string) => ({
   code: row.code,
   reason: row.reason,
   wave: row.wave + 1,
-  waves_total: (row.summary.waves as unknown[]).length,
+  waves_total: row.summary.waves.length,
   plan_hash: row.plan_hash,
   plan_number: row.plan_number,
   requester: row.requester,
