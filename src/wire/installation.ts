@@ -1,8 +1,9 @@
 /** Answer schemas of the installation: counts, events, recovery and console tickets. */
 import { z } from 'zod';
-import { count, document, id, pageOf, text, time, trueOrFalse } from './parts';
+import { count, document, id, list, pageOf, text, time, trueOrFalse } from './parts';
 
 export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
+export type ConsoleTicket = z.output<typeof consoleTicket>;
 
 const counts = z.record(text, count);
 
@@ -10,13 +11,15 @@ export const summary = z.strictObject({
   nodes: z.strictObject({ count, provision_state: counts, power_state: counts, fault: counts, maintenance: count }),
   runs: z.strictObject({ phase: counts }),
 });
+export type Summary = z.output<typeof summary>;
 
 /** The parts that a restore holds back, and the remedy. */
 export const recovery = z.strictObject({
   recovery: z.strictObject({ side: z.enum(['store', 'engine', 'unknown']), reason: text, since: time }).nullable(),
   done: trueOrFalse,
-  lines: z.array(text),
+  lines: list(text),
 });
+export type Recovery = z.output<typeof recovery>;
 
 /** Of nodes, runs and rollouts, newest first. */
 export const allEvents = pageOf(

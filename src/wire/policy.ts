@@ -1,13 +1,41 @@
 /** Answer schemas of policy decisions and of the audit trail. */
 import { z } from 'zod';
-import { count, document, maybe, pageOf, text, time, trueOrFalse } from './parts';
+import { count, document, list, maybe, type Person, pageOf, text, time, trueOrFalse, typed } from './parts';
 
-export const explanation = z.looseObject({
-  rule: text,
-  verdict: z.enum(['allowed', 'refused']),
-  answer: z.enum(['allowed', 'refused', 'missing']),
-  rule_set: text,
-});
+/** One check of a rule's text, with its verdict. */
+type ExplainedPart = {
+  readonly text: string;
+  readonly verdict: string;
+  readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
+  readonly parts?: readonly ExplainedPart[];
+};
+
+export type Explanation = {
+  readonly rule: string;
+  readonly verdict: 'allowed' | 'refused';
+  readonly answer: 'allowed' | 'refused' | 'missing';
+  readonly rule_set: string;
+  readonly why?: string;
+  readonly tree: ExplainedPart | null;
+};
+
+export const explanation = typed<Explanation>(
+  z.looseObject({
+    rule: text,
+    verdict: z.enum(['allowed', 'refused']),
+    answer: z.enum(['allowed', 'refused', 'missing']),
+    rule_set: text,
+  }),
+);
+
+type ShadowDifference = {
+  readonly rule: string;
+  readonly would: 'allow' | 'refuse';
+  readonly scope: string;
+  readonly roles: readonly string[];
+  readonly count: number;
+  readonly last: string;
+};
 
 /** Decisions in which a second policy differs. */
 export const shadow = z.strictObject({
@@ -15,8 +43,9 @@ export const shadow = z.strictObject({
   since: text,
   decisions: count,
   left_out: count,
-  differences: z.array(document),
+  differences: list(typed<ShadowDifference>(document)),
 });
+export type ShadowReport = z.output<typeof shadow>;
 
 /** `text` is present only if the query names a hash. */
 export const policyHistory = pageOf(
@@ -27,16 +56,31 @@ export const policyHistory = pageOf(
     set: text,
     mode: text,
     first_at: time,
-    files: z.array(z.strictObject({ path: text, sha256: text, rules: count.nullable(), text: z.string().optional() })),
+    files: list(z.strictObject({ path: text, sha256: text, rules: count.nullable(), text: z.string().optional() })),
   }),
 );
+export type PolicyHistory = z.output<typeof policyHistory>;
+
+export type AuditEntry = {
+  readonly seq: number;
+  readonly at: string;
+  readonly action: string;
+  readonly verdict: string;
+  readonly who: Person & { readonly project_name?: string | null };
+  readonly rule: string | null;
+  readonly resource: string | null;
+  readonly resource_id: string | null;
+  readonly run_uuid: string | null;
+  readonly data?: unknown;
+};
 
 export const audit = pageOf(
   'audit',
-  z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document }),
+  typed<AuditEntry>(z.looseObject({ seq: count, at: time, action: text, verdict: text, who: document })),
 );
 
+const canAnswer = z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe });
+export type CanAnswer = z.output<typeof canAnswer>;
+
 /** In the order of the questions. */
-export const canAnswers = z.strictObject({
-  answers: z.array(z.strictObject({ rule: text, allowed: trueOrFalse, reason: maybe })),
-});
+export const canAnswers = z.strictObject({ answers: list(canAnswer) });

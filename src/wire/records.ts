@@ -1,14 +1,14 @@
 /** Answer schemas of records: budgets, windows, webhooks, images, ramdisks, discovered machines and freezes. */
 import { z } from 'zod';
 import { masked } from '../model/access/secrets';
-import { count, document, id, maybe, maybeTime, pageOf, text, time, trueOrFalse } from './parts';
+import { count, id, list, maybe, maybeTime, pageOf, person, text, time, trueOrFalse } from './parts';
 
 const amount = z.union([count, text]);
 
 export const disruptionBudget = z.strictObject({
   uuid: id,
   project: text,
-  query: z.record(text, z.array(text)),
+  query: z.record(text, list(text)),
   max_unavailable: amount.nullable(),
   min_available: amount.nullable(),
   description: maybe,
@@ -19,11 +19,12 @@ export const disruptionBudget = z.strictObject({
   updated_at: maybeTime,
   links: z.strictObject({ self: text }),
 });
+export type DisruptionBudget = z.output<typeof disruptionBudget>;
 export const projectWindow = z.strictObject({
   uuid: id,
   project: text,
   name: text,
-  days: z.array(text),
+  days: list(text),
   from: text,
   minutes: count,
   zone: text,
@@ -33,12 +34,13 @@ export const projectWindow = z.strictObject({
   created_at: time,
   links: z.strictObject({ self: text }),
 });
+export type ProjectWindow = z.output<typeof projectWindow>;
 export const projectWindows = pageOf('windows', projectWindow);
 export const disruptionBudgets = pageOf('disruption_budgets', disruptionBudget);
 export const webhook = z.strictObject({
   uuid: id,
   url: text,
-  kinds: z.array(text),
+  kinds: list(text),
   enabled: trueOrFalse,
   description: maybe,
   secret: z.literal(masked),
@@ -46,6 +48,7 @@ export const webhook = z.strictObject({
   updated_at: maybeTime,
   links: z.strictObject({ self: text, deliveries: text }),
 });
+export type Webhook = z.output<typeof webhook>;
 export const webhooks = pageOf('webhooks', webhook);
 
 export const ramdisk = z.strictObject({
@@ -63,12 +66,13 @@ export const ramdisk = z.strictObject({
   files_bytes: count,
   created_at: time,
 });
+export type Ramdisk = z.output<typeof ramdisk>;
 export const ramdisks = pageOf('ramdisks', ramdisk);
 
 const discoveredFields = {
   uuid: id,
   state: text,
-  macs: z.array(text),
+  macs: list(text),
   boot_mac: maybe,
   arch: maybe,
   bmc_address: maybe,
@@ -83,9 +87,12 @@ const discoveredFields = {
   first_seen_at: time,
   last_seen_at: time,
 };
-export const discoveredMachines = pageOf('discovered_machines', z.strictObject(discoveredFields));
+const discoveredMachine = z.strictObject(discoveredFields);
+export type DiscoveredMachine = z.output<typeof discoveredMachine>;
+export const discoveredMachines = pageOf('discovered_machines', discoveredMachine);
 export const discoveredWhole = z.strictObject({ ...discoveredFields, inventory: z.record(z.string(), z.unknown()) });
 export const enrolledMachine = z.strictObject({ node_uuid: id, name: maybe, provision_state: text });
+export type EnrolledMachine = z.output<typeof enrolledMachine>;
 
 export const image = z.strictObject({
   uuid: id,
@@ -97,6 +104,7 @@ export const image = z.strictObject({
   kind: text,
   created_at: time,
 });
+export type Image = z.output<typeof image>;
 export const images = pageOf('images', image);
 
 export const deliveries = pageOf(
@@ -120,11 +128,12 @@ export const freeze = z.strictObject({
   node_uuid: id,
   node_name: maybe,
   reason: text,
-  requester: document,
+  requester: person,
   created_at: time,
   until: maybeTime,
   active: trueOrFalse,
   ended_at: maybeTime,
-  ended_by: document.nullable(),
+  ended_by: person.nullable(),
 });
+export type Freeze = z.output<typeof freeze>;
 export const freezes = pageOf('freezes', freeze);

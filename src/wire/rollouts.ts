@@ -1,7 +1,9 @@
 /** Answer schemas of rollouts. */
 import { z } from 'zod';
+import type { GateRecord } from '../model/rollouts/gates';
+import type { RolloutSpec, RolloutSummary } from '../model/rollouts/spec';
 import { rolloutStates, targetStates } from '../model/rollouts/states';
-import { count, document, id, maybe, maybeTime, pageOf, text, time } from './parts';
+import { count, document, id, list, maybe, maybeTime, pageOf, person, text, time, typed } from './parts';
 
 const wave = z.strictObject({
   wave: count,
@@ -10,9 +12,10 @@ const wave = z.strictObject({
   soak_ms: count,
   opened_at: maybeTime,
   closed_at: maybeTime,
-  gate: z.unknown(),
+  gate: typed<GateRecord | null>(z.unknown()),
   states: z.record(text, count),
 });
+export type RolloutWave = z.output<typeof wave>;
 
 const counter = z.strictObject({
   scope: text,
@@ -25,6 +28,7 @@ const counter = z.strictObject({
   parked: count,
   done: count,
 });
+export type RolloutCounter = z.output<typeof counter>;
 
 const seenByTenants = {
   uuid: id,
@@ -47,9 +51,9 @@ const head = {
   waves_total: count,
   plan_hash: text,
   plan_number: count,
-  requester: document,
+  requester: person,
   approvers: count.nullable(),
-  grant: document.nullable(),
+  grant: person.nullable(),
   reverts: id.nullable(),
   ending: maybe,
   submitted_at: maybeTime,
@@ -57,22 +61,25 @@ const head = {
   updated_at: time,
 };
 
-const listedRollout = z.union([z.strictObject(head), z.strictObject(seenByTenants)]);
+const part = z.strictObject(seenByTenants);
+const listedRollout = z.union([z.strictObject(head), part]);
 
 export const rolloutList = pageOf('rollouts', listedRollout);
 
 const whole = z.strictObject({
   ...head,
-  spec: document,
-  summary: document,
+  spec: typed<RolloutSpec>(document),
+  summary: typed<RolloutSummary>(document),
   seed: text,
-  guard: document.nullable(),
-  waves: z.array(wave),
-  counters: z.array(counter),
+  guard: typed<GateRecord>(document).nullable(),
+  waves: list(wave),
+  counters: list(counter),
   states: z.record(text, count),
 });
 
-export const rollout = z.union([whole, z.strictObject(seenByTenants)]);
+export const rollout = z.union([whole, part]);
+/** As a reader meets it: lists have only the head, and tenants see only the part. */
+export type Rollout = z.output<typeof part> & Partial<z.output<typeof whole>>;
 
 export const rolloutTarget = z.strictObject({
   position: count,
@@ -94,21 +101,23 @@ export const rolloutTarget = z.strictObject({
   soak_until: maybeTime,
   ended_at: maybeTime,
 });
+export type RolloutTarget = z.output<typeof rolloutTarget>;
 
 export const rolloutTargets = pageOf('targets', rolloutTarget);
 
 /** `will`: the abort's effect on a run. */
 export const rolloutAborted = z.strictObject({
   rollout: whole,
-  running: z.array(z.strictObject({ node_uuid: id, node_name: maybe, run: id.nullable(), will: text })),
+  running: list(z.strictObject({ node_uuid: id, node_name: maybe, run: id.nullable(), will: text })),
 });
+export type RolloutAborted = z.output<typeof rolloutAborted>;
 
 /** `wanted` is the number of approvals needed. */
 export const rolloutVotes = z.strictObject({
   plan_hash: text,
   wanted: count,
   approved: count,
-  votes: z.array(
+  votes: list(
     z.strictObject({
       user_id: text,
       user_name: maybe,
@@ -119,3 +128,4 @@ export const rolloutVotes = z.strictObject({
     }),
   ),
 });
+export type RolloutVotes = z.output<typeof rolloutVotes>;

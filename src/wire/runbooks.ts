@@ -1,11 +1,13 @@
 /** Answer schemas of runbooks under /temper/v1. */
 import { z } from 'zod';
-import { count, document, maybe, pageOf, text, time, trueOrFalse } from './parts';
+import type { Change } from '../model/json-diff';
+import type { RunbookStep } from '../model/resources/runbook-steps';
+import { count, document, list, maybe, pageOf, person, text, time, trueOrFalse, typed } from './parts';
 
 export const runbookCheck = z.strictObject({
   errors: count,
   warnings: count,
-  findings: z.array(
+  findings: list(
     z.strictObject({
       severity: z.enum(['error', 'warning']),
       index: count.nullable(),
@@ -15,6 +17,7 @@ export const runbookCheck = z.strictObject({
     }),
   ),
 });
+export type RunbookCheck = z.output<typeof runbookCheck>;
 
 const runbookParameter = z.strictObject({
   name: text,
@@ -24,7 +27,8 @@ const runbookParameter = z.strictObject({
   secret: trueOrFalse.optional(),
 });
 
-export const runbookParameters = z.strictObject({ revision: count, parameters: z.array(runbookParameter) });
+export const runbookParameters = z.strictObject({ revision: count, parameters: list(runbookParameter) });
+export type RunbookParameters = z.output<typeof runbookParameters>;
 
 const runbookRevisionHead = {
   revision: count,
@@ -33,19 +37,28 @@ const runbookRevisionHead = {
   name: text,
   owner: maybe,
   public: trueOrFalse,
-  traits: z.array(text),
+  traits: list(text),
   disable_ramdisk: trueOrFalse,
-  parameters: z.array(runbookParameter),
-  author: document.nullable(),
+  parameters: list(runbookParameter),
+  author: person.nullable(),
   created_at: time,
-  withdrawn: z.strictObject({ at: time, by: document.nullable(), reason: text }).nullable(),
+  withdrawn: z.strictObject({ at: time, by: person.nullable(), reason: text }).nullable(),
 };
 
+const listedRevision = z.strictObject(runbookRevisionHead);
+export type ListedRevision = z.output<typeof listedRevision>;
+
 /** Newest first. */
-export const runbookRevisions = pageOf('revisions', z.strictObject(runbookRevisionHead));
-export const runbookRevision = z.strictObject({ ...runbookRevisionHead, steps: z.array(document) });
+export const runbookRevisions = pageOf('revisions', listedRevision);
+export const runbookRevision = z.strictObject({ ...runbookRevisionHead, steps: list(typed<RunbookStep>(document)) });
+export type RunbookRevision = z.output<typeof runbookRevision>;
 
 const revisionNamed = z.strictObject({ revision: count, digest: text });
 
 /** The patch is a JSON Patch (RFC 6902). */
-export const runbookDiff = z.strictObject({ from: revisionNamed, to: revisionNamed, patch: z.array(document) });
+export const runbookDiff = z.strictObject({
+  from: revisionNamed,
+  to: revisionNamed,
+  patch: list(typed<Change>(document)),
+});
+export type RunbookDiff = z.output<typeof runbookDiff>;

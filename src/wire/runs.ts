@@ -1,13 +1,13 @@
 /** Answer schemas of runs, steps and node plans. */
 import { z } from 'zod';
 import { verdictCodes } from '../model/runs/verdicts';
-import { count, document, id, maybe, maybeTime, pageOf, text, time, trueOrFalse } from './parts';
+import { count, document, id, list, maybe, maybeTime, pageOf, person, text, time, trueOrFalse, typed } from './parts';
 
-const sources = z.array(text);
+const sources = list(text);
 
 const runStep = z.strictObject({
   index: count,
-  interface: maybe,
+  interface: typed<string>(maybe),
   step: text,
   system: trueOrFalse,
   abortable: trueOrFalse,
@@ -15,7 +15,7 @@ const runStep = z.strictObject({
   state: text,
   act: maybe,
   attempt: count,
-  attempts: count.nullable(),
+  attempts: typed<number>(count.nullable()),
   last_error: maybe,
   next_retry_at: maybeTime,
   waiting_for: maybe,
@@ -24,6 +24,7 @@ const runStep = z.strictObject({
   finished_at: maybeTime,
   expected_ms: count.nullable().optional(),
 });
+export type RunStep = z.output<typeof runStep>;
 
 const runHead = {
   uuid: id,
@@ -31,7 +32,7 @@ const runHead = {
   node_name: maybe,
   verb: text,
   state: text,
-  requester: document,
+  requester: person,
   cursor: count,
   waiting_for: maybe,
   last_error: maybe,
@@ -51,53 +52,55 @@ const wholeRun = {
   lessee: maybe,
   lease: maybe,
   batch: maybe,
-  resumes: z.unknown(),
+  resumes: typed<string | null>(z.unknown()),
   target: maybe,
   finished_at: maybeTime,
   updated_at: maybeTime,
-  steps: z.array(runStep),
+  steps: list(runStep),
   phase: text,
   links: z.strictObject({ self: text, temporal_ui: text.optional() }),
 };
 
 export const run = z.strictObject({ ...wholeRun, waiting_since: maybeTime, sources });
+export type Run = z.output<typeof run>;
 export const runsOfNode = pageOf('runs', z.strictObject(wholeRun)).extend({ sources });
 
-export const openRuns = pageOf(
-  'runs',
-  z.strictObject({
-    ...runHead,
-    runbook: maybe,
-    runbook_revision: count.nullable(),
-    step: maybe,
-    step_count: count,
-    retrying: trueOrFalse,
-    attempt: count.nullable(),
-    waiting_since: maybeTime,
-    finished_at: maybeTime,
-    updated_at: time,
-    links: z.strictObject({ self: text }),
-  }),
-);
+const listedRun = z.strictObject({
+  ...runHead,
+  runbook: maybe,
+  runbook_revision: count.nullable(),
+  step: maybe,
+  step_count: count,
+  retrying: trueOrFalse,
+  attempt: count.nullable(),
+  waiting_since: maybeTime,
+  finished_at: maybeTime,
+  updated_at: time,
+  links: z.strictObject({ self: text }),
+});
+export type ListedRun = z.output<typeof listedRun>;
+export const openRuns = pageOf('runs', listedRun);
 
 /** `will` describes the effect of a message. */
 export const will = z.strictObject({ will: text });
-export const rerun = z.strictObject({ run: id, resumes: id, from: z.unknown() });
+export type Will = z.output<typeof will>;
+export const rerun = z.strictObject({ run: id, resumes: id, from: typed<number>(z.unknown()) });
+export type Rerun = z.output<typeof rerun>;
 
 const described = z.strictObject({ act: text, effect: text, description: text });
 
 /** The steps that a node supports. */
 export const stepCatalogue = z.strictObject({
   driver: text,
-  steps: z.array(
+  steps: list(
     z.strictObject({
       interface: maybe,
       step: text,
       description: text,
-      verbs: z.array(text),
+      verbs: list(text),
       priority: count,
       args: z.unknown(),
-      acts: z.array(described),
+      acts: list(described),
       effect: maybe,
       patience: maybe,
       abortable: trueOrFalse,
@@ -144,11 +147,11 @@ export const nodePlan = z.strictObject({
   runbook: z.strictObject({ uuid: id, name: text, revision: count.nullable() }).nullable(),
   parameters: document.nullable(),
   /** Differences from the requested baseline; null without one. */
-  firmware: z.array(firmwareDrift).nullable(),
+  firmware: list(firmwareDrift).nullable(),
   would_run: trueOrFalse,
-  refusals: z.array(refusal),
-  concerns: z.array(refusal),
-  steps: z.array(
+  refusals: list(refusal),
+  concerns: list(refusal),
+  steps: list(
     z.strictObject({
       index: count,
       interface: text,
@@ -157,7 +160,7 @@ export const nodePlan = z.strictObject({
       args: document.nullable(),
       system: trueOrFalse,
       node_uuid: id.nullable(),
-      acts: z.array(z.strictObject({ act: text, effect: text, description: text })),
+      acts: list(described),
       abortable: trueOrFalse,
       may_park: trueOrFalse,
       ...planOutlook,
@@ -165,3 +168,4 @@ export const nodePlan = z.strictObject({
   ),
   ...planOutlook,
 });
+export type NodePlan = z.output<typeof nodePlan>;

@@ -1,25 +1,33 @@
 /** `temper plan`: what it asks of the API, what it prints, and how it ends. */
+import type { NodePlan } from '../../src/wire/runs';
 import { temper } from './support/command';
 import { type Double, startDouble } from './support/double';
 
-const step = {
+const step: NodePlan['steps'][number] = {
   index: 0,
   interface: 'bios',
   step: 'apply_configuration',
   args: { settings: [{ name: 'AdminPassword', value: '******' }] },
   system: false,
+  node_uuid: null,
+  acts: [],
+  abortable: true,
+  may_park: false,
   power_cycles: 1,
   erases: false,
   expected_ms: 240_000,
   p95_ms: 300_000,
 };
-const good = {
+const good: NodePlan = {
   node_uuid: 'u',
   node_name: 'bmc-1',
   verb: 'clean',
   does: 'run',
   provision_state: 'manageable',
-  runbook: { name: 'CUSTOM_BIOS', revision: 3 },
+  target_provision_state: null,
+  runbook: { uuid: 'r', name: 'CUSTOM_BIOS', revision: 3 },
+  parameters: null,
+  firmware: null,
   would_run: true,
   refusals: [],
   concerns: [],
@@ -30,7 +38,7 @@ const good = {
   p95_ms: 300_000,
 };
 let api: Double;
-let planned: object;
+let planned: NodePlan;
 beforeAll(async () => {
   api = await startDouble(() => ({ json: planned }));
 });
@@ -61,11 +69,13 @@ test('a runbook on a node: steps, power cycles, erasure and times', async () => 
 });
 
 test('everything that refuses is listed, and the command fails', async () => {
-  const refusals = [
-    { code: 'rule', status: 403, rule: 'temper:node:run_runbook', reason: 'Access was denied.' },
-    { code: 'state', status: 400, rule: null, reason: 'The node is active.' },
+  const refusals: NodePlan['refusals'] = [
+    { code: 'rule', error: 'PolicyDenied', status: 403, rule: 'temper:node:run_runbook', reason: 'Access was denied.' },
+    { code: 'state', error: 'InvalidState', status: 400, rule: null, reason: 'The node is active.' },
   ];
-  const concerns = [{ code: 'frozen', status: 409, rule: null, reason: 'fan swap\u001b[2J' }];
+  const concerns: NodePlan['concerns'] = [
+    { code: 'frozen', error: 'NodeFrozen', status: 409, rule: null, reason: 'fan swap\u001b[2J' },
+  ];
   planned = {
     ...good,
     would_run: false,

@@ -1,39 +1,16 @@
 /** `temper runs watch` on a terminal: a bar that says step, attempts and expected time, with the events above it. */
 import { Writable } from 'node:stream';
 import { leftMs, progressText } from '../../src/cli/runs/progress';
-import type { Run, Step } from '../../src/cli/runs/run-texts';
+import type { Run, RunStep } from '../../src/wire/runs';
 import { temper } from './support/command';
 import { startDouble } from './support/double';
+import { runStep, shownRun } from './support/runs';
 
 const uuid = '11111111-2222-4333-8444-555555555555';
 const now = Date.parse('2026-11-01T00:01:00Z');
-const step = (over: Partial<Step>): Step => ({
-  index: 0,
-  interface: 'bios',
-  step: 'apply_configuration',
-  state: 'pending',
-  act: null,
-  attempt: 0,
-  last_error: null,
-  waiting_for: null,
-  note: null,
-  ...over,
-});
-const run = (steps: readonly Step[], over: Partial<Run> = {}): Run => ({
-  uuid,
-  node_uuid: 'n',
-  node_name: 'n-1',
-  verb: 'clean',
-  state: 'running',
-  runbook: null,
-  cursor: 0,
-  waiting_for: null,
-  last_error: null,
-  created_at: '2026-11-01T00:00:00Z',
-  started_at: null,
-  steps,
-  ...over,
-});
+const step = (over: Partial<RunStep>): RunStep => runStep(0, over);
+const run = (steps: readonly RunStep[], over: Partial<Run> = {}): Run =>
+  shownRun({ runbook: null, cursor: 0, started_at: null, steps, ...over });
 const begun = { state: 'running', started_at: '2026-11-01T00:00:20Z', expected_ms: 90_000 };
 
 test('the text has the step, its attempts, how long it runs and usually takes, and why it is tried again', () => {

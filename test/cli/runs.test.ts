@@ -1,44 +1,15 @@
 /** `temper runs`: what is shown, what is asked of the API, and that no user aborts without knowing what it means. */
-import { abortWill, type Run, runSheet } from '../../src/cli/runs/run-texts';
+import { abortWill, runSheet } from '../../src/cli/runs/run-texts';
 import { sinceOf } from '../../src/cli/runs/runs';
+import type { ListedRun } from '../../src/wire/runs';
 import { temper } from './support/command';
 import { type Double, fault, type Handler, startDouble } from './support/double';
+import { listedRun, runStep, shownRun } from './support/runs';
 
 const uuid = '11111111-2222-4333-8444-555555555555';
-const step = (index: number, over: object = {}) => ({
-  index,
-  interface: 'bios',
-  step: 'apply_configuration',
-  state: 'pending',
-  act: null,
-  attempt: 0,
-  last_error: null,
-  next_retry_at: null,
-  waiting_for: null,
-  note: null,
-  ...over,
-});
-const run = (over: object = {}): Run => ({
-  uuid,
-  node_uuid: 'n-uuid',
-  node_name: 'n-1',
-  verb: 'clean',
-  state: 'running',
-  runbook: { uuid: 'r', name: 'CUSTOM_X' },
-  requester: { user_name: 'ann' },
-  cursor: 1,
-  waiting_for: null,
-  last_error: null,
-  created_at: '2026-11-01T00:00:00.000Z',
-  started_at: '2026-11-01T00:00:01.000Z',
-  finished_at: null,
-  steps: [step(0, { state: 'done' }), step(1, { state: 'running', act: 'stage_bios', attempt: 2, abortable: false })],
-  ...over,
-});
-
 let api: Double;
 let answer: Handler;
-const known: Handler = ({ method }) => ({ json: method === 'GET' ? run() : { will: 'It will.' } });
+const known: Handler = ({ method }) => ({ json: method === 'GET' ? shownRun() : { will: 'It will.' } });
 beforeAll(async () => {
   api = await startDouble((asked, response) => answer(asked, response));
 });
@@ -54,7 +25,7 @@ const posted = () => api.asked.filter(({ method }) => method === 'POST').map(({ 
 
 describe('runs are shown', () => {
   test('as a list, by what they do and what they wait for', async () => {
-    answer = () => ({ json: { runs: [run({ state: 'waiting', waiting_for: 'the ramdisk to call back' })] } });
+    answer = () => ({ json: { runs: [listedRun({ state: 'waiting', waiting_for: 'the ramdisk to call back' })] } });
     const { out } = await does('runs list');
     expect(out).toBe(
       'RUN                                   NODE  VERB   STATE    STEP  BEGAN                     WAITS FOR, OR LAST ERROR\n' +
@@ -63,7 +34,7 @@ describe('runs are shown', () => {
   });
 
   test('of all nodes by their state, or of one node', async () => {
-    answer = () => ({ json: { runs: [run(), run({ state: 'failed' })] } });
+    answer = () => ({ json: { runs: [listedRun(), listedRun({ state: 'failed' })] } });
     await does('runs list --state parked --limit 5');
     const { out } = await does('--json runs list n/1 --state failed');
     expect(api.asked.map(({ path }) => path)).toEqual([
@@ -74,13 +45,13 @@ describe('runs are shown', () => {
   });
 
   test('that are tried again are said to be, with their last error', async () => {
-    answer = () => ({ json: { runs: [run({ retrying: true, last_error: 'The BMC did not answer.' })] } });
+    answer = () => ({ json: { runs: [listedRun({ retrying: true, last_error: 'The BMC did not answer.' })] } });
     expect((await does('runs list')).out).toMatch(/ retrying +2\/2 .* The BMC did not answer\.$/m);
   });
 
   test('whole where a script reads, short on a terminal', async () => {
     const last_error = 'why '.repeat(60).trim();
-    answer = () => ({ json: { runs: [run({ last_error })] } });
+    answer = () => ({ json: { runs: [listedRun({ last_error })] } });
     expect((await does('runs list')).out).toContain(last_error);
     const { out } = await does('runs list', { terminal: { columns: 100 } });
     const [, line] = out.split('\n');
@@ -111,22 +82,22 @@ describe('runs are shown', () => {
   });
 
   test('without what would move the cursor of a terminal', async () => {
-    answer = () => ({ json: run({ last_error: 'BMC said \u001b[2J\u0007 and\nmore' }) });
+    answer = () => ({ json: shownRun({ last_error: 'BMC said \u001b[2J\u0007 and\nmore' }) });
     const { out } = await does(`runs show ${uuid}`);
     expect(out).toContain('BMC said  [2J  and more');
     expect([...out].filter((character) => character < ' ' && character !== '\n')).toEqual([]);
   });
 
   test('as JSON exactly as the API has them', async () => {
-    expect(JSON.parse((await does(`runs show ${uuid} --json`)).out)).toEqual(run());
+    expect(JSON.parse((await does(`runs show ${uuid} --json`)).out)).toEqual(shownRun());
   });
 });
 
 describe('a run is named', () => {
-  const [byId, byNode] = [run(), run({ uuid: '22222222-2222-4333-8444-555555555555', node_name: '1111' })];
-  const found = (runs: { id?: Run[]; node?: Run[] | 404 }): Handler => {
+  const [byId, byNode] = [listedRun(), listedRun({ uuid: '22222222-2222-4333-8444-555555555555', node_name: '1111' })];
+  const found = (runs: { id?: ListedRun[]; node?: ListedRun[] | 404 }): Handler => {
     return ({ path }) => {
-      if (!path.startsWith('/temper/v1/runs?')) return { json: run() };
+      if (!path.startsWith('/temper/v1/runs?')) return { json: shownRun() };
       if (path.includes('run=')) return { json: { runs: runs.id ?? [] } };
       return runs.node === 404 ? fault(404, 'Node could not be found.') : { json: { runs: runs.node ?? [] } };
     };
@@ -235,8 +206,10 @@ describe('an abort', () => {
 
   test('that waits is shown with who asked and when, until the run has ended', () => {
     const abort = { by: 'ada', at: '2026-11-22T00:00:00.000Z' };
-    expect(runSheet(run({ abort, finished_at: null }))).toContain('abort asked by ada at 2026-11-22T00:00:00.000Z');
-    expect(runSheet(run({ abort, finished_at: '2026-11-22T00:01:00.000Z' }))).not.toContain('abort asked');
+    expect(runSheet(shownRun({ abort, finished_at: null }))).toContain(
+      'abort asked by ada at 2026-11-22T00:00:00.000Z',
+    );
+    expect(runSheet(shownRun({ abort, finished_at: '2026-11-22T00:01:00.000Z' }))).not.toContain('abort asked');
   });
 
   test.each([
@@ -247,6 +220,6 @@ describe('an abort', () => {
     ['running', false, 'must not be cut short'],
     ['running', undefined, 'if it may be'],
   ])('of a run that is %s in a step that is abortable: %s', (state, abortable, says) => {
-    expect(abortWill(run({ state, cursor: 0, steps: [step(0, { abortable })] }))).toContain(says);
+    expect(abortWill(shownRun({ state, cursor: 0, steps: [runStep(0, { abortable })] }))).toContain(says);
   });
 });

@@ -1,6 +1,7 @@
 /** `temper doctor`: checks every part of an installation and advises on each failure. */
 import type { Command } from 'commander';
 import { ramdiskSourceOf } from '../../model/lifecycle/plan-boot';
+import type { Recovery } from '../../wire/installation';
 import type { Acting, Context } from '../context';
 import type { DoctorCheck, Finding } from '../deps';
 import { CliFault, exits } from '../faults';
@@ -65,9 +66,7 @@ const access: (context: Context) => DoctorCheck = ({ api }) => ({
 const recovery: (context: Context) => DoctorCheck = ({ api }) => ({
   name: 'recovery',
   async find() {
-    const { recovery: held } = (await api.send('GET', '/temper/v1/recovery').catch(needsOperator)) as {
-      recovery: { reason: string } | null;
-    };
+    const { recovery: held } = (await api.send('GET', '/temper/v1/recovery').catch(needsOperator)) as Recovery;
     if (!held) return { is: 'ok', says: 'nothing is held back' };
     return { is: 'failed', says: held.reason, todo: 'Run `temper recover`, then `temper recover --yes`.' };
   },

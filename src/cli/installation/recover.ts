@@ -1,15 +1,10 @@
 /** `temper recover`: recovery after a restore of PostgreSQL or Temporal. */
 import type { Command } from 'commander';
+import type { Recovery } from '../../wire/installation';
 import type { Acting, Context } from '../context';
 import { plainText } from '../tables';
 
-type RecoverAnswer = {
-  readonly recovery: { readonly side: string; readonly reason: string; readonly since: string } | null;
-  readonly done: boolean;
-  readonly lines: readonly string[];
-};
-
-const recoveryText = ({ recovery, done, lines }: RecoverAnswer): string => {
+const recoveryText = ({ recovery, done, lines }: Recovery): string => {
   if (!recovery) return 'There is no recovery: nothing is held back.\n';
   const list = lines.map((line) => `- ${plainText(line)}\n`).join('') || '- there is nothing to put right\n';
   const end = done
@@ -19,7 +14,7 @@ const recoveryText = ({ recovery, done, lines }: RecoverAnswer): string => {
 };
 
 const recover = async ({ api, print }: Context, { yes = false }: { yes?: boolean }): Promise<void> => {
-  print((await api.send('POST', '/temper/v1/recovery', { yes })) as RecoverAnswer, recoveryText);
+  print((await api.send('POST', '/temper/v1/recovery', { yes })) as Recovery, recoveryText);
 };
 
 export const addRecover = (program: Command, acting: Acting): void => {

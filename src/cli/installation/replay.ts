@@ -1,9 +1,9 @@
 /** `temper replay`: replays a run's history against this build. */
 import type { Command } from 'commander';
+import type { Run } from '../../wire/runs';
 import type { Acting, Context } from '../context';
 import { exits } from '../faults';
 import { findRun } from '../runs/find-run';
-import type { Run } from '../runs/run-texts';
 import { plainText } from '../tables';
 
 /** Workflow id, which needs no API: a prefix with a UUID, or a scheduled time. Node names may hold dots, but no colon. */

@@ -4,11 +4,10 @@ import { request as overHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Command } from 'commander';
 import { errorSentence } from '../../model/error-texts';
+import type { ConsoleTicket } from '../../wire/installation';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { plainText } from '../tables';
-
-type Ticket = { readonly url: string; readonly ticket: string };
 
 const connectMs = 60_000;
 const longestRefusal = 4_096;
@@ -52,7 +51,7 @@ const refusal = (response: IncomingMessage, fail: (thrown: unknown) => void): vo
 };
 
 /** Throws CliFault (refused, unreachable). */
-const connect = ({ url, ticket }: Ticket, signal: AbortSignal): Promise<{ socket: Socket; head: Buffer }> =>
+const connect = ({ url, ticket }: ConsoleTicket, signal: AbortSignal): Promise<{ socket: Socket; head: Buffer }> =>
   new Promise((done, fail) => {
     const ask = new URL(url).protocol === 'https:' ? overHttps : overHttp;
     const headers = { connection: 'Upgrade', upgrade: 'temper-console', authorization: `Bearer ${ticket}` };
@@ -76,7 +75,7 @@ const connect = ({ url, ticket }: Ticket, signal: AbortSignal): Promise<{ socket
 const readConsole = async ({ api, deps }: Context, node: string): Promise<void> => {
   const { keyboard, screen } = deps;
   if (!keyboard || !screen) return stop('usage', 'There is no input or output to connect the console with.');
-  const ticket = (await api.send('POST', `/temper/v1/nodes/${encodeURIComponent(node)}/console`)) as Ticket;
+  const ticket = (await api.send('POST', `/temper/v1/nodes/${encodeURIComponent(node)}/console`)) as ConsoleTicket;
   const { socket, head } = await connect(ticket, deps.signal);
   const filter = escapes();
   const raw = keyboard.isTTY === true;

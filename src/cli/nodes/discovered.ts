@@ -1,20 +1,11 @@
 /** `temper discovered`: machines without a node, which operators enrol, refuse or remove. */
 import type { Command } from 'commander';
-import type { DiscoveredClaims } from '../../model/boot/discovery';
+import type { DiscoveredMachine, EnrolledMachine } from '../../wire/records';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { keyLines, listing, plainText } from '../tables';
 
-type Discovered = DiscoveredClaims & {
-  readonly uuid: string;
-  readonly state: string;
-  readonly sender: string;
-  readonly revision: string;
-  readonly contested: boolean;
-  readonly last_seen_at: string;
-  readonly inventory?: unknown;
-};
 type Listed = PageOptions & { readonly state?: string };
 type Enrolled = {
   readonly driver: string;
@@ -29,7 +20,7 @@ type Enrolled = {
 const path = '/temper/v1/discovered-machines';
 const pathOf = (uuid: string): string => `${path}/${encodeURIComponent(uuid)}`;
 
-const tableOf = listing<Discovered>(
+const tableOf = listing<DiscoveredMachine>(
   'discovered machines',
   ['MACHINE', 'STATE', 'MAC', 'CARDS', 'ARCH', 'BMC', 'PRODUCT', 'FROM', 'CONTESTED', 'LAST SEEN'],
   (one) => [
@@ -50,7 +41,7 @@ const machines = { path, rows: 'discovered_machines' };
 const list = (context: Context, given: Listed): Promise<void> => printPage(context, machines, given, tableOf);
 
 const show = async ({ api, print }: Context, uuid: string): Promise<void> =>
-  print((await api.send('GET', pathOf(uuid))) as Discovered, keyLines);
+  print((await api.send('GET', pathOf(uuid))) as DiscoveredMachine, keyLines);
 
 /** Parses `key=value` pairs. Throws CliFault (usage). */
 const pairsOf = (given: readonly string[]): Record<string, string> =>
@@ -65,11 +56,11 @@ const pairsOf = (given: readonly string[]): Record<string, string> =>
 
 const enroll = async ({ api, print }: Context, uuid: string, given: Enrolled): Promise<void> => {
   const driver_info = pairsOf(given.driverInfo);
-  const revision = given.revision ?? ((await api.send('GET', pathOf(uuid))) as Discovered).revision;
+  const revision = given.revision ?? ((await api.send('GET', pathOf(uuid))) as DiscoveredMachine).revision;
   const { driver, name, resourceClass: resource_class, conductorGroup: conductor_group, owner } = given;
   const body = { revision, driver, driver_info, name, resource_class, conductor_group, owner };
   print(
-    (await api.send('POST', `${pathOf(uuid)}/enroll`, body)) as { node_uuid: string; provision_state: string },
+    (await api.send('POST', `${pathOf(uuid)}/enroll`, body)) as EnrolledMachine,
     ({ node_uuid, provision_state }) => `Node ${node_uuid} is enrolled (${provision_state}).\n`,
   );
 };
@@ -80,7 +71,7 @@ const refuse = async (
   { reason }: { readonly reason: string },
 ): Promise<void> => {
   print(
-    (await api.send('POST', `${pathOf(uuid)}/refuse`, { reason })) as Discovered,
+    (await api.send('POST', `${pathOf(uuid)}/refuse`, { reason })) as DiscoveredMachine,
     () => `${plainText(uuid)} is refused.\n`,
   );
 };

@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import { bytesWithin } from '../../model/bodies';
 import { type DiskFormat, diskFormats, formatBytes, formatOf, type ImageValues } from '../../model/boot/images';
+import type { Image } from '../../wire/records';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { plainText } from '../tables';
 import { bootRecords } from './boot-records';
 
-type Image = ImageValues & { readonly uuid: string; readonly created_at: string };
 type Added = {
   readonly checksum?: string;
   readonly bytes?: string;

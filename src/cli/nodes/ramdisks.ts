@@ -1,12 +1,12 @@
 /** `temper ramdisk`: images that the boot service boots nodes from. */
 import type { Command } from 'commander';
 import { givenArgumentsFault } from '../../model/boot/kernel-arguments';
-import { type RamdiskValues, ramdiskArchitectures } from '../../model/boot/ramdisks';
+import { ramdiskArchitectures } from '../../model/boot/ramdisks';
+import type { Ramdisk } from '../../wire/records';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { bootRecords } from './boot-records';
 
-type Ramdisk = RamdiskValues & { readonly uuid: string; readonly created_at: string };
 type Added = {
   readonly kernel?: string;
   readonly initrd?: string;

@@ -1,19 +1,13 @@
 /** `temper policy history`: past policies, and the texts of a hash from a run or an audit row. */
 
+import type { PolicyHistory } from '../../wire/policy';
 import { noteFurtherRows, type PageOptions } from '../access/pages';
 import { queryText } from '../access/query';
 import type { Context } from '../context';
 import { stop } from '../faults';
 import { plainText, table } from '../tables';
 
-type Past = {
-  readonly digest: string;
-  readonly rule_set: string;
-  readonly set: string;
-  readonly mode: string;
-  readonly first_at: string;
-  readonly files: readonly { readonly path: string; readonly sha256: string; readonly text?: string }[];
-};
+type Past = PolicyHistory['history'][number];
 
 const pathsOf = ({ files }: Past): string => files.map(({ path }) => path).join(', ') || '-';
 
@@ -37,7 +31,7 @@ const pastText = (row: Past): string =>
 
 export const history = async (context: Context, hash: string | undefined, page: PageOptions): Promise<void> => {
   const query = queryText({ hash, ...page });
-  const found = (await context.api.send('GET', `/temper/v1/policy/history?${query}`)) as { history: Past[] };
+  const found = (await context.api.send('GET', `/temper/v1/policy/history?${query}`)) as PolicyHistory;
   if (hash !== undefined && found.history.length === 0) stop('refused', `No policy of hash ${hash} was in force here.`);
   const toText = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
   context.print(found.history, toText);

@@ -1,21 +1,10 @@
 /** `temper disruption-budgets`: limits of a project's nodes that may be unavailable at once. */
 import type { Command } from 'commander';
+import type { DisruptionBudget } from '../../wire/records';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { listing, plainText } from '../tables';
-
-type Budget = {
-  readonly uuid: string;
-  readonly project: string;
-  readonly query: Readonly<Record<string, readonly string[]>>;
-  readonly max_unavailable: number | string | null;
-  readonly min_available: number | string | null;
-  readonly description: string | null;
-  readonly nodes: number;
-  readonly unavailable: number;
-  readonly may_be_taken: number;
-};
 
 type BudgetOptions = {
   readonly project?: string;
@@ -28,15 +17,15 @@ type BudgetOptions = {
 const budgetsPath = '/temper/v1/disruption-budgets';
 const one = (uuid: string): string => `${budgetsPath}/${encodeURIComponent(uuid)}`;
 
-const limitText = ({ max_unavailable, min_available }: Budget): string =>
+const limitText = ({ max_unavailable, min_available }: DisruptionBudget): string =>
   max_unavailable === null ? `${min_available} stay` : `${max_unavailable} missing`;
 
-const queryText = (query: Budget['query']): string =>
+const queryText = (query: DisruptionBudget['query']): string =>
   Object.entries(query)
     .map(([key, values]) => `${key}=${values.join(',')}`)
     .join(' ') || 'all nodes';
 
-const budgetTable = listing<Budget>(
+const budgetTable = listing<DisruptionBudget>(
   'disruption budgets',
   ['BUDGET', 'PROJECT', 'AT MOST', 'NODES', 'MISSING', 'MAY BE TAKEN', 'OF'],
   (budget) => [
@@ -75,16 +64,20 @@ const listBudgets = (context: Context, page: PageOptions): Promise<void> =>
   printPage(context, budgetList, page, budgetTable);
 
 const showBudget = async ({ api, print, width }: Context, budget: string): Promise<void> =>
-  print((await api.send('GET', one(budget))) as Budget, (row) => budgetTable([row], width));
+  print((await api.send('GET', one(budget))) as DisruptionBudget, (row) => budgetTable([row], width));
 
 const createBudget = async ({ api, print, width }: Context, given: BudgetOptions): Promise<void> => {
   if ((given.maxUnavailable === undefined) === (given.minAvailable === undefined))
     stop('usage', 'Give --max-unavailable or --min-available.');
-  print((await api.send('POST', budgetsPath, budgetBody(given))) as Budget, (row) => budgetTable([row], width));
+  print((await api.send('POST', budgetsPath, budgetBody(given))) as DisruptionBudget, (row) =>
+    budgetTable([row], width),
+  );
 };
 
 const setBudget = async ({ api, print, width }: Context, budget: string, given: BudgetOptions): Promise<void> =>
-  print((await api.send('PATCH', one(budget), budgetBody(given))) as Budget, (row) => budgetTable([row], width));
+  print((await api.send('PATCH', one(budget), budgetBody(given))) as DisruptionBudget, (row) =>
+    budgetTable([row], width),
+  );
 
 const deleteBudget = async ({ api, print }: Context, budget: string): Promise<void> => {
   await api.send('DELETE', one(budget));

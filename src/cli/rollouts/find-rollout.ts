@@ -1,9 +1,8 @@
 /** Finds a rollout and its plan from the caller's short forms. */
-
+import type { Rollout } from '../../wire/rollouts';
 import { everyRow } from '../access/pages';
 import type { Context } from '../context';
 import { stop } from '../faults';
-import type { Rollout } from './rollout-texts';
 
 export const rolloutsPath = '/temper/v1/rollouts';
 export const rolloutList = { path: rolloutsPath, rows: 'rollouts' };

@@ -1,13 +1,7 @@
 /** Gates of a rollout as text: the query, its last result, and the next time. */
 import { type Gate, type GateRecord, isKeptByGate } from '../../model/rollouts/gates';
+import type { Rollout } from '../../wire/rollouts';
 import { plainText } from '../tables';
-
-export type GatedRollout = {
-  readonly code?: string | null;
-  readonly guard?: GateRecord | null;
-  readonly spec?: { readonly waves?: readonly { readonly gate?: Gate }[]; readonly guard?: Gate };
-  readonly waves?: readonly { readonly gate?: GateRecord | null }[];
-};
 
 const gateText = (gate: Gate): string => {
   if ('webhook' in gate) return `webhook ${gate.webhook}`;
@@ -47,11 +41,11 @@ const titled = (title: string, [first = '', ...rest]: readonly string[]): string
 ];
 
 /** Returns no lines if the rollout has no gate and no guard. */
-export const gateLines = ({ spec = {}, waves = [], code, guard }: GatedRollout): string[] => [
-  ...(spec.waves ?? []).flatMap(({ gate }, index) =>
+export const gateLines = ({ spec, waves = [], code, guard }: Rollout): string[] => [
+  ...(spec?.waves ?? []).flatMap(({ gate }, index) =>
     gate
       ? titled('gate', [`after wave ${index + 1}: ${gateText(gate)}`, ...answerTexts(waves[index]?.gate, code)])
       : [],
   ),
-  ...(spec.guard ? titled('guard', [gateText(spec.guard), ...answerTexts(guard, code, true)]) : []),
+  ...(spec?.guard ? titled('guard', [gateText(spec.guard), ...answerTexts(guard, code, true)]) : []),
 ];

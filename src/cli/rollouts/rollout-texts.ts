@@ -1,70 +1,15 @@
 /** Rollouts as text: the plan for its approvers, and the progress. */
-import type { GateRecord } from '../../model/rollouts/gates';
-import type { ScopeCounter } from '../../model/rollouts/rollout-acts';
+import type {
+  Rollout,
+  RolloutAborted,
+  RolloutCounter,
+  RolloutTarget,
+  RolloutVotes,
+  RolloutWave,
+} from '../../wire/rollouts';
 import { clock } from '../spans';
 import { cut, listing, plainText } from '../tables';
-import { type GatedRollout, gateLines } from './gate-texts';
-
-type Wave = {
-  readonly wave: number;
-  readonly size: number;
-  readonly opened_at: string | null;
-  readonly closed_at: string | null;
-  readonly gate?: GateRecord | null;
-  readonly states: Readonly<Record<string, number>>;
-};
-type Counter = ScopeCounter & { readonly done: number };
-type RefusedNodes = {
-  readonly code: string;
-  readonly rule: string | null;
-  readonly reason: string;
-  readonly nodes: number;
-};
-
-export type Rollout = {
-  readonly uuid: string;
-  readonly name?: string | null;
-  readonly project?: string | null;
-  readonly state: string;
-  readonly verb: string;
-  readonly runbook: { readonly name: string; readonly revision: number } | null;
-  readonly code?: string | null;
-  readonly reason?: string | null;
-  readonly wave?: number;
-  readonly waves_total?: number;
-  readonly spec?: GatedRollout['spec'];
-  readonly plan_hash?: string;
-  readonly created_at: string;
-  readonly started_at?: string | null;
-  readonly start_at?: string | null;
-  readonly waves?: readonly Wave[];
-  readonly counters?: readonly Counter[];
-  readonly states?: Readonly<Record<string, number>>;
-  readonly summary?: {
-    readonly selected: number;
-    readonly will_run: number;
-    readonly need_consent: number;
-    readonly refused: readonly RefusedNodes[];
-    readonly waves: readonly number[];
-    readonly restarts: number;
-    readonly erased: number;
-    readonly harmed_at_most: number | null;
-    readonly expected_ms: number | null;
-    readonly p95_ms?: number | null;
-  };
-};
-
-export type Target = {
-  readonly position: number;
-  readonly node_uuid: string;
-  readonly node_name: string | null;
-  readonly wave: number | null;
-  readonly state: string;
-  readonly code: string | null;
-  readonly reason: string | null;
-  readonly run: string | null;
-  readonly not_before: string | null;
-};
+import { gateLines } from './gate-texts';
 
 const count = (many: number, one: string, more = `${one}s`): string => `${many} ${many === 1 ? one : more}`;
 const workText = ({ verb, runbook }: Rollout): string =>
@@ -100,16 +45,7 @@ export const planText = (rollout: Rollout): string => {
 };
 
 /** An abort also returns the running nodes. */
-export type Acted =
-  | Rollout
-  | {
-      readonly rollout: Rollout;
-      readonly running: readonly {
-        readonly node_uuid: string;
-        readonly node_name: string | null;
-        readonly will: string;
-      }[];
-    };
+export type ActedRollout = Rollout | RolloutAborted;
 
 const stateSays = ({ state, wave = 1, start_at, reason }: Rollout): string => {
   if (state === 'scheduled' && start_at) return `begins by itself at ${start_at}, by your rights.`;
@@ -118,13 +54,13 @@ const stateSays = ({ state, wave = 1, start_at, reason }: Rollout): string => {
   return `is ${state}${reason ? `: ${reason}` : ''}.`;
 };
 
-const runningSays = (running: readonly { node_uuid: string; node_name: string | null; will: string }[]): string =>
+const runningSays = (running: RolloutAborted['running']): string =>
   [
     running.length === 0 ? 'Nothing of it runs any more.' : 'What still runs:',
     ...running.map(({ node_name, node_uuid, will }) => `  ${plainText(`${node_name ?? node_uuid} ${will}`)}`),
   ].join('\n');
 
-export const actedText = (act: string, acted: Acted): string => {
+export const actedText = (act: string, acted: ActedRollout): string => {
   const rollout = 'rollout' in acted ? acted.rollout : acted;
   const name = rollout.name ?? rollout.uuid;
   const adopted = act === 'adopt' ? 'goes on by your rights, and ' : '';
@@ -132,20 +68,7 @@ export const actedText = (act: string, acted: Acted): string => {
   return 'rollout' in acted ? `${line}\n${runningSays(acted.running)}\n` : `${line}\n`;
 };
 
-export type Votes = {
-  readonly plan_hash: string;
-  readonly wanted: number;
-  readonly approved: number;
-  readonly votes: readonly {
-    readonly user_id: string;
-    readonly user_name: string | null;
-    readonly vote: 'approve' | 'reject';
-    readonly reason: string | null;
-    readonly expires_at: string;
-  }[];
-};
-
-export const votesText = ({ plan_hash, wanted, approved, votes }: Votes): string =>
+export const votesText = ({ plan_hash, wanted, approved, votes }: RolloutVotes): string =>
   `${[
     `Plan ${plainText(plan_hash.slice(0, 12))} has ${approved} of ${count(wanted, 'approval')}.`,
     ...votes.map(({ user_name, user_id, vote, reason, expires_at }) =>
@@ -167,21 +90,21 @@ const statesText = (states: Readonly<Record<string, number>>): string =>
     .map(([state, many]) => `${many} ${state}`)
     .join(', ');
 
-const waveLine = ({ wave, size, states }: Wave): string => {
+const waveLine = ({ wave, size, states }: RolloutWave): string => {
   const ended = over.reduce((sum, state) => sum + (states[state] ?? 0), 0);
   return `wave ${String(wave).padEnd(3)} ${bar(ended / size)} ${ended}/${size}  ${statesText(states)}`;
 };
 
-const budgetLine = ({ failed, parked, in_flight, budget, most }: Counter): string =>
+const budgetLine = ({ failed, parked, in_flight, budget, most }: RolloutCounter): string =>
   `budget   ${failed} failed + ${parked} parked + ${in_flight} in flight of ${budget ?? 'any number'}${most === null ? '' : `, at most ${most} at once`}`;
 
 /** @param targets some of its targets */
-export const progressLines = (rollout: Rollout, targets: readonly Target[], width = 120): string[] => {
+export const progressLines = (rollout: Rollout, targets: readonly RolloutTarget[], width = 120): string[] => {
   const { waves = [], counters = [], code, reason } = rollout;
   const why = code || reason ? `: ${[code, reason].filter(Boolean).join(', ')}` : '';
   const total = counters.find(({ scope }) => scope === 'total');
-  const named = ({ node_name, node_uuid }: Target): string => node_name ?? node_uuid;
-  const list = (title: string, states: readonly string[], say: (target: Target) => string): string[] => {
+  const named = ({ node_name, node_uuid }: RolloutTarget): string => node_name ?? node_uuid;
+  const list = (title: string, states: readonly string[], say: (target: RolloutTarget) => string): string[] => {
     const some = targets.filter(({ state }) => states.includes(state)).map(say);
     return some.length > 0 ? [`${title} ${some.join('; ')}`] : [];
   };
@@ -219,11 +142,8 @@ export const rolloutTable = listing<Rollout>(
   ],
 );
 
-export const targetTable = listing<Target>('targets', ['NODE', 'WAVE', 'STATE', 'RUN', 'CODE', 'REASON'], (one) => [
-  one.node_name ?? one.node_uuid,
-  one.wave ?? '',
-  one.state,
-  one.run ?? '',
-  one.code ?? '',
-  one.reason ?? '',
-]);
+export const targetTable = listing<RolloutTarget>(
+  'targets',
+  ['NODE', 'WAVE', 'STATE', 'RUN', 'CODE', 'REASON'],
+  (one) => [one.node_name ?? one.node_uuid, one.wave ?? '', one.state, one.run ?? '', one.code ?? '', one.reason ?? ''],
+);

@@ -1,10 +1,11 @@
 /** `temper rollouts watch`: progress until the end, repainted on a terminal, else line by line. */
 import { pause } from '../../model/passes';
+import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { follow } from '../access/follow';
 import type { Context } from '../context';
 import { CliFault, exits } from '../faults';
 import { jsonText, plainText } from '../tables';
-import { endedStates, progressLines, type Rollout, type Target } from './rollout-texts';
+import { endedStates, progressLines } from './rollout-texts';
 
 /** Changes caused by time alone have no event. */
 const atLeastMs = 15_000;
@@ -16,13 +17,13 @@ const namedEach = 5;
 const restingStates = ['planned', 'awaiting_approval', 'paused'];
 const shownStates = ['admitted', 'soaking', 'parked', 'asked', 'failed'];
 
-const readRollout = async ({ api }: Context, path: string): Promise<readonly [Rollout, readonly Target[]]> => {
+const readRollout = async ({ api }: Context, path: string): Promise<readonly [Rollout, readonly RolloutTarget[]]> => {
   const rollout = (await api.send('GET', path)) as Rollout;
   const there = shownStates.filter((state) => (rollout.states?.[state] ?? 0) > 0);
   const pages = await Promise.all(
     there.map(
       async (state) =>
-        (await api.send('GET', `${path}/targets?state=${state}&limit=${namedEach}`)) as { targets: Target[] },
+        (await api.send('GET', `${path}/targets?state=${state}&limit=${namedEach}`)) as { targets: RolloutTarget[] },
     ),
   );
   return [rollout, pages.flatMap(({ targets }) => targets)];

@@ -1,20 +1,12 @@
 /** `temper rollouts`: one runbook or verb on many nodes in waves, from plan to end. */
 import type { Command } from 'commander';
+import type { Rollout, RolloutVotes } from '../../wire/rollouts';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { findRollout, rolloutsPath as path, planHashOf, rolloutList } from './find-rollout';
 import { readPlanFile } from './plan-file';
-import {
-  type Acted,
-  actedText,
-  planText,
-  type Rollout,
-  rolloutTable,
-  targetTable,
-  type Votes,
-  votesText,
-} from './rollout-texts';
+import { type ActedRollout, actedText, planText, rolloutTable, targetTable, votesText } from './rollout-texts';
 import { watchRollout } from './rollout-watch';
 import { addRolloutTargets } from './targets';
 
@@ -118,7 +110,7 @@ const acting =
       ...(given.running !== undefined && { running: given.running }),
       ...(given.at !== undefined && { start_at: given.at }),
     });
-    context.print(answer as Acted, (one) => actedText(act, one));
+    context.print(answer as ActedRollout, (one) => actedText(act, one));
   };
 
 /** A vote names the plan that the user has read, so its hash is required. */
@@ -127,7 +119,7 @@ const voting =
   async (context: Context, ident: string, { plan, reason }: { readonly plan: string; readonly reason: string }) => {
     const uuid = await findRollout(context, ident);
     const body = { plan_hash: await planHashOf(context, uuid, plan), reason };
-    context.print((await context.api.send('POST', `${path}/${uuid}/${act}`, body)) as Votes, votesText);
+    context.print((await context.api.send('POST', `${path}/${uuid}/${act}`, body)) as RolloutVotes, votesText);
   };
 
 const rollback = async (

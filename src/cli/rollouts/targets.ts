@@ -1,10 +1,10 @@
 /** `temper rollouts consent|refuse|skip|retry`: acts on single nodes of a rollout. */
 import type { Command } from 'commander';
+import type { RolloutTarget } from '../../wire/rollouts';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { plainText } from '../tables';
 import { findRollout, rolloutsPath } from './find-rollout';
-import type { Target } from './rollout-texts';
 
 type ConsentOptions = { readonly now?: boolean; readonly at?: string; readonly in?: string; readonly reason?: string };
 
@@ -19,14 +19,14 @@ const send = async (
   { api, print }: Context,
   [ident, node, act]: readonly [ident: string, node: string, act: string],
   body: object,
-  say: (target: Target) => string,
+  say: (target: RolloutTarget) => string,
 ): Promise<void> => {
   const uuid = await findRollout({ api }, ident);
   const target = (await api.send(
     'POST',
     `${rolloutsPath}/${uuid}/targets/${encodeURIComponent(node)}/${act}`,
     body,
-  )) as Target;
+  )) as RolloutTarget;
   print(target, (one) => `Node ${plainText(one.node_name ?? one.node_uuid)} ${say(one)}\n`);
 };
 

@@ -1,23 +1,11 @@
 /** `temper windows`: weekly hours in which a project permits rollouts of others on its nodes. */
 import type { Command } from 'commander';
+import type { ProjectWindow } from '../../wire/records';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { spanMs } from '../spans';
 import { listing, plainText } from '../tables';
-
-type ListedWindow = {
-  readonly uuid: string;
-  readonly project: string;
-  readonly name: string;
-  readonly days: readonly string[];
-  readonly from: string;
-  readonly minutes: number;
-  readonly zone: string;
-  readonly open: boolean;
-  readonly opens_at: string;
-  readonly closes_at: string;
-};
 
 type WindowOptions = {
   readonly project?: string;
@@ -29,7 +17,7 @@ type WindowOptions = {
 
 const windowsPath = '/temper/v1/windows';
 
-const windowTable = listing<ListedWindow>(
+const windowTable = listing<ProjectWindow>(
   'windows',
   ['WINDOW', 'NAME', 'PROJECT', 'DAYS', 'FROM', 'MINUTES', 'ZONE', 'NOW'],
   (one) => [
@@ -53,7 +41,7 @@ const addWindow = async ({ api, print, width }: Context, name: string, given: Wi
   const { project, from, zone } = given;
   const days = given.days.split(',').map((day) => day.trim().toLowerCase());
   const body = { name, days, from, minutes: Math.floor(ms / 60_000), zone, ...(project !== undefined && { project }) };
-  print((await api.send('POST', windowsPath, body)) as ListedWindow, (row) => windowTable([row], width));
+  print((await api.send('POST', windowsPath, body)) as ProjectWindow, (row) => windowTable([row], width));
 };
 
 const deleteWindow = async ({ api, print }: Context, window: string): Promise<void> => {

@@ -1,6 +1,7 @@
 /** `temper plan`: dry run of a request on a node, with every reason to refuse it. */
 import type { Command } from 'commander';
 import { type Document, isDocument } from '../../model/document';
+import type { NodePlan } from '../../wire/runs';
 import type { Acting, Context } from '../context';
 import { exits, stop } from '../faults';
 import { clock } from '../spans';
@@ -8,40 +9,6 @@ import { plainText, table } from '../tables';
 import { documentIn } from './documents';
 import { collect, parametersOf } from './parameters';
 
-type PlanRefusal = {
-  readonly code: string;
-  readonly status: number;
-  readonly rule: string | null;
-  readonly reason: string;
-};
-type Outlook = {
-  readonly power_cycles: number;
-  readonly erases: boolean | null;
-  readonly expected_ms: number | null;
-  readonly p95_ms: number | null;
-};
-type PlannedStep = Outlook & {
-  readonly index: number;
-  readonly interface: string;
-  readonly step: string;
-  readonly args: Readonly<Record<string, unknown>> | null;
-  readonly system: boolean;
-};
-type PlannedRequest = Outlook & {
-  readonly node_uuid: string;
-  readonly node_name: string | null;
-  readonly verb: string;
-  readonly does: 'run' | 'move' | 'message';
-  readonly provision_state: string;
-  readonly runbook: { readonly name: string; readonly revision: number | null } | null;
-  readonly would_run: boolean;
-  readonly refusals: readonly PlanRefusal[];
-  readonly concerns: readonly PlanRefusal[];
-  readonly firmware?:
-    | readonly { readonly component: string; readonly current: string | null; readonly wanted: string }[]
-    | null;
-  readonly steps: readonly PlannedStep[];
-};
 type PlanOptions = {
   readonly runbook?: string;
   readonly verb?: string;
@@ -57,18 +24,18 @@ const erasesText = (erases: boolean | null): string => {
   return erases ? 'data on its disks is erased' : 'nothing is erased';
 };
 
-const timeText = ({ expected_ms, p95_ms }: Outlook): string =>
+const timeText = ({ expected_ms, p95_ms }: NodePlan): string =>
   expected_ms === null || p95_ms === null
     ? 'how long it takes is not known yet'
     : `about ${clock(expected_ms)} (p95 ${clock(p95_ms)})`;
 
-const headOf = ({ node_name, node_uuid, provision_state, verb, runbook }: PlannedRequest): string => {
+const headOf = ({ node_name, node_uuid, provision_state, verb, runbook }: NodePlan): string => {
   const revision = runbook?.revision ? `, revision ${runbook.revision}` : '';
   const by = runbook ? ` by runbook ${runbook.name}${revision}` : '';
   return plainText(`${node_name ?? node_uuid} (${provision_state}): ${verb}${by}. Nothing was touched.`);
 };
 
-const stepsText = ({ steps }: PlannedRequest, width: number | undefined): string =>
+const stepsText = ({ steps }: NodePlan, width: number | undefined): string =>
   steps.length === 0
     ? ''
     : `${table(
@@ -87,7 +54,7 @@ const stepsText = ({ steps }: PlannedRequest, width: number | undefined): string
         'power cycle',
       )}, `;
 
-const reasonsText = (heading: string, reasons: readonly PlanRefusal[], width: number | undefined): string =>
+const reasonsText = (heading: string, reasons: NodePlan['refusals'], width: number | undefined): string =>
   reasons.length === 0
     ? ''
     : `\n${heading}\n${table(
@@ -96,18 +63,18 @@ const reasonsText = (heading: string, reasons: readonly PlanRefusal[], width: nu
         width,
       )}`;
 
-const verdictOf = ({ would_run, refusals }: PlannedRequest): string =>
+const verdictOf = ({ would_run, refusals }: NodePlan): string =>
   would_run ? 'It would be accepted.' : `It would be refused, for ${times(refusals.length, 'reason')}.`;
 
-const planText = (plan: PlannedRequest, width: number | undefined): string =>
+const planText = (plan: NodePlan, width: number | undefined): string =>
   [
     `${headOf(plan)}\n${verdictOf(plan)}\n`,
     plan.steps.length === 0 ? '' : `\n${stepsText(plan, width)}${erasesText(plan.erases)}, ${timeText(plan)}.\n`,
-    (plan.firmware ?? []).length === 0
+    plan.firmware === null || plan.firmware.length === 0
       ? ''
       : `\n${table(
           ['COMPONENT', 'HAS', 'WANTED'],
-          plan.firmware!.map(({ component, current, wanted }) => [component, current ?? 'unknown', wanted]),
+          plan.firmware.map(({ component, current, wanted }) => [component, current ?? 'unknown', wanted]),
           width,
         )}`,
     reasonsText('Refused:', plan.refusals, width),
@@ -133,7 +100,7 @@ const planNode = async (context: Context, node: string, given: PlanOptions): Pro
   };
   const path = `/temper/v1/nodes/${encodeURIComponent(node)}/plan`;
   const headers: Record<string, string> = reason === undefined ? {} : { 'X-Temper-Reason': reason };
-  const planned = (await context.api.send('POST', path, body, headers)) as PlannedRequest;
+  const planned = (await context.api.send('POST', path, body, headers)) as NodePlan;
   context.print(planned, (value) => planText(value, context.width));
   context.end(planned.would_run ? exits.ok : exits.refused);
 };

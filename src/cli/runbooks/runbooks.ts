@@ -1,5 +1,13 @@
 /** `temper runbooks`: checks a runbook before use, and shows its revisions. */
 import type { Command } from 'commander';
+import type {
+  ListedRevision,
+  RunbookCheck,
+  RunbookDiff,
+  RunbookParameters,
+  RunbookRevision,
+} from '../../wire/runbooks';
+import type { NodePlan } from '../../wire/runs';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { exits, stop } from '../faults';
@@ -7,14 +15,6 @@ import { table } from '../tables';
 import { documentIn, listIn } from './documents';
 import { collect, parametersOf } from './parameters';
 
-type RunbookFinding = {
-  readonly severity: 'error' | 'warning';
-  readonly index: number | null;
-  readonly step: string | null;
-  readonly node: string | null;
-  readonly says: string;
-};
-type Checked = { readonly errors: number; readonly warnings: number; readonly findings: readonly RunbookFinding[] };
 type RunbookOptions = {
   readonly node?: readonly string[];
   readonly verb?: string;
@@ -22,7 +22,7 @@ type RunbookOptions = {
   readonly param?: readonly string[];
 };
 
-const findingsText = ({ errors, warnings, findings }: Checked, width: number | undefined): string =>
+const findingsText = ({ errors, warnings, findings }: RunbookCheck, width: number | undefined): string =>
   findings.length === 0
     ? 'Nothing is wrong.\n'
     : `${table(
@@ -50,29 +50,15 @@ const check = async (context: Context, runbook: string | undefined, given: Runbo
   };
   const path = runbook === undefined ? '' : `/${encodeURIComponent(runbook)}`;
   const body = given.file === undefined ? where : { ...where, ...runbookIn(context, given.file) };
-  const checked = (await context.api.send('POST', `/temper/v1/runbooks${path}/check`, body)) as Checked;
+  const checked = (await context.api.send('POST', `/temper/v1/runbooks${path}/check`, body)) as RunbookCheck;
   context.print(checked, (value) => findingsText(value, context.width));
   context.end(checked.errors > 0 ? exits.refused : exits.ok);
 };
 
-type Person = { readonly user_name: string | null; readonly user_id: string | null } | null;
-type Revision = {
-  readonly revision: number;
-  readonly newest: boolean;
-  readonly digest: string;
-  readonly name: string;
-  readonly author: Person;
-  readonly created_at: string;
-  readonly withdrawn: { readonly at: string; readonly by: Person; readonly reason: string } | null;
-};
-type Diff = Readonly<Record<'from' | 'to', { readonly revision: number; readonly digest: string }>> & {
-  readonly patch: readonly { readonly op: string; readonly path: string; readonly value?: unknown }[];
-};
-
-const personOf = (person: Person): string => person?.user_name ?? person?.user_id ?? '-';
+const personOf = (person: ListedRevision['author']): string => person?.user_name ?? person?.user_id ?? '-';
 const shortDigest = 12;
 
-const revisionsText = (revisions: readonly Revision[], width: number | undefined): string =>
+const revisionsText = (revisions: readonly ListedRevision[], width: number | undefined): string =>
   table(
     ['REVISION', 'MADE', 'BY', 'DIGEST', 'NAME', 'WITHDRAWN'],
     revisions.map(({ revision, newest, created_at, author, digest, name, withdrawn }) => [
@@ -86,14 +72,14 @@ const revisionsText = (revisions: readonly Revision[], width: number | undefined
     width,
   );
 
-const diffText = ({ from, to, patch }: Diff): string => {
+const diffText = ({ from, to, patch }: RunbookDiff): string => {
   const between = `revision ${from.revision} and revision ${to.revision}`;
   if (patch.length === 0)
     return from.digest === to.digest
       ? `Nothing differs between ${between}.\n`
       : `Between ${between} only secrets differ, which are not shown.\n`;
   const lines = patch.map(
-    ({ op, path, value }) => `${op} ${path}${value === undefined ? '' : ` ${JSON.stringify(value)}`}`,
+    (change) => `${change.op} ${change.path}${change.op === 'remove' ? '' : ` ${JSON.stringify(change.value)}`}`,
   );
   return `What makes revision ${to.revision} of revision ${from.revision}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 };
@@ -114,7 +100,7 @@ const diff = async (
 ): Promise<void> => {
   const query = from === undefined ? '' : `?from=${encodeURIComponent(from)}`;
   print(
-    (await api.send('GET', runbookPath(runbook, `/${encodeURIComponent(revision)}/diff${query}`))) as Diff,
+    (await api.send('GET', runbookPath(runbook, `/${encodeURIComponent(revision)}/diff${query}`))) as RunbookDiff,
     diffText,
   );
 };
@@ -126,7 +112,7 @@ const withdraw = async (
   { reason }: { readonly reason: string },
 ): Promise<void> => {
   const path = runbookPath(runbook, `/${encodeURIComponent(revision)}/withdraw`);
-  const withdrawn = (await api.send('POST', path, { reason })) as Revision;
+  const withdrawn = (await api.send('POST', path, { reason })) as RunbookRevision;
   print(
     withdrawn,
     ({ revision: number, newest, name }) =>
@@ -134,15 +120,7 @@ const withdraw = async (
   );
 };
 
-type Parameter = {
-  readonly name: string;
-  readonly schema: object;
-  readonly default?: unknown;
-  readonly secret?: boolean;
-  readonly description?: string;
-};
-
-const parametersText = ({ parameters }: { parameters: readonly Parameter[] }, width: number | undefined): string =>
+const parametersText = ({ parameters }: RunbookParameters, width: number | undefined): string =>
   parameters.length === 0
     ? 'It has no parameters.\n'
     : table(
@@ -166,7 +144,7 @@ const parameters = async (context: Context, runbook: string, { file }: { readonl
     file === undefined
       ? await context.api.send('GET', path)
       : await context.api.send('PUT', path, { parameters: parametersIn(context, file) });
-  context.print(answer as { parameters: readonly Parameter[] }, (value) => parametersText(value, context.width));
+  context.print(answer as RunbookParameters, (value) => parametersText(value, context.width));
 };
 
 type RunOptions = Pick<RunbookOptions, 'verb' | 'param'> & { readonly reason?: string };
@@ -178,7 +156,7 @@ const runRunbook = async (context: Context, runbook: string, node: string, given
   const body = { runbook, ...(param && { temper: { parameters: parametersOf(param) } }) };
   const at = encodeURIComponent(node);
   const target =
-    verb ?? ((await context.api.send('POST', `/temper/v1/nodes/${at}/plan`, body, headers)) as { verb: string }).verb;
+    verb ?? ((await context.api.send('POST', `/temper/v1/nodes/${at}/plan`, body, headers)) as NodePlan).verb;
   await context.api.send('PUT', `/v1/nodes/${at}/states/provision`, { target, ...body }, headers);
   context.print({ node, target, runbook }, () => `${runbook} was accepted for ${node}: ${target}.\n`);
 };

@@ -1,21 +1,11 @@
 /** `temper freezes`: freezes of nodes by operators. */
 import type { Command } from 'commander';
+import type { Freeze } from '../../wire/records';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { spanMs } from '../spans';
 import { listing, plainText } from '../tables';
-
-type Freeze = {
-  readonly uuid: string;
-  readonly node_uuid: string;
-  readonly node_name: string | null;
-  readonly reason: string;
-  readonly requester: { readonly user_name: string | null; readonly user_id: string | null };
-  readonly created_at: string;
-  readonly until: string | null;
-  readonly active: boolean;
-};
 
 type FreezeListed = PageOptions & { readonly all?: boolean };
 type Added = { readonly reason: string; readonly until?: string; readonly for?: string };

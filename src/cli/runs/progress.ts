@@ -1,8 +1,8 @@
 /** Progress of a run on a terminal: one repainted line with steps, attempts and expected times. */
 import { MultiBar, type Options, Presets } from 'cli-progress';
+import type { Run, RunStep } from '../../wire/runs';
 import { clock } from '../spans';
 import { cut, plainText } from '../tables';
-import { type Run, type Step, stepsOf } from './run-texts';
 
 export type Progress = {
   /** Prints above the bar. */
@@ -12,7 +12,7 @@ export type Progress = {
   close(): void;
 };
 
-const ofStep = (step: Step, now: number): string => {
+const ofStep = (step: RunStep, now: number): string => {
   const tries = step.attempt > 1 ? `attempt ${step.attempt}` : null;
   const took = step.started_at && step.state !== 'pending' ? clock(now - Date.parse(step.started_at)) : null;
   const usual = step.expected_ms ? `usually ${clock(step.expected_ms)}` : null;
@@ -22,16 +22,16 @@ const ofStep = (step: Step, now: number): string => {
 
 /** Returns null if a remaining step has no known duration. */
 export const leftMs = (run: Run, now: number): number | null => {
-  const left = (run.steps ?? []).slice(run.cursor);
+  const left = run.steps.slice(run.cursor);
   if (left.length === 0 || left.some(({ expected_ms }) => !expected_ms)) return null;
-  const took = (step: Step): number =>
+  const took = (step: RunStep): number =>
     step.started_at && step.state !== 'pending' ? now - Date.parse(step.started_at) : 0;
   return left.reduce((sum, step) => sum + Math.max(0, step.expected_ms! - took(step)), 0);
 };
 
 export const progressText = (run: Run, now: number): string => {
   if (run.finished_at) return plainText(run.state);
-  const step = run.steps?.[run.cursor];
+  const step = run.steps[run.cursor];
   const left = leftMs(run, now);
   const rest = left ? ` (about ${clock(left)} left)` : '';
   const state = run.phase === 'retrying' ? 'retrying' : run.state;
@@ -65,8 +65,8 @@ export const startProgress = (terminal: NodeJS.WriteStream): Progress => {
     },
     show: (run) => {
       known = run;
-      bar.setTotal(Math.max(1, stepsOf(run)));
-      bar.update(Math.min(run.cursor, stepsOf(run)), { text: textNow() });
+      bar.setTotal(Math.max(1, run.steps.length));
+      bar.update(Math.min(run.cursor, run.steps.length), { text: textNow() });
       bars.update();
     },
     close: () => {

@@ -1,13 +1,14 @@
 /** `temper runs`: lists, shows and operates runs. */
 import type { Command } from 'commander';
 import { type Document, isDocument } from '../../model/document';
+import type { Rerun, Run, Will } from '../../wire/runs';
 import { pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
 import { spanMs } from '../spans';
 import { plainText } from '../tables';
 import { findRun } from './find-run';
-import { abortWill, type Run, runSheet, runTable } from './run-texts';
+import { abortWill, runSheet, runTable } from './run-texts';
 import { watchRun } from './watch';
 
 type RunListed = Readonly<
@@ -82,7 +83,7 @@ const runCommand =
     if (act === 'abort' && !yes) await confirmed(context, run);
     // The step that the user saw: the API refuses if the run has advanced since.
     const body = { reason, step: run.cursor, ...(changed && { args: changed }) };
-    const said = (await context.api.send('POST', `${runPath(run.uuid)}/${act}`, body)) as { will: string };
+    const said = (await context.api.send('POST', `${runPath(run.uuid)}/${act}`, body)) as Will;
     context.print(said, ({ will }) => `${plainText(will)}\n`);
   };
 
@@ -95,8 +96,8 @@ const rerun = async (
   if (step !== undefined && !(Number.isInteger(step) && step >= 0))
     stop('usage', '--from must be the number of a step, as `temper runs show` lists them.');
   const body = { reason, ...(step !== undefined && { from: step }) };
-  const said = await context.api.send('POST', `${runPath(await findRun(context, ident))}/rerun`, body);
-  context.print(said, (value) => `Run ${plainText(value?.run ?? value?.uuid)} was accepted.\n`);
+  const said = (await context.api.send('POST', `${runPath(await findRun(context, ident))}/rerun`, body)) as Rerun;
+  context.print(said, ({ run }) => `Run ${plainText(run)} was accepted.\n`);
 };
 
 const showRun = async (context: Context, ident: string): Promise<void> => {

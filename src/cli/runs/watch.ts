@@ -1,11 +1,11 @@
 /** `temper runs watch`: prints events until a run ends, across lost connections. */
 
+import type { Run } from '../../wire/runs';
 import { follow } from '../access/follow';
 import type { Context } from '../context';
 import { exits } from '../faults';
 import { jsonText, plainText } from '../tables';
 import { type Progress, startProgress } from './progress';
-import type { Run } from './run-texts';
 
 type RunEvent = { readonly at: string; readonly kind: string; readonly data: Readonly<Record<string, unknown>> };
 
