@@ -74,7 +74,11 @@ export const rolloutOf = async (api: TestApi, node: string, state: string): Prom
     plan_hash: '0'.repeat(64),
   };
   const spec = { verb: 'service', runbook: null, select: { nodes: [node] } };
-  const documents = { spec: api.sql.json(spec), summary: api.sql.json({ waves: [1, 1] }), requester: api.sql.json({}) };
+  const documents = {
+    spec: api.sql.json(spec),
+    summary: api.sql.json({ waves: [1, 1], refused: [] }),
+    requester: api.sql.json({}),
+  };
   const [made] = await api.sql<{ id: string }[]>`
     insert into rollouts ${api.sql({ ...row, ...documents, seed: 's', rule_set: 'x' })} returning id`;
   for (const wave of [0, 1])

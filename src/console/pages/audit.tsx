@@ -1,17 +1,11 @@
 /** Audit trail: each request with its caller, rule and result. */
+
+import type { AuditEntry } from '../../wire/policy';
 import { type List, listPage } from '../parts/list';
 import { Code, Id, personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { Fields, Person } from '../views';
 
-type Entry = Fields<'at' | 'action' | 'verdict', string> &
-  Fields<'rule' | 'resource' | 'resource_id' | 'run_uuid', string | null> & {
-    readonly seq: number;
-    readonly who: Person & { readonly project_name?: string | null };
-    readonly data?: unknown;
-  };
-
-const trail: List<Entry> = {
+const trail: List<AuditEntry> = {
   title: 'Audit',
   path: '/audit',
   from: '/temper/v1/audit',

@@ -2,9 +2,11 @@
 import { interfaceOf } from '../../model/lifecycle/drivers';
 import { next, type PowerTarget, powerRefusedIn, powerTargets, states } from '../../model/lifecycle/states';
 import { insteadOf, passesLock, type Verb, type VerbRow, verbRow } from '../../model/lifecycle/verbs';
+import type { Freeze } from '../../wire/records';
+import type { ListedRun } from '../../wire/runs';
 import { hidden } from '../hidden';
 import type { Offer } from '../parts/acts';
-import type { FreezeView, NodeView, RunListed } from '../views';
+import type { NodeView } from '../views';
 
 const provisionRule = 'baremetal:node:set_provision_state';
 const powerRule = 'baremetal:node:set_power_state';
@@ -21,7 +23,7 @@ export type NodeStanding = {
   readonly node: NodeView;
   /** Holder of the lock in words; undefined without a lock. */
   readonly holder: string | undefined;
-  readonly freezes?: readonly FreezeView[];
+  readonly freezes?: readonly Freeze[];
 };
 
 const working: readonly string[] = ['transient', 'hold'];
@@ -30,7 +32,7 @@ const working: readonly string[] = ['transient', 'hold'];
  * If the API hides the lock, the caller's own runs and a working state reveal its holder.
  * @param runs of the node, as far as the caller sees them
  */
-export const holderOf = (node: NodeView, runs: readonly RunListed[]): string | undefined => {
+export const holderOf = (node: NodeView, runs: readonly ListedRun[]): string | undefined => {
   if (node.reservation !== hidden) return node.reservation ? `run ${node.reservation}` : undefined;
   const run = runs.find(({ finished_at }) => finished_at === null);
   if (run) return `run ${run.uuid}`;

@@ -1,26 +1,19 @@
 /** Dry run of a runbook on a node, with every reason to refuse it. */
+
+import type { NodePlan } from '../../wire/runs';
 import { ActForm, Send } from '../parts/forms';
 import { Code, Facts, Notice, spanOf } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { RunListed, StepView } from '../views';
 
-type Refusal = { readonly code: string; readonly rule: string | null; readonly reason: string };
-type Outlook = { readonly power_cycles: number; readonly erases: boolean; readonly expected_ms: number | null };
-type Step = Outlook &
-  Pick<StepView, 'index' | 'interface' | 'step' | 'args'> & {
-    readonly acts: readonly { readonly description: string }[];
-  };
-type PlanView = Outlook & Pick<RunListed, 'node_name' | 'node_uuid' | 'verb'> & {
-  readonly would_run: boolean;
-  readonly refusals: readonly Refusal[];
-  readonly concerns: readonly Refusal[];
-  readonly steps: readonly Step[];
-}; // biome-ignore format: short types
+const erasesText = (erases: boolean | null): string => {
+  if (erases === null) return 'may be erased; only the ramdisk or the BMC knows';
+  return erases ? 'is erased' : 'stays';
+};
 
 export const nodePlanPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
   const [node, runbook] = [encodeURIComponent(params.node!), query.runbook ?? ''];
   const asked = { runbook, ...(query.verb && { target: query.verb }) };
-  const plan = await api.send<PlanView>('POST', `/temper/v1/nodes/${node}/plan`, asked);
+  const plan = await api.send<NodePlan>('POST', `/temper/v1/nodes/${node}/plan`, asked);
   const name = plan.node_name ?? plan.node_uuid;
   const body = (
     <>
@@ -36,7 +29,7 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
       <Facts
         rows={[
           ['Power', plan.power_cycles > 0 ? `is interrupted ${plan.power_cycles} times` : 'stays'],
-          ['Data', plan.erases ? 'is erased' : 'stays'],
+          ['Data', erasesText(plan.erases)],
           ['Usually takes', plan.expected_ms && spanOf(plan.expected_ms)],
         ]}
       />
@@ -47,7 +40,7 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
             <b>{`${step.interface}.${step.step}`}</b>{' '}
             {step.expected_ms && <span class="muted">usually takes {spanOf(step.expected_ms)}</span>}
             <p class="muted">{step.acts.map(({ description }) => description).join('; ')}</p>
-            {step.args ? <Code value={step.args} /> : null}
+            {step.args ? <Code value={step.args} /> : <p class="muted">Its arguments are not shown to you.</p>}
           </li>
         ))}
       </ol>

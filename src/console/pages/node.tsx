@@ -1,12 +1,15 @@
 /** Page of one node: its facts, its acts, and its timeline. */
 import type { ComponentChildren } from 'preact';
+import type { CanAnswer } from '../../wire/policy';
+import type { Freeze } from '../../wire/records';
+import type { ListedRun } from '../../wire/runs';
 import { hidden, seenOf } from '../hidden';
 import { Acts, askedRules, Refused } from '../parts/acts';
 import { ActForm, Choice, Send } from '../parts/forms';
 import { Live } from '../parts/live';
 import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
-import type { CanAnswer, FreezeView, HistoryView, NodeView, RunbookView, RunListed } from '../views';
+import type { HistoryView, NodeView, RunbookView } from '../views';
 import { holderOf, type NodeStanding, nodeOffers, nodeRules, runbookRule, verbStateSays } from './node-offers';
 import { NodeParts, nodeParts } from './node-parts';
 import { NodeTrouble } from './nodes';
@@ -40,7 +43,7 @@ const RunbookForm = ({ standing, runbooks, session, answer }: RunbookFormProps &
 
 type Moment = { readonly at: string; readonly key: string; readonly bad: boolean; readonly body: ComponentChildren };
 
-const RunMoment = ({ run }: { run: RunListed }) => (
+const RunMoment = ({ run }: { run: ListedRun }) => (
   <>
     <p>
       <a href={runAddress(run)}>{runWork(run)}</a> <State is={runState(run)} />{' '}
@@ -51,7 +54,7 @@ const RunMoment = ({ run }: { run: RunListed }) => (
   </>
 );
 
-const ofRun = (run: RunListed): Moment =>
+const ofRun = (run: ListedRun): Moment =>
   ({ at: run.started_at ?? run.created_at, key: run.uuid, bad: toneOf(run.state) === 'bad', body: <RunMoment run={run} /> }); // biome-ignore format: one row
 
 const ofHistory = ({ created_at: at, uuid: key, event, severity }: HistoryView): Moment => {
@@ -59,7 +62,7 @@ const ofHistory = ({ created_at: at, uuid: key, event, severity }: HistoryView):
   return { at, key, bad, body: <p class={bad ? 'bad' : undefined}>{event}</p> };
 };
 
-const ofFreeze = ({ created_at: at, uuid: key, reason }: FreezeView): Moment =>
+const ofFreeze = ({ created_at: at, uuid: key, reason }: Freeze): Moment =>
   ({ at, key, bad: false, body: <p class="wait">Frozen: {reason}</p> }); // biome-ignore format: one row
 
 const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
@@ -107,9 +110,9 @@ const NodeFacts = ({ node }: { node: NodeView }) => (
 const nodeData = async ({ api, params, partial }: PageContext) => {
   const node = await api.get<NodeView>(`/v1/nodes/${encodeURIComponent(params.node!)}`);
   const [runs = [], history = [], freezes = [], runbooks = [], answers, parts] = await Promise.all([
-    api.findList<RunListed>('/temper/v1/runs', { node: node.uuid, state: 'any', limit: 30 }),
+    api.findList<ListedRun>('/temper/v1/runs', { node: node.uuid, state: 'any', limit: 30 }),
     api.findList<HistoryView>(`/v1/nodes/${node.uuid}/history`, { detail: 'true' }),
-    api.findList<FreezeView>(`/temper/v1/nodes/${node.uuid}/freezes`),
+    api.findList<Freeze>(`/temper/v1/nodes/${node.uuid}/freezes`),
     api.findList<RunbookView>('/v1/runbooks', { limit: 200 }),
     askedRules(api, nodeRules.map((rule) => ({ rule, node: node.uuid }))),
     // These lie outside the part that is reloaded.
@@ -191,6 +194,6 @@ export const actOnNode = async ({ api, params, form }: FormContext): Promise<Pag
   const [method, path, body] = order;
   await api.send(method, path, body, fieldOf(form, 'key') || undefined);
   if (!path.includes('/states/')) return { to: `/nodes/${ident}` };
-  const [run] = await api.list<RunListed>('/temper/v1/runs', { node: params.node, state: 'open', limit: 1 });
+  const [run] = await api.list<ListedRun>('/temper/v1/runs', { node: params.node, state: 'open', limit: 1 });
   return { to: run ? runAddress(run) : `/nodes/${ident}` };
 };

@@ -1,10 +1,11 @@
 /** List of nodes: the address holds filters, order and page; chosen nodes can go into a rollout. */
 import { states } from '../../model/lifecycle/states';
+import type { Summary } from '../../wire/installation';
 import { Hidden } from '../parts/forms';
 import { type List, listPage } from '../parts/list';
 import { NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
-import type { NodeView, SummaryView } from '../views';
+import type { NodeView } from '../views';
 
 const listedFields =
   'uuid,name,provision_state,power_state,maintenance,fault,owner,lessee,driver,resource_class,reservation,provision_updated_at';
@@ -40,7 +41,7 @@ const Chosen = ({ query }: { query: PageQuery }) => (
   </form>
 );
 
-const NodeCounts = ({ summary, query }: { summary: SummaryView | undefined; query: PageQuery }) => {
+const NodeCounts = ({ summary, query }: { summary: Summary | undefined; query: PageQuery }) => {
   const counts = Object.entries(summary?.nodes.provision_state ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (counts.length === 0) return null;
   return (
@@ -94,7 +95,7 @@ export const nodesPage = (context: PageContext): Promise<PageAnswer> =>
   listPage(context, {
     ...nodes,
     around: async () => ({
-      above: <NodeCounts summary={await context.api.find<SummaryView>('/temper/v1/summary')} query={context.query} />,
+      above: <NodeCounts summary={await context.api.find<Summary>('/temper/v1/summary')} query={context.query} />,
       below: <Chosen query={context.query} />,
     }),
   });

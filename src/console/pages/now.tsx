@@ -1,12 +1,14 @@
 /** Start page: items that wait for a person, oldest first. */
 import type { ComponentChildren } from 'preact';
+import type { Summary } from '../../wire/installation';
+import type { ListedRun } from '../../wire/runs';
 import { seenOf } from '../hidden';
 import { type Answers, askedLists } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Table } from '../parts/tables';
 import { NodeLink, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { NodeView, RunListed, SummaryView, WorkerView } from '../views';
+import type { NodeView, WorkerView } from '../views';
 import { NodeTrouble } from './nodes';
 import { RunActs, runAsks } from './run';
 import { runAddress, runColumns, runTitle } from './runs';
@@ -15,17 +17,17 @@ import { WaitingRollouts, waitingRollouts } from './waiting';
 const mostListed = 50;
 const longestFirst = { sort_key: 'provision_updated_at', sort_dir: 'asc' };
 const nodeFields = 'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,provision_updated_at,updated_at'; // biome-ignore format: one list
-const sinceOf = (run: RunListed): string => run.waiting_since ?? run.updated_at;
-const oldestFirst = (one: RunListed, other: RunListed): number => sinceOf(one).localeCompare(sinceOf(other));
+const sinceOf = (run: ListedRun): string => run.waiting_since ?? run.updated_at;
+const oldestFirst = (one: ListedRun, other: ListedRun): number => sinceOf(one).localeCompare(sinceOf(other));
 
 /** Only filters with a count above zero are requested. */
-const troubleFilters = ({ nodes }: SummaryView): Record<string, string>[] => [
+const troubleFilters = ({ nodes }: Summary): Record<string, string>[] => [
   ...(nodes.maintenance > 0 ? [{ maintenance: 'true' }] : []),
   ...Object.keys(nodes.provision_state).map((provision_state) => ({ provision_state })),
   ...Object.keys(nodes.fault).map((fault) => ({ fault })),
 ]; // biome-ignore format: one list
 
-const trouble = async ({ api }: PageContext, summary: SummaryView): Promise<readonly NodeView[]> => {
+const trouble = async ({ api }: PageContext, summary: Summary): Promise<readonly NodeView[]> => {
   const lists = await Promise.all(
     troubleFilters(summary).map((filter) =>
       api.findList<NodeView>('/v1/nodes', { ...filter, fields: nodeFields, ...longestFirst, limit: mostListed }),
@@ -38,7 +40,7 @@ const trouble = async ({ api }: PageContext, summary: SummaryView): Promise<read
 
 const mostDecisions = 20;
 
-const decisionsOf = async ({ api }: PageContext, listed: readonly RunListed[]) => {
+const decisionsOf = async ({ api }: PageContext, listed: readonly ListedRun[]) => {
   const runs = listed.slice(0, mostDecisions);
   const answers = await askedLists(api, runs.map(({ uuid }) => runAsks(uuid))); // biome-ignore format: one question
   return runs.map((run, at) => ({ run, answers: answers[at]! }));
@@ -54,7 +56,7 @@ const Section = ({ id, title, many, children }: SectionProps) =>
     </section>
   );
 
-type DecisionProps = { readonly run: RunListed; readonly answers: Answers; readonly session: PageContext['session'] };
+type DecisionProps = { readonly run: ListedRun; readonly answers: Answers; readonly session: PageContext['session'] };
 
 const DecisionCard = ({ run, answers, session }: DecisionProps) => {
   const says = run.waiting_for ?? run.last_error;
@@ -90,14 +92,14 @@ const workerColumns = [
 /** Requests only lists of nodes that the summary counts. The other requests do not wait for it. */
 const nowData = async (context: PageContext) => {
   const { api } = context;
-  const runsIn = async (state: string): Promise<readonly RunListed[]> =>
-    (await api.list<RunListed>('/temper/v1/runs', { state, sort_dir: 'asc', limit: mostListed })).toSorted(oldestFirst);
+  const runsIn = async (state: string): Promise<readonly ListedRun[]> =>
+    (await api.list<ListedRun>('/temper/v1/runs', { state, sort_dir: 'asc', limit: mostListed })).toSorted(oldestFirst);
   const waiting = runsIn('parked,paused');
   const [decided, decisions, busy, nodes, workers, rollouts] = await Promise.all([
     waiting,
     waiting.then((runs) => decisionsOf(context, runs)),
     runsIn('waiting,retrying'),
-    api.get<SummaryView>('/temper/v1/summary', { only: 'trouble' }).then((summary) => trouble(context, summary)),
+    api.get<Summary>('/temper/v1/summary', { only: 'trouble' }).then((summary) => trouble(context, summary)),
     api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
     waitingRollouts(context),
   ]);

@@ -1,21 +1,18 @@
 /** Policy page: explains a rule's decision on an object. */
+
+import type { CanAnswer, Explanation, PolicyHistory } from '../../wire/policy';
 import { askedRules } from '../parts/acts';
 import { Choice, Field, Send } from '../parts/forms';
 import { Table } from '../parts/tables';
 import { Code, State, Time } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
-import type { CanAnswer, Fields } from '../views';
 
 const objectKinds = ['node', 'run', 'runbook', 'allocation', 'rollout'] as const;
 /** For a rollout the API returns the decision without an explanation. */
 const unexplained = 'rollout';
 
-type Part = Fields<'text' | 'verdict', string> & {
-  readonly parts?: readonly Part[];
-  readonly compared?: { readonly caller: readonly string[]; readonly wanted: string | null };
-};
-type Explanation = Fields<'verdict' | 'answer', string> & { readonly why?: string; readonly tree?: Part | null };
+type Part = NonNullable<Explanation['tree']>;
 
 const Tree = ({ part }: { part: Part }) => (
   <li>
@@ -82,13 +79,7 @@ const explanationOf = async ({ api, query }: PageContext, about: Readonly<Record
   }
 };
 
-type History = {
-  readonly history: readonly (Fields<'rule_set' | 'set' | 'mode' | 'first_at', string> & {
-    readonly files: readonly { readonly path: string; readonly text?: string }[];
-  })[];
-};
-
-const InForce = ({ history, texts }: { history: History; texts: History | undefined }) => (
+const InForce = ({ history, texts }: { history: PolicyHistory; texts: PolicyHistory | undefined }) => (
   <section id="history">
     <Table
       heading
@@ -122,8 +113,8 @@ export const policyPage = async (context: PageContext): Promise<PageAnswer> => {
   const [answers, why, history, texts] = await Promise.all([
     rule ? askedRules(api, [{ rule, ...about, ...target }]) : undefined,
     rule && kind !== unexplained ? explanationOf(context, about) : undefined,
-    api.find<History>('/temper/v1/policy/history', { limit: 20 }),
-    query.hash ? api.find<History>('/temper/v1/policy/history', { hash: query.hash }) : undefined,
+    api.find<PolicyHistory>('/temper/v1/policy/history', { limit: 20 }),
+    query.hash ? api.find<PolicyHistory>('/temper/v1/policy/history', { hash: query.hash }) : undefined,
   ]);
   const body = (
     <>

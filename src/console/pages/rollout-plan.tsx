@@ -1,10 +1,12 @@
 /** Form to plan a rollout. It starts nothing; a refusal keeps the typed values. */
+
+import type { Rollout } from '../../wire/rollouts';
 import { ActForm, Choice, Field, Lines, Send } from '../parts/forms';
 import { Notice } from '../parts/texts';
 import { type Api, ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { Session } from '../server/session';
-import type { RolloutView, RunbookView } from '../views';
+import type { RunbookView } from '../views';
 import { rolloutAddress } from './rollouts';
 
 const verbs = ['service', 'clean', 'inspect', 'manage', 'provide'] as const;
@@ -86,7 +88,7 @@ export const planRollout = async ({ api, session, form }: FormContext): Promise<
   const draft = Object.fromEntries(names.map((name) => [name, fieldOf(form, name)])) as Draft;
   try {
     const key = fieldOf(form, 'key') || undefined;
-    return { to: rolloutAddress(await api.send<RolloutView>('POST', '/temper/v1/rollouts', bodyOf(draft), key)) };
+    return { to: rolloutAddress(await api.send<Rollout>('POST', '/temper/v1/rollouts', bodyOf(draft), key)) };
   } catch (thrown) {
     if (!(thrown instanceof ApiRefusal) || thrown.status === 401) throw thrown;
     return formPage(api, { draft, session, says: thrown.says }, thrown.status);

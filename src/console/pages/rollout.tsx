@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { offeredRolloutActs, type RolloutAct, rolloutStateSays, rolloutWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
 import { endedRollouts, targetStates } from '../../model/rollouts/states';
+import type { Rollout, RolloutCounter, RolloutTarget, RolloutWave } from '../../wire/rollouts';
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Choice } from '../parts/forms';
 import { type Filter, Filters, wantedOf } from '../parts/list';
@@ -10,7 +11,6 @@ import { Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Facts, Id, NodeLink, Notice, personOf, State, spanOf, Time, Title, toneOf, toneShapes } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
 import { proofOf } from '../server/session';
-import type { CounterView, RolloutView, TargetView, WaveView } from '../views';
 import { rolloutAddress, rolloutTitle, workOf } from './rollouts';
 
 const rolloutLabels: Readonly<Record<RolloutAct, string>> = {
@@ -23,7 +23,7 @@ const ruleOf = (act: RolloutAct): string => `temper:rollout:${act === 'reject' ?
 
 const whatRuns = <Choice label="What runs" name="running" options={[['finish', 'is finished'], ['abort', 'is asked to end']]} />; // biome-ignore format: one line
 
-const rolloutOffers = (rollout: RolloutView): Offer[] =>
+const rolloutOffers = (rollout: Rollout): Offer[] =>
   offeredRolloutActs.map((act) => ({
     name: act,
     label: rolloutLabels[act],
@@ -39,7 +39,7 @@ const rolloutOffers = (rollout: RolloutView): Offer[] =>
 export const rolloutAsks = (rollout: string): Ask[] =>
   [...new Set(offeredRolloutActs.map(ruleOf))].map((rule) => ({ rule, rollout }));
 
-type ActsProps = { rollout: RolloutView; answers: Answers; session: PageContext['session'] };
+type ActsProps = { rollout: Rollout; answers: Answers; session: PageContext['session'] };
 
 /** Possible acts, and reasons why others are not. */
 export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
@@ -56,7 +56,7 @@ export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
 const longestGauge = 60;
 
 /** Shows a budget in words, and as one shape per node if they fit. */
-const Gauge = ({ counter }: { counter: CounterView }) => {
+const Gauge = ({ counter }: { counter: RolloutCounter }) => {
   const { scope, value, failed, parked, in_flight, most } = counter;
   const budget = counter.budget ?? 0;
   const free = Math.max(0, budget - failed - parked - in_flight);
@@ -80,22 +80,22 @@ const Gauge = ({ counter }: { counter: CounterView }) => {
 const mostGauges = 12;
 
 /** The whole, the open wave, and domains with nodes in flight, parked or failed. */
-const gaugesOf = ({ counters = [], wave }: RolloutView): readonly CounterView[] =>
+const gaugesOf = ({ counters = [], wave }: Rollout): readonly RolloutCounter[] =>
   counters
     .filter(({ scope, value, failed, parked, in_flight }) =>
       scope === 'wave' ? value === `${wave}` : scope === 'total' || failed + parked + in_flight > 0,
     )
     .slice(0, mostGauges);
 
-const gateOf = ({ advance, soak_ms, wave }: WaveView, last: boolean): string => {
+const gateOf = ({ advance, soak_ms, wave }: RolloutWave, last: boolean): string => {
   const soak = soak_ms > 0 ? `each node soaks for ${spanOf(soak_ms)}` : 'no soak';
   return last ? soak : `${soak}; ${advance === 'manual' ? 'a person opens' : 'its end opens'} wave ${wave + 1}`;
 };
 
-const answerOf = ({ answer, note, passed }: NonNullable<WaveView['gate']>): string =>
+const answerOf = ({ answer, note, passed }: NonNullable<RolloutWave['gate']>): string =>
   [`Gate: ${answer}`, note, passed && `passed by ${passed.by}: ${passed.reason}`].filter(Boolean).join('; ');
 
-const Waves = ({ waves, address }: { waves: readonly WaveView[]; address: string }) => (
+const Waves = ({ waves, address }: { waves: readonly RolloutWave[]; address: string }) => (
   <ol class="timeline">
     {waves.map((one, index) => {
       const { wave, size, states, opened_at, closed_at } = one;
@@ -115,8 +115,8 @@ const Waves = ({ waves, address }: { waves: readonly WaveView[]; address: string
   </ol>
 ); // biome-ignore format: short parts
 
-const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
-  const { summary = {}, requester, grant } = rollout;
+const PlanFacts = ({ rollout }: { rollout: Rollout }) => {
+  const { summary, requester, grant } = rollout;
   return (
     <Facts
       rows={[
@@ -125,11 +125,11 @@ const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
         ['Project', rollout.project],
         ['Asked by', requester && personOf(requester)],
         ['Runs by the rights of', grant && personOf(grant)],
-        ['Nodes', summary.will_run !== undefined && `${summary.will_run} of ${summary.selected} selected`],
-        ['Power', summary.restarts ? `${summary.restarts} are restarted` : null],
-        ['Data', summary.erased ? `${summary.erased} are erased` : null],
-        ['Ask their tenants', summary.need_consent || null],
-        ['Usually takes', summary.expected_ms && spanOf(summary.expected_ms)],
+        ['Nodes', summary && `${summary.will_run} of ${summary.selected} selected`],
+        ['Power', summary?.restarts ? `${summary.restarts} are restarted` : null],
+        ['Data', summary?.erased ? `${summary.erased} are erased` : null],
+        ['Ask their tenants', summary?.need_consent || null],
+        ['Usually takes', summary?.expected_ms && spanOf(summary.expected_ms)],
         ['Reverts', rollout.reverts && <Id id={rollout.reverts} href={`/rollouts/${rollout.reverts}`} />],
         ['Plan', rollout.plan_hash && <Id id={rollout.plan_hash} />],
         ['Started', rollout.started_at && <Time at={rollout.started_at} />],
@@ -140,7 +140,7 @@ const PlanFacts = ({ rollout }: { rollout: RolloutView }) => {
 }; // biome-ignore format: one table
 
 /** A target is identified only by its position in the plan. */
-export const targetAddress = (rollout: RolloutView, { position }: TargetView): string =>
+export const targetAddress = (rollout: Rollout, { position }: RolloutTarget): string =>
   `${rolloutAddress(rollout)}/targets/${position}`;
 
 const targetFilters: readonly Filter[] = [
@@ -152,9 +152,12 @@ const targetFilters: readonly Filter[] = [
 const mostCells = 1_000;
 
 /** By the bound in the address, else the first of the plan, else by wave. */
-const groupsOf = (targets: readonly TargetView[], asked: string | undefined): ReadonlyMap<string, TargetView[]> => {
+const groupsOf = (
+  targets: readonly RolloutTarget[],
+  asked: string | undefined,
+): ReadonlyMap<string, RolloutTarget[]> => {
   const by = asked ?? Object.keys(targets.find(({ domains }) => domains)?.domains ?? {})[0] ?? 'wave';
-  const groups = new Map<string, TargetView[]>();
+  const groups = new Map<string, RolloutTarget[]>();
   for (const target of targets) {
     const { wave, domains } = target;
     const name = by !== 'wave' ? `${by} ${domains?.[by] || 'unknown'}` : wave ? `wave ${wave}` : 'left out';
@@ -165,7 +168,7 @@ const groupsOf = (targets: readonly TargetView[], asked: string | undefined): Re
   return groups;
 };
 
-type TargetsProps = { rollout: RolloutView; rows: readonly TargetView[]; query: PageQuery };
+type TargetsProps = { rollout: Rollout; rows: readonly RolloutTarget[]; query: PageQuery };
 
 /** One cell per node, one row per domain. */
 const Grid = ({ rollout, rows, query }: TargetsProps) => (
@@ -220,7 +223,7 @@ const Whole = ({ rollout, answers, session, children }: ActsProps & { children: 
     {children}
     <h2>Waves</h2>
     <Waves waves={rollout.waves ?? []} address={rolloutAddress(rollout)} />
-    {(rollout.summary?.refused ?? []).map(({ code, reason, nodes }) => (
+    {rollout.summary?.refused.map(({ code, reason, nodes }) => (
       <p key={code + reason} class="wait">The plan leaves out {nodes} (<a href={`?reason=${code}`}>{code}</a>): {reason}</p>
     ))}
   </>
@@ -229,15 +232,15 @@ const Whole = ({ rollout, answers, session, children }: ActsProps & { children: 
 const isAct = (act: string): act is RolloutAct => (offeredRolloutActs as readonly string[]).includes(act);
 
 /** Event stream of the pages; undefined after the rollout's end. */
-export const rolloutEvents = ({ state }: RolloutView) => (endedRollouts.includes(state) ? undefined : '/live');
+export const rolloutEvents = ({ state }: Rollout) => (endedRollouts.includes(state) ? undefined : '/live');
 
 const rolloutData = async ({ api, params }: PageContext, wanted: PageQuery) => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
   const { by: _, marker, ...filter } = wanted;
   const targetsAt = (from: string | undefined, limit: number) =>
-    api.list<TargetView>(`${path}/targets`, { ...filter, marker: from, limit });
+    api.list<RolloutTarget>(`${path}/targets`, { ...filter, marker: from, limit });
   const [rollout, cells, page] = await Promise.all([
-    api.get<RolloutView>(path),
+    api.get<Rollout>(path),
     targetsAt(undefined, mostCells),
     marker === undefined ? undefined : targetsAt(marker, pageSize + 1),
   ]);

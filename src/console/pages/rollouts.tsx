@@ -1,16 +1,16 @@
 /** List of rollouts, newest first. */
 import { rolloutStates } from '../../model/rollouts/states';
+import type { Rollout } from '../../wire/rollouts';
 import { type List, listPage } from '../parts/list';
 import { personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { RolloutView } from '../views';
 
 export const rolloutAddress = ({ uuid }: { uuid: string }): string => `/rollouts/${uuid}`;
-export const workOf = ({ verb, runbook }: RolloutView): string =>
+export const workOf = ({ verb, runbook }: Rollout): string =>
   runbook ? `${verb}: ${runbook.name}, revision ${runbook.revision}` : verb;
-export const rolloutTitle = (rollout: RolloutView): string => rollout.name ?? workOf(rollout);
+export const rolloutTitle = (rollout: Rollout): string => rollout.name ?? workOf(rollout);
 
-const rollouts: List<RolloutView> = {
+const rollouts: List<Rollout> = {
   title: 'Rollouts',
   path: '/rollouts',
   from: '/temper/v1/rollouts',

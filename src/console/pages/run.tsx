@@ -3,25 +3,26 @@ import type { ComponentChildren } from 'preact';
 import { nameOf } from '../../model/lifecycle/steps';
 import { isVerb, verbRow } from '../../model/lifecycle/verbs';
 import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-acts';
+import type { ListedRun, Rerun, Run, RunStep, Will } from '../../wire/runs';
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Code, Facts, Id, Notice, nodeAddress, personOf, State, spanOf, Time, Title, toneOf } from '../parts/texts';
 import type { Api } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
-import type { NodeView, RunListed, RunView, StepView } from '../views';
+import type { NodeView } from '../views';
 import { holderOf, type NodeStanding, rerunStateSays } from './node-offers';
 import { runAddress, runTitle } from './runs';
 
 /** Facts that decide a run's acts. Rows of lists have no steps. */
-type Standing = Pick<RunView, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
-  Partial<Pick<RunView, 'steps'>> & { readonly on?: NodeStanding | undefined };
+type Standing = Pick<Run, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
+  Partial<Pick<Run, 'steps'>> & { readonly on?: NodeStanding | undefined };
 
-const stepNow = (run: Standing): StepView | undefined => run.steps?.find(({ index }) => index === run.cursor);
+const stepNow = (run: Standing): RunStep | undefined => run.steps?.find(({ index }) => index === run.cursor);
 
 const hasArgs = (args: unknown): boolean => typeof args === 'object' && args !== null && Object.keys(args).length > 0;
 
-const Expected = ({ step }: { step: StepView }) => {
+const Expected = ({ step }: { step: RunStep }) => {
   if (step.state !== 'running' || !step.expected_ms || !step.started_at) return null;
   const elapsed = Date.now() - Date.parse(step.started_at);
   return (
@@ -37,8 +38,8 @@ const Expected = ({ step }: { step: StepView }) => {
   );
 };
 
-const Step = ({ step, run }: { step: StepView; run: RunView }) => {
-  const { state, started_at: begun, finished_at: ended, attempts = step.attempt } = step;
+const Step = ({ step, run }: { step: RunStep; run: Run }) => {
+  const { state, started_at: begun, finished_at: ended, attempts } = step;
   const now = step.index === run.cursor && run.finished_at === null;
   const lines = [
     ['muted', step.act && `Doing: ${step.act}`],
@@ -120,17 +121,17 @@ export const RunActs = ({ run, answers, session }: RunActsProps) => (
   />
 );
 
-const Outcome = ({ run }: { run: RunView }) => {
+const Outcome = ({ run }: { run: Run }) => {
   const says = run.waiting_for ?? run.last_error ?? (run.state === 'parked' ? stepNow(run)?.last_error : null);
   if (!says) return null;
   const waits = run.waiting_for !== null && run.finished_at === null;
   return <Notice tone={waits ? 'wait' : 'bad'} says={waits ? `Waits for ${says}` : says} />;
 };
 
-const runbookOf = ({ name, uuid, revision }: NonNullable<RunView['runbook']>): string =>
+const runbookOf = ({ name, uuid, revision }: NonNullable<Run['runbook']>): string =>
   `${name ?? uuid}${revision ? `, revision ${revision}` : ''}`;
 
-const RunFacts = ({ run }: { run: RunView }) => (
+const RunFacts = ({ run }: { run: Run }) => (
   <Facts
     rows={[
       ['Run', <Id id={run.uuid} />],
@@ -144,24 +145,24 @@ const RunFacts = ({ run }: { run: RunView }) => (
       ['Begun', run.started_at && <Time at={run.started_at} />],
       ['Ended', run.finished_at && <Time at={run.finished_at} />],
       ['Abort asked by', run.abort?.by],
-      ['Engine', run.links?.temporal_ui && <a href={run.links.temporal_ui}>Temporal’s page</a>],
+      ['Engine', run.links.temporal_ui && <a href={run.links.temporal_ui}>Temporal’s page</a>],
     ]}
   />
 );
 
 /** Node for a rerun; undefined if the run has not ended or the node is hidden. */
-const nodeOf = async (api: Api, { node_uuid, finished_at }: RunView): Promise<NodeStanding | undefined> => {
+const nodeOf = async (api: Api, { node_uuid, finished_at }: Run): Promise<NodeStanding | undefined> => {
   if (finished_at === null) return undefined;
   const [node, open = []] = await Promise.all([
     api.find<NodeView>(`/v1/nodes/${node_uuid}`),
-    api.findList<RunListed>('/temper/v1/runs', { node: node_uuid, state: 'open', limit: 1 }),
+    api.findList<ListedRun>('/temper/v1/runs', { node: node_uuid, state: 'open', limit: 1 }),
   ]);
   return node && { node, holder: holderOf(node, open) };
 };
 
 export const runPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
   const id = encodeURIComponent(params.run!);
-  const run = await api.get<RunView>(`/temper/v1/runs/${id}`);
+  const run = await api.get<Run>(`/temper/v1/runs/${id}`);
   const [answers, on] = await Promise.all([askedRules(api, runAsks(run.uuid)), nodeOf(api, run)]);
   const title = runTitle(run);
   const body = (
@@ -189,14 +190,13 @@ export const actOnRun = async ({ api, params, form, session }: FormContext): Pro
   const { run = '', act = '' } = params;
   if (!knownActs.includes(act)) return { to: `/runs/${encodeURIComponent(run)}` };
   const step = fieldOf(form, 'step');
-  const answer = await api.send<{ will?: string; uuid?: string; run?: string | { uuid: string } }>(
+  const answer = await api.send<Partial<Will & Rerun>>(
     'POST',
     `/temper/v1/runs/${encodeURIComponent(run)}/${act}`,
     { reason: fieldOf(form, 'reason'), ...(act !== 'rerun' && /^\d+$/.test(step) && { step: Number(step) }) },
     fieldOf(form, 'key') || undefined,
   );
-  const caused = typeof answer?.run === 'object' ? answer.run.uuid : (answer?.run ?? answer?.uuid ?? run);
+  const { run: caused = run, will } = answer;
   const to = `/runs/${encodeURIComponent(caused)}`;
-  const will = answer?.will;
   return { to: will ? `${to}?will=${encodeURIComponent(will)}&proof=${proofOf(session, will)}` : to };
 };

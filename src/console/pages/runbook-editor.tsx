@@ -1,22 +1,20 @@
 /** Runbook editor, built from the steps' schemas. It works without scripts. */
 import type { ArgRow } from '../../model/lifecycle/step-types';
+import type { RunbookCheck } from '../../wire/runbooks';
 import { ActForm, Choice, Field, Hidden, Send } from '../parts/forms';
 import { Notice } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { Session } from '../server/session';
-import type { Fields, RunbookView } from '../views';
+import type { RunbookView } from '../views';
 import { type Draft, type DraftStep, draftIn, draftOf, givenSteps, stepSchemas } from './runbook-form';
-
-type Finding = Fields<'severity' | 'says', string> & { readonly index: number | null; readonly step: string | null };
-type Findings = Fields<'errors' | 'warnings', number> & { readonly findings: readonly Finding[] };
 
 type EditorProps = {
   readonly draft: Draft;
   readonly action: string;
   readonly session: Session;
   readonly faults?: readonly string[];
-  readonly found?: Findings;
+  readonly found?: RunbookCheck;
 };
 
 const choices = [['', '(no step)'], ...stepSchemas.keys()] as const;
@@ -143,7 +141,7 @@ export const editRunbook = async (context: FormContext): Promise<PageAnswer> => 
   if (faults.length > 0) return again({ faults }, 400);
   try {
     if (wanted === 'check')
-      return again({ found: await api.send<Findings>('POST', '/temper/v1/runbooks/check', { steps }) });
+      return again({ found: await api.send<RunbookCheck>('POST', '/temper/v1/runbooks/check', { steps }) });
     return await saved(context, draft, steps);
   } catch (thrown) {
     if (!(thrown instanceof ApiRefusal) || thrown.status === 401) throw thrown;

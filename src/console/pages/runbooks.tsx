@@ -1,19 +1,14 @@
 /** Runbooks: the list, one runbook, and a comparison of two revisions. */
+
+import type { ListedRevision, RunbookRevision } from '../../wire/runbooks';
+import type { ListedRun } from '../../wire/runs';
 import { type Answers, askedRules, Refused } from '../parts/acts';
 import { type List, listPage } from '../parts/list';
 import { Table } from '../parts/tables';
 import { Code, Facts, Id, personOf, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { Fields, Person, RunbookView, RunListed } from '../views';
+import type { RunbookView } from '../views';
 import { runColumns } from './runs';
-
-type Revision = Fields<'created_at', string> & {
-  readonly revision: number;
-  readonly newest: boolean;
-  readonly author: Person | null;
-  readonly withdrawn: { readonly at: string; readonly reason: string } | null;
-  readonly steps?: RunbookView['steps'];
-};
 
 const addressOf = ({ name }: { name: string }): string => `/runbooks/${encodeURIComponent(name)}`;
 const ownerOf = ({ owner, public: open }: RunbookView): string => (open ? 'public' : (owner ?? 'the system'));
@@ -68,7 +63,7 @@ const Steps = ({ steps }: { steps: RunbookView['steps'] }) => (
   </ol>
 );
 
-const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: readonly Revision[] | undefined }) => (
+const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: readonly ListedRevision[] | undefined }) => (
   <Table
     heading
     caption="Revisions"
@@ -91,8 +86,8 @@ const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: re
 export const runbookPage = async ({ api, params }: PageContext): Promise<PageAnswer> => {
   const runbook = await api.get<RunbookView>(`/v1/runbooks/${encodeURIComponent(params.runbook!)}`);
   const [revisions, runs, answers] = await Promise.all([
-    api.findList<Revision>(`/temper/v1/runbooks/${runbook.uuid}/revisions`, { limit: 50 }),
-    api.findList<RunListed>('/temper/v1/runs', { runbook: runbook.uuid, state: 'any', limit: 20 }),
+    api.findList<ListedRevision>(`/temper/v1/runbooks/${runbook.uuid}/revisions`, { limit: 50 }),
+    api.findList<ListedRun>('/temper/v1/runs', { runbook: runbook.uuid, state: 'any', limit: 20 }),
     askedRules(api, [{ rule: updateRule, runbook: runbook.uuid }]),
   ]);
   const body = (
@@ -124,7 +119,7 @@ export const comparePage = async ({ api, params, query }: PageContext): Promise<
   const name = params.runbook!;
   const sides = await Promise.all(
     [query.from, query.to].map((revision) =>
-      api.get<Revision>(`/temper/v1/runbooks/${encodeURIComponent(name)}/revisions/${numberIn(revision)}`),
+      api.get<RunbookRevision>(`/temper/v1/runbooks/${encodeURIComponent(name)}/revisions/${numberIn(revision)}`),
     ),
   );
   const body = (
@@ -139,7 +134,7 @@ export const comparePage = async ({ api, params, query }: PageContext): Promise<
             <p class="muted">
               made <Time at={side.created_at} /> by {side.author ? personOf(side.author) : 'a caller'}
             </p>
-            <Steps steps={side.steps ?? []} />
+            <Steps steps={side.steps} />
           </section>
         ))}
       </div>

@@ -1,21 +1,21 @@
 /** List of runs. */
 import { verbs } from '../../model/lifecycle/verbs';
+import type { ListedRun } from '../../wire/runs';
 import { type List, listPage } from '../parts/list';
 import type { Column } from '../parts/tables';
 import { Id, NodeLink, personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { RunListed } from '../views';
 
 const states = ['open', 'retrying', 'parked', 'paused', 'waiting', 'running', 'ended', 'succeeded', 'failed', 'aborted', 'any'] as const; // biome-ignore format: one row of names
 
 export const runAddress = ({ uuid }: { uuid: string }): string => `/runs/${uuid}`;
 export const runState = ({ retrying, state }: { retrying?: boolean; state: string }): string =>
   retrying ? 'retrying' : state;
-export const runTitle = ({ verb, node_name, node_uuid }: Pick<RunListed, 'verb' | 'node_name' | 'node_uuid'>): string =>
+export const runTitle = ({ verb, node_name, node_uuid }: Pick<ListedRun, 'verb' | 'node_name' | 'node_uuid'>): string =>
   `${verb} on ${node_name ?? node_uuid}`;
-export const runWork = ({ verb, runbook }: RunListed): string => (runbook ? `${verb}: ${runbook}` : verb);
+export const runWork = ({ verb, runbook }: ListedRun): string => (runbook ? `${verb}: ${runbook}` : verb);
 
-export const runColumns: readonly Column<RunListed>[] = [
+export const runColumns: readonly Column<ListedRun>[] = [
   { title: 'Run', of: (run) => <Id id={run.uuid} href={runAddress(run)} /> },
   { title: 'Node', of: (run) => <NodeLink uuid={run.node_uuid} name={run.node_name} to={`/nodes/${run.node_uuid}`} /> },
   { title: 'Verb', of: runWork },
@@ -26,7 +26,7 @@ export const runColumns: readonly Column<RunListed>[] = [
   { title: 'Waits for, or last error', of: (run) => run.waiting_for ?? run.last_error },
 ];
 
-const runs: List<RunListed> = {
+const runs: List<ListedRun> = {
   title: 'Runs',
   path: '/runs',
   from: '/temper/v1/runs',

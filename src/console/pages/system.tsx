@@ -1,12 +1,12 @@
 /** System page: workers, recovery, webhooks and ramdisks, as far as the caller may see them. */
+
+import type { Recovery, Summary } from '../../wire/installation';
+import type { Ramdisk, Webhook } from '../../wire/records';
 import { Table } from '../parts/tables';
 import { Facts, Notice, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import type { Fields, SummaryView, WorkerView } from '../views';
+import type { WorkerView } from '../views';
 
-type Recovery = { readonly recovery: Fields<'side' | 'reason' | 'since', string> | null };
-type Webhook = { readonly url: string; readonly kinds: readonly string[]; readonly enabled: boolean };
-type Ramdisk = Fields<'name' | 'arch', string>;
 type Version = { readonly default_version?: { readonly version?: string } };
 
 const workerColumns = [
@@ -35,7 +35,7 @@ export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
     api.find<Recovery>('/temper/v1/recovery'),
     api.findList<Webhook>('/temper/v1/webhooks', { limit: 1_000 }),
     api.findList<Ramdisk>('/temper/v1/ramdisks', { limit: 1_000 }),
-    api.find<SummaryView>('/temper/v1/summary'),
+    api.find<Summary>('/temper/v1/summary'),
   ]);
   const held = recovery?.recovery;
   const facts = [

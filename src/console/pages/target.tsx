@@ -1,19 +1,19 @@
 /** Page of one node of a rollout: reason for its wait, and acts. */
 import { type TargetAct, targetActs, targetStateSays, targetWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
+import type { ProjectWindow } from '../../wire/records';
+import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { Acts, askedRules, type Offer } from '../parts/acts';
 import { Choice, Field } from '../parts/forms';
 import { Live } from '../parts/live';
 import { Facts, Id, NodeLink, Notice, State, spanOf, Time, Title } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
-import type { RolloutView, TargetView } from '../views';
 import { rolloutEvents, targetAddress } from './rollout';
 import { rolloutAddress, rolloutTitle } from './rollouts';
 
 const targetLabels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Pass over', retry: 'Try again' }; // biome-ignore format: one row
-type Window = { readonly uuid: string; readonly name: string };
 
-const When = ({ windows }: { windows: readonly Window[] }) => (
+const When = ({ windows }: { windows: readonly ProjectWindow[] }) => (
   <>
     <Choice
       label="When"
@@ -24,7 +24,7 @@ const When = ({ windows }: { windows: readonly Window[] }) => (
   </>
 );
 
-const targetOffers = (rollout: RolloutView, target: TargetView, windows: readonly Window[]): Offer[] =>
+const targetOffers = (rollout: Rollout, target: RolloutTarget, windows: readonly ProjectWindow[]): Offer[] =>
   targetActs.map((act) => ({
     name: act,
     label: targetLabels[act],
@@ -36,7 +36,7 @@ const targetOffers = (rollout: RolloutView, target: TargetView, windows: readonl
     fields: { node: target.node_uuid },
   }));
 
-const TargetFacts = ({ target, rollout }: { target: TargetView; rollout: RolloutView }) => (
+const TargetFacts = ({ target, rollout }: { target: RolloutTarget; rollout: Rollout }) => (
   <Facts
     rows={[
       ['Rollout', <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a>],
@@ -58,14 +58,14 @@ const TargetFacts = ({ target, rollout }: { target: TargetView; rollout: Rollout
 export const targetPage = async ({ api, params, session }: PageContext): Promise<PageAnswer> => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
   const position = Number(params.position);
-  const rollout = await api.get<RolloutView>(path);
+  const rollout = await api.get<Rollout>(path);
   const marker = position > 0 ? position - 1 : undefined;
-  const [target] = await api.list<TargetView>(`${path}/targets`, { limit: 1, marker });
+  const [target] = await api.list<RolloutTarget>(`${path}/targets`, { limit: 1, marker });
   if (target?.position !== position) throw new ApiRefusal(404, 'The rollout has no such node.');
   const asks = ['answer', 'skip', 'retry'].map((act) => ({ rule: `temper:rollout:${act}`, rollout: rollout.uuid, node: target.node_uuid })); // biome-ignore format: one list
   const [answers, windows = []] = await Promise.all([
     askedRules(api, asks),
-    api.findList<Window>('/temper/v1/windows'),
+    api.findList<ProjectWindow>('/temper/v1/windows'),
   ]);
   const [address, name] = [targetAddress(rollout, target), target.node_name ?? target.node_uuid];
   const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;

@@ -1,20 +1,21 @@
 /** Start page: rollouts that wait for a decision, and nodes that wait for their tenant's consent. */
+
+import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { askedLists } from '../parts/acts';
 import { State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
 import type { PageContext } from '../server/context';
-import type { RolloutView, TargetView } from '../views';
 import { RolloutActs, rolloutAsks, targetAddress } from './rollout';
 import { rolloutAddress, rolloutTitle } from './rollouts';
 
 const mostAsked = 10;
 
-const rolloutsIn = async (api: Api, state: string): Promise<readonly RolloutView[]> =>
-  (await api.findList<RolloutView>('/temper/v1/rollouts', { state, limit: mostAsked })) ?? [];
+const rolloutsIn = async (api: Api, state: string): Promise<readonly Rollout[]> =>
+  (await api.findList<Rollout>('/temper/v1/rollouts', { state, limit: mostAsked })) ?? [];
 
-const askedIn = async (api: Api, rollout: RolloutView) => {
+const askedIn = async (api: Api, rollout: Rollout) => {
   const path = `/temper/v1${rolloutAddress(rollout)}/targets`;
-  const found = await api.findList<TargetView>(path, { state: 'asked', limit: mostAsked });
+  const found = await api.findList<RolloutTarget>(path, { state: 'asked', limit: mostAsked });
   return (found ?? []).map((target) => ({ rollout, target }));
 };
 

@@ -1,8 +1,8 @@
 /** Acts of the caller: a form, or the rule or state that refuses. */
 import type { ComponentChildren } from 'preact';
+import type { CanAnswer } from '../../wire/policy';
 import { type Api, addressWith } from '../server/api';
 import type { Session } from '../server/session';
-import type { CanAnswer } from '../views';
 import { ActForm, Reason, Send } from './forms';
 import { Facts } from './texts';
 

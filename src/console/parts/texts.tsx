@@ -1,6 +1,6 @@
 /** Display of single values: times, ids, states, facts. */
 import type { ComponentChildren } from 'preact';
-import type { Person } from '../views';
+import type { Person } from '../../wire/parts';
 
 const spanUnits = [
   ['d', 86_400],

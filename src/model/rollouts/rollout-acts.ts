@@ -76,7 +76,7 @@ export const targetWill: Readonly<Record<TargetAct, string>> = {
   retry: 'The node is begun again; it keeps its place in the budget meanwhile.',
 };
 
-export type ScopeCounter = {
+type ScopeCounter = {
   readonly scope: string;
   readonly value: string;
   readonly budget: number | null;

@@ -1,4 +1,4 @@
-/** What a rollout is asked for, and what its plan counts: as stored and as the API shows it. */
+/** A rollout as requested, and the counts of its plan: as stored and as the API shows them. */
 import type { Json } from '../document';
 import type { PowerTarget } from '../lifecycle/states';
 import type { FirmwareBaseline } from '../resources/firmware-baselines';
