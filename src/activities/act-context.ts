@@ -79,27 +79,35 @@ const announcing = (
   };
 };
 
+/** Heartbeats and log lines, without secrets. */
+export const beatAndLog = (
+  beat: Beating['say'],
+  { log }: Pick<BmcDeps, 'log'>,
+  facts: Readonly<Record<string, unknown>>,
+  texts: readonly string[],
+): Pick<ActContext, 'beat' | 'log'> => ({
+  beat: (details) => beat(hideTexts(details, texts)),
+  log: {
+    info: (message, more) => log.info(message, { ...hideTexts(more, texts), ...facts }),
+    warn: (message, more) => log.warn(message, { ...hideTexts(more, texts), ...facts }),
+  },
+});
+
 export const contextOf = (
   { lock, step, act, timing, story }: Attempted,
   key: ActKey,
-  { inventory, log }: BmcDeps,
+  deps: BmcDeps,
   beating: Beating,
   texts: readonly string[],
 ): ActContext => ({
   run: lock.run,
   attempt: key.attempt,
-  ...announcing({ lock, act, timing }, key, inventory),
+  ...announcing({ lock, act, timing }, key, deps.inventory),
   step: { index: step.index, interface: step.interface, step: step.step },
   story,
   signal: cancellationSignal(),
-  beat: (details) => beating.say(hideTexts(details, texts)),
   timing,
-  log: {
-    info: (message, facts) =>
-      log.info(message, { ...hideTexts(facts, texts), node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
-    warn: (message, facts) =>
-      log.warn(message, { ...hideTexts(facts, texts), node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }),
-  },
+  ...beatAndLog(beating.say, deps, { node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }, texts),
 });
 
 /** A flag for announced commands, because a restored database may lack their record. */

@@ -71,7 +71,8 @@ export const hiddenOutcome = ({ seen, rest, follows, ...others }: ActOutcome, te
 /** Hides secrets, because a BMC may quote its request in an error. */
 export const hiddenError = (thrown: unknown, texts: readonly string[]): unknown => {
   if (isTemperError(thrown)) return new TemperError(thrown.code, hideTexts(thrown.facts, texts));
-  if (!(thrown instanceof Error) || thrown.name === 'CancelledFailure') return thrown;
-  thrown.message = hideTexts(thrown.message, texts);
+  // The message of a DOMException, as of a timeout, cannot be set.
+  if (thrown instanceof Error && thrown.name !== 'CancelledFailure' && !(thrown instanceof DOMException))
+    thrown.message = hideTexts(thrown.message, texts);
   return thrown;
 };

@@ -1,11 +1,9 @@
 /** One attempt of an act, under the fence and in the BMC's lane. Its outcome is stored before it counts as done. */
-import type { Act, AgentContact, BmcNode, Driver } from '../bmc/contract';
-import type { ActedNode, ActKey } from '../inventory/runs/run-steps';
+import type { Act, BmcNode, Driver } from '../bmc/contract';
+import type { ActKey } from '../inventory/runs/run-steps';
 import { fetchedBy, requireFetched } from '../model/access/origins';
-import { resolveSecrets, secretTexts } from '../model/access/secrets';
 import { raise } from '../model/errors';
-import type { PlannedStep } from '../model/lifecycle/step-types';
-import { actRow, nameOf } from '../model/lifecycle/steps';
+import { type ActName, actRow, nameOf } from '../model/lifecycle/steps';
 import type { ActOutcome } from '../model/runs/runs';
 import { type Attempted, announcedIn, type Beating, contextOf } from './act-context';
 import { bootsRamdisk, hiddenError, hiddenOutcome, keepOutcome } from './act-outcome';
@@ -17,19 +15,20 @@ import { whileOneRamdisk } from './one-ramdisk';
 import { withRamdisk } from './ramdisk-image';
 import { startTalk } from './ramdisk-silence';
 import { reportAttempt } from './reported-attempts';
-import { openSecrets } from './secrets';
+import { type FoundNode, unlocked } from './secrets';
 
 /** Throws DriverUnsupported. */
-const performerOf = (
+export const performerOf = (
   name: string,
-  { step, act }: Attempted,
+  act: ActName,
+  what: string,
   deps: BmcDeps,
 ): { readonly driver: Driver; readonly perform: Act; readonly byAgent: boolean } => {
   const driver =
     deps.driverOf(name) ??
     raise('DriverUnsupported', { driver: name, what: 'anything here: no such driver on this worker' });
   const agentAct = actRow(act).by === 'agent' ? deps.agentActs?.[act] : undefined;
-  const perform = agentAct ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: name, what: nameOf(step) });
+  const perform = agentAct ?? driver.acts[act] ?? raise('DriverUnsupported', { driver: name, what });
   return { driver, perform, byAgent: agentAct !== undefined };
 };
 
@@ -60,17 +59,18 @@ export const attempt = async (
   );
   if (held_back && row.effect !== 'read') await refuseFrozen(input, key, deps);
   if (ended) return ended;
-  const found = await deps.inventory.runSteps.begin(lock, key, step);
-  if (!found) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  const begun = await deps.inventory.runSteps.begin(lock, key, step);
+  if (!begun) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
+  const { doubted, unrepeated, ...found } = begun;
   reportAttempt(input, deps);
-  const { driver, perform, byAgent } = performerOf(found.driver, input, deps);
+  const { driver, perform, byAgent } = performerOf(found.driver, act, nameOf(step), deps);
   const { node, args, texts } = await prepared(found, input, key, deps);
   const talk = startTalk(() => deps.inventory.agents.answered(lock.node_uuid));
   const { context, announced } = announcedIn({
     ...contextOf(input, key, deps, beating, texts),
     answered: talk.answered,
-    doubted: found.doubted,
-    unrepeated: found.unrepeated,
+    doubted,
+    unrepeated,
   });
   const lane = byAgent ? null : driver.laneKey(node);
   const at = `${step.index}.${act}`;
@@ -121,35 +121,14 @@ const refuseFrozen = async ({ lock, act }: Attempted, key: ActKey, { inventory }
     });
 };
 
-/** Resolves secrets, which must not leave the worker. */
-const unlocked = async (
-  found: ActedNode,
-  step: PlannedStep,
-  deps: BmcDeps,
-): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
-  const { doubted: _doubted, unrepeated: _unrepeated, ...known } = found;
-  const { driver_info, instance_info, agent } = known;
-  const values = await openSecrets(found, step.args, deps);
-  return {
-    node: {
-      ...known,
-      driver_info: resolveSecrets(driver_info, values) as Record<string, unknown>,
-      instance_info: resolveSecrets(instance_info, values) as Record<string, unknown>,
-      agent: agent ? (resolveSecrets(agent, values) as AgentContact) : undefined,
-    },
-    args: resolveSecrets(step.args, values) as Record<string, unknown>,
-    texts: secretTexts(values.values(), [found.name, found.uuid]),
-  };
-};
-
 /** Resolves secrets, ramdisk and image URLs; `texts` must be hidden. */
 const prepared = async (
-  found: ActedNode,
+  found: FoundNode,
   input: Attempted,
   key: ActKey,
   deps: BmcDeps,
 ): Promise<{ node: BmcNode; args: Record<string, unknown>; texts: readonly string[] }> => {
-  const { node: asked, args: given, texts } = await unlocked(found, input.step, deps);
+  const { node: asked, args: given, texts } = await unlocked(found, input.step.args, deps);
   requireOrigins(input, asked, given, deps);
   const { args, secrets } = await withRamdisk(input, key, asked, given, deps);
   const { node, secrets: imageSecrets } = await withImage(input, asked, deps);

@@ -1,18 +1,19 @@
 /** Power probe of one node. A BMC that stays silent sets maintenance. */
 
-import type { ActContext, BmcNode, Driver } from '../bmc/contract';
+import type { ActContext, Driver } from '../bmc/contract';
 import type { Lanes } from '../bmc/lane';
 import type { Inventory } from '../inventory';
 import type { DueNode, SyncedNode } from '../inventory/nodes/power-sync';
 import type { Opener } from '../inventory/secrets/sealing';
-import { hideTexts, resolveSecrets, secretTexts, shownMessage } from '../model/access/secrets';
+import { shownMessage } from '../model/access/secrets';
 import { type ErrorCode, isTemperError, raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import type { PowerState } from '../model/lifecycle/states';
 import type { Log } from '../model/log';
 import { doneWithin } from '../model/signals';
+import { hiddenError } from './act-outcome';
 import { inLane } from './lease';
-import { openSecrets } from './secrets';
+import { unlocked } from './secrets';
 
 export type LookDeps = {
   readonly inventory: Inventory;
@@ -74,11 +75,7 @@ const probeContext = (node: DueNode, signal: AbortSignal): ActContext => ({
 const readPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Promise<PowerState | null> => {
   const driver = deps.driverOf(node.driver);
   const look = driver?.acts.verify ?? raise('DriverUnsupported', { driver: node.driver, what: 'looking at power' });
-  const values = await openSecrets(node, undefined, deps);
-  const open: BmcNode = {
-    ...node,
-    driver_info: resolveSecrets(node.driver_info, values) as Record<string, unknown>,
-  };
+  const { node: open, texts } = await unlocked(node, undefined, deps);
   const lane = driver!.laneKey(open);
   const read = async (within: AbortSignal) =>
     (await look(open, { only: 'power' }, probeContext(node, within))).seen?.power_state ?? null;
@@ -87,8 +84,7 @@ const readPower = async (node: DueNode, deps: LookDeps, signal: AbortSignal): Pr
     const { inventory, lanes, holder, longestRestMs } = deps;
     return await inLane({ inventory, lanes }, { lane, holder, signal: onlyIfFree(), longestRestMs }, work);
   } catch (thrown) {
-    if (thrown instanceof Error) thrown.message = hideTexts(thrown.message, secretTexts(values.values()));
-    throw thrown;
+    throw hiddenError(thrown, texts);
   }
 };
 

@@ -1,104 +1,80 @@
 /** A read of a node's BMC for a waiting caller. Without lock and fence, it must not change anything. */
 import { randomUUID } from 'node:crypto';
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { Act, ActContext, BmcNode, Driver } from '../bmc/contract';
-import type { CalledNode } from '../inventory/runs/calls';
-import { hideTexts, resolveSecrets, secretTexts } from '../model/access/secrets';
-import { isTemperError, raise, TemperError } from '../model/errors';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
+import type { ActContext } from '../bmc/contract';
+import { hideTexts } from '../model/access/secrets';
+import { raise } from '../model/errors';
 import type { RunUuid } from '../model/ids';
 import { actRow } from '../model/lifecycle/steps';
 import type { LookInput } from '../model/runs/calls';
 import type { ActOutcome } from '../model/runs/runs';
+import { type Beating, beatAndLog, startBeating } from './act-context';
+import { hiddenError } from './act-outcome';
+import { performerOf } from './attempt';
 import type { BmcDeps } from './bmc-deps';
 import { guarded } from './failures';
 import { inLane } from './lease';
-import { openSecrets } from './secrets';
+import { unlocked } from './secrets';
 
 export type LookActivities = ReturnType<typeof lookActivities>;
 
 /** Bytes; the result goes into the history. */
 const longestAnswer = 64 * 1024;
-const beatEveryMs = 2_000;
 
 export const lookActivities = (deps: BmcDeps) => {
   const holder = randomUUID();
   return {
     /** Returns the result, or the power state if there is no other. Updates stored details. */
     look: guarded(async (input: LookInput): Promise<unknown> => {
-      const beating = setInterval(() => heartbeat(), beatEveryMs);
+      const beating = startBeating(activityInfo());
       try {
-        const outcome = await attempt(input, deps, holder);
+        const outcome = await looked(input, deps, { holder, beating });
         await keepSeen(input, outcome, deps);
         return bounded(outcome.value ?? outcome.seen?.power_state ?? null, input);
       } finally {
-        clearInterval(beating);
+        beating.stop();
       }
     }),
   };
 };
 
-const attempt = async (input: LookInput, deps: BmcDeps, holder: string): Promise<ActOutcome> => {
+type During = { readonly holder: string; readonly beating: Beating };
+
+const looked = async (input: LookInput, deps: BmcDeps, { holder, beating }: During): Promise<ActOutcome> => {
   const found = (await deps.inventory.calls.node(input.node_uuid)) ?? raise('NodeNotFound', { node: input.node_uuid });
-  const { driver, perform } = performerOf(found, input, deps);
-  const { node, texts } = await unlocked(found, deps);
+  const { effect, by, says } = actRow(input.act);
+  const what = `to ${says}`;
+  if (effect !== 'read' || by === 'agent') raise('DriverUnsupported', { driver: found.driver, what });
+  const { driver, perform } = performerOf(found.driver, input.act, what, deps);
+  const { node, texts } = await unlocked(found, undefined, deps);
   const limit = AbortSignal.timeout(input.withinMs);
   const signal = AbortSignal.any([cancellationSignal(), limit]);
   const lane = driver.laneKey(node);
   let entered = false;
   const work = () => {
     entered = true;
-    return perform(node, input.args, contextOf(input, signal, deps, texts));
+    return perform(node, input.args, {
+      ...contextOf(input, signal),
+      ...beatAndLog(beating.say, deps, { node_uuid: input.node_uuid, act: input.act }, texts),
+    });
   };
   try {
     return hideTexts(await inLane(deps, { lane, holder, signal }, work), texts);
   } catch (thrown) {
     // The lane may be held for minutes; the error names that instead of the timeout.
     if (limit.aborted && !entered) raise('BmcLeaseHeld', { bmc: lane });
-    throw isTemperError(thrown)
-      ? new TemperError(thrown.code, hideTexts(thrown.facts, texts))
-      : withoutTexts(thrown, texts);
+    throw hiddenError(thrown, texts);
   }
 };
 
-const withoutTexts = (thrown: unknown, texts: readonly string[]): unknown => {
-  if (thrown instanceof Error && thrown.name !== 'CancelledFailure' && !(thrown instanceof DOMException))
-    thrown.message = hideTexts(thrown.message, texts);
-  return thrown;
-};
-
-const performerOf = (node: CalledNode, { act }: LookInput, deps: BmcDeps): { driver: Driver; perform: Act } => {
-  const { effect, says } = actRow(act);
-  const driver = deps.driverOf(node.driver);
-  const perform = effect === 'read' ? driver?.acts[act] : undefined;
-  if (!driver || !perform) return raise('DriverUnsupported', { driver: node.driver, what: `to ${says}` });
-  return { driver, perform };
-};
-
-/** Resolves secrets, which must not leave the worker. */
-const unlocked = async (found: CalledNode, deps: BmcDeps): Promise<{ node: BmcNode; texts: readonly string[] }> => {
-  const values = await openSecrets(found, undefined, deps);
-  const driver_info = resolveSecrets(found.driver_info, values) as Record<string, unknown>;
-  return { node: { ...found, driver_info }, texts: secretTexts(values.values()) };
-};
-
-const contextOf = (
-  { node_uuid, act, timing }: LookInput,
-  signal: AbortSignal,
-  { log }: BmcDeps,
-  texts: readonly string[],
-): ActContext => ({
+const contextOf = ({ timing }: LookInput, signal: AbortSignal): Omit<ActContext, 'beat' | 'log'> => ({
   run: randomUUID() as RunUuid, // no run; only log lines use it
   attempt: activityInfo().attempt,
   signal,
-  beat: (details) => heartbeat(hideTexts(details, texts)),
   // A read announces no command.
   intents: { last: async () => undefined, record: async () => {}, renew: async () => {} },
   mayStillSend: () => true, // it sends no command
   timing,
-  log: {
-    info: (message, facts) => log.info(message, { ...hideTexts(facts, texts), node_uuid, act }),
-    warn: (message, facts) => log.warn(message, { ...hideTexts(facts, texts), node_uuid, act }),
-  },
 });
 
 const keepSeen = async ({ node_uuid }: LookInput, { seen }: ActOutcome, { inventory }: BmcDeps): Promise<void> => {

@@ -1,9 +1,10 @@
 /** Opens an act's secrets, each only for its own place, and BMC credentials only for their BMC. */
 
+import type { AgentContact, BmcNode } from '../bmc/contract';
 import type { Inventory } from '../inventory';
 import { type BoxedSecret, boundOf, type Opener } from '../inventory/secrets/sealing';
 import { type BmcSide, bmcSideOf, movedField } from '../model/access/bmc-sides';
-import { secretPlaces } from '../model/access/secrets';
+import { resolveSecrets, secretPlaces, secretTexts } from '../model/access/secrets';
 import type { Document } from '../model/document';
 import { raise } from '../model/errors';
 import { driverRow, drivers, isDriver } from '../model/lifecycle/drivers';
@@ -94,4 +95,27 @@ export const openSecrets = async (
     if (!values.has(id)) values.set(id, vault.open(row));
   }
   return values;
+};
+
+export type FoundNode = Omit<BmcNode, 'agent'> & { readonly agent?: unknown };
+
+/** Resolves secrets, which must not leave the worker; `texts` must be hidden. */
+export const unlocked = async <Args>(
+  found: FoundNode,
+  given: Args,
+  deps: SecretDeps,
+): Promise<{ readonly node: BmcNode; readonly args: Args; readonly texts: readonly string[] }> => {
+  const values = await openSecrets(found, given, deps);
+  const resolved = <T>(document: T): T => resolveSecrets(document, values) as T;
+  const { driver_info, instance_info, agent } = found;
+  return {
+    node: {
+      ...found,
+      driver_info: resolved(driver_info),
+      instance_info: resolved(instance_info),
+      agent: resolved(agent as AgentContact | null | undefined) ?? undefined,
+    },
+    args: resolved(given),
+    texts: secretTexts(values.values(), [found.name, found.uuid]),
+  };
 };

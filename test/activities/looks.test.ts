@@ -47,14 +47,15 @@ const withActs = (acts: Driver['acts']): Driver => {
   return { ...driver, acts, laneKey: () => null };
 };
 
-test.each<[string, Driver | undefined, ActName]>([
-  ['whose driver this worker does not have', undefined, 'read_boot_device'],
+test.each<[string, Driver | undefined, ActName, RegExp?]>([
+  ['whose driver this worker does not have', undefined, 'read_boot_device', /anything here: no such driver/],
   ['whose driver has no such look', withActs({}), 'read_boot_device'],
   ['by an act that writes', withActs({ power_on: async () => ({ is: 'done' }) }), 'power_on'],
-])('a look at a node %s is refused by name', async (_, driver, act) => {
+  ['by an act of the ramdisk', withActs({ agent_steps: async () => ({ is: 'done' }) }), 'agent_steps'],
+])('a look at a node %s is refused by name', async (_, driver, act, lacks = /to /) => {
   await expect(looked(driver, act)).rejects.toMatchObject({
     type: 'DriverUnsupported',
-    message: expect.stringMatching(/^Driver redfish does not support to /),
+    message: expect.stringMatching(new RegExp(`^Driver redfish does not support ${lacks.source}`)),
   });
 });
 

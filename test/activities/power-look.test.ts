@@ -189,9 +189,8 @@ describe('a look that fails', () => {
     expect(await looked(silent, { signal: ended.signal })).toMatchObject({ how: 'skipped', warned: [] });
   });
 
-  test('counts whatever was thrown', async () => {
-    const odd = (() => Promise.reject('odd')) as Verify;
-    const look = await looked(odd);
+  test.each(['odd', new DOMException('odd', 'TimeoutError')])('counts whatever was thrown: %p', async (thrown) => {
+    const look = await looked((() => Promise.reject(thrown)) as Verify);
     expect(look.changes[0]![1]).toMatchObject({ last_error: 'Power sync failed 3 times in a row: odd' });
   });
 });
