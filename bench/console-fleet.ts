@@ -40,7 +40,7 @@ const addNodes = async ({ sql }: System, lessee: string, nodes: number): Promise
 /** A run for each node, most of them ended; those that go on have no workflow, and are kept from the reconciler by their time. */
 const addRuns = async ({ sql }: System): Promise<void> => {
   await sql`
-    insert into runs (id, node_uuid, node_name, fence, story, verb, state, cursor, input, owner, lessee, lease_id, requester, rule_set,
+    insert into runs (id, node_uuid, node_name, fence, kind, verb, state, cursor, input, owner, lessee, lease_id, requester, rule_set,
       workflow_id, last_error, created_at, started_at, finished_at, updated_at)
     select gen_random_uuid(), uuid, nodes.name, 1, 'clean', 'clean', case when n <= ${open} then 'running' when n % 50 = 0 then 'failed' else 'succeeded' end,
       1, '{}', owner, lessee, lease_id, ${sql.json(requester)}, 'temper', ${name} || n, case when n > ${open} and n % 50 = 0 then 'The BMC did not answer.' end,

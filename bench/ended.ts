@@ -2,11 +2,11 @@
 import type { Herd } from './nodes';
 import type { System } from './system';
 
-/** Seconds from start to end of every run of this story that has ended. */
-export const lastRuns = async ({ sql }: System, { uuids }: Herd, story: string): Promise<number[]> => {
+/** Seconds from start to end of every run of this kind that has ended. */
+export const lastRuns = async ({ sql }: System, { uuids }: Herd, kind: string): Promise<number[]> => {
   const rows = await sql<{ seconds: number }[]>`
     select extract(epoch from finished_at - started_at)::float as seconds from runs
-    where node_uuid = any (${uuids as string[]}::uuid[]) and story = ${story} and finished_at is not null`;
+    where node_uuid = any (${uuids as string[]}::uuid[]) and kind = ${kind} and finished_at is not null`;
   return rows.map(({ seconds }) => seconds);
 };
 

@@ -33,7 +33,7 @@ export const addMonth = async (sql: Sql, nodes: number, ago: number): Promise<vo
         date_trunc('month', now()) - ${ago} * interval '1 month' + n * interval '28 days' / ${nodes * runsAMonth}::int as at
       from generate_series(0, ${nodes * runsAMonth - 1}::int) n`;
     await tx`
-      insert into runs (id, node_uuid, fence, story, verb, state, input, requester, rule_set, workflow_id, created_at, finished_at)
+      insert into runs (id, node_uuid, fence, kind, verb, state, input, requester, rule_set, workflow_id, created_at, finished_at)
       select id, node, 1, 'clean', 'clean', 'succeeded', '{}', '{"user_id": "operator"}', 'temper', id::text, at, at + interval '1 hour'
       from made order by at`;
     await tx`

@@ -52,7 +52,7 @@ const addTenants = async ({ sql }: System, callers: number): Promise<Tenant[]> =
     select ${name} || n, 'fake-hardware', 'bench-streams', 'active', 'power on', project
     from unnest(${projects}::text[]) with ordinality as given (project, n)`;
   return sql<Tenant[]>`
-    insert into runs (id, node_uuid, node_name, fence, story, verb, state, cursor, input, owner, requester, rule_set, workflow_id, created_at, started_at, updated_at)
+    insert into runs (id, node_uuid, node_name, fence, kind, verb, state, cursor, input, owner, requester, rule_set, workflow_id, created_at, started_at, updated_at)
     select gen_random_uuid(), uuid, name, 1, 'clean', 'clean', 'running', 0, '{}', owner, '{"user_id": "u"}', 'temper', ${name} || id, now(), now(), now() + interval '1 day'
     from nodes where name like ${`${name}%`} order by id
     returning node_uuid as node, id as run, owner as project`;

@@ -199,7 +199,7 @@ const seeds: readonly Seed[] = [
   {
     table: 'runs',
     columns: {
-      id: uuid('run'), node_uuid: uuid('node'), node_name: `'node-' || n`, fence: '1', story: `'clean'`, verb: `'clean'`,
+      id: uuid('run'), node_uuid: uuid('node'), node_name: `'node-' || n`, fence: '1', kind: `'clean'`, verb: `'clean'`,
       state: `case when n % 200 = 3 then 'running' else 'succeeded' end`, input: `'{}'`, owner: `'owner-' || n / ${perOwner}`,
       lease_id: `case when n % 2 = 1 then ${uuid('lease')} end`, requester, rule_set: `'temper'`, workflow_id: `'node-' || n`,
       created_at: began, started_at: began, finished_at: `case when n % 200 <> 3 then ${began} + interval '1 minute' end`,

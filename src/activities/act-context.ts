@@ -20,7 +20,7 @@ export type RunActInput = {
   /** The step is done after this act. */
   readonly last: boolean;
   readonly timing: Timing;
-  readonly story: RunKind;
+  readonly kind: RunKind;
   /** Number of the act in its execution, from 1. */
   readonly nth: number;
 };
@@ -94,7 +94,7 @@ export const beatAndLog = (
 });
 
 export const contextOf = (
-  { lock, step, act, timing, story }: Attempted,
+  { lock, step, act, timing, kind }: Attempted,
   key: ActKey,
   deps: BmcDeps,
   beating: Beating,
@@ -104,7 +104,7 @@ export const contextOf = (
   attempt: key.attempt,
   ...announcing({ lock, act, timing }, key, deps.inventory),
   step: { index: step.index, interface: step.interface, step: step.step },
-  story,
+  kind,
   signal: cancellationSignal(),
   timing,
   ...beatAndLog(beating.say, deps, { node_uuid: lock.node_uuid, run: lock.run, step: nameOf(step) }, texts),

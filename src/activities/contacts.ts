@@ -61,7 +61,7 @@ export const contactActivities = (inventory: Inventory, log: Log) => ({
     }),
   ),
 
-  heard: guarded(
+  contactReceived: guarded(
     async ({ lock, seq, index }: StepProjection): Promise<{ provision_state: ProvisionState }> =>
       inventory.transaction(async (store) => {
         const node = await heldNode(store, lock);

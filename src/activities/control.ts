@@ -161,7 +161,7 @@ export const createControlActivities = (deps: ControlDeps) => {
     ),
 
     /** @returns when the next pass is due */
-    tendRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Progress> => {
+    advanceRollout: guarded(async ({ rollout }: { rollout: RolloutUuid }): Promise<Progress> => {
       if (deps.rollouts) return advanceRollout(deps.rollouts, rollout);
       log.warn('this worker has no settings for rollouts', { rollout });
       const reason = 'A control worker has no TEMPER_SECRETS_PUBLIC_KEYS and begins nothing.';

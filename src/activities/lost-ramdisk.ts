@@ -21,7 +21,7 @@ export type Lost = {
 
 /** Power and boot state from the BMC; undefined if unknown. */
 const lookAtHost = async ({ deps, holder, driver, node, context }: Lost): Promise<RunObserved | undefined> => {
-  const { story: _, ...rest } = context;
+  const { kind: _, ...rest } = context;
   const nothing = { last: async () => undefined, record: async () => {}, renew: async () => {} };
   const work = async () => (await driver.acts.verify?.(node, {}, { ...rest, intents: nothing }))?.seen;
   const turn = { lane: driver.laneKey(node), holder, signal: context.signal };

@@ -32,7 +32,7 @@ const asked = () => ({
 const orderOf = (node: DueNode, target: 'power on' | 'power off') => ({
   node,
   verb: 'power' as const,
-  story: 'power' as const,
+  kind: 'power' as const,
   event: null,
   ends: null,
   target: null,

@@ -104,7 +104,7 @@ const toOrder = async (
     steps: (ready: Parameters<typeof requestedSteps>[0]['node']) =>
       requestedSteps({ ctx, want, request, node: ready, checks }, given?.runbook ?? null),
     disableRamdisk: disable,
-    more: row.story === 'deploy' ? deploymentFacts(ctx, request, node, row) : {},
+    more: row.kind === 'deploy' ? deploymentFacts(ctx, request, node, row) : {},
   };
   return { does: 'run', order: await orderRun(ctx, wanted, checks) };
 };
@@ -135,7 +135,7 @@ export const admitProvision = async (
   checks.rule(policy, want.rule, who, nodeTarget(node));
   checks.try(() => checkVersions(want, request));
   requireSteps(policy, request, node, checks);
-  if (want.row.story === 'deploy') checks.try(() => checkMaintenance(want, node, ident, way));
+  if (want.row.kind === 'deploy') checks.try(() => checkMaintenance(want, node, ident, way));
   const to = reachable(want, node, ident, checks);
   checks.try(() => requireOwnRun(ctx, want.rule, who, node, ident));
   checks.try(() => checkDrive(ctx, want, request));

@@ -49,14 +49,14 @@ const nothing: PlanListed = { steps: [] };
 /** As planRun. With collecting checks the order is planned as far as possible. It may start only without refusals. */
 export const orderRun = async (ctx: AdmissionContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
-  if (row.story === 'deploy') {
+  if (row.kind === 'deploy') {
     checks.try(() => checkInstance(ctx, node, ident));
     await checks.ask(() => requireImage(ctx, node, ident));
   }
   const ready = withDefaultRamdisk(ctx, await equipped(ctx, node));
   const given = (await checks.ask(() => request.steps(ready))) ?? nothing;
   const { steps: listed, runbook = null, parameters = null, automatic = false, args = {} } = given;
-  const plan = checks.try(() => planFor(row.story!, { node: ready, steps: listed, automatic, args }));
+  const plan = checks.try(() => planFor(row.kind!, { node: ready, steps: listed, automatic, args }));
   const { steps, ...ramdisk } = plan ?? noPlan;
   requireStepOrigins(ctx, steps, checks);
   await checks.ask(() => requireRamdisks(ctx, node, steps));
@@ -66,9 +66,9 @@ export const orderRun = async (ctx: AdmissionContext, request: RunRequest, check
   return {
     node: orderedNode(node),
     verb,
-    story: row.story!,
+    kind: row.kind!,
     event: row.event,
-    ends: row.story === 'undeploy' && node.retired ? 'manage' : (row.ends ?? null),
+    ends: row.kind === 'undeploy' && node.retired ? 'manage' : (row.ends ?? null),
     target: row.target ?? (to === undefined ? null : (states[to].target as ProvisionState | null)),
     fault: row.fault ?? null,
     steps,

@@ -107,7 +107,7 @@ export const powerOrder = async (
   return {
     node: orderedNode(node),
     verb: 'power',
-    story: 'power',
+    kind: 'power',
     event: null,
     ends: null,
     target: null,

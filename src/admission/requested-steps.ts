@@ -44,7 +44,7 @@ const rawSteps = async ({
   if (steps.length === 0) return invalidInput(key, 'must hold at least one step');
   checks.try(() => checkRawSteps(steps));
   checks.try(() => refuseDisallowed(ctx, steps));
-  return planWithChildren(ctx, { who, version, checks }, node, steps, row.story as StepVerb);
+  return planWithChildren(ctx, { who, version, checks }, node, steps, row.kind as StepVerb);
 };
 
 /** Template steps and the caller's own steps. */
@@ -102,10 +102,10 @@ const listedSteps = async (planning: Planning, runbook: Runbook | null): Promise
   const { ctx, want, checks } = planning;
   if (runbook) {
     checks.try(() => refuseDisallowed(ctx, runbook.steps));
-    return byRunbook(planning, runbook, want.row.story as StepVerb);
+    return byRunbook(planning, runbook, want.row.kind as StepVerb);
   }
   if (want.row.steps === 'automatic') return automatic(planning);
-  if (want.row.story === 'deploy') return { steps: await deploySteps(planning) };
+  if (want.row.kind === 'deploy') return { steps: await deploySteps(planning) };
   return { steps: want.row.stepsKey ? await rawSteps(planning) : [] };
 };
 

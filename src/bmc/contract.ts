@@ -50,7 +50,7 @@ export type ActContext = {
   readonly attempt: number;
   readonly step?: { readonly index: number; readonly interface: string; readonly step: string };
   /** Kind of the run, like clean, service or deploy. */
-  readonly story?: string;
+  readonly kind?: string;
   /** Passed to every request. Aborts when the activity is cancelled, times out or its worker stops. */
   readonly signal: AbortSignal;
   /** Heartbeat with details for operators (no secrets). Call it in every loop. */

@@ -201,7 +201,7 @@ export const advanceRollout = async (deps: RolloutDeps, id: RolloutUuid): Promis
   for (let pass = 0; ; pass++) {
     const rollout = await inventory.rollouts.find(id);
     if (!rollout) return { over: true, nextMs: null };
-    await inventory.rolloutWakes.tended(id);
+    await inventory.rolloutWakes.advanced(id);
     if (rollout.state === 'scheduled') {
       const waitMs = await beginScheduled(deps, rollout);
       if (waitMs !== 0) return { over: false, nextMs: waitMs };

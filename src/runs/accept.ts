@@ -76,7 +76,7 @@ const rowOf = (order: RunOrder, to: ProvisionState | null) => ({
   revision: order.node.revision ?? null,
   to,
   target_power_state: order.power ? powerTargets[order.power.target].ends : null,
-  story: order.story,
+  kind: order.kind,
   verb: order.verb,
   requester: order.asked.requester,
   rule_set: order.asked.rule_set,
@@ -179,7 +179,7 @@ const inputOf = (
   to: ProvisionState | null,
   timing: Timing,
 ): Omit<RunInput, 'lock'> => ({
-  story: order.story,
+  kind: order.kind,
   verb: order.verb,
   node_name: order.node.name,
   driver: order.node.driver,

@@ -104,7 +104,7 @@ const rebuilt = (code: string | null | undefined, facts: Facts, text: string): T
 const orderOf = ({ node, act: name, args, asked, background }: CallOrder, actMs: number): RunOrder => ({
   node,
   verb: 'call',
-  story: 'call',
+  kind: 'call',
   event: null,
   ends: null,
   target: null,

@@ -36,7 +36,7 @@ export type RunAudit = {
 export type RunOrder = {
   readonly node: OrderedNode;
   readonly verb: Verb | 'power' | 'call';
-  readonly story: RunKind;
+  readonly kind: RunKind;
   /** Moves the node into its working state; null for power, which leaves the provision state alone. */
   readonly event: Event | null;
   readonly ends: Event | null;
@@ -132,7 +132,7 @@ export type Runs = {
   /** Throws RunNotFound, Conflict (wrong state, or the run has moved on), EngineUnavailable. */
   operate(order: ActOrder): Promise<Delivered>;
   /**
-   * Notifies the node's run of a contact or a thaw; stored until Temporal takes it. No effect if the run does not await it.
+   * Notifies the node's run of a contact or of the end of a freeze; stored until Temporal takes it. No effect if the run does not await it.
    * Never throws if Temporal does not respond.
    */
   agentContact(contact: { readonly node: NodeUuid; readonly kind: ContactKind }): Promise<void>;

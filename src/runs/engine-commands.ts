@@ -74,7 +74,7 @@ const attributesOf = (run: RunInput, facts: RunFacts): TypedSearchAttributes =>
 const startRun = async ({ client, within }: TemporalAccess, workflowId: string, run: RunInput, facts: RunFacts) => {
   try {
     await within(startWithin, () =>
-      client.workflow.start(run.story, {
+      client.workflow.start(run.kind, {
         workflowId,
         taskQueue: controlQueue(run.queue_prefix),
         args: [run],

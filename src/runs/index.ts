@@ -185,7 +185,7 @@ const sendMessage = async (
 const awaited: Readonly<Record<ContactKind, readonly (string | null)[]>> = {
   heartbeat: ['heartbeat'],
   inspection: ['inspection'],
-  thaw: [null, 'heartbeat', 'inspection'],
+  unfreeze: [null, 'heartbeat', 'inspection'],
   lost: ['heartbeat', 'inspection'],
 };
 

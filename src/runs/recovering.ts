@@ -81,7 +81,7 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, deps: RecoveryD
   const acts = await engine.begunActs(run.workflow_id);
   const now = await engine.projected(run.workflow_id);
   const ramdisk = now && (await ramdiskOf(run, now, inventory));
-  const contact = (kind: 'lost' | 'thaw') =>
+  const contact = (kind: 'lost' | 'unfreeze') =>
     engine.contact(run.workflow_id, { operationId: run.id, contactId: randomUUID(), kind });
   const parks = acts.length > 0 ? '; a command that may have left is not sent again' : '';
   const boots = ramdisk === 'lost' ? '; its ramdisk is booted again, for the database does not know it' : '';
@@ -94,7 +94,7 @@ const goesOn = async (what: string, run: RunRow, engine: Engine, deps: RecoveryD
       if (now && ramdisk) await catchUp(run, (await engine.projected(run.workflow_id)) ?? now, ramdisk, inventory);
       if (ramdisk === 'lost') await contact('lost');
     },
-    after: () => contact('thaw'),
+    after: () => contact('unfreeze'),
   };
 };
 

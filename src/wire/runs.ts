@@ -102,7 +102,7 @@ export const stepCatalogue = z.strictObject({
       args: z.unknown(),
       acts: list(described),
       effect: maybe,
-      patience: maybe,
+      timeout: maybe,
       abortable: trueOrFalse,
       may_park: trueOrFalse,
       ramdisk: trueOrFalse,

@@ -10,7 +10,7 @@ import { type ExecutionState, endAsked } from './state';
 
 const twoMinutes = 120_000;
 
-export const abortTimeoutMs = ({ timing }: RunInput): number => timing.abortPatienceMs ?? twoMinutes;
+export const abortTimeoutMs = ({ timing }: RunInput): number => timing.abortTimeoutMs ?? twoMinutes;
 
 /** Minimum for an act that tidies up: it may be the only one that reaches the BMC. */
 const shortestTidyMs = 10_000;

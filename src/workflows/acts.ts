@@ -110,7 +110,7 @@ export const createActs = (run: RunInput, state: ExecutionState, journal: Journa
     const activityId = time === 1 ? key : `${key}-${time}`;
     const start = () =>
       runAct.executeWithOptions({ ...options, activityId, summary: `${label(state, step)}${what}` }, [
-        { lock, step, act: name, last, timing: run.timing, story: run.story, nth },
+        { lock, step, act: name, last, timing: run.timing, kind: run.kind, nth },
       ]);
     const outcome = asked.guarded ? guardedAct({ run, state, journal }, { step, index, nth, lock, start }) : start();
     return effect === 'once'

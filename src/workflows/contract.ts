@@ -115,7 +115,7 @@ export type Via = 'api';
 
 /** An outside event for a waiting run. `lost`: a restore lost the ramdisk, and the API rejects what it sends. */
 export type Contact = { readonly operationId: RunUuid; readonly contactId: string; readonly kind: ContactKind };
-export type ContactKind = 'heartbeat' | 'inspection' | 'thaw' | 'lost';
+export type ContactKind = 'heartbeat' | 'inspection' | 'unfreeze' | 'lost';
 
 /** A further attempt of an act. `nth` counts the acts of this execution; other reports are ignored. */
 export type ActTried = { readonly operationId: RunUuid; readonly nth: number; readonly attempt: number };

@@ -46,7 +46,7 @@ export type Effects = {
   restsIn(step: PlannedStep, index: number): boolean;
   isFrozen(thrown: unknown): boolean;
   /** Throws Aborted if an abort comes first. */
-  thawed(step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }): Promise<void>;
+  unfrozen(step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }): Promise<void>;
   /**
    * Waits until the ramdisk has called back. Throws on timeout.
    * `lost`: the database was restored to before the ramdisk's boot, so its messages are rejected.

@@ -42,8 +42,8 @@ export const createEffects = (run: RunInput, state: ExecutionState, journal: Jou
     startsOver: (thrown, step, index) =>
       codeOf(thrown) === 'AgentGone' && actRow(step.acts[index]!.act).startsOver === true,
     restsIn(step, index) {
-      const { by, patience } = actRow(step.acts[index]!.act);
-      return by === 'agent' && patience === 'job';
+      const { by, timeout } = actRow(step.acts[index]!.act);
+      return by === 'agent' && timeout === 'job';
     },
     isFrozen: isHeldBack,
     async join(step, rest, reported) {

@@ -57,7 +57,7 @@ const tidyAct = async (step: PlannedStep, index: number, effects: Effects): Prom
       return;
     } catch (thrown) {
       if (!effects.isFrozen(thrown)) throw thrown;
-      await effects.thawed(step, effects.describe(thrown), { evenAborted: true });
+      await effects.unfrozen(step, effects.describe(thrown), { evenAborted: true });
     }
   }
 };
@@ -202,7 +202,7 @@ const tryAct = async (step: PlannedStep, index: number, effects: Effects, starte
     return outcome.rest === 'skip' ? { is: 'left' } : { is: 'done', outcome };
   } catch (thrown) {
     if (effects.isFrozen(thrown)) {
-      await effects.thawed(step, effects.describe(thrown));
+      await effects.unfrozen(step, effects.describe(thrown));
       return { is: 'frozen' };
     }
     if (!startedOver && effects.boot && effects.startsOver(thrown, step, index)) {

@@ -120,10 +120,10 @@ const ramdiskRecords = ({ run, state, control, project, moved }: Records) => ({
     control.contacted
       .executeWithOptions({ ...locally, summary: 'has the ramdisk called back?' }, [{ lock: run.lock, awaits }])
       .then(({ contacted }) => contacted),
-  async heard(step: PlannedStep): Promise<void> {
+  async contactReceived(step: PlannedStep): Promise<void> {
     const summary = `${label(state, step)}: the ramdisk has called back`;
     const { provision_state } = await project((next) =>
-      control.heard.executeWithOptions({ ...locally, summary }, [{ ...next, index: step.index }]),
+      control.contactReceived.executeWithOptions({ ...locally, summary }, [{ ...next, index: step.index }]),
     );
     moved(provision_state);
   },

@@ -84,7 +84,7 @@ const registerSignals = ({ run, state, fresh, unrecorded }: Handled): void => {
     agentContact,
     ({ operationId, kind }: Contact) => {
       if (operationId !== run.lock.run) return;
-      if (kind === 'thaw') state.thaw = true;
+      if (kind === 'unfreeze') state.unfreeze = true;
       else if (kind === 'lost') state.ramdiskLost = true;
       else state.contact = true;
     },

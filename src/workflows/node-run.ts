@@ -33,8 +33,8 @@ type Execution = {
 export const runWorkflow =
   (name: RunKind) =>
   async (run: RunInput): Promise<RunResult> => {
-    if (run.story !== name)
-      throw ApplicationFailure.nonRetryable(`This input is for ${run.story}, not ${name}`, 'StaleOperation');
+    if (run.kind !== name)
+      throw ApplicationFailure.nonRetryable(`This input is for ${run.kind}, not ${name}`, 'StaleOperation');
     const state = initialState(run);
     registerHandlers(run, state);
     const journal = createJournal(run, state);

@@ -1,6 +1,6 @@
 /** Timeouts and retries by class of act. Permanent failures are marked by their row of model/errors.ts (activities/failures.ts). */
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
-import { type ActName, actRow, type Effect, type Patience } from '../model/lifecycle/steps';
+import { type ActName, type ActTimeout, actRow, type Effect } from '../model/lifecycle/steps';
 import type { Timing } from '../model/runs/runs';
 
 /** Single statements on PostgreSQL, retried until they succeed. */
@@ -51,7 +51,7 @@ const profiles = {
 } as const satisfies Record<Effect, Profile>;
 
 /** Extra time for an act that waits for hardware. */
-const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
+const timeout: Readonly<Record<ActTimeout, (timing: Timing) => number>> = {
   power: (timing) => timing.powerTimeoutMs,
   'soft power': (timing) => timing.softPowerTimeoutMs,
   start: () => 15 * minute, // a start with memory training and option ROMs
@@ -61,8 +61,8 @@ const patience: Readonly<Record<Patience, (timing: Timing) => number>> = {
 /** Limits recorded at acceptance override the defaults. */
 export const onBmc = (act: ActName, effect: Effect, taskQueue: string, timing: Timing): ActivityOptions => {
   const profile: Profile = { ...profiles[effect], ...timing.limits?.[effect] };
-  const wait = actRow(act).patience;
-  const longestWait = wait === undefined ? 0 : patience[wait](timing) + minute;
+  const wait = actRow(act).timeout;
+  const longestWait = wait === undefined ? 0 : timeout[wait](timing) + minute;
   return {
     taskQueue,
     startToCloseTimeout: Math.max(profile.startToCloseMs, longestWait),

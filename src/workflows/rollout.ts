@@ -5,7 +5,7 @@ import { type RolloutInput, wakeSignal } from './contract';
 import { locally } from './profiles';
 
 // Admissions may wait for locks; the next pass continues.
-const { tendRollout } = proxyLocalActivities<ControlActivities>({ ...locally, startToCloseTimeout: '60s' });
+const { advanceRollout } = proxyLocalActivities<ControlActivities>({ ...locally, startToCloseTimeout: '60s' });
 
 const longestHistory = 2_000;
 
@@ -16,7 +16,7 @@ export const rollout = async (input: RolloutInput): Promise<void> => {
   });
   for (;;) {
     woken = false;
-    const { over, nextMs } = await tendRollout(input);
+    const { over, nextMs } = await advanceRollout(input);
     if (over && !woken) return;
     const { historyLength, continueAsNewSuggested } = workflowInfo();
     if (!woken && (historyLength > longestHistory || continueAsNewSuggested))

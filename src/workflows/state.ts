@@ -44,7 +44,7 @@ export type ExecutionState = {
   /** Set before the boot: a run that ends early must remove the ramdisk. */
   booted: boolean;
   /** A freeze may have ended. */
-  thaw: boolean;
+  unfreeze: boolean;
   /** Grows when the ramdisk reports its steps. */
   steps: readonly PlannedStep[];
   /** For display only. */
@@ -81,7 +81,7 @@ export const initialState = (run: RunInput): ExecutionState => ({
   contactSeq: run.carries?.seq ?? 0,
   ending: run.carries?.ending ?? null,
   booted: run.carries?.booted ?? false,
-  thaw: false,
+  unfreeze: false,
   steps: run.carries?.steps ?? run.steps,
   provision_state: run.provision_state ?? null,
   nth: 0,

@@ -76,8 +76,8 @@ const unfrozen = async (
   state.waitsOn = null;
   const ended = () => endAsked(state) && !evenAborted;
   for (let pause = freezeReadMs, frozen = true; frozen; pause = Math.min(2 * pause, longestFreezeReadMs)) {
-    state.thaw = false;
-    await condition(() => state.thaw || ended(), pause);
+    state.unfreeze = false;
+    await condition(() => state.unfreeze || ended(), pause);
     if (ended()) throw new Aborted();
     frozen = await journal.frozen(step);
   }
@@ -96,8 +96,8 @@ const ramdiskTimeout = (step: PlannedStep, awaits: Awaited) =>
 const waitsAnew = async ({ state, journal }: Waiting): Promise<boolean> => {
   if (!(await journal.recovering())) return false;
   for (let pause = freezeReadMs, held = true; held; pause = Math.min(2 * pause, longestFreezeReadMs)) {
-    state.thaw = false;
-    await condition(() => state.thaw || state.ramdiskLost || endAsked(state), pause);
+    state.unfreeze = false;
+    await condition(() => state.unfreeze || state.ramdiskLost || endAsked(state), pause);
     if (endAsked(state)) throw new Aborted();
     held = await journal.recovering();
   }
@@ -129,7 +129,7 @@ const calledBack = async (waiting: Waiting, step: PlannedStep, awaits: Awaited):
   }
   state.awaits = null;
   showWait(waiting, step, 'running', null);
-  await journal.heard(step);
+  await journal.contactReceived(step);
   return undefined;
 };
 
@@ -149,7 +149,7 @@ export const createWaits = (run: RunInput, state: ExecutionState, journal: Journ
       return state.decision!;
     },
     unpaused: (step: PlannedStep) => resumed(waiting, step),
-    thawed: (step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }) =>
+    unfrozen: (step: PlannedStep, why: string, options?: { readonly evenAborted?: boolean }) =>
       unfrozen(waiting, step, why, options),
     contacted: (step: PlannedStep, awaits: Awaited) => calledBack(waiting, step, awaits),
   };

@@ -15,7 +15,7 @@ import { type Answers, logOf, storeOf } from '../support/run-doubles';
 const lock = { run: 'r1', node_uuid: 'u1', fence: 3 };
 const step = { index: 2, interface: 'power', step: 'power_on', args: {}, acts: [{ act: 'power_on' }] };
 const input = (more: object = {}): RunActInput =>
-  ({ lock, step, act: 'power_on', last: true, timing: {}, story: 'clean', ...more }) as unknown as RunActInput;
+  ({ lock, step, act: 'power_on', last: true, timing: {}, kind: 'clean', ...more }) as unknown as RunActInput;
 const found = { uuid: 'u1', name: 'n1', driver: 'fake-hardware', driver_info: {}, instance_info: {} };
 const begun: Answers = {
   'runSteps.standing': { held_back: false },

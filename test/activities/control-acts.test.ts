@@ -34,7 +34,7 @@ const stale = { failed: expect.objectContaining({ type: 'StaleOperation', detail
 const writes = ({ calls }: ReturnType<typeof storeOf>): string[] =>
   calls.map(([name]) => name).filter((name) => !['runs.held', 'runs.advance', 'runs.counted'].includes(name));
 
-test.each(['move', 'mark', 'heard', 'awaitContact', 'join', 'addSteps', 'again', 'recordAct'] as const)(
+test.each(['move', 'mark', 'contactReceived', 'awaitContact', 'join', 'addSteps', 'again', 'recordAct'] as const)(
   '%s by a run that has lost its node is refused, and writes nothing',
   async (name) => {
     const input = { event: 'done', index: 1, awaits: 'heartbeat', joins: 'clean', rest: [], reported: [], steps: [] };
@@ -229,7 +229,7 @@ describe('a wait for the ramdisk', () => {
 
   const waiting = { ...held, 'runs.held': { ...node, provision_state: 'clean wait' } };
   test('ends with its step done', async () => {
-    const { store, ...result } = await acted('heard', { index: 2 }, waiting);
+    const { store, ...result } = await acted('contactReceived', { index: 2 }, waiting);
     expect(result).toEqual({ done: { provision_state: 'cleaning' } });
     expect(store.of('contacts.await')).toEqual([[lock, null]]);
     expect(store.of('runSteps.mark')).toEqual([[lock, 2, 'done', {}]]);
@@ -237,13 +237,17 @@ describe('a wait for the ramdisk', () => {
   });
 
   test('that has ended before stays as it is', async () => {
-    const { store, ...result } = await acted('heard', { index: 2 }, { ...waiting, 'runs.advance': false });
+    const { store, ...result } = await acted('contactReceived', { index: 2 }, { ...waiting, 'runs.advance': false });
     expect(result).toEqual({ done: { provision_state: 'clean wait' } });
     expect(writes(store)).toEqual([]);
   });
 
   test('does not end well where two ramdisks spoke', async () => {
-    const { store, ...result } = await acted('heard', { index: 2 }, { ...waiting, 'ramdiskBoots.contested': true });
+    const { store, ...result } = await acted(
+      'contactReceived',
+      { index: 2 },
+      { ...waiting, 'ramdiskBoots.contested': true },
+    );
     expect(result).toMatchObject({ failed: { type: 'RamdiskConflict', details: [{ node: 'u1' }] } });
     expect(store.of('runSteps.mark')).toEqual([]);
   });
@@ -254,7 +258,7 @@ describe('a wait for the ramdisk', () => {
     [undefined, 'the ramdisk did not say'],
   ])('for an inspection fails where its findings are none: %j', async (found, says) => {
     const answers = { ...waiting, 'contacts.awaited': 'inspection', 'details.inventory': found };
-    const { store, ...result } = await acted('heard', { index: 2 }, answers);
+    const { store, ...result } = await acted('contactReceived', { index: 2 }, answers);
     expect(result).toMatchObject({ failed: { type: 'StepRejected', message: expect.stringContaining(says) } });
     expect(store.of('observedFacts.write')).toEqual([]);
   });

@@ -193,7 +193,7 @@ describe('arguments of steps', () => {
     const order: RunOrder = {
       node: { uuid, name, driver, conductor_group, provision_state },
       verb: 'clean',
-      story: 'clean',
+      kind: 'clean',
       event: 'clean',
       ends: 'manage',
       target: 'manageable',

@@ -80,7 +80,7 @@ const holdersOf = async (node: string): Promise<string[]> => [
 const tornDown = async (node: string): Promise<void> => {
   const run = randomUUID() as RunUuid;
   await api.sql`
-    insert into runs (id, node_uuid, fence, story, verb, state, input, requester, rule_set, workflow_id)
+    insert into runs (id, node_uuid, fence, kind, verb, state, input, requester, rule_set, workflow_id)
     values (${run}, ${node}, 1, 'undeploy', 'deleted', 'running', '{}', '{}', 'x', ${run})`;
   await api.sql`
     update nodes set reservation = ${run}, fence = 1, provision_state = 'deleting', target_provision_state = 'available'
@@ -270,7 +270,7 @@ test('secrets that an unfinished run was accepted with stay until it has ended',
   const [secret] = await api.sql`select id from secrets where holder_id in ${api.sql(holders)}`;
   const run = randomUUID();
   await api.sql`
-    insert into runs (id, node_uuid, fence, story, verb, state, input, requester, rule_set, workflow_id)
+    insert into runs (id, node_uuid, fence, kind, verb, state, input, requester, rule_set, workflow_id)
     values (${run}, ${node}, 1, 'clean', 'clean', 'running', ${api.sql.json({ $secret: secret!.id })}, '{}', 'x', ${run})`;
   await setLessee('operator', null)(node);
   expect(await secretsOf(holders)).toBe(1);

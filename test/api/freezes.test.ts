@@ -75,7 +75,7 @@ describe('a node is frozen', () => {
         lessee,
         data: { freeze_uuid: body.uuid, reason: 'fan swap', until: null },
       },
-      { kind: 'node.thawed', project: owner, lessee, data: { freeze_uuid: body.uuid } },
+      { kind: 'node.unfrozen', project: owner, lessee, data: { freeze_uuid: body.uuid } },
     ]);
   });
 
@@ -175,7 +175,7 @@ describe('a freeze ends', () => {
     const { body } = await freeze(node.uuid, { reason: 'x' });
     api.runs.contacts.length = 0;
     await api.as('operator', 'DELETE', `/temper/v1/freezes/${body.uuid}`);
-    expect(api.runs.contacts).toEqual([{ node: node.uuid, kind: 'thaw' }]);
+    expect(api.runs.contacts).toEqual([{ node: node.uuid, kind: 'unfreeze' }]);
   });
 
   test.each([

@@ -22,7 +22,7 @@ const world = async (): Promise<Record<string, string>> => {
   const run = '33333333-3333-4333-8333-333333333333';
   const [requester, input] = [api.sql.json({}), api.sql.json({ steps: [] })];
   const state = { state: 'failed', finished_at: new Date(), rule_set: 'x', workflow_id: 'w' };
-  await api.sql`insert into runs ${api.sql({ id: run, node_uuid, fence: 1, story: 'clean', verb: 'clean', owner, requester, input, ...state })}`;
+  await api.sql`insert into runs ${api.sql({ id: run, node_uuid, fence: 1, kind: 'clean', verb: 'clean', owner, requester, input, ...state })}`;
   const [allocation] = await api.sql`
     insert into allocations (name, resource_class, owner) values ('a1', 'x', ${owner}) returning uuid`;
   return {

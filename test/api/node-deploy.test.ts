@@ -36,7 +36,7 @@ describe('a deployment', () => {
     expect((await at.ask({ target: 'active' }, { who: 'owner-member' })).status).toBe(202);
     expect(order()).toMatchObject({
       verb: 'active',
-      story: 'deploy',
+      kind: 'deploy',
       event: 'deploy',
       ends: 'done',
       target: 'active',

@@ -117,7 +117,7 @@ describe('what would run', () => {
       insert into nodes (name, driver, provision_state, properties)
       values ('other', 'redfish', 'active', ${api.sql.json({ vendor: 'ACME', model: 'X1' })}) returning uuid`;
     const [run] = await api.sql<{ id: string }[]>`
-      insert into runs (id, node_uuid, verb, story, workflow_id, state, requester, rule_set, input, fence, finished_at)
+      insert into runs (id, node_uuid, verb, kind, workflow_id, state, requester, rule_set, input, fence, finished_at)
       values (gen_random_uuid(), ${other!.uuid}, 'clean', 'clean', 'w', 'succeeded', '{}', 'h', '{}', 1, now()) returning id`;
     for (const [index, step, seconds] of [
       [0, 'reboot', 60],

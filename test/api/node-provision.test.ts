@@ -93,7 +93,7 @@ describe('what runs are given', () => {
           revision: expect.any(String),
         },
         verb: 'clean',
-        story: 'clean',
+        kind: 'clean',
         event: 'clean',
         ends: 'manage',
         target: 'manageable',
@@ -128,17 +128,17 @@ describe('what runs are given', () => {
   });
 
   test.each([
-    // from        verb        story       event       ends in       steps
+    // from        verb        kind       event       ends in       steps
     ['enroll', 'manage', 'verify', 'manage', 'manageable', ['verify']],
     ['manageable', 'adopt', 'adopt', 'adopt', 'active', ['verify']],
     ['manageable', 'inspect', 'inspect', 'inspect', 'manageable', ['inspect']],
     ['manageable', 'provide', 'clean', 'provide', 'available', ['boot_ramdisk', 'list_steps', 'remove_ramdisk']],
     ['rescue', 'unrescue', 'unrescue', 'unrescue', 'active', ['boot_instance']],
-  ] as const)('from %s, %s starts a run of story %s', async (state, target, story, event, to, steps) => {
+  ] as const)('from %s, %s starts a run of kind %s', async (state, target, kind, event, to, steps) => {
     await set({ provision_state: state });
     expect((await ask({ target })).status).toBe(202);
     expect(api.runs.started).toEqual([
-      expect.objectContaining({ verb: target, story, event, ends: 'done', target: to, runbook: null }),
+      expect.objectContaining({ verb: target, kind, event, ends: 'done', target: to, runbook: null }),
     ]);
     expect(api.runs.started[0]!.steps.map(({ step: name }) => name)).toEqual(steps);
   });

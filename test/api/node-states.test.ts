@@ -85,7 +85,7 @@ describe('power', () => {
     expect(api.runs.started).toEqual([
       expect.objectContaining({
         verb: 'power',
-        story: 'power',
+        kind: 'power',
         event: null,
         ends: null,
         target: null,

@@ -31,15 +31,15 @@ const tune = {
 test('a step says how careful it is, what it waits for, and whether the ramdisk is booted for it', async () => {
   expect(await find('update', 'firmware')).toMatchObject({
     effect: 'once',
-    patience: 'job',
+    timeout: 'job',
     ramdisk: false,
     may_park: true,
     args: { settings: { type: 'items', required: true, of: { component: {}, url: { required: true } } } },
   });
-  expect(await find('apply_configuration', 'bios')).toMatchObject({ effect: 'converge', patience: 'start' });
+  expect(await find('apply_configuration', 'bios')).toMatchObject({ effect: 'converge', timeout: 'start' });
   expect(await find('set_boot_device')).toMatchObject({
     effect: 'converge',
-    patience: null,
+    timeout: null,
     acts: [{ act: 'set_boot_device', effect: 'converge' }],
   });
   expect(await find('erase_devices')).toMatchObject({ ramdisk: true, effect: 'once', priority: 10 });
@@ -87,7 +87,7 @@ describe('a step that only the node’s own ramdisk has', () => {
       },
       acts: [expect.objectContaining({ act: 'agent_step', effect: 'once' })],
       effect: 'once',
-      patience: 'job',
+      timeout: 'job',
       abortable: true,
       may_park: true,
       ramdisk: true,

@@ -72,7 +72,7 @@ describe('a run that waits', () => {
     await at.set({ reservation: null });
     expect((await at.ask(bodyOf(verb))).status).toBe(202);
     const story = verb === 'service' ? 'service' : 'undeploy';
-    expect(at.api.runs.started.map((order) => [order.story, order.takesOver])).toEqual([
+    expect(at.api.runs.started.map((order) => [order.kind, order.takesOver])).toEqual([
       [story, true],
       [story, undefined],
     ]);

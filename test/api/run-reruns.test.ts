@@ -50,7 +50,7 @@ const serviceRun = async (
     to: null,
     target: 'active',
     target_power_state: null,
-    story: 'service',
+    kind: 'service',
     verb: 'service',
     runbook: runbook as never,
     requester: {
@@ -64,7 +64,7 @@ const serviceRun = async (
     rule_set: 'abc',
     workflow_id: `node-${node}.service.${id}`,
     input: {
-      story: 'service',
+      kind: 'service',
       verb: 'service',
       node_name: 'n1',
       driver: 'redfish',
@@ -120,7 +120,7 @@ describe('a failed run', () => {
     expect(at.api.runs.started).toEqual([
       expect.objectContaining({
         verb: 'service',
-        story: 'service',
+        kind: 'service',
         resumes: { run, from: 1 },
         steps: [
           expect.objectContaining({

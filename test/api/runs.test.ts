@@ -36,7 +36,7 @@ const acceptedRun = async (node: NodeUuid, { holds = false } = {}): Promise<RunU
     to: holds ? 'servicing' : null,
     target: 'active',
     target_power_state: null,
-    story: 'service',
+    kind: 'service',
     verb: 'service',
     runbook: { uuid: '6b7b5a52-6f0e-4ed1-a8f8-6e5e8d2f0c11', name: 'CUSTOM_X', revision: 3 },
     requester: {
@@ -50,7 +50,7 @@ const acceptedRun = async (node: NodeUuid, { holds = false } = {}): Promise<RunU
     rule_set: 'abc',
     workflow_id: `node-${node}.service.${run}`,
     input: {
-      story: 'service',
+      kind: 'service',
       verb: 'service',
       node_name: null,
       driver: 'fake-hardware',
@@ -315,7 +315,7 @@ describe('operating a run', () => {
     await api.sql`update runs set state = 'running', cursor = 1 where id = ${run}`;
     const reply = await api.as('operator', 'POST', `/temper/v1/runs/${run}/abort`, { body: { reason: 'x' } });
     expect(reply.body.will).toBe(
-      'Step management.attach_virtual_media ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_PATIENCE_MS at most. Then the run ends.',
+      'Step management.attach_virtual_media ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_TIMEOUT_MS at most. Then the run ends.',
     );
   });
 

@@ -36,7 +36,7 @@ const newRun = async (node: { uuid: NodeUuid; name: string }, state = 'running')
   };
   const [lease] = await api.sql`select lease_id from nodes where uuid = ${node.uuid}`;
   await api.sql`
-    insert into runs (id, node_uuid, node_name, fence, story, verb, state, input, owner, lessee, lease_id, requester, rule_set,
+    insert into runs (id, node_uuid, node_name, fence, kind, verb, state, input, owner, lessee, lease_id, requester, rule_set,
       workflow_id, cursor, finished_at)
     values (${run}, ${node.uuid}, ${node.name}, 1, 'service', 'service', ${state}, ${api.sql.json({ steps: [] })}, ${owner}, ${lessee},
       ${lease!.lease_id}, ${api.sql.json(requester)}, 'x', ${`w-${run}`}, 1, ${state === 'failed' ? new Date() : null})`;

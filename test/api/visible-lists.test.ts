@@ -42,7 +42,7 @@ const madeBy = async (path: string, body: object): Promise<string> => {
 const writeRun = async (node_uuid: string, tenant: Row): Promise<string> => {
   const id = randomUUID();
   const leased = tenant.lease_id ? { lease_id: tenant.lease_id, lessee } : {};
-  const row = { id, node_uuid, fence: 1, story: 'service', verb: 'service', state: 'running', ...leased };
+  const row = { id, node_uuid, fence: 1, kind: 'service', verb: 'service', state: 'running', ...leased };
   const rest = { requester: api.sql.json({}), input: api.sql.json({ steps: [] }), rule_set: 'x', workflow_id: 'w' };
   await api.sql`insert into runs ${api.sql({ ...row, ...rest } as never)}`;
   return id;

@@ -15,7 +15,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((each) => each.close()));
 });
 
-const clean = { story: 'clean' };
+const clean = { kind: 'clean' };
 
 /** Everything that a reader of an error could see. */
 const readable = (error: TemperError): string => `${error.message} ${JSON.stringify(error.facts)} ${error.stack}`;

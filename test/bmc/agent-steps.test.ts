@@ -16,15 +16,15 @@ describe('what the ramdisk offers', () => {
     ['provide', 'deploy.erase_devices'],
     ['deploy', 'deploy.inject_files'],
     ['service', 'deploy.inject_files'],
-  ])('in %s it lists %s', async (story, step) => {
+  ])('in %s it lists %s', async (kind, step) => {
     const { run } = await ramdisks.bench();
-    const { reported } = await run('agent_steps', {}, { story });
+    const { reported } = await run('agent_steps', {}, { kind });
     expect(reported!.map((one) => `${one.interface}.${one.step}`)).toContain(step);
   });
 
   test('keeps priority, abortable, restart and arguments of a step', async () => {
     const { run } = await ramdisks.bench();
-    const { reported } = await run('agent_steps', {}, { story: 'clean' });
+    const { reported } = await run('agent_steps', {}, { kind: 'clean' });
     expect(reported).toContainEqual({
       interface: 'deploy',
       step: 'erase_devices_metadata',
@@ -41,7 +41,7 @@ describe('what the ramdisk offers', () => {
   test('in texts that can be stored and shown, whatever the ramdisk sends', async () => {
     const { run, fault } = await ramdisks.bench();
     fault({ kind: 'odd-texts' });
-    const { reported } = await run('agent_steps', {}, { story: 'clean' });
+    const { reported } = await run('agent_steps', {}, { kind: 'clean' });
     expect(reported).toEqual([
       {
         interface: 'deploy',
@@ -55,7 +55,7 @@ describe('what the ramdisk offers', () => {
   test('a list that makes no sense is said to make none', async () => {
     const { failure, fault } = await ramdisks.bench();
     fault({ kind: 'odd-result' });
-    const error = await failure('agent_steps', {}, { story: 'clean' });
+    const error = await failure('agent_steps', {}, { kind: 'clean' });
     expect(error.code).toBe('AgentServerError');
     expect(error.message).toMatch(/clean_steps/);
   });
@@ -129,7 +129,7 @@ describe('a step', () => {
     ['drop-before', 'AgentUnreachable'],
   ] as const)('gives its worker back when the ramdisk is idle and its every answer is %s', async (kind, code) => {
     const { failure, run, fault, destructive } = await ramdisks.bench();
-    await run('agent_steps', {}, { story: 'clean' });
+    await run('agent_steps', {}, { kind: 'clean' });
     const timing = { ...quickTiming, settleMs: 10, powerTimeoutMs: 100 };
     const intents = { ...intentsOf('agent_step') };
     const record = async (detail: Readonly<Record<string, unknown>>) => {

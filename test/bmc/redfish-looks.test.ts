@@ -199,7 +199,7 @@ describe('firmware', () => {
 });
 
 describe('verify', () => {
-  const inRun = { story: 'verify' };
+  const inRun = { kind: 'verify' };
 
   test.each(profileNames)('%s: BIOS settings and firmware come along in a run', async (profile) => {
     const { run, accepted } = racks.bench(profile);

@@ -48,7 +48,7 @@ const says: Readonly<Record<Kind, string>> = {
 const rowOf = (act: string) => (Object.hasOwn(acts, act) ? actRow(act as ActName) : undefined);
 const isOnce = (act: string): boolean => rowOf(act)?.effect === 'once';
 /** Whether what it sends takes a while; other acts only look once more. */
-const watches = (act: string): boolean => isOnce(act) || rowOf(act)?.patience !== undefined;
+const watches = (act: string): boolean => isOnce(act) || rowOf(act)?.timeout !== undefined;
 
 type Raw = Omit<Point, 'label'> & { readonly at: Seen };
 

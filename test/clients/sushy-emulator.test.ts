@@ -141,12 +141,12 @@ else {
   );
 
   describe('looks at sushy-emulator --fake', () => {
-    const look = async (act: ActName, properties: Record<string, unknown> = {}, story?: string) => {
+    const look = async (act: ActName, properties: Record<string, unknown> = {}, kind?: string) => {
       const drivers = createDrivers({ log: quiet, networks: ['127.0.0.0/8'] });
       const info = { redfish_address: url, redfish_system_id: `/redfish/v1/Systems/${uuidOf(used++)}` };
       try {
         const node = { ...nodeWith('redfish', info), properties };
-        return await drivers.get('redfish').acts[act]!(node, {}, contextWith(intentsOf(act), { story }));
+        return await drivers.get('redfish').acts[act]!(node, {}, contextWith(intentsOf(act), { kind }));
       } finally {
         await drivers.close();
       }

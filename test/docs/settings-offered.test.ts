@@ -44,7 +44,7 @@ const notOffered: Readonly<Record<string, readonly string[]>> = {
   'rhythms of the engine and bounds of patience, right for every site until a developer measures otherwise': [
     'TEMPER_SETTLE_MS',
     'TEMPER_POLL_MS',
-    'TEMPER_ABORT_PATIENCE_MS',
+    'TEMPER_ABORT_TIMEOUT_MS',
     'TEMPER_HEARTBEAT_MS',
     'TEMPER_RETRY_MS',
     'TEMPER_LOCK_WAIT_MS',

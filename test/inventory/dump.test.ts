@@ -136,9 +136,9 @@ const story = async (
       side: 'store',
       reason: expect.stringContaining('another Postgres cluster'),
     });
-    await happened(sql, 'node.thawed');
+    await happened(sql, 'node.unfrozen');
   });
-  expect(await kindsRead(to, 2)).toEqual(['node.frozen', 'node.thawed']);
+  expect(await kindsRead(to, 2)).toEqual(['node.frozen', 'node.unfrozen']);
   expect(await kindsRead(to)).toEqual([]);
   await within(to.as('temper_bmc'), (sql) => happened(sql, 'node.power'));
   expect(await kindsRead(to, 1)).toEqual(['node.power']);

@@ -47,7 +47,7 @@ const month = async (ago: number): Promise<void> => {
         date_trunc('month', now()) - ${ago} * interval '1 month' + round * interval '5 days' + n * interval '1 second' as at
       from generate_series(1, ${runsAMonth}) round, generate_series(1, ${nodes}) n order by round, n`;
     await tx`
-      insert into runs (id, node_uuid, fence, story, verb, state, input, requester, rule_set, workflow_id, created_at, finished_at)
+      insert into runs (id, node_uuid, fence, kind, verb, state, input, requester, rule_set, workflow_id, created_at, finished_at)
       select id, node, 1, 'clean', 'clean', 'succeeded', '{}', '{}', 'x', id::text, at, at + interval '1 hour' from made`;
     await tx`
       insert into run_steps (run_id, index, interface, step, state)

@@ -28,7 +28,7 @@ const heldNode = async () => {
   const [run, node_uuid] = [randomUUID() as RunUuid, randomUUID() as NodeUuid];
   await owner`insert into nodes (uuid, driver, provision_state, reservation, fence) values (${node_uuid}, 'redfish', 'deploying', ${run}, 3)`;
   await owner`
-    insert into runs (id, node_uuid, fence, story, verb, state, workflow_id, requester, input, rule_set)
+    insert into runs (id, node_uuid, fence, kind, verb, state, workflow_id, requester, input, rule_set)
     values (${run}, ${node_uuid}, 3, 'deploy', 'active', 'running', ${`w-${run}`}, '{}', '{}', 'test')`;
   return { run, node_uuid, fence: 3 };
 };

@@ -31,7 +31,7 @@ test('open runs are counted by verb and state, and those that are tried again as
   const run = async (state: string, error: string | null, ended = false) => {
     const id = randomUUID();
     await owner`
-      insert into runs (id, node_uuid, fence, story, verb, state, input, requester, rule_set, workflow_id, finished_at)
+      insert into runs (id, node_uuid, fence, kind, verb, state, input, requester, rule_set, workflow_id, finished_at)
       values (${id}, ${randomUUID()}, 1, 'clean', 'clean', ${state}, '{}', '{}', 'x', 'w', ${ended ? new Date() : null})`;
     await owner`
       insert into run_steps (run_id, index, interface, step, state, last_error) values (${id}, 0, 'power', 'reboot', 'running', ${error})`;
@@ -51,7 +51,7 @@ test('the time that a run has been retrying is that since the first failure of i
   const id = randomUUID();
   const node = randomUUID();
   await owner`
-    insert into runs (id, node_uuid, fence, story, verb, state, input, requester, rule_set, workflow_id)
+    insert into runs (id, node_uuid, fence, kind, verb, state, input, requester, rule_set, workflow_id)
     values (${id}, ${node}, 1, 'clean', 'inspect', 'running', '{}', '{}', 'x', 'w')`;
   await owner`
     insert into run_steps (run_id, index, interface, step, state, act, last_error)

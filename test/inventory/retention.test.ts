@@ -44,7 +44,7 @@ const event = async (at: Date, values: Readonly<Record<string, unknown>> = {}): 
 const run = async (created_at: Date, finished_at: Date | null): Promise<string> => {
   const id = randomUUID();
   const state = finished_at ? 'succeeded' : 'running';
-  const facts = { fence: 1, story: 'clean', verb: 'clean', state, rule_set: 'x', workflow_id: id };
+  const facts = { fence: 1, kind: 'clean', verb: 'clean', state, rule_set: 'x', workflow_id: id };
   const documents = { input: sql.json({}), requester: sql.json({}) };
   await sql`insert into runs ${sql({ id, node_uuid: node, ...facts, ...documents, created_at, finished_at } as never)}`;
   await sql`insert into run_steps (run_id, index, interface, step) values (${id}, 0, 'deploy', 'erase')`;

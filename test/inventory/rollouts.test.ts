@@ -276,7 +276,7 @@ test('a rollout that has begun is woken, once for all that happened since, and n
   await control.rolloutWakes.sent(again!);
   expect(await control.rolloutWakes.unsent(0)).toEqual([]);
   expect(await control.rolloutWakes.silent(60_000)).toEqual([rollout.id]);
-  await control.rolloutWakes.tended(rollout.id);
+  await control.rolloutWakes.advanced(rollout.id);
   expect(await control.rolloutWakes.silent(60_000)).toEqual([]);
 });
 
@@ -284,14 +284,14 @@ test('a rollout that was woken or looked at before the clock of the store was se
   const rollout = await runningRollout(api, await nodesIn(owner, [null]));
   await control.rolloutWakes.want(rollout.id);
   await control.rolloutWakes.sent({ rollout: rollout.id, wanted: 0 });
-  await control.rolloutWakes.tended(rollout.id);
+  await control.rolloutWakes.advanced(rollout.id);
   const woken = async () => [
     (await control.rolloutWakes.unsent(60_000)).some((wake) => wake.rollout === rollout.id),
     (await control.rolloutWakes.silent(60_000)).includes(rollout.id),
   ];
   expect(await woken()).toEqual([false, false]);
   await owner`update rollout_wakes set sent_at = now() + interval '1 hour' where rollout = ${rollout.id}`;
-  await owner`update rollouts set tended_at = now() + interval '1 hour' where id = ${rollout.id}`;
+  await owner`update rollouts set advanced_at = now() + interval '1 hour' where id = ${rollout.id}`;
   expect(await woken()).toEqual([true, true]);
 });
 

@@ -26,20 +26,10 @@ const avoided: Readonly<Record<string, string>> = {
   told: 'notified',
 };
 
-/** Names that stand in rows of the database or in the recorded histories of workflows. */
+/** Names with another meaning. */
 const kept: Readonly<Record<string, string>> = {
-  story: 'a field of the input of a run',
   changedHands: 'a node changes hands',
   sameHands: 'a node changes hands',
-  Patience: 'the type of that column',
-  patience: 'a column of the table of acts, which plans carry',
-  abortPatienceMs: 'a field of the timing of a run',
-  heard: 'an activity of workflows',
-  thaw: 'a kind of the signal to a run',
-  thawed: 'an effect of workflows',
-  tendRollout: 'an activity of workflows',
-  tended_at: 'a column of rollouts',
-  tended: 'a query of rollouts',
 };
 
 /** Comments, texts and templates are prose or SQL. */

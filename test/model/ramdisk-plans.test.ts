@@ -6,9 +6,9 @@ import { planFor } from '../../src/model/lifecycle/plans';
 const plan = (
   driver_info: Record<string, unknown>,
   more: object = {},
-  story: 'clean' | 'rescue' | 'inspect' = 'clean',
+  kind: 'clean' | 'rescue' | 'inspect' = 'clean',
 ) =>
-  planFor(story, {
+  planFor(kind, {
     node: {
       uuid: 'u',
       name: 'n',

@@ -21,7 +21,7 @@ const dead = () => raise('BmcUnreachable', { node: 'n', bmc: 'b', reason: 'the c
 const wanted = step('management.set_boot_mode', { boot_mode: 'uefi' });
 const begin = async (steps = [wanted], patience?: number) => {
   const node = await world.node();
-  const runs = patience === undefined ? world.runs : world.runsWith({ abortPatienceMs: patience });
+  const runs = patience === undefined ? world.runs : world.runsWith({ abortTimeoutMs: patience });
   return { node, run: (await runs.start(await world.order(node, 'clean', steps))).run };
 };
 
@@ -141,7 +141,7 @@ test('the acts that tidy up after an abort get no more time from a dead BMC than
   await withActs({ power_off: async () => (away ? dead() : { is: 'done' }) });
   const node = await world.node({ provision_state: 'active', ...withRamdisk });
   const order = await world.order(node, 'service', [step('deploy.burnin_cpu')]);
-  const { run } = await world.runsWith({ abortPatienceMs: 500 }).start(order);
+  const { run } = await world.runsWith({ abortTimeoutMs: 500 }).start(order);
   await world.reaches(run, 'waiting');
   away = true;
   await abort(node, run);

@@ -17,7 +17,7 @@ const asked = { requester: { user_name: 'ada', user_id: 'u', request_id: 'r' }, 
 const order = {
   node: { uuid: node, name: 'n1', driver: 'redfish', conductor_group: 'east', provision_state: 'manageable' },
   verb: 'clean',
-  story: 'clean',
+  kind: 'clean',
   event: 'clean',
   ends: 'done',
   target: null,
@@ -75,7 +75,7 @@ test.each([
 });
 
 test('a run that moves no node has no working state', async () => {
-  const { store, done } = accepted({ event: null, story: 'power', verb: 'power', ends: null });
+  const { store, done } = accepted({ event: null, kind: 'power', verb: 'power', ends: null });
   expect((await done).facts.state).toBeNull();
   expect(store.of('runs.accept')).toEqual([[expect.objectContaining({ to: null, target: null })]]);
 });

@@ -222,7 +222,7 @@ describe('an act', () => {
     expect([calls, args]).toEqual([['set_boot_device'], { boot_device: 'pxe', persistent: true }]);
     expect(await nodeOf(uuid)).toMatchObject({ provision_state: 'active', reservation: null, last_error: null });
     const [run] = await runsOf(uuid);
-    expect(run).toMatchObject({ story: 'call', verb: 'call', state: 'succeeded', target: null });
+    expect(run).toMatchObject({ kind: 'call', verb: 'call', state: 'succeeded', target: null });
     const [audit] = await world.sql`select action, rule, data from audit where run_id = ${run!.id}`;
     expect(audit).toMatchObject({ action: 'run.call', rule: 'test' });
     await kept(workflowId(uuid, 'call', run!.id), 'call.succeeded');

@@ -47,7 +47,7 @@ const refused = (code: number, details?: string) =>
 
 const run = {
   lock: { run: 'r1', node_uuid: 'u1', fence: 1 },
-  story: 'clean',
+  kind: 'clean',
   verb: 'clean',
   node_name: 'n1',
   driver: 'redfish',

@@ -162,7 +162,7 @@ describe('a call of the ramdisk', () => {
     [{ awaits: 'inspection' }, 'heartbeat', 0],
     [{ awaits: null }, 'heartbeat', 0],
     [{ awaits: 'heartbeat' }, 'heartbeat', 1],
-    [{ awaits: null }, 'thaw', 1],
+    [{ awaits: null }, 'unfreeze', 1],
   ])('to a run that has %j is, as a %s, sent on %i times', async (awaits, kind, times) => {
     const { runs, store, engine } = runsOf({ 'contacts.waiting': { ...waiting, ...awaits }, 'runs.queueMessage': 7 });
     await runs.agentContact({ node, kind } as never);
@@ -421,7 +421,7 @@ test('a run that the engine does not take now is accepted, and left to the relay
   const order = {
     node: { uuid: node, name: 'n1', driver: 'redfish', conductor_group: '', provision_state: 'manageable' },
     verb: 'clean',
-    story: 'clean',
+    kind: 'clean',
     event: 'clean',
     ends: 'done',
     steps: [],

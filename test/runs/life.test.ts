@@ -294,7 +294,7 @@ test('a freeze lets reads go on and holds back every command, and a run goes on 
   expect(await waitsOn()).toEqual({ waits_on: 'freeze' });
   expect(calls).toEqual(['verify']);
   await world.inventory.freezes.end(freeze.id, asked.requester);
-  await world.runs.agentContact({ node, kind: 'thaw' });
+  await world.runs.agentContact({ node, kind: 'unfreeze' });
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
   expect(await waitsOn()).toEqual({ waits_on: null });
   expect(calls).toEqual(['verify', 'power_off']);

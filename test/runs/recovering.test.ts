@@ -125,7 +125,7 @@ test('without a word that it may, nothing is done; with it the recovery ends aft
   expect(await reads.lines()).toHaveLength(2);
   expect(reads.done).toEqual([]);
   expect(await acts.lines(true)).toHaveLength(2);
-  expect(acts.done.map(([name]) => name)).toEqual([`terminate ${workflow(ended)}`, 'doubt', 'leave', 'thaw']);
+  expect(acts.done.map(([name]) => name)).toEqual([`terminate ${workflow(ended)}`, 'doubt', 'leave', 'unfreeze']);
 });
 
 test.each(['TERMINATED', 'CANCELLED', 'COMPLETED'])(
@@ -191,7 +191,7 @@ test.each([
   async (begun, acts, says) => {
     const { lines, done } = restoredOf({ runs: [row(open)], status: 'RUNNING', begun });
     expect(await lines(true)).toEqual([expect.stringMatching(says)]);
-    expect(done).toEqual([['doubt', open, acts], ['leave'], ['thaw', open]]);
+    expect(done).toEqual([['doubt', open, acts], ['leave'], ['unfreeze', open]]);
   },
 );
 
@@ -275,7 +275,7 @@ test('a ramdisk that the database does not know is booted again before the recov
   const projected = { state: 'waiting', awaits: 'heartbeat', contactSeq: 3, steps: [], cursor: 0, seq: 4 };
   const { lines, done } = restoredOf({ runs: [row(open)], status: 'RUNNING', projected });
   expect(await lines(true)).toEqual([expect.stringMatching(/goes on; its ramdisk is booted again/)]);
-  expect(done.map(([name]) => name)).toEqual(['doubt', 'held', 'lost', 'leave', 'thaw']);
+  expect(done.map(([name]) => name)).toEqual(['doubt', 'held', 'lost', 'leave', 'unfreeze']);
 });
 
 test('an open inspection is begun anew from its record: what it has found is lost', async () => {

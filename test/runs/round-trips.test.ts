@@ -70,7 +70,7 @@ test('an acceptance waits four times: to begin, to take the node, to write what 
         provision_state: 'manageable' as ProvisionState,
       },
       verb: 'clean',
-      story: 'clean',
+      kind: 'clean',
       event: 'clean',
       ends: 'done',
       fault: null,

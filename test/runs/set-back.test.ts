@@ -345,7 +345,7 @@ test('the time for a ramdisk to call back does not run out during a recovery, wh
   });
   expect(await world.inventory.runs.find(run)).toMatchObject({ finished_at: null });
   await world.inventory.recovery.leave();
-  await world.runs.agentContact({ node, kind: 'thaw' });
+  await world.runs.agentContact({ node, kind: 'unfreeze' });
   await callBack(world, node);
   expect(await world.ended(run)).toMatchObject({ state: 'succeeded' });
 });

@@ -141,7 +141,7 @@ test('an event carries the name of its node and the verb of its run', async () =
     await owner`insert into nodes (name, driver, provision_state) values ('hook-1', 'fake-hardware', 'active') returning uuid`;
   const run = randomUUID();
   await owner`
-    insert into runs (id, node_uuid, fence, story, verb, input, requester, rule_set, workflow_id)
+    insert into runs (id, node_uuid, fence, kind, verb, input, requester, rule_set, workflow_id)
     values (${run}, ${node!.uuid}, 1, 'service', 'service', '{}', '{}', 'x', 'w')`;
   await owner`insert into events (kind, node_uuid, run_id) values ('run.parked', ${node!.uuid}, ${run})`;
   await settled();

@@ -194,15 +194,15 @@ export const startEngineWorld = async (timing: Timing = quickTiming): Promise<Wo
         select * from nodes where uuid = ${uuid}`;
       const { name, driver, provision_state, reservation } = node!;
       const row = verbRow(verb);
-      const given = steps.length === 0 ? [] : planSteps(steps, (row.story ?? 'clean') as StepVerb, node!);
+      const given = steps.length === 0 ? [] : planSteps(steps, (row.kind ?? 'clean') as StepVerb, node!);
       // Asked of the node as it is: an automatic list is what the node offers, where it has not switched that off.
       const automatic = row.steps === 'automatic' && node!.automated_clean !== false;
-      const plan = row.story ? planFor(row.story, { node: node!, steps: given, automatic, args }) : { steps: given };
+      const plan = row.kind ? planFor(row.kind, { node: node!, steps: given, automatic, args }) : { steps: given };
       const { steps: planned, ...ramdisk } = plan;
       return {
         node: { uuid, conductor_group: '', name, driver, provision_state },
         verb,
-        story: row.story!,
+        kind: row.kind!,
         event: row.event,
         ends: row.ends ?? null,
         target: row.target ?? null,

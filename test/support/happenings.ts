@@ -24,7 +24,7 @@ export const runningRun = async (api: TestApi, values: Readonly<Record<string, u
       id: run,
       node_uuid: node!.uuid,
       fence: 1,
-      story: 'service',
+      kind: 'service',
       verb: 'service',
       state: 'running',
       input: api.sql.json({}),

@@ -50,14 +50,14 @@ export const heldAct = async (store: Store, { driver_info = {}, args = {} }: Wan
     to: 'cleaning',
     target: 'manageable',
     target_power_state: null,
-    story: 'clean',
+    kind: 'clean',
     verb: 'clean',
     runbook: null,
     requester,
     rule_set: 'x',
     workflow_id: `w-${run}`,
     input: {
-      story: 'clean',
+      kind: 'clean',
       verb: 'clean',
       node_name: null,
       driver: 'fake-hardware',
@@ -79,7 +79,7 @@ export const heldAct = async (store: Store, { driver_info = {}, args = {} }: Wan
     act: 'power_on',
     last: true,
     timing: quickTiming,
-    story: 'clean',
+    kind: 'clean',
     nth: 1,
   };
 };

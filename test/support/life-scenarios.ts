@@ -226,7 +226,7 @@ export const lifeScenarios = (): readonly Scenario[] => [
         async () => (await world.inventory.runs.find(on.run))?.waiting_for?.includes('cabling') || undefined,
       );
       await world.inventory.freezes.end(freeze.id, order.asked.requester);
-      await world.runs.agentContact({ node: on.node, kind: 'thaw' });
+      await world.runs.agentContact({ node: on.node, kind: 'unfreeze' });
     },
     rests: 'active',
   },

@@ -108,7 +108,7 @@ const awaitedOverRecovery = (): Scenario => {
       expect(await world.inventory.runs.find(run)).toMatchObject({ state: 'waiting' });
       await world.inventory.recovery.leave();
       await callBack(world, node);
-      await world.runs.agentContact({ node, kind: 'thaw' });
+      await world.runs.agentContact({ node, kind: 'unfreeze' });
     },
     rests: 'manageable',
   };
@@ -137,7 +137,7 @@ export const patientScenarios = (): readonly Scenario[] => [
     ...clean,
     ends: 'aborted-after-its-command',
     acts: deadAfterItsCommand,
-    timing: { abortPatienceMs: 500 },
+    timing: { abortTimeoutMs: 500 },
     meanwhile: aborts,
   },
   {
@@ -151,7 +151,7 @@ export const patientScenarios = (): readonly Scenario[] => [
     ...clean,
     ends: 'cancelled-after-its-command',
     acts: deadAfterItsCommand,
-    timing: { abortPatienceMs: 500 },
+    timing: { abortTimeoutMs: 500 },
     meanwhile: cancels,
     red: true,
   },

@@ -103,7 +103,7 @@ export const runningRollout = async (
 const orderOf = (node_uuid: NodeUuid): RunOrder => ({
   node: { uuid: node_uuid, name: null, driver: 'fake-hardware', conductor_group: '', provision_state: 'active' },
   verb: 'service',
-  story: 'service',
+  kind: 'service',
   event: 'service',
   ends: 'done',
   target: 'active',

@@ -55,8 +55,8 @@ const nodeOf = async (api: TestApi, { booted, ...columns }: NodeColumns): Promis
 const runOf = async (api: TestApi, node: string, state: string): Promise<string> => {
   const id = randomUUID() as RunUuid;
   const steps = planSteps([step], 'service', { driver: 'redfish' });
-  const input = { steps, story: 'service', verb: 'service' };
-  const row = { id, node_uuid: node, fence: 1, story: 'service', verb: 'service', owner, state, cursor: 0 };
+  const input = { steps, kind: 'service', verb: 'service' };
+  const row = { id, node_uuid: node, fence: 1, kind: 'service', verb: 'service', owner, state, cursor: 0 };
   const rest = { requester: api.sql.json({}), input: api.sql.json(input as never), rule_set: 'x', workflow_id: 'w' };
   const finished_at = state === 'failed' ? new Date() : null;
   await api.sql`insert into runs ${api.sql({ ...row, ...rest, finished_at } as never)}`;

@@ -108,14 +108,14 @@ test('a step that parks on failure does not park on what is no failure of an act
 
 test('an act that a freeze held back is done when the freeze is over, with the reason shown meanwhile', async () => {
   const frozen = new Failed('frozen by an operator');
-  const thaws: unknown[] = [];
+  const unfrozen: unknown[] = [];
   const made = recording({
     isFrozen: (thrown) => thrown === frozen,
-    thawed: async (...args) => void thaws.push(args),
+    unfrozen: async (...args) => void unfrozen.push(args),
   });
   const step = stepAt(1, ['power_off', 'power_on']);
   await runSteps([step], throwingFirst(made, frozen, frozen));
-  expect(thaws).toEqual([
+  expect(unfrozen).toEqual([
     [step, 'frozen by an operator'],
     [step, 'frozen by an operator'],
   ]);

@@ -28,7 +28,7 @@ export const recording = (over: Partial<Effects> = {}) => {
     startsOver: () => false,
     restsIn: () => false,
     isFrozen: () => false,
-    thawed: async (step) => void told.push(`thawed ${step.index}`),
+    unfrozen: async (step) => void told.push(`thawed ${step.index}`),
     async contacted(step, awaits) {
       told.push(`contacted ${step.index} ${awaits}`);
       return undefined;

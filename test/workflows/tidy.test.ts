@@ -35,13 +35,13 @@ test('what is no failure of an act, such as a lost lock, ends the tidying', asyn
 
 test('a freeze is waited out, by an aborted run as well, and the act is done after it', async () => {
   const frozen = new Failed('frozen by an operator');
-  const thaws: unknown[] = [];
+  const unfrozen: unknown[] = [];
   const made = recording({
     isFrozen: (thrown) => thrown === frozen,
-    thawed: async (step, why, options) => void thaws.push([step.index, why, options]),
+    unfrozen: async (step, why, options) => void unfrozen.push([step.index, why, options]),
   });
   await expect(tidy(steps, throwingFirst(made, frozen))).resolves.toBeUndefined();
-  expect(thaws).toEqual([[3, 'frozen by an operator', { evenAborted: true }]]);
+  expect(unfrozen).toEqual([[3, 'frozen by an operator', { evenAborted: true }]]);
   expect(made.told.filter((line) => line.startsWith('act'))).toEqual([
     'act power_off',
     'act power_off',

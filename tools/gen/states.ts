@@ -66,7 +66,7 @@ const atOnce = (row: VerbRow): string => {
 const does = (row: VerbRow): string => {
   switch (row.does) {
     case 'run':
-      return `a run of workflow \`${row.story}\`${atOnce(row)}`;
+      return `a run of workflow \`${row.kind}\`${atOnce(row)}`;
     case 'message':
       return `a message to the run that waits${atOnce(row)}`;
   }

@@ -2,10 +2,10 @@
 import type { ArgRow } from '../../src/model/lifecycle/step-types';
 import {
   type ActName,
+  type ActTimeout,
   actRow,
   acts,
   nameOf,
-  type Patience,
   reservedSteps,
   steps,
 } from '../../src/model/lifecycle/steps';
@@ -63,7 +63,7 @@ const reserved = (): string =>
 
 const actNames = Object.keys(acts) as ActName[];
 const performers = { bmc: 'BMC', agent: 'ramdisk' } as const;
-const patiences: Readonly<Record<Patience, string>> = {
+const timeouts: Readonly<Record<ActTimeout, string>> = {
   power: 'a power state',
   'soft power': 'the system to shut down',
   start: 'the node to start',
@@ -74,8 +74,8 @@ const actTable = (): string =>
   table(
     ['act', 'effect', 'by', 'waits for', 'what it does'],
     actNames.map((name) => {
-      const { effect, by = 'bmc', patience, says } = actRow(name);
-      return [code(name), effect, performers[by], patience ? patiences[patience] : '', says];
+      const { effect, by = 'bmc', timeout, says } = actRow(name);
+      return [code(name), effect, performers[by], timeout ? timeouts[timeout] : '', says];
     }),
   );
 

@@ -15,7 +15,7 @@ type StepKind = 'clean' | 'deploy' | 'service';
 
 /** Runs of other kinds use clean steps. */
 const stepKinds: Readonly<Record<string, StepKind>> = { deploy: 'deploy', rebuild: 'deploy', service: 'service' };
-const stepKindOf = ({ context }: AgentClient): StepKind => stepKinds[context.story ?? ''] ?? 'clean';
+const stepKindOf = ({ context }: AgentClient): StepKind => stepKinds[context.kind ?? ''] ?? 'clean';
 
 // Control characters in a name would break the display.
 const short = z

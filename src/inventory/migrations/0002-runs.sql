@@ -111,7 +111,7 @@ create table runs (
   node_uuid              uuid not null,                  -- no foreign key: a run outlives its node
   node_name              text,
   fence                  bigint not null,
-  story                  text not null,
+  kind                   text not null,
   verb                   text not null,
   state                  text not null default 'accepted',
   runbook_uuid           uuid,

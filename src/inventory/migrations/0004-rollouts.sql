@@ -28,7 +28,7 @@ create table rollouts (
   submitted_at     timestamptz,
   started_at       timestamptz,
   finished_at      timestamptz,
-  tended_at        timestamptz,
+  advanced_at        timestamptz,
   updated_at       timestamptz not null default now(),
   -- How many users must approve a plan, by the setting of the API process that made it or that took the request to start it. A control
   -- worker that begins it by itself counts by this and by no setting of its own. Null wants the most there is.
@@ -39,7 +39,7 @@ create table rollouts (
 );
 create index rollouts_by_time on rollouts (created_at desc, id);
 create index rollouts_by_project on rollouts (project, created_at desc, id);
-create index rollouts_open on rollouts (tended_at) where state in ('running', 'paused', 'aborted');
+create index rollouts_open on rollouts (advanced_at) where state in ('running', 'paused', 'aborted');
 create index rollouts_scheduled on rollouts (start_at) where state = 'scheduled' and start_at is not null;
 create index rollouts_undecided on rollouts (updated_at) where state in ('planned', 'awaiting_approval', 'scheduled');
 -- How many rollouts of a project have not ended, for its quotas.

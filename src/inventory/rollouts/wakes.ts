@@ -29,7 +29,7 @@ export const rolloutWakes = (sql: Db) => ({
   due: (limit = 50): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts where state = 'scheduled' and start_at <= now()
-        and (tended_at is null or tended_at < start_at or ${passedSince(sql, 'tended_at', dueAgainMs)})
+        and (advanced_at is null or advanced_at < start_at or ${passedSince(sql, 'advanced_at', dueAgainMs)})
       order by start_at limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 
   /** Time since the last wake-up or change. Negative if the clock was set back. */
@@ -41,16 +41,16 @@ export const rolloutWakes = (sql: Db) => ({
   },
 
   /** The workflow has worked on the rollout. */
-  async tended(rollout: RolloutUuid): Promise<void> {
-    await sql`update rollouts set tended_at = now() where id = ${rollout}`;
+  async advanced(rollout: RolloutUuid): Promise<void> {
+    await sql`update rollouts set advanced_at = now() where id = ${rollout}`;
   },
 
   /** Started rollouts whose workflow was quiet and may be lost. If not running, only those with targets under way. */
   silent: (olderThanMs: number, limit = 200): Promise<RolloutUuid[]> =>
     sql<{ id: RolloutUuid }[]>`
       select id from rollouts r where state in ${sql(advancedStates)} and started_at is not null
-        and (tended_at is null or ${passedSince(sql, 'tended_at', olderThanMs)})
+        and (advanced_at is null or ${passedSince(sql, 'advanced_at', olderThanMs)})
         and (state = 'running' or exists (
           select from rollout_targets t where t.rollout = r.id and t.state in ('admitted', 'soaking', 'parked')))
-      order by tended_at nulls first limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
+      order by advanced_at nulls first limit ${limit}`.then((rows) => rows.map(({ id }) => id)),
 });

@@ -14,7 +14,7 @@ export type Acceptance = {
   readonly to: ProvisionState | null;
   readonly target: ProvisionState | null;
   readonly target_power_state: string | null;
-  readonly story: string;
+  readonly kind: string;
   readonly verb: string;
   readonly runbook: { readonly uuid: string; readonly name: string; readonly revision: number } | null;
   readonly requester: Requester;
@@ -64,9 +64,9 @@ export const acceptedRuns = (sql: Db) => ({
           and (${order.revision}::text is null or xmin::text = ${order.revision})
         returning uuid, name, fence, owner, lessee, lease_id
       )
-      insert into runs (id, node_uuid, node_name, fence, story, verb, runbook_uuid, runbook_name, runbook_revision, input, owner, lessee, lease_id,
+      insert into runs (id, node_uuid, node_name, fence, kind, verb, runbook_uuid, runbook_name, runbook_revision, input, owner, lessee, lease_id,
         requester, rule_set, workflow_id, provision_state_before, target, limit_class, resumes, resume_from, batch, parameters)
-      select ${order.run}, uuid, name, fence, ${order.story}, ${order.verb}, ${order.runbook?.uuid ?? null}, ${order.runbook?.name ?? null}, ${order.runbook?.revision ?? null}::int,
+      select ${order.run}, uuid, name, fence, ${order.kind}, ${order.verb}, ${order.runbook?.uuid ?? null}, ${order.runbook?.name ?? null}, ${order.runbook?.revision ?? null}::int,
         ${jsonOf(sql, order.input)}::jsonb || jsonb_build_object('lock', jsonb_build_object('run', ${order.run}::text, 'node_uuid', uuid::text, 'fence', fence)),
         owner, lessee, lease_id, ${jsonOf(sql, order.requester)}, ${order.rule_set}, ${order.workflow_id}, ${order.from}, ${order.target},
         ${order.limit_class ?? null}, ${order.resumes?.run ?? null}, ${order.resumes?.from ?? null}, ${order.batch ?? null},

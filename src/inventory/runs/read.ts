@@ -10,7 +10,7 @@ export type RunRow = {
   readonly node_uuid: NodeUuid;
   readonly node_name: string | null;
   readonly fence: number;
-  readonly story: string;
+  readonly kind: string;
   readonly verb: string;
   readonly state: RunState;
   readonly runbook_uuid: string | null;
@@ -42,7 +42,7 @@ export type RunRow = {
 };
 
 export const runColumns = [
-  'id', 'node_uuid', 'node_name', 'fence', 'story', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'parameters', 'owner', 'lessee', 'lease_id',
+  'id', 'node_uuid', 'node_name', 'fence', 'kind', 'verb', 'state', 'runbook_uuid', 'runbook_name', 'runbook_revision', 'parameters', 'owner', 'lessee', 'lease_id',
   'requester', 'rule_set', 'batch', 'workflow_id', 'workflow_run_id', 'provision_state_before', 'target', 'resumes', 'cursor', 'waiting_for',
   'last_error', 'abort_by', 'abort_at', 'created_at', 'started_at', 'finished_at', 'updated_at',
 ] as const; // biome-ignore format: one row of names

@@ -7,11 +7,11 @@
 export type Effect = 'read' | 'converge' | 'once';
 
 /** Time limit of one attempt; `job` is for hours, such as firmware or an image. */
-export type Patience = 'power' | 'soft power' | 'start' | 'job';
+export type ActTimeout = 'power' | 'soft power' | 'start' | 'job';
 
 export type ActRow = {
   readonly effect: Effect;
-  readonly patience?: Patience;
+  readonly timeout?: ActTimeout;
   /** `bmc`: the node's hardware type. `agent`: the ramdisk on it. */
   readonly by?: 'bmc' | 'agent';
   /** Its success ends the ramdisk. */
@@ -33,11 +33,11 @@ export type ActRow = {
 /** Each act is one activity, so a crash loses at most one. */
 export const acts = {
   verify: { effect: 'read', says: 'read power, boot mode and identity' },
-  power_on: { effect: 'converge', patience: 'power', says: 'power on' },
-  power_off: { effect: 'converge', patience: 'power', endsAgent: true, says: 'power off' },
+  power_on: { effect: 'converge', timeout: 'power', says: 'power on' },
+  power_off: { effect: 'converge', timeout: 'power', endsAgent: true, says: 'power off' },
   soft_power_off: {
     effect: 'converge',
-    patience: 'soft power',
+    timeout: 'soft power',
     endsAgent: true,
     says: 'ask the system to shut down',
   },
@@ -49,8 +49,8 @@ export const acts = {
   read_bios: { effect: 'read', says: 'read the BIOS settings' },
   stage_bios: { effect: 'converge', says: 'stage BIOS settings' },
   stage_bios_reset: { effect: 'converge', says: 'stage a reset of the BIOS settings' },
-  confirm_bios: { effect: 'read', patience: 'start', says: 'wait for the BIOS to show the settings' },
-  confirm_bios_reset: { effect: 'read', patience: 'start', says: 'wait for the BIOS to show its defaults' },
+  confirm_bios: { effect: 'read', timeout: 'start', says: 'wait for the BIOS to show the settings' },
+  confirm_bios_reset: { effect: 'read', timeout: 'start', says: 'wait for the BIOS to show its defaults' },
   set_secure_boot: { effect: 'converge', says: 'set secure boot' },
   reset_secure_boot_keys: { effect: 'once', says: 'reset the secure boot keys to default' },
   clear_secure_boot_keys: { effect: 'once', says: 'clear the secure boot keys' },
@@ -65,18 +65,18 @@ export const acts = {
   reset_bmc: { effect: 'once', says: 'reset the BMC and wait until it is back' },
   set_bmc_clock: { effect: 'converge', says: 'set the clock of the BMC' },
   send_raw: { effect: 'once', says: 'send raw bytes to the BMC' },
-  inspect: { effect: 'read', patience: 'start', says: 'read what the node consists of' },
+  inspect: { effect: 'read', timeout: 'start', says: 'read what the node consists of' },
   read_firmware: { effect: 'read', says: 'read the versions of firmware' },
   update_firmware: {
     effect: 'once',
-    patience: 'job',
+    timeout: 'job',
     endsAgent: true,
     ledger: true,
     says: 'update firmware and wait until its version shows',
   },
   create_raid: {
     effect: 'once',
-    patience: 'job',
+    timeout: 'job',
     endsAgent: true,
     ledger: true,
     erases: true,
@@ -84,7 +84,7 @@ export const acts = {
   },
   delete_raid: {
     effect: 'once',
-    patience: 'job',
+    timeout: 'job',
     endsAgent: true,
     ledger: true,
     erases: true,
@@ -92,7 +92,7 @@ export const acts = {
   },
   apply_raid: {
     effect: 'once',
-    patience: 'job',
+    timeout: 'job',
     endsAgent: true,
     ledger: true,
     erases: true,
@@ -100,10 +100,10 @@ export const acts = {
   },
   log: { effect: 'converge', says: 'write a line to the log' },
   agent_steps: { effect: 'read', by: 'agent', startsOver: true, says: 'ask the agent which steps it has' },
-  agent_step: { effect: 'once', patience: 'job', by: 'agent', startsOver: true, says: 'run the step on the node' },
+  agent_step: { effect: 'once', timeout: 'job', by: 'agent', startsOver: true, says: 'run the step on the node' },
   agent_write_image: {
     effect: 'converge',
-    patience: 'job',
+    timeout: 'job',
     by: 'agent',
     startsOver: true,
     erases: true,
@@ -111,7 +111,7 @@ export const acts = {
   },
   agent_install_bootloader: {
     effect: 'converge',
-    patience: 'start',
+    timeout: 'start',
     by: 'agent',
     startsOver: true,
     says: 'install the boot loader',
@@ -119,7 +119,7 @@ export const acts = {
   agent_finalize_rescue: { effect: 'converge', by: 'agent', startsOver: true, says: 'set the rescue password' },
   agent_power_off: {
     effect: 'converge',
-    patience: 'power',
+    timeout: 'power',
     by: 'agent',
     startsOver: true,
     doneWhenOff: true,

@@ -98,7 +98,7 @@ const plans: Readonly<Record<RunKind, (wanted: PlanWanted) => Plan>> = {
 };
 
 /** Throws DriverInfoInvalid, InvalidSteps. */
-export const planFor = (story: RunKind, wanted: PlanWanted): Plan => plans[story](wanted);
+export const planFor = (kind: RunKind, wanted: PlanWanted): Plan => plans[kind](wanted);
 
 /** Empty if the node's cleaning is switched off. */
 export const automaticPlan = (node: PlannedNode): readonly PlannedStep[] => {

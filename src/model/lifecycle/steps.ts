@@ -15,7 +15,7 @@ import {
 import { inBandSteps } from './steps-in-band';
 import { outOfBandSteps } from './steps-out-of-band';
 
-export { type ActName, actRow, acts, type Effect, type Patience } from './acts';
+export { type ActName, type ActTimeout, actRow, acts, type Effect } from './acts';
 export { bootDevices, bootModes, indicatorComponents, indicatorStates, mediaTypes } from './steps-out-of-band';
 export const steps: readonly StepRow[] = [...outOfBandSteps, ...inBandSteps];
 

@@ -21,7 +21,7 @@ export type VerbRow = {
   readonly since: number;
   /** Starts a run, or sends a message to the waiting run (or changes the state at once if the target is stable). */
   readonly does: 'run' | 'message';
-  readonly story?: RunKind;
+  readonly kind?: RunKind;
   /** The caller must or may give steps, or the node's automatic list applies; none if the run has its own. */
   readonly steps?: 'given' | 'optional' | 'automatic' | 'none';
   /** Key of the caller's steps in the request. */
@@ -77,7 +77,7 @@ export const insteadOf = (verb: string, state: ProvisionState): string | undefin
 
 const deployment = {
   does: 'run',
-  story: 'deploy',
+  kind: 'deploy',
   steps: 'optional',
   stepsKey: 'deploy_steps',
   stepsSince: 69,
@@ -89,7 +89,7 @@ const deployment = {
 const tearDown = {
   event: 'delete',
   does: 'run',
-  story: 'undeploy',
+  kind: 'undeploy',
   steps: 'automatic',
   ends: 'done',
   protected: 'refused',
@@ -98,12 +98,12 @@ const tearDown = {
 } as const;
 
 export const verbs = {
-  manage: { event: 'manage', since: 4, does: 'run', story: 'verify', steps: 'none', ends: 'done' },
+  manage: { event: 'manage', since: 4, does: 'run', kind: 'verify', steps: 'none', ends: 'done' },
   provide: {
     event: 'provide',
     since: 4,
     does: 'run',
-    story: 'clean',
+    kind: 'clean',
     steps: 'automatic',
     ends: 'done',
     retired: 'refused',
@@ -114,7 +114,7 @@ export const verbs = {
     event: 'clean',
     since: 15,
     does: 'run',
-    story: 'clean',
+    kind: 'clean',
     steps: 'given',
     stepsKey: 'clean_steps',
     runbook: true,
@@ -129,7 +129,7 @@ export const verbs = {
     event: 'service',
     since: 87,
     does: 'run',
-    story: 'service',
+    kind: 'service',
     steps: 'given',
     stepsKey: 'service_steps',
     runbook: true,
@@ -138,10 +138,10 @@ export const verbs = {
     maintenance: 'refused',
     fault: 'service failure',
   },
-  adopt: { event: 'adopt', since: 17, does: 'run', story: 'adopt', steps: 'none', ends: 'done' },
+  adopt: { event: 'adopt', since: 17, does: 'run', kind: 'adopt', steps: 'none', ends: 'done' },
   abort: { event: 'abort', since: 13, does: 'message' },
   unhold: { event: 'unhold', since: 85, does: 'message' },
-  inspect: { event: 'inspect', since: 6, does: 'run', story: 'inspect', steps: 'none', ends: 'done', needs: 'inspect' },
+  inspect: { event: 'inspect', since: 6, does: 'run', kind: 'inspect', steps: 'none', ends: 'done', needs: 'inspect' },
   active: { ...deployment, event: 'deploy', since: 1, configdriveSince: 1 },
   // Ironic accepts no steps and no configuration drive with this alias, by oversight.
   deploy: { ...deployment, event: 'deploy', since: 73, configdriveSince: 73 },
@@ -152,7 +152,7 @@ export const verbs = {
     event: 'rescue',
     since: 38,
     does: 'run',
-    story: 'rescue',
+    kind: 'rescue',
     steps: 'none',
     ends: 'done',
     maintenance: 'refused',
@@ -163,7 +163,7 @@ export const verbs = {
     event: 'unrescue',
     since: 38,
     does: 'run',
-    story: 'unrescue',
+    kind: 'unrescue',
     steps: 'none',
     ends: 'done',
     maintenance: 'refused',

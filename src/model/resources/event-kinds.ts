@@ -17,7 +17,7 @@ const kinds = {
   'node.moved': { plain: true },
   'node.power': { plain: true },
   'node.frozen': { plain: true },
-  'node.thawed': { plain: true },
+  'node.unfrozen': { plain: true },
   'node.maintenance.set': {},
   'node.maintenance.cleared': {},
   'node.traits.set': {},

@@ -34,7 +34,7 @@ export type Timing = {
   /** First pause between two checks for the callback; doubles up to five times this. */
   readonly agentPollMs?: number;
   /** Limit of an abort for a sent command; two minutes if absent. */
-  readonly abortPatienceMs?: number;
+  readonly abortTimeoutMs?: number;
   /** Events after which a run continues as a new execution, unless Temporal suggests it earlier. */
   readonly historyLength?: number;
   /** A longer wait gives the run's turn to others; a minute if absent. */
@@ -51,7 +51,7 @@ export type Timing = {
 /** Fields may only be added, as optional ones. */
 export type RunInput = {
   readonly lock: Lock;
-  readonly story: RunKind;
+  readonly kind: RunKind;
   readonly verb: Verb | 'power' | 'call';
   readonly node_name: string | null;
   readonly driver: string;

@@ -20,7 +20,7 @@ export const timing = {
   TEMPER_POLL_MS: milliseconds
     .default(1_000)
     .describe('First pause between two looks at a BMC; doubles up to eightfold.'),
-  TEMPER_ABORT_PATIENCE_MS: milliseconds
+  TEMPER_ABORT_TIMEOUT_MS: milliseconds
     .default(120_000)
     .describe('How long an abort waits for a command that has left, and then for what tidies up.'),
   TEMPER_HEARTBEAT_MS: milliseconds

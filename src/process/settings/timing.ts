@@ -10,7 +10,7 @@ type TimingSettings = Pick<
   | 'TEMPER_AGENT_TIMEOUT_MS'
   | 'TEMPER_AGENT_SILENCE_MS'
   | 'TEMPER_POLL_MS'
-  | 'TEMPER_ABORT_PATIENCE_MS'
+  | 'TEMPER_ABORT_TIMEOUT_MS'
   | 'TEMPER_HEARTBEAT_MS'
   | 'TEMPER_RETRY_MS'
 >;
@@ -23,7 +23,7 @@ export const timingOf = (config: TimingSettings): Timing => {
     settleMs: config.TEMPER_SETTLE_MS,
     agentTimeoutMs: config.TEMPER_AGENT_TIMEOUT_MS,
     agentSilenceMs: config.TEMPER_AGENT_SILENCE_MS,
-    abortPatienceMs: config.TEMPER_ABORT_PATIENCE_MS,
+    abortTimeoutMs: config.TEMPER_ABORT_TIMEOUT_MS,
     pollMs: config.TEMPER_POLL_MS,
     limits: { read: limit, converge: limit, once: { heartbeatMs: config.TEMPER_HEARTBEAT_MS } },
   };

@@ -33,7 +33,7 @@ export const secret = '$5$salt$a-hash-that-nobody-may-read';
 export const cases: Partial<Record<ActName, Case>> = {
   agent_steps: {
     command: 'clean.get_clean_steps',
-    more: { story: 'clean' },
+    more: { kind: 'clean' },
     asks: true,
     misfit: 'AgentServerError',
   },

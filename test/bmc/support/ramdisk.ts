@@ -106,8 +106,8 @@ export const startRamdiskBench = async (tls = true, timing: Partial<AgentTiming>
 };
 
 export type RamdiskBench = Awaited<ReturnType<typeof startRamdiskBench>>;
-/** A step of the ramdisk in a story, as a context carries it. */
-export const inStep = (step: string, story = 'clean', name = 'deploy') => ({
-  story,
+/** A step of the ramdisk in a kind, as a context carries it. */
+export const inStep = (step: string, kind = 'clean', name = 'deploy') => ({
+  kind,
   step: { index: 0, interface: name, step },
 });

@@ -65,7 +65,7 @@ const checkedArgs = async (
   requireStepRules(ctx.policy(), who, stepTarget(node), [given]);
   refuseDisallowed(ctx, [given]);
   checkRawSteps([given]);
-  requireStepOrigins(ctx, planSteps([given], row.story as StepVerb, await equipped(ctx, node)));
+  requireStepOrigins(ctx, planSteps([given], row.kind as StepVerb, await equipped(ctx, node)));
   return args;
 };
 

@@ -140,7 +140,7 @@ const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ct
 /** Not awaited: a run that misses the notice reads the freezes later. */
 const notifyUnfrozen = (ctx: ApiContext, node: NodeUuid): void => {
   ctx.runs
-    .agentContact({ node, kind: 'thaw' })
+    .agentContact({ node, kind: 'unfreeze' })
     .catch((thrown) => ctx.log.warn('freeze ended, run not notified', { node_uuid: node, reason: String(thrown) }));
 };
 
@@ -153,7 +153,7 @@ const endFreeze = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: A
       raise('Conflict', { reason: `Freeze ${freeze.id} is no longer active.` });
     await auditAndEvent(store, policy, request, {
       action: 'freeze.delete',
-      kind: 'node.thawed',
+      kind: 'node.unfrozen',
       rule: freezeRules.delete,
       resource: 'freeze',
       resource_id: freeze.id,

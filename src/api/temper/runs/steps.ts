@@ -5,10 +5,10 @@ import { visibleNode } from '../../../admission/visibility';
 import type { StepRow } from '../../../model/lifecycle/step-types';
 import {
   type ActName,
+  type ActTimeout,
   actRow,
   type Effect,
   nameOf,
-  type Patience,
   reservedSteps,
   stepsOf,
 } from '../../../model/lifecycle/steps';
@@ -22,7 +22,7 @@ const stepsRule = 'temper:node:steps';
 
 // Most careful last: a step has the most careful effect of its acts.
 const effects: readonly Effect[] = ['read', 'converge', 'once'];
-const patiences: readonly Patience[] = ['power', 'soft power', 'start', 'job'];
+const timeouts: readonly ActTimeout[] = ['power', 'soft power', 'start', 'job'];
 
 const last = <T>(order: readonly T[], found: readonly (T | undefined)[]): T | null =>
   order.filter((one) => found.includes(one)).at(-1) ?? null;
@@ -37,9 +37,9 @@ const actsOf = (names: readonly ActName[]) => {
       rows.map((row) => row.effect),
     ),
     /** Longest wait of its acts; null if each returns at once. */
-    patience: last(
-      patiences,
-      rows.map((row) => row.patience),
+    timeout: last(
+      timeouts,
+      rows.map((row) => row.timeout),
     ),
   };
 };

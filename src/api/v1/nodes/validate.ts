@@ -36,10 +36,10 @@ const byBmc: InterfaceCheck = (node) => {
 
 /** A verb can run: its ramdisk has an allowed image, or a ramdisk record. */
 const canPlan =
-  (story: RunKind): InterfaceCheck =>
+  (kind: RunKind): InterfaceCheck =>
   async (node, ctx) => {
     const plan = { node: withDefaultRamdisk(ctx, node), steps: [], automatic: true, args: {} };
-    const { steps } = planFor(story, plan);
+    const { steps } = planFor(kind, plan);
     requireStepOrigins(ctx, steps);
     await requireRamdisks(ctx, node, steps);
   };

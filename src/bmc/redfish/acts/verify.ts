@@ -49,7 +49,7 @@ const bestEffort = async <T>(client: Client, what: string, read: () => Promise<T
 
 /** Only runs read these. */
 const inDepth = async (client: Client): Promise<Pick<RunObserved, 'bios' | 'firmware'>> => {
-  if (client.context.story === undefined) return {};
+  if (client.context.kind === undefined) return {};
   const bios = await bestEffort(client, 'BIOS settings', () => readSettings(client));
   const firmware = await bestEffort(client, 'firmware', () => readVersions(client));
   return { ...(bios && { bios }), ...(firmware && { firmware }) };
