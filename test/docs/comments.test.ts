@@ -1,32 +1,23 @@
 /** Comments of src and texts of errors are plain sentences: short, with a subject, and with the names of products. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { errors } from '../../src/model/errors';
+import { piecesOf, sourceFiles } from '../support/source-pieces';
 
-const root = join(__dirname, '../../src');
 const mostWords = 25;
 const headless = /^(?:What|Who|Whom|Whose|Whether|Where|How|Why)\b/;
 const riddles =
   /\b(?:anew|once more|so long|by itself|of its own|stands? (?:for|behind)|the original|the engine|the store|Postgres(?!QL)|is asked|is told|are asked|harmless to repeat)\b/g;
 
-type Comment = { readonly line: number; readonly text: string };
-
-/** Texts and expressions are passed over; comments of one line that follow each other are one. */
-const commentsIn = (source: string): Comment[] => {
-  const pieces = source.matchAll(
-    /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=[=(,:]\s?)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/|\/\*[\s\S]*?\*\/|(?:\/\/[^\n]*\n\s*)+(?=\S)|\/\/[^\n]*/g,
-  );
-  return [...pieces]
-    .filter(([piece]) => /^\/[/*]/.test(piece))
-    .map(({ 0: piece, index }) => ({
-      line: source.slice(0, index).split('\n').length,
-      text: piece
+/** Directives of tools are no comments. */
+const commentsIn = (source: string) =>
+  piecesOf(source)
+    .filter(({ is, text }) => is === 'comment' && !/^\/[/*]+ *(?:biome-ignore|@ts-)/.test(text))
+    .map(({ text, line }) => ({
+      line,
+      text: text
         .replaceAll(/\/\*\*?|\*\/|^\s*\/\/|^\s*\*(?!\/)/gm, ' ')
         .replaceAll(/\s+/g, ' ')
         .trim(),
-    }))
-    .filter(({ text }) => !/^(?:biome-ignore|@ts-)/.test(text));
-};
+    }));
 
 /** A tag begins a sentence, and so does what follows a colon or semicolon with a capital letter. */
 const sentencesOf = (text: string): string[] =>
@@ -40,14 +31,11 @@ const faultsOf = (text: string): string[] => [
   ...(text.match(riddles) ?? []).map((word) => `"${word}"`),
 ];
 
-const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));
-
 test('comments are short sentences that name products and begin with a subject or a verb', () => {
+  const sources = sourceFiles();
   expect(sources.length).toBeGreaterThan(500);
-  const faults = sources.flatMap((path) =>
-    commentsIn(readFileSync(join(root, path), 'utf8')).flatMap(({ line, text }) =>
-      faultsOf(text).map((fault) => `${path}:${line}: ${fault}`),
-    ),
+  const faults = sources.flatMap(({ path, source }) =>
+    commentsIn(source).flatMap(({ line, text }) => faultsOf(text).map((fault) => `${path}:${line}: ${fault}`)),
   );
   expect(faults).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** Documents, comments and texts name who acts: caller, tenant, operator, worker, BMC, ramdisk. Words that hide the actor are counted. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { piecesOf, sourceFiles } from '../support/source-pieces';
 
 const root = join(__dirname, '../..');
 const hiding =
@@ -21,13 +22,9 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** Comments and texts of a source, without its code: names in code are another matter. */
 const proseOf = (source: string): string =>
-  [
-    ...source.matchAll(
-      /\/\*[\s\S]*?\*\/|(?<!:)\/\/[^\n]*|'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g,
-    ),
-  ]
-    .map(([piece]) => piece)
-    .map((piece) => (/^[`'"]/.test(piece) ? textIn(piece) : piece))
+  piecesOf(source)
+    .filter(({ is }) => is !== 'code')
+    .map(({ is, text }) => (is === 'literal' ? textIn(text) : text))
     .join('\n');
 
 /** A text that people read has a space in it; others are keys and paths. Statements of SQL and what is put in are code. */
@@ -53,9 +50,9 @@ test('documents name who acts', () => {
 });
 
 test('comments and texts of src name who acts', () => {
-  const sources = [...files('src', '.ts'), ...files('src', '.tsx')];
+  const sources = sourceFiles();
   expect(sources.length).toBeGreaterThan(400);
-  expect(sources.flatMap((path) => found(path, proseOf(read(path))))).toEqual([]);
+  expect(sources.flatMap(({ path, source }) => found(join('src', path), proseOf(source)))).toEqual([]);
 });
 
 test('every exception is still needed', () => {
