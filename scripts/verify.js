@@ -12,7 +12,7 @@ const { include: typed } = require('../tsconfig.json');
 
 const checks = {
   'format and lint': [path.join(modules, '@biomejs', 'biome', 'bin', 'biome'), 'ci'],
-  'promises and switches': [path.join(modules, 'oxlint', 'bin', 'oxlint'), '--type-aware', ...typed],
+  'promises and switches': [path.join(modules, 'oxlint', 'bin', 'oxlint'), '--type-aware', ...typed, 'scripts'],
   types: [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', '.'],
   'types of scripts': [path.join(modules, 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.scripts.json'],
   'no dead exports, no unused packages': [path.join(modules, 'knip', 'bin', 'knip.js')],

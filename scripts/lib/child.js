@@ -58,13 +58,14 @@ function start(spec, logFile) {
   const stdio = ['ignore', log, log, ...(spec.ipc ? /** @type {const} */ (['ipc']) : [])];
   const child = withUmask(spec.umask, () => spawn(spec.command, spec.args, { ...spec.options, stdio, detached: true }));
   fs.closeSync(log);
+  let over = false;
   const exited = new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ?? code ?? 'unknown'));
-    child.once('error', (failure) => resolve(failure.message));
-  });
-  const state = { over: false };
-  exited.then(() => {
-    state.over = true;
+    const ended = (how) => {
+      over = true;
+      resolve(how);
+    };
+    child.once('exit', (code, signal) => ended(signal ?? code ?? 'unknown'));
+    child.once('error', (failure) => ended(failure.message));
   });
   const identity = child.pid ? identify(child.pid) : { pid: 0 };
   return {
@@ -72,7 +73,7 @@ function start(spec, logFile) {
     child,
     identity,
     exited,
-    isOver: () => state.over,
+    isOver: () => over,
     stop: async () => {
       await end(identity, { with: spec.stopSignal, graceMs: spec.graceMs });
       if (child.pid) await exited;

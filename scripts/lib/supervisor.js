@@ -58,7 +58,7 @@ class Supervisor {
       trouble = await this.#launch(spec, 0);
     }
     if (trouble) throw new Stop(`${spec.name} did not start: ${trouble}\n${tail(this.logOf(spec.name))}`);
-    this.#watch(spec.name);
+    void this.#watch(spec.name);
   }
 
   #mayTryAgain({ name, tries = 1 }, tried) {

@@ -41,7 +41,7 @@ test('callers of projects, and those without a scope, leave a fifth of all strea
   await expect(open('j', null)).rejects.toMatchObject(full);
   for (const caller of ['k', 'l']) await open(caller, null, true);
   await expect(open('m', null, true)).rejects.toMatchObject({ code: 'TooManyStreams', facts: { limit: 10 } });
-  await last.close();
+  last.close();
   await open('i', 'third');
 });
 

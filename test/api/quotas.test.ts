@@ -94,7 +94,7 @@ describe('a project that has as many as it may have is refused with the name of 
       await expect(open('c', owner)).rejects.toMatchObject({ code: 'QuotaExceeded', facts: { quota: 'streams' } });
       await open('d', lessee);
       await open('e', null);
-      await first.close();
+      first.close();
       await open('c', owner);
     } finally {
       streams.close();
