@@ -8,7 +8,7 @@ import type { RunUuid } from '../model/ids';
 import { asksItself, tenantOf, termsOf } from '../model/rollouts/consent';
 import { refusalOf } from '../model/runs/verdicts';
 import type { RunOrder } from '../runs/contract';
-import type { Prepare, Prepared, RolloutDeps, Work } from './contract';
+import type { PinnedRunbook, Prepare, Prepared, RolloutDeps, Work } from './contract';
 import { type Overriding, overridingOf, passesTenant, passSilence, recordOverridden } from './overriding';
 import { workFor } from './plan';
 
@@ -29,13 +29,12 @@ class Stopped extends Error {
   }
 }
 
-const workOf = ({ spec, verb, runbook_uuid, runbook_name, runbook_revision }: RolloutRow): Work =>
-  workFor(
-    { ...spec, verb },
-    runbook_uuid === null || runbook_name === null || runbook_revision === null
-      ? null
-      : { uuid: runbook_uuid, name: runbook_name, revision: runbook_revision },
-  );
+export const pinnedRunbook = ({ runbook_uuid, runbook_name, runbook_revision }: RolloutRow): PinnedRunbook | null =>
+  runbook_uuid === null || runbook_name === null || runbook_revision === null
+    ? null
+    : { uuid: runbook_uuid, name: runbook_name, revision: runbook_revision };
+
+const workOf = (row: RolloutRow): Work => workFor({ ...row.spec, verb: row.verb }, pinnedRunbook(row));
 
 const skip = async (
   { inventory }: RolloutDeps,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { interfaceNames } from '../model/lifecycle/step-types';
 import { stateFields } from '../model/resources/nodes';
+import { typed } from './parts';
 
 const text = z.string();
 const maybe = text.nullable();
@@ -22,9 +23,11 @@ export const root = z.strictObject({
 });
 
 /** GET /v1; also one list of links per resource of the version. */
-export const discovery = z
-  .object({ id: text, links: linkList, media_types: z.strictObject({ base: text, type: text }), version })
-  .catchall(linkList);
+export const discovery = typed<Readonly<Record<string, unknown>>>(
+  z
+    .object({ id: text, links: linkList, media_types: z.strictObject({ base: text, type: text }), version })
+    .catchall(linkList),
+);
 
 /** GET states: the version's fields. */
 export const states = z.strictObject(Object.fromEntries(stateFields.map(({ name }) => [name, anything.optional()])));

@@ -104,7 +104,7 @@ const components = (): Document => ({
 });
 
 /** @param server prefix of paths; default: the host that serves the document */
-export const describe = (routes: readonly Route[], server = '/'): Document => ({
+export const describe = (routes: readonly Route[], server = '/') => ({
   openapi: '3.1.0',
   info: {
     title: 'Temper',

@@ -1,4 +1,5 @@
 /** Times on the wire. */
 
 /** ISO 8601 in UTC. */
-export const isoTime = (time: Date | null): string | null => time?.toISOString() ?? null;
+export const isoTime = <Time extends Date | null>(time: Time) =>
+  (time?.toISOString() ?? null) as Time extends null ? null : string;

@@ -6,7 +6,7 @@ import type { ApiContext } from '../context';
 import type { Stream } from '../streams/sse';
 
 /** A validated request of an identified caller. */
-export type ApiRequest<Params, Query, Body> = {
+export type ApiRequest<Params = unknown, Query = unknown, Body = unknown> = {
   readonly who: Caller;
   readonly params: Params;
   readonly query: Query;
@@ -24,9 +24,9 @@ export type ApiRequest<Params, Query, Body> = {
 };
 
 /** Without `body`, no body and no content type. `text` is ready JSON; `bytes` is its UTF-8 in pieces. */
-export type Answer = {
+export type Answer<Body = unknown> = {
   readonly status: number;
-  readonly body?: unknown;
+  readonly body?: Body;
   readonly text?: string;
   readonly bytes?: readonly Buffer[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -39,6 +39,10 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** Successful bodies by status: a JSON schema, another media type, or null for none. */
 export type Answers = Readonly<Record<number, z.ZodType | string | null>>;
 
+type OutputOf<Shape> = Shape extends z.ZodType ? z.output<Shape> : never;
+/** The bodies that the schemas of a route describe. */
+type BodyOf<Described extends Answers> = OutputOf<Described[keyof Described]>;
+
 /** A request before schema validation. */
 export type Unread = {
   readonly who: Caller;
@@ -50,7 +54,7 @@ export type Unread = {
   readonly version: number;
 };
 
-export type RouteDefinition<Params, Query, Body> = {
+export type RouteDefinition<Params, Query, Body, Described extends Answers = Answers> = {
   readonly method: Method;
   /** With its version prefix, parameters as `:name`. */
   readonly path: string;
@@ -102,29 +106,29 @@ export type RouteDefinition<Params, Query, Body> = {
   /** Collection of the created resource; default: the path. */
   readonly madeIn?: string;
   /** For the OpenAPI document; default: from method, path and resource table (openapi/answers.ts). */
-  readonly answers?: Answers;
-  handler(request: ApiRequest<Params, Query, Body>, ctx: ApiContext): Promise<Answer>;
+  readonly answers?: Described;
+  handler(request: ApiRequest<Params, Query, Body>, ctx: ApiContext): Promise<Answer<BodyOf<Described>>>;
 };
 
 /** A route without its types. */
 export type Route = RouteDefinition<never, never, never>;
 
-/** Identity function for type inference. */
-export const route = <Params = unknown, Query = unknown, Body = unknown>(
-  definition: RouteDefinition<Params, Query, Body>,
+/** Compares the handler with its schemas, then drops the types. */
+export const route = <Params = unknown, Query = unknown, Body = unknown, Described extends Answers = Answers>(
+  definition: RouteDefinition<Params, Query, Body, Described>,
 ): Route => definition as unknown as Route;
 
-export const ok = (body: unknown): Answer => ({ status: 200, body });
-export const created = (body: unknown, location: string): Answer => ({
+export const ok = <Body>(body: Body): Answer<Body> => ({ status: 200, body });
+export const created = <Body>(body: Body, location: string): Answer<Body> => ({
   status: 201,
   body,
   headers: { Location: location },
 });
-export const accepted = (location?: string): Answer => ({
+export const accepted = (location?: string): Answer<never> => ({
   status: 202,
   headers: location === undefined ? {} : { Location: location },
 });
-export const noContent = (location?: string): Answer => ({
+export const noContent = (location?: string): Answer<never> => ({
   status: 204,
   headers: location === undefined ? {} : { Location: location },
 });

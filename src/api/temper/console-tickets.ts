@@ -12,7 +12,7 @@ import { nodeTarget } from '../../policy';
 import * as shapes from '../../wire/installation';
 import { auditAndEvent } from '../audit/record';
 import type { ApiContext } from '../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
+import { type ApiRequest, ok, type Route, route } from '../server/route';
 
 const ticketRule = 'baremetal:node:set_console_state';
 
@@ -22,7 +22,7 @@ const lastsMs = 3_600_000;
 
 type OfNode = { node: string };
 
-const makeTicket = async (request: ApiRequest<OfNode, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const makeTicket = async (request: ApiRequest<OfNode, unknown, unknown>, ctx: ApiContext) => {
   const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
   const policy = ctx.policy();
   policy.require(ticketRule, request.who, nodeTarget(node));
@@ -54,7 +54,7 @@ const makeTicket = async (request: ApiRequest<OfNode, unknown, unknown>, ctx: Ap
 };
 
 export const consoleTicketRoutes: Route[] = [
-  route<OfNode>({
+  route({
     method: 'POST',
     path: '/temper/v1/nodes/:node/console',
     answers: { 200: shapes.consoleTicket },

@@ -5,7 +5,7 @@ import assetsDir from 'swagger-ui-dist/absolute-path.js';
 import { z } from 'zod';
 import { raise } from '../../model/errors';
 import { describe } from '../openapi';
-import { type Answer, ok, type Route, route } from '../server/route';
+import { type ApiRequest, ok, type Route, route } from '../server/route';
 import { descriptionPage, start } from './description-page';
 
 const documentPath = '/temper/v1/openapi.json';
@@ -24,7 +24,7 @@ const isAsset = (name: string): name is keyof typeof assets => Object.hasOwn(ass
 /** They change only with a release. */
 const keptHeaders = { 'Cache-Control': 'public, max-age=3600' };
 
-const asset = async (name: string): Promise<Answer> => {
+const asset = async (name: string) => {
   if (!isAsset(name)) return raise('PathNotFound');
   const { type, text } = assets[name];
   return { status: 200, text: await text(), headers: { ...keptHeaders, 'Content-Type': type } };
@@ -53,7 +53,7 @@ const below = (base: string): string => new URL(base).pathname.replace(/\/$/, ''
 
 /** @param routes called late: the list is incomplete at startup */
 export const descriptionRoutes = (routes: () => readonly Route[]): Route[] => {
-  let known: Readonly<Record<string, unknown>> | undefined;
+  let known: ReturnType<typeof describe> | undefined;
   const document = (base: string) => {
     known ??= describe(routes());
     return { ...known, servers: [{ url: base }] };
@@ -77,12 +77,12 @@ export const descriptionRoutes = (routes: () => readonly Route[]): Route[] => {
         headers: pageHeaders,
       }),
     }),
-    route<{ asset: string }>({
+    route({
       method: 'GET',
       path: `${pagePath}/:asset`,
       rules: 'public',
       answers: { 200: '*/*' },
-      handler: ({ params }) => asset(params.asset),
+      handler: ({ params }: ApiRequest<{ asset: string }>) => asset(params.asset),
     }),
   ];
 };

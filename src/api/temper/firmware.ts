@@ -5,7 +5,7 @@ import type { ApiContext } from '../context';
 import { readPage } from '../resource/own-pages';
 import { pageLimit } from '../resource/validation';
 import { behindNode, nodeColumns, visibleRows } from '../resource/visibility';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../server/route';
+import { type ApiRequest, ok, type Route, route } from '../server/route';
 
 const rules = {
   all: 'baremetal:node:list_all',
@@ -25,10 +25,7 @@ const firmwareQuery = z.strictObject({
   marker: z.coerce.number().int().min(0).max(1_000_000).default(0),
 });
 
-const listFirmware = async (
-  request: ApiRequest<unknown, z.output<typeof firmwareQuery>, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const listFirmware = async (request: ApiRequest<unknown, z.output<typeof firmwareQuery>, unknown>, ctx: ApiContext) => {
   const { marker, ...wanted } = request.query;
   const { who } = request;
   const policy = ctx.policy();
@@ -43,7 +40,7 @@ const listFirmware = async (
 };
 
 export const firmwareRoutes: Route[] = [
-  route<unknown, z.output<typeof firmwareQuery>>({
+  route({
     method: 'GET',
     path: firmwarePath,
     answers: { 200: shapes.firmwareVersions },

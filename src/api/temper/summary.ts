@@ -33,7 +33,7 @@ const summaryQuery = z.strictObject({
   only: z.enum(['trouble'], { error: 'must be trouble' }).optional(),
 });
 
-const summary = route<unknown, z.output<typeof summaryQuery>>({
+const summary = route({
   method: 'GET',
   path: '/temper/v1/summary',
   answers: { 200: shapes.summary },

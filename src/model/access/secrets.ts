@@ -14,7 +14,7 @@ const secretWords = (
 // One regular expression, because documents have thousands of keys, each tested several times.
 const secretWord = new RegExp(secretWords.join('|'));
 
-export const masked = '******';
+export const masked = '******' as const;
 
 const isSecretKey = (key: string): boolean => secretWord.test(key.toLowerCase());
 
@@ -96,10 +96,9 @@ export const maskText = (text: string): string =>
 
 export const shownMessage = (thrown: unknown, longest: number): string => maskText(messageOf(thrown)).slice(0, longest);
 
-/** For answers: masks secrets, references, and secret-looking parts of texts. */
-export const maskSecrets = (document: Json): Json => {
+const maskIn = (document: Json): Json => {
   if (typeof document === 'string') return maskText(document);
-  if (Array.isArray(document)) return document.map(maskSecrets);
+  if (Array.isArray(document)) return document.map(maskIn);
   if (!isObject(document)) return document;
   if (isSecretRef(document)) return masked;
   const named = isNamedSecret(document);
@@ -108,10 +107,13 @@ export const maskSecrets = (document: Json): Json => {
       key,
       (isSecretKey(key) || (named && key === 'value')) && value !== null && value !== '' && !isParameterRef(value)
         ? masked
-        : maskSecrets(value),
+        : maskIn(value),
     ]),
   );
 };
+
+/** For answers: masks secrets, references, and secret-looking parts of texts. */
+export const maskSecrets = <Document>(document: Document): Document => maskIn(document) as Document;
 
 // All words that `maskSecrets` reacts to.
 const secretSign = new RegExp(

@@ -16,7 +16,7 @@ import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../../reso
 import { readPage } from '../../resource/own-pages';
 import { pageLimit, uuid } from '../../resource/validation';
 import { callerKey } from '../../server/caller-key';
-import { type Answer, type ApiRequest, ok, route } from '../../server/route';
+import { type ApiRequest, ok, route } from '../../server/route';
 import { rolloutRules, visibleRollout } from '../rollouts/views';
 import { runListRule, runTenantColumns } from '../runs/list';
 import { visibleRun } from '../runs/runs';
@@ -121,7 +121,7 @@ const seenBy = (policy: Policy, who: Caller) => ({
   ofTargets: ofTargets(policy, who),
 });
 
-const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
+const listEvents = async (request: EventsRequest, ctx: ApiContext) => {
   const policy = ctx.policy();
   const wanted = {
     ...(await wantedEvents(ctx, request)),
@@ -137,7 +137,7 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext): Promise<Answ
   return ok({ events: rows.map((row) => eventView(policy, request.who, row)), ...next });
 };
 
-const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer> => {
+const streamed = async (request: EventsRequest, ctx: ApiContext) => {
   const wanted = await wantedEvents(ctx, request);
   const isReadable = (event: SeenEvent): boolean => mayRead(ctx.policy(), request.who, event);
   const last = request.header('last-event-id');
@@ -162,7 +162,7 @@ const streamed = async (request: EventsRequest, ctx: ApiContext): Promise<Answer
 };
 
 export const allEventRoutes = [
-  route<unknown, z.output<typeof eventsQuery>>({
+  route({
     method: 'GET',
     path: eventsPath,
     answers: { 200: shapes.allEvents },

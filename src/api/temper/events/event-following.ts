@@ -123,7 +123,7 @@ export const eventStream = async (
   ctx: ApiContext,
   following: EventFollowing,
   after: FeedPlace | undefined,
-): Promise<Answer> => {
+): Promise<Answer<never>> => {
   const tailing = await ctx.streams.open(openerOf(who), following.concerns);
   const open = { ...following, tailing, again };
   return { status: 200, stream: (sink) => followEvents(open, after, sink).finally(tailing.close) };

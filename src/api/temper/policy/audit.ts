@@ -72,7 +72,7 @@ const recordReading = (request: ApiRequest<unknown, AuditQuery, unknown>, { poli
     }),
   );
 
-const auditList = route<unknown, AuditQuery>({
+const auditList = route({
   method: 'GET',
   path: auditPath,
   answers: { 200: shapes.audit },

@@ -77,7 +77,7 @@ const answerTo = (ctx: ApiContext, { who }: CanRequest, { rule }: Ask, target: T
   return { rule, allowed, reason: allowed ? null : whyNot(rule, policy.says(rule)) };
 };
 
-const can = route<unknown, unknown, z.output<typeof canBody>>({
+const can = route({
   method: 'POST',
   path: '/temper/v1/policy/can',
   answers: { 200: shapes.canAnswers },

@@ -38,7 +38,7 @@ const askedAbout = ({ who, query: { roles, project_id, admin_projects, system } 
   return { ...anonymous, ...known, strategy: who.strategy, ...scope };
 };
 
-const explain = route<unknown, PolicyQuery>({
+const explain = route({
   method: 'GET',
   path: '/temper/v1/policy/explain',
   answers: { 200: shapes.explanation },
@@ -79,7 +79,7 @@ const historyQuery = z.strictObject({
 });
 
 /** The texts are included only if the query names a hash. */
-const history = route<unknown, z.output<typeof historyQuery>>({
+const history = route({
   method: 'GET',
   path: historyPath,
   answers: { 200: shapes.policyHistory },

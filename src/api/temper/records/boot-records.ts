@@ -25,7 +25,7 @@ type BootKind<Values extends object, View> = Pick<
   Kind<Values, View>,
   'resource' | 'shapes' | 'missing' | 'body' | 'values'
 > & {
-  view(row: BootRecord<Values>): View;
+  view(row: BootRecord<Values>): NoInfer<View>;
   store(store: Queries): Store<Values>;
   /** Throws if the values are not allowed. */
   check?(ctx: ApiContext, values: Values): void;

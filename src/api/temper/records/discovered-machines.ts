@@ -55,7 +55,7 @@ const enrolment = z
 type Enrolment = z.output<typeof enrolment>;
 type EnrolRequest = ApiRequest<Params, unknown, Enrolment>;
 
-const viewOf = (row: DiscoveredMachine) => ({
+const viewOf = <Row extends DiscoveredMachine>(row: Row) => ({
   ...row,
   first_seen_at: row.first_seen_at.toISOString(),
   last_seen_at: row.last_seen_at.toISOString(),
@@ -76,7 +76,7 @@ const changeOf = (act: 'enroll' | 'refuse' | 'delete', { uuid: resource_id, macs
     data: { macs, ...data },
   }) satisfies Change;
 
-const listRoute = route<unknown, z.output<typeof page>>({
+const listRoute = route({
   method: 'GET',
   path,
   answers: { 200: shapes.discoveredMachines },
@@ -94,7 +94,7 @@ const listRoute = route<unknown, z.output<typeof page>>({
   },
 });
 
-const showRoute = route<Params>({
+const showRoute = route({
   method: 'GET',
   path: `${path}/:machine`,
   params,
@@ -107,7 +107,7 @@ const showRoute = route<Params>({
   },
 });
 
-const refuseRoute = route<Params, unknown, z.output<typeof refusal>>({
+const refuseRoute = route({
   method: 'POST',
   path: `${path}/:machine/refuse`,
   params,
@@ -127,7 +127,7 @@ const refuseRoute = route<Params, unknown, z.output<typeof refusal>>({
   },
 });
 
-const deleteRoute = route<Params>({
+const deleteRoute = route({
   method: 'DELETE',
   path: `${path}/:machine`,
   params,
@@ -199,7 +199,7 @@ const enrol = async (request: EnrolRequest, ctx: ApiContext): Promise<NodeRow> =
   });
 };
 
-const enrollRoute = route<Params, unknown, Enrolment>({
+const enrollRoute = route({
   method: 'POST',
   path: `${path}/:machine/enroll`,
   params,

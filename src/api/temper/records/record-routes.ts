@@ -35,7 +35,7 @@ export type RecordKind<Row extends Stored, View, Body extends object, Changes ex
   };
   readonly shapes: { readonly one: z.ZodType<View>; readonly list: z.ZodType };
   /** Makes views of one answer. */
-  viewer(ctx: ApiContext, request: Viewed): Promise<(row: Row) => View | Promise<View>>;
+  viewer(ctx: ApiContext, request: Viewed): Promise<(row: Row) => NoInfer<View> | Promise<NoInfer<View>>>;
   /** Rules that a view asks. */
   readonly viewRules?: readonly string[];
   store(store: Queries): {
@@ -68,7 +68,6 @@ type Params = Readonly<Record<string, string>>;
 const mostOfOneProject = 50;
 
 const pageQuery = z.strictObject(uuidPage);
-type PageQuery = z.output<typeof pageQuery>;
 
 const ruleOf = (resource: RecordSubject, act: 'get' | AuditedAct): string => `temper:${resource}:${act}`;
 const pathOf = (resource: RecordSubject): string => `/temper/v1/${resource.replaceAll('_', '-')}s`;
@@ -157,7 +156,7 @@ const changeOf =
 const listRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
   const { resource, shapes, viewRules = [], store, viewer } = kind;
   const path = pathOf(resource);
-  return route<unknown, PageQuery>({
+  return route({
     method: 'GET',
     path,
     answers: { 200: shapes.list },
@@ -183,7 +182,7 @@ const listRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
 const createRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
   const { resource, shapes, viewRules = [], body, create, taken, viewer } = kind;
   const path = pathOf(resource);
-  return route<unknown, unknown, Given>({
+  return route({
     method: 'POST',
     path,
     answers: { 201: shapes.one },
@@ -205,7 +204,7 @@ const createRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
 
 const showRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
   const { resource, shapes, viewRules = [], viewer } = kind;
-  return route<Params>({
+  return route({
     method: 'GET',
     ...oneOf(kind),
     answers: { 200: shapes.one },
@@ -223,7 +222,7 @@ const updateRoute = <Row extends Stored>(
   { body, write }: NonNullable<Kind<Row>['changes']>,
 ): Route => {
   const { shapes, viewRules = [], missing, viewer } = kind;
-  return route<Params, unknown, object>({
+  return route({
     method: 'PATCH',
     ...oneOf(kind),
     answers: { 200: shapes.one },
@@ -242,7 +241,7 @@ const updateRoute = <Row extends Stored>(
 
 const deleteRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
   const { store, missing, requireUnused } = kind;
-  return route<Params>({
+  return route({
     method: 'DELETE',
     ...oneOf(kind),
     rules: rulesOf(kind, 'delete'),

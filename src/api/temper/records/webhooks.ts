@@ -44,7 +44,6 @@ const webhookBody = z.strictObject({
 });
 const changeBody = z.strictObject(webhookFields).partial();
 const webhookParams = z.object({ webhook: uuid });
-type WebhookParams = z.output<typeof webhookParams>;
 
 const webhookView = (row: WebhookRow, link: string) => ({
   uuid: row.uuid,
@@ -131,7 +130,7 @@ const pageQuery = z.strictObject(uuidPage);
 
 const deliveriesPath = `${webhooksPath}/:webhook/deliveries`;
 
-const listDeliveries = route<WebhookParams, z.output<typeof pageQuery>>({
+const listDeliveries = route({
   method: 'GET',
   path: deliveriesPath,
   answers: { 200: shapes.deliveries },

@@ -176,10 +176,8 @@ const perform = async (ctx: ApiContext, request: ActRequest, act: Act): Promise<
   });
 };
 
-const handlerOf =
-  (act: Act) =>
-  async (request: ActRequest, ctx: ApiContext): Promise<Answer> =>
-    ok(await wholeView(ctx, await perform(ctx, request, act), request.base));
+const handlerOf = (act: Act) => async (request: ActRequest, ctx: ApiContext) =>
+  ok(await wholeView(ctx, await perform(ctx, request, act), request.base));
 
 const abortConsequences = {
   finish: 'goes on to its end',
@@ -187,7 +185,7 @@ const abortConsequences = {
 } as const;
 
 /** Lists the runs that still run: an abort never interrupts a command. */
-const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
+const abort = async (request: ActRequest, ctx: ApiContext) => {
   const row = await perform(ctx, request, 'abort');
   const visible = { visible: always, limit: 1_000 };
   const running = await Promise.all(
@@ -205,7 +203,7 @@ const abort = async (request: ActRequest, ctx: ApiContext): Promise<Answer> => {
 const rollbackRule = 'temper:rollout:rollback';
 
 /** Plans another rollout on the nodes of this one. The plan alone reverts nothing. */
-const rollback = async (request: ApiRequest<OfRollout, unknown, RollbackBody>, ctx: ApiContext): Promise<Answer> => {
+const rollback = async (request: ApiRequest<OfRollout, unknown, RollbackBody>, ctx: ApiContext) => {
   const row = await wholeRollout(ctx, request.who, request.params.rollout);
   ctx.policy().require(rollbackRule, request.who, targetOf(row));
   const { targets: state, reason: _, ...body } = request.body;
@@ -218,13 +216,13 @@ const rollback = async (request: ApiRequest<OfRollout, unknown, RollbackBody>, c
 
 const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node];
 
-const actRoute = (
+const actRoute = <View>(
   act: Act,
+  answer: z.ZodType<View>,
+  handler: (request: ActRequest, ctx: ApiContext) => Promise<Answer<NoInfer<View>>>,
   body: z.ZodType<ActBody> = actBody,
-  handler = handlerOf(act),
-  answer: z.ZodType = shapes.rollout,
 ): Route =>
-  route<OfRollout, unknown, ActBody>({
+  route({
     method: 'POST',
     path: `${rolloutPath}/${act}`,
     answers: { 200: answer },
@@ -233,15 +231,17 @@ const actRoute = (
     handler,
   });
 
+const moveRoute = (act: Act, body?: z.ZodType<ActBody>): Route => actRoute(act, shapes.rollout, handlerOf(act), body);
+
 export const rolloutActRoutes: Route[] = [
-  actRoute('submit', hashedBody),
-  actRoute('start', startBody),
-  actRoute('pause'),
-  actRoute('resume'),
-  actRoute('advance'),
-  actRoute('abort', abortBody, abort, shapes.rolloutAborted),
-  actRoute('adopt'),
-  route<OfRollout, unknown, RollbackBody>({
+  moveRoute('submit', hashedBody),
+  moveRoute('start', startBody),
+  moveRoute('pause'),
+  moveRoute('resume'),
+  moveRoute('advance'),
+  actRoute('abort', shapes.rolloutAborted, abort, abortBody),
+  moveRoute('adopt'),
+  route({
     method: 'POST',
     path: `${rolloutPath}/rollback`,
     madeIn: rolloutsPath,

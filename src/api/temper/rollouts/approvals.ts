@@ -9,7 +9,7 @@ import { approveRule, plannedTargetOf, standingApprovals, wantedOf } from '../..
 import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { rolloutRules, wholeRollout } from './views';
 
 const voteBody = z.strictObject({
@@ -40,44 +40,42 @@ const requireVotable = (rollout: RolloutRow, plan_hash: string): void => {
 
 const voteKinds = { approve: 'approved', reject: 'rejected' } as const;
 
-const cast =
-  (vote: Vote['vote']) =>
-  async (request: ApiRequest<OfRollout, unknown, VoteBody>, ctx: ApiContext): Promise<Answer> => {
-    const { who, body, params } = request;
-    const rollout = await wholeRollout(ctx, who, params.rollout);
-    const policy = ctx.policy();
-    policy.require(approveRule, who, await plannedTargetOf(ctx, rollout));
-    const { user_id } = who;
-    if (user_id === null)
-      return raise('Conflict', { reason: 'An approval is a user’s own; this caller is known as no user.' });
-    requireVotable(rollout, body.plan_hash);
-    const requester = requesterOf(request);
-    const ballot = { user_id, vote, caller: who, requester, rule_set: policy.hash, reason: body.reason };
-    await ctx.inventory.transaction(async (store) => {
-      await store.rolloutVotes.cast(rollout, ballot, ctx.settings.rolloutApprovalHours);
-      if (vote === 'reject')
-        await store.rollouts.move(rollout, ['awaiting_approval', 'scheduled'], 'planned', { start_at: null });
-      await auditAndEvent(store, policy, request, {
-        action: `rollout.${vote}`,
-        kind: `rollout.${voteKinds[vote]}`,
-        rule: approveRule,
-        resource: 'rollout',
-        resource_id: rollout.id,
-        project: rollout.project,
-        data: { plan_hash: rollout.plan_hash, reason: body.reason },
-      });
+const cast = (vote: Vote['vote']) => async (request: ApiRequest<OfRollout, unknown, VoteBody>, ctx: ApiContext) => {
+  const { who, body, params } = request;
+  const rollout = await wholeRollout(ctx, who, params.rollout);
+  const policy = ctx.policy();
+  policy.require(approveRule, who, await plannedTargetOf(ctx, rollout));
+  const { user_id } = who;
+  if (user_id === null)
+    return raise('Conflict', { reason: 'An approval is a user’s own; this caller is known as no user.' });
+  requireVotable(rollout, body.plan_hash);
+  const requester = requesterOf(request);
+  const ballot = { user_id, vote, caller: who, requester, rule_set: policy.hash, reason: body.reason };
+  await ctx.inventory.transaction(async (store) => {
+    await store.rolloutVotes.cast(rollout, ballot, ctx.settings.rolloutApprovalHours);
+    if (vote === 'reject')
+      await store.rollouts.move(rollout, ['awaiting_approval', 'scheduled'], 'planned', { start_at: null });
+    await auditAndEvent(store, policy, request, {
+      action: `rollout.${vote}`,
+      kind: `rollout.${voteKinds[vote]}`,
+      rule: approveRule,
+      resource: 'rollout',
+      resource_id: rollout.id,
+      project: rollout.project,
+      data: { plan_hash: rollout.plan_hash, reason: body.reason },
     });
-    const { approvals, unknown } = await standingApprovals(ctx, rollout);
-    // Unknown roles count: a vote must not fail because the identity service is down. The start checks again.
-    const approved = approvals + unknown;
-    const wanted = wantedOf(rollout, ctx.settings);
-    if (approved >= wanted) await ctx.inventory.rollouts.move(rollout, ['awaiting_approval'], 'scheduled');
-    const votes = await ctx.inventory.rolloutVotes.standing(rollout.id, rollout.plan_hash);
-    return ok({ plan_hash: rollout.plan_hash, wanted, approved, votes: votes.map(voteView) });
-  };
+  });
+  const { approvals, unknown } = await standingApprovals(ctx, rollout);
+  // Unknown roles count: a vote must not fail because the identity service is down. The start checks again.
+  const approved = approvals + unknown;
+  const wanted = wantedOf(rollout, ctx.settings);
+  if (approved >= wanted) await ctx.inventory.rollouts.move(rollout, ['awaiting_approval'], 'scheduled');
+  const votes = await ctx.inventory.rolloutVotes.standing(rollout.id, rollout.plan_hash);
+  return ok({ plan_hash: rollout.plan_hash, wanted, approved, votes: votes.map(voteView) });
+};
 
 const voteRoute = (act: Vote['vote']): Route =>
-  route<OfRollout, unknown, VoteBody>({
+  route({
     method: 'POST',
     path: `/temper/v1/rollouts/:rollout/${act}`,
     answers: { 200: shapes.rolloutVotes },

@@ -25,7 +25,7 @@ import { createPrepareFor } from '../../../rollouts/prepare';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { nodeColumns } from '../../resource/visibility';
-import { type Answer, type ApiRequest, created } from '../../server/route';
+import { type ApiRequest, created } from '../../server/route';
 import { gateRule, requireGates } from './gates';
 import { rolloutRules, wholeRollout, wholeView } from './views';
 
@@ -143,7 +143,7 @@ export const createRollout = async (
   request: ApiRequest<unknown, unknown, unknown>,
   spec: RolloutSpec,
   { rule, reverts = null }: { readonly rule: string; readonly reverts?: RolloutRow | null },
-): Promise<Answer> => {
+) => {
   await ctx.inventory.quotas.require('rollout_plans', quotaOwner(request.who, spec), quotasOf(ctx).rollout_plans);
   const plan = await planRollout(ctx, request, spec);
   const of = {

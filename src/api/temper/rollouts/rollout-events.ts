@@ -8,7 +8,7 @@ import { kindsWith } from '../../../model/resources/event-kinds';
 import { endedRollouts, type TargetState } from '../../../model/rollouts/states';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
-import { type Answer, type ApiRequest, noContent, type Route, route } from '../../server/route';
+import { type ApiRequest, noContent, type Route, route } from '../../server/route';
 import { eventView, ofTargets } from '../events/all-events';
 import { type EventFollowing, eventStream, placeAfter, undefinedIf } from '../events/event-following';
 import { sseText } from '../events/event-texts';
@@ -61,7 +61,7 @@ const isOver = async (ctx: ApiContext, who: Caller, seen: SeenRollout, place: Fe
   return !(await ctx.inventory.allEvents.follow({ rollout: id }, place, part));
 };
 
-const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: ApiContext) => {
   const { who } = request;
   const seen = await visibleRollout(ctx, who, request.params.rollout);
   const { id } = seen.row;
@@ -83,7 +83,7 @@ const handler = async (request: ApiRequest<OfRollout, unknown, unknown>, ctx: Ap
 };
 
 export const rolloutEventRoutes: Route[] = [
-  route<OfRollout>({
+  route({
     method: 'GET',
     path: `${rolloutPath}/events`,
     answers: { 200: 'text/event-stream', 204: null },

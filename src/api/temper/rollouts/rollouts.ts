@@ -13,7 +13,7 @@ import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
 import { pageLimit } from '../../resource/validation';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { type RolloutBody, rolloutBody, specOf } from './body';
 import { createRollout, planningRules, planRollout, planRule } from './planning';
 import {
@@ -36,14 +36,14 @@ const targetsPath = `${rolloutPath}/targets`;
 export type OfRollout = { rollout: string };
 type Request<Params, Body> = ApiRequest<Params, unknown, Body>;
 
-const create = async (request: Request<unknown, RolloutBody>, ctx: ApiContext): Promise<Answer> => {
+const create = async (request: Request<unknown, RolloutBody>, ctx: ApiContext) => {
   const { who, body } = request;
   const spec = specOf(body, who);
   ctx.policy().require(planRule, who, targetOf({ project: spec.project, requester: requesterOf(request) }));
   return createRollout(ctx, request, spec, { rule: planRule });
 };
 
-const replan = async (request: Request<OfRollout, { readonly reason: string }>, ctx: ApiContext): Promise<Answer> => {
+const replan = async (request: Request<OfRollout, { readonly reason: string }>, ctx: ApiContext) => {
   const { who, params, body } = request;
   const row = await wholeRollout(ctx, who, params.rollout);
   const policy = ctx.policy();
@@ -66,7 +66,7 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   return ok(await wholeView(ctx, (await ctx.inventory.rollouts.find(row.id))!, request.base));
 };
 
-const showRollout = async ({ who, params, base }: Request<OfRollout, unknown>, ctx: ApiContext): Promise<Answer> => {
+const showRollout = async ({ who, params, base }: Request<OfRollout, unknown>, ctx: ApiContext) => {
   const { row, whole } = await visibleRollout(ctx, who, params.rollout);
   return ok(whole ? await wholeView(ctx, row, base) : partView(row, base));
 };
@@ -78,7 +78,7 @@ const listQuery = z.strictObject({
 });
 type ListQuery = z.output<typeof listQuery>;
 
-const listRollouts = async (request: ApiRequest<unknown, ListQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+const listRollouts = async (request: ApiRequest<unknown, ListQuery, unknown>, ctx: ApiContext) => {
   const { who, query, base } = request;
   const policy = ctx.policy();
   const after = await markedRecord(query.marker, 'RolloutNotFound', (ident) => visibleRollout(ctx, who, ident));
@@ -113,7 +113,7 @@ const targetsQuery = z.strictObject({
 });
 type TargetsQuery = z.output<typeof targetsQuery>;
 
-const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ctx: ApiContext) => {
   const { who, params, query } = request;
   const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   // Tenants do not see waves, so they may not filter by them.
@@ -145,7 +145,7 @@ const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ct
 const seeing = [rolloutRules.get, rolloutRules.own, rolloutRules.node, seesBmcRule];
 
 export const rolloutRoutes: Route[] = [
-  route<unknown, unknown, RolloutBody>({
+  route({
     method: 'POST',
     path: rolloutsPath,
     answers: { 201: shapes.rollout },
@@ -153,7 +153,7 @@ export const rolloutRoutes: Route[] = [
     body: rolloutBody,
     handler: create,
   }),
-  route<unknown, ListQuery>({
+  route({
     method: 'GET',
     path: rolloutsPath,
     answers: { 200: shapes.rolloutList },
@@ -161,14 +161,14 @@ export const rolloutRoutes: Route[] = [
     query: listQuery,
     handler: listRollouts,
   }),
-  route<OfRollout>({
+  route({
     method: 'GET',
     path: rolloutPath,
     answers: { 200: shapes.rollout },
     rules: seeing,
     handler: showRollout,
   }),
-  route<OfRollout, TargetsQuery>({
+  route({
     method: 'GET',
     path: targetsPath,
     answers: { 200: shapes.rolloutTargets },
@@ -176,7 +176,7 @@ export const rolloutRoutes: Route[] = [
     query: targetsQuery,
     handler: targets,
   }),
-  route<OfRollout, unknown, { readonly reason: string }>({
+  route({
     method: 'POST',
     path: `${rolloutPath}/replan`,
     answers: { 200: shapes.rollout },

@@ -76,7 +76,7 @@ const recorded = async (
   { rollout, target, rows, whole }: FoundTarget,
   { rule, act, kind, data }: TargetRequest,
   change: (store: Parameters<Parameters<ApiContext['inventory']['transaction']>[0]>[0]) => Promise<boolean>,
-): Promise<Answer> => {
+) => {
   await ctx.inventory.transaction(async (store) => {
     if (!(await change(store)))
       raise('Conflict', { reason: `Node ${request.params.node} is ${target.state} in this rollout.` });
@@ -121,7 +121,7 @@ const answering = async (
   ctx: ApiContext,
   found: FoundTarget,
   given: Omit<GivenAnswer, 'requester'>,
-): Promise<Answer> =>
+) =>
   recorded(
     request,
     ctx,
@@ -139,26 +139,20 @@ const answering = async (
       }),
   );
 
-const consent = async (
-  request: ApiRequest<OfTarget, unknown, z.output<typeof consentBody>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const consent = async (request: ApiRequest<OfTarget, unknown, z.output<typeof consentBody>>, ctx: ApiContext) => {
   const found = await admittedTo(request, ctx, answerRule);
   const answer = await targetAnswer(ctx, found.target, request.body);
   return answering(request, ctx, found, { ...answer, reason: request.body.reason ?? null });
 };
 
-const refuse = async (
-  request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const refuse = async (request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>, ctx: ApiContext) => {
   const found = await admittedTo(request, ctx, answerRule);
   return answering(request, ctx, found, { answer: 'refuse', reason: request.body.reason });
 };
 
 const acting =
   (act: 'skip' | 'retry') =>
-  async (request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>, ctx: ApiContext): Promise<Answer> => {
+  async (request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>, ctx: ApiContext) => {
     const rule = `temper:rollout:${act}`;
     const found = await admittedTo(request, ctx, rule);
     const { rollout, target } = found;
@@ -179,9 +173,9 @@ const actRoute = <Body>(
   act: string,
   rule: string,
   body: z.ZodType<Body>,
-  handler: (request: ApiRequest<OfTarget, unknown, Body>, ctx: ApiContext) => Promise<Answer>,
+  handler: (request: ApiRequest<OfTarget, unknown, Body>, ctx: ApiContext) => Promise<Answer<shapes.RolloutTarget>>,
 ): Route =>
-  route<OfTarget, unknown, Body>({
+  route({
     method: 'POST',
     path: `${targetPath}/${act}`,
     answers: { 200: shapes.rolloutTarget },

@@ -8,6 +8,7 @@ import { raise } from '../../../model/errors';
 import { asUuid, type RolloutUuid } from '../../../model/ids';
 import { always, and, type Predicate } from '../../../model/predicates';
 import { type Policy, rolloutTarget } from '../../../policy';
+import { pinnedRunbook } from '../../../rollouts/admit';
 import type { ApiContext } from '../../context';
 import { bmcTextFor } from '../../resource/bmc-texts';
 import { isoTime } from '../../resource/times';
@@ -63,10 +64,7 @@ export const partView = (row: RolloutRow, base: string) => ({
   uuid: row.id,
   state: row.state,
   verb: row.verb,
-  runbook:
-    row.runbook_uuid === null
-      ? null
-      : { uuid: row.runbook_uuid, name: row.runbook_name, revision: row.runbook_revision },
+  runbook: pinnedRunbook(row),
   created_at: isoTime(row.created_at),
   started_at: isoTime(row.started_at),
   finished_at: isoTime(row.finished_at),

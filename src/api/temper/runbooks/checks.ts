@@ -147,7 +147,7 @@ const onNodes = async (
   return findings;
 };
 
-const answerFindings = (findings: readonly RunbookFinding[]): Answer => {
+const answerFindings = (findings: readonly RunbookFinding[]): Answer<shapes.RunbookCheck> => {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   return ok({ errors, warnings: findings.length - errors, findings: findings.slice(0, mostFindings) });
 };
@@ -156,10 +156,7 @@ const answerFindings = (findings: readonly RunbookFinding[]): Answer => {
 const readableSteps = (steps: readonly RunbookStep[]): RunbookStep[] =>
   inOrder(steps).map((step) => ({ ...step, args: readable(step.args) as RunbookStep['args'] }));
 
-const checkStored = async (
-  request: ApiRequest<{ runbook: string }, unknown, Where>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const checkStored = async (request: ApiRequest<{ runbook: string }, unknown, Where>, ctx: ApiContext) => {
   const runbook = await findVisibleRunbook(ctx, request.who, request.params.runbook);
   const steps = readableSteps(runbook.steps);
   return answerFindings([
@@ -168,10 +165,7 @@ const checkStored = async (
   ]);
 };
 
-const checkGiven = async (
-  request: ApiRequest<unknown, unknown, z.output<typeof ofGiven>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const checkGiven = async (request: ApiRequest<unknown, unknown, z.output<typeof ofGiven>>, ctx: ApiContext) => {
   ctx.policy().require('baremetal:runbook:create', request.who);
   const { declared } = request.body;
   checkParameters(declared);
@@ -186,9 +180,9 @@ const checkRoute = <Params, Body>(
   path: string,
   rule: string,
   body: z.ZodType<Body>,
-  handler: (request: ApiRequest<Params, unknown, Body>, ctx: ApiContext) => Promise<Answer>,
+  handler: (request: ApiRequest<Params, unknown, Body>, ctx: ApiContext) => Promise<Answer<shapes.RunbookCheck>>,
 ): Route =>
-  route<Params, unknown, Body>({
+  route({
     method: 'POST',
     path: `/temper/v1/runbooks${path}`,
     answers: { 200: shapes.runbookCheck },

@@ -12,7 +12,7 @@ import { runbookTarget } from '../../../policy';
 import * as shapes from '../../../wire/runbooks';
 import { auditAndEvent, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { operatorTraitRules, requireOperatorMarks } from '../../v1/nodes/operator-traits';
 import { admitRevision } from '../../v1/runbooks/revisions';
 import { runbookFacts } from '../../v1/runbooks/runbooks';
@@ -61,16 +61,11 @@ export const checkParameters = (given: readonly RunbookParameter[]): void => {
 
 const view = ({ parameters, revision }: Runbook) => ({ revision, parameters });
 
-const showParameters = async (
-  { who, params }: ApiRequest<OfRunbook, unknown, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => ok(view(await findVisibleRunbook(ctx, who, params.runbook)));
+const showParameters = async ({ who, params }: ApiRequest<OfRunbook, unknown, unknown>, ctx: ApiContext) =>
+  ok(view(await findVisibleRunbook(ctx, who, params.runbook)));
 
 /** The rules are those of changing the steps. */
-const replace = async (
-  request: ApiRequest<OfRunbook, unknown, z.output<typeof parametersBody>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const replace = async (request: ApiRequest<OfRunbook, unknown, z.output<typeof parametersBody>>, ctx: ApiContext) => {
   const { who, params, body } = request;
   const policy = ctx.policy();
   const changed = await ctx.inventory.transaction(async (inventory) => {
@@ -92,7 +87,7 @@ const replace = async (
 const parametersPath = '/temper/v1/runbooks/:runbook/parameters';
 
 export const runbookParameterRoutes: Route[] = [
-  route<OfRunbook>({
+  route({
     method: 'GET',
     path: parametersPath,
     answers: { 200: shapes.runbookParameters },
@@ -100,7 +95,7 @@ export const runbookParameterRoutes: Route[] = [
     params: ofRunbook,
     handler: showParameters,
   }),
-  route<OfRunbook, unknown, z.output<typeof parametersBody>>({
+  route({
     method: 'PUT',
     path: parametersPath,
     answers: { 200: shapes.runbookParameters },

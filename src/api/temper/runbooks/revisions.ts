@@ -18,7 +18,7 @@ import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { readPage } from '../../resource/own-pages';
 import { pageLimit, revisionNumber } from '../../resource/validation';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { runbookColumns } from '../../v1/runbooks/visibility';
 
 const revisionRules = {
@@ -61,13 +61,13 @@ const revisionView = (row: RunbookRevision, newest: number, named: boolean) => (
   withdrawn:
     row.withdrawn_at === null
       ? null
-      : { at: row.withdrawn_at.toISOString(), by: named ? row.withdrawn_by : null, reason: row.withdrawn_reason },
+      : { at: row.withdrawn_at.toISOString(), by: named ? row.withdrawn_by : null, reason: row.withdrawn_reason! },
 });
 
 /** The fields that a diff compares. */
 const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
   ...fieldsOf(row),
-  steps: maskSecrets(steps) as readonly RunbookStep[],
+  steps: maskSecrets(steps),
 });
 
 /** The revision's own visibility decides: a public runbook may have been private then. */
@@ -91,10 +91,7 @@ const visibleRevision = async (
 
 const listPath = '/temper/v1/runbooks/:runbook/revisions';
 
-const listRevisions = async (
-  request: ApiRequest<OfRunbook, z.output<typeof listQuery>, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const listRevisions = async (request: ApiRequest<OfRunbook, z.output<typeof listQuery>, unknown>, ctx: ApiContext) => {
   const { who, params, query } = request;
   const runbook = await findVisibleRunbook(ctx, who, params.runbook);
   const seen = { visible: readable(ctx, who), before: query.marker };
@@ -112,7 +109,7 @@ const wholeView = async (ctx: ApiContext, who: Caller, runbook: Withdrawable, ro
   return { ...revisionView(row, runbook.revision, people(ctx, who, row)), steps: maskSecrets(steps) };
 };
 
-const showRevision = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const showRevision = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>, ctx: ApiContext) => {
   const runbook = await findVisibleRunbook(ctx, who, params.runbook);
   const row = await visibleRevision(ctx, who, runbook, params.revision);
   return ok(await wholeView(ctx, who, runbook, row));
@@ -122,7 +119,7 @@ const showRevision = async ({ who, params }: ApiRequest<OfOne, unknown, unknown>
 const diff = async (
   { who, params, query }: ApiRequest<OfOne, z.output<typeof diffQuery>, unknown>,
   ctx: ApiContext,
-): Promise<Answer> => {
+) => {
   const runbook = await findVisibleRunbook(ctx, who, params.runbook);
   const to = await visibleRevision(ctx, who, runbook, params.revision);
   const earlier = query.from ?? params.revision - 1;
@@ -155,10 +152,7 @@ const withdrawable = async (ctx: ApiContext, who: Caller, ident: string): Promis
   return { ...last, uuid: last.runbook_uuid };
 };
 
-const withdraw = async (
-  request: ApiRequest<OfOne, unknown, z.output<typeof withdrawal>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const withdraw = async (request: ApiRequest<OfOne, unknown, z.output<typeof withdrawal>>, ctx: ApiContext) => {
   const { who, params, body } = request;
   const runbook = await withdrawable(ctx, who, params.runbook);
   const policy = ctx.policy();
@@ -183,7 +177,7 @@ const withdraw = async (
 const onePath = `${listPath}/:revision`;
 
 export const runbookRevisionRoutes: Route[] = [
-  route<OfRunbook, z.output<typeof listQuery>>({
+  route({
     method: 'GET',
     path: listPath,
     answers: { 200: shapes.runbookRevisions },
@@ -191,7 +185,7 @@ export const runbookRevisionRoutes: Route[] = [
     query: listQuery,
     handler: listRevisions,
   }),
-  route<OfOne>({
+  route({
     method: 'GET',
     path: onePath,
     answers: { 200: shapes.runbookRevision },
@@ -199,7 +193,7 @@ export const runbookRevisionRoutes: Route[] = [
     params: ofOne,
     handler: showRevision,
   }),
-  route<OfOne, z.output<typeof diffQuery>>({
+  route({
     method: 'GET',
     path: `${onePath}/diff`,
     answers: { 200: shapes.runbookDiff },
@@ -208,7 +202,7 @@ export const runbookRevisionRoutes: Route[] = [
     query: diffQuery,
     handler: diff,
   }),
-  route<OfOne, unknown, z.output<typeof withdrawal>>({
+  route({
     method: 'POST',
     path: `${onePath}/withdraw`,
     answers: { 200: shapes.runbookRevision },

@@ -93,7 +93,7 @@ const actOnRun = (act: RunAct) => async (request: ActRequest, ctx: ApiContext) =
 };
 
 export const runActRoutes: Route[] = runActs.map((act) =>
-  route<{ run: string }, unknown, z.output<typeof runActBody>>({
+  route({
     method: 'POST',
     path: `/temper/v1/runs/:run/${act}`,
     answers: { 202: shapes.will },

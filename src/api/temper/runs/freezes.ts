@@ -18,7 +18,7 @@ import type { ApiContext } from '../../context';
 import { readPage, uuidPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { nodeColumns } from '../../resource/visibility';
-import { type Answer, type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 
 const freezeRules = {
   node: 'baremetal:node:get',
@@ -95,7 +95,7 @@ const answerList = async (
   request: ApiRequest<unknown, ListQuery, unknown>,
   path: string,
   node?: NodeUuid,
-): Promise<Answer> => {
+) => {
   const wanted = { visible: visible(ctx, request.who), node, all: request.query.all };
   const after = await freezeMarker(ctx, request, node);
   const { rows, next } = await readPage(
@@ -107,13 +107,13 @@ const answerList = async (
   return ok({ freezes: rows.map((row) => freezeView(row, row.node_name)), ...next });
 };
 
-const listOfNode = async (request: ApiRequest<OfNode, ListQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+const listOfNode = async (request: ApiRequest<OfNode, ListQuery, unknown>, ctx: ApiContext) => {
   const node = await shownNode(ctx, request);
   ctx.policy().require(freezeRules.get, request.who, nodeTarget(node));
   return answerList(ctx, request, freezesOfNodePath, node.uuid);
 };
 
-const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ctx: ApiContext): Promise<Answer> => {
+const createFreeze = async (request: ApiRequest<OfNode, unknown, FreezeBody>, ctx: ApiContext) => {
   const node = await shownNode(ctx, request);
   const policy = ctx.policy();
   policy.require(freezeRules.create, request.who, nodeTarget(node));
@@ -144,7 +144,7 @@ const notifyUnfrozen = (ctx: ApiContext, node: NodeUuid): void => {
     .catch((thrown) => ctx.log.warn('freeze ended, run not notified', { node_uuid: node, reason: String(thrown) }));
 };
 
-const endFreeze = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const endFreeze = async (request: ApiRequest<OfFreeze, unknown, unknown>, ctx: ApiContext) => {
   const freeze = await visibleFreeze(ctx, request.who, request.params.freeze);
   const policy = ctx.policy();
   policy.require(freezeRules.delete, request.who, nodeTarget(freeze));
@@ -173,12 +173,12 @@ const listing = {
 } as const;
 
 export const freezeRoutes: Route[] = [
-  route<OfNode, ListQuery>({
+  route({
     ...listing,
     path: freezesOfNodePath,
     handler: listOfNode,
   }),
-  route<OfNode, unknown, FreezeBody>({
+  route({
     method: 'POST',
     path: freezesOfNodePath,
     madeIn: freezesPath,
@@ -187,22 +187,22 @@ export const freezeRoutes: Route[] = [
     body: freezeBody,
     handler: createFreeze,
   }),
-  route<unknown, ListQuery>({
+  route({
     ...listing,
     path: freezesPath,
     handler: (request, ctx) => answerList(ctx, request, freezesPath),
   }),
-  route<OfFreeze>({
+  route({
     method: 'GET',
     path: `${freezesPath}/:freeze`,
     answers: { 200: shapes.freeze },
     rules: [freezeRules.node, freezeRules.get],
-    handler: async (request, ctx) => {
+    handler: async (request: ApiRequest<OfFreeze>, ctx) => {
       const freeze = await visibleFreeze(ctx, request.who, request.params.freeze);
       return ok(freezeView(freeze, freeze.node_name));
     },
   }),
-  route<OfFreeze>({
+  route({
     method: 'DELETE',
     path: `${freezesPath}/:freeze`,
     rules: [freezeRules.node, freezeRules.get, freezeRules.delete],

@@ -13,7 +13,7 @@ import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
 import { revisionNumber } from '../../resource/validation';
-import { type Answer, type ApiRequest, ok, route } from '../../server/route';
+import { type ApiRequest, ok, route } from '../../server/route';
 import { visibleRun } from './runs';
 
 export const runListRule = 'temper:run:get';
@@ -110,10 +110,7 @@ const runbookOf = (ident: string | undefined): RunSelection['runbook'] => {
   return known ? { uuid: known } : { name: ident };
 };
 
-const listRuns = async (
-  request: ApiRequest<unknown, z.output<typeof runListQuery>, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const listRuns = async (request: ApiRequest<unknown, z.output<typeof runListQuery>, unknown>, ctx: ApiContext) => {
   const { marker, state: states, sort_dir, verb, node, runbook, runbook_revision: revision, since, run } = request.query; // biome-ignore format: one row
   if (revision !== undefined && runbook === undefined)
     raise('InvalidInput', {
@@ -148,7 +145,7 @@ const listRuns = async (
 };
 
 export const runListRoutes = [
-  route<unknown, z.output<typeof runListQuery>>({
+  route({
     method: 'GET',
     path: runsPath,
     answers: { 200: shapes.openRuns },

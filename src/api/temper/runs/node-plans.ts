@@ -18,7 +18,7 @@ import type { Refusal } from '../../../model/runs/verdicts';
 import { explainAnswer, nodeTarget } from '../../../policy';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { explanationFor } from '../policy/explanations';
 
 const seesSteps = 'temper:node:steps';
@@ -76,7 +76,9 @@ const runOf = (admitted: Admitted) => {
 const mayRead = ({ runbook }: PlanBody, { refusals }: NodePlan): boolean =>
   runbook !== undefined || !refusals.some(({ code }) => code === 'rule');
 
-const planView = (ctx: ApiContext, who: Caller, body: PlanBody, node: NodeRow, plan: NodePlan) => ({
+type WantedPlan = PlanBody & { readonly target: string };
+
+const planView = (ctx: ApiContext, who: Caller, body: WantedPlan, node: NodeRow, plan: NodePlan) => ({
   node_uuid: node.uuid,
   node_name: node.name,
   verb: body.target,
@@ -93,7 +95,7 @@ const planView = (ctx: ApiContext, who: Caller, body: PlanBody, node: NodeRow, p
   p95_ms: plan.duration?.p95_ms ?? null,
 });
 
-const planNode = async (request: PlanRequest, ctx: ApiContext): Promise<Answer> => {
+const planNode = async (request: PlanRequest, ctx: ApiContext) => {
   const { who, body, requestId, origin } = request;
   const ident = request.params.node;
   const node = await visibleNode(ctx, { who, version: maxMinor }, ident);
@@ -108,7 +110,7 @@ const planNode = async (request: PlanRequest, ctx: ApiContext): Promise<Answer> 
 };
 
 export const nodePlanRoutes: Route[] = [
-  route<{ node: string }, unknown, PlanBody>({
+  route({
     method: 'POST',
     path: '/temper/v1/nodes/:node/plan',
     answers: { 200: shapes.nodePlan },

@@ -28,7 +28,7 @@ const showRecovery = route({
   },
 });
 
-const endRecovery = route<unknown, unknown, RecoveryBody>({
+const endRecovery = route({
   method: 'POST',
   path: recoveryPath,
   asks: recoveryRules.end,

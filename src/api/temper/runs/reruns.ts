@@ -167,7 +167,7 @@ const rerun = async (request: RerunRequest, ctx: ApiContext) => {
 };
 
 export const runRerunRoutes: Route[] = [
-  route<{ run: string }, unknown, z.output<typeof runRerunBody>>({
+  route({
     method: 'POST',
     path: '/temper/v1/runs/:run/rerun',
     answers: { 202: shapes.rerun },

@@ -3,13 +3,13 @@ import type { SeenEvent } from '../../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../../inventory/feed';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
-import { type Answer, type ApiRequest, noContent, route } from '../../server/route';
+import { type ApiRequest, noContent, route } from '../../server/route';
 import { eventView } from '../events/all-events';
 import { type EventFollowing, eventStream, placeAfter, undefinedIf } from '../events/event-following';
 import { sseText } from '../events/event-texts';
 import { visibleRun } from './runs';
 
-const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, ctx: ApiContext) => {
   const first = await visibleRun(ctx, request.who, request.params.run);
   const { id } = first.run;
   let ended = first.run.finished_at !== null;
@@ -35,7 +35,7 @@ const handler = async (request: ApiRequest<{ run: string }, unknown, unknown>, c
 };
 
 export const runEventRoutes = [
-  route<{ run: string }>({
+  route({
     method: 'GET',
     path: '/temper/v1/runs/:run/events',
     answers: { 200: 'text/event-stream', 204: null },

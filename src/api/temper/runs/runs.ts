@@ -17,7 +17,7 @@ import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
 import { readPage, uuidPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
-import { ok, route } from '../../server/route';
+import { type ApiRequest, ok, route } from '../../server/route';
 import { phaseOf, withOutlook } from './outlook';
 
 const runRule = 'temper:run:get';
@@ -55,13 +55,13 @@ const markerOf = async (
   return listed ? run.id : raise('MarkerNotFound', { marker });
 };
 
-const ofNode = route<{ node: string }, z.output<typeof runsQuery>>({
+const ofNode = route({
   method: 'GET',
   path: runsOfNodePath,
   answers: { 200: shapes.runsOfNode },
   rules: ['baremetal:node:get', runRule, seesBmcRule],
   query: runsQuery,
-  async handler(request, ctx) {
+  async handler(request: ApiRequest<{ node: string }, z.output<typeof runsQuery>>, ctx) {
     const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
     const may = visibleRuns(ctx, request.who, await ctx.inventory.runs.standingOf(node.uuid));
     if (may === 'none') return raise('PolicyDenied', { rule: runRule });
@@ -110,12 +110,12 @@ export const visibleRun = async (
   return { run, node };
 };
 
-const showRun = route<{ run: string }>({
+const showRun = route({
   method: 'GET',
   path: '/temper/v1/runs/:run',
   answers: { 200: shapes.run },
   rules: [runRule, seesBmcRule],
-  async handler({ params, who, base }, ctx) {
+  async handler({ params, who, base }: ApiRequest<{ run: string }>, ctx) {
     const { run, node } = await visibleRun(ctx, who, params.run);
     const view = {
       ctx,

@@ -16,7 +16,7 @@ import { maxMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
-import { ok, route } from '../../server/route';
+import { type ApiRequest, ok, route } from '../../server/route';
 
 const stepsRule = 'temper:node:steps';
 
@@ -78,12 +78,12 @@ const reserved = Object.entries(reservedSteps).map(([step, row]) => ({
 }));
 
 export const stepRoutes = [
-  route<{ node: string }>({
+  route({
     method: 'GET',
     path: '/temper/v1/nodes/:node/steps',
     answers: { 200: shapes.stepCatalogue },
     rules: ['baremetal:node:get', stepsRule],
-    async handler(request, ctx) {
+    async handler(request: ApiRequest<{ node: string }>, ctx) {
       const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
       ctx.policy().require(stepsRule, request.who, nodeTarget(node));
       const rows = stepsOf(await equipped(ctx, node));

@@ -19,7 +19,7 @@ import { requireMinor } from '../../../model/resources/microversions';
 import { nodeTarget } from '../../../policy';
 import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { nodeRoute } from './node-route';
 
 const validate = 'baremetal:node:validate';
@@ -111,11 +111,7 @@ const readingOnce = (ctx: ApiContext): AdmissionContext => {
   return { ...ctx, inventory: { ...inventory, ...records } };
 };
 
-const answerValidation = async (
-  request: ApiRequest<unknown, unknown, unknown>,
-  ctx: ApiContext,
-  ident: string,
-): Promise<Answer> => {
+const answerValidation = async (request: ApiRequest<unknown, unknown, unknown>, ctx: ApiContext, ident: string) => {
   const node = await visibleNode(ctx, request, ident);
   ctx.policy().require(validate, request.who, nodeTarget(node));
   const shown = interfaceNames.filter((name) => name !== 'vendor');
