@@ -22,7 +22,6 @@ export { stepRulePrefix } from './reports/lint';
 export { renderMatrix } from './reports/matrix';
 export { customRoles, membersWith, supportersFor } from './reports/matrix-cells';
 export { type PersonaName, personas } from './reports/personas';
-export { renderServiceOperator } from './reports/profiles';
 export { type Gap, gapsOf, lineOf, reviewOf } from './reports/review';
 export { renderSample } from './reports/sample';
 export { ruleNames } from './rules/sets';

@@ -14,14 +14,13 @@ import {
   type RuleSetName,
   readPolicy,
   renderDifference,
-  renderServiceOperator,
   ruleNames,
   runbookTarget,
   runTarget,
   supportersFor,
 } from '../../src/policy';
 import { membersWith as everybodyWith, scenesOf } from '../../src/policy/reports/matrix-cells';
-import { createRule, ownedWriteRules, readRule } from '../../src/policy/reports/profiles';
+import { createRule, ownedWriteRules, readRule, renderServiceOperator } from '../../tools/gen/service-operator';
 import { inSystem } from './support';
 
 const root = join(__dirname, '../..');

@@ -1,12 +1,12 @@
 /** `gen [--check]`: writes the committed documents that are generated from tables, or says which differ. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { renderServiceOperator } from '../../src/policy';
 import { renderErrors } from './errors';
 import { renderFields } from './fields';
 import { renderOpenapi } from './openapi';
 import { renderPolicyMatrix, renderPolicySample } from './policy';
 import { profiles, renderProfile } from './profiles';
+import { renderServiceOperator } from './service-operator';
 import { renderSettings } from './settings';
 import { renderStates } from './states';
 import { renderSteps } from './steps';

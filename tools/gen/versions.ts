@@ -1,6 +1,7 @@
 /** Renders what each version of the API changed, and how an older one is refused. */
-import { behaviours, type Change, type VersionRow, versionChanges } from '../../src/model/resources/version-changes';
+
 import { codes, page, table } from './markdown';
+import { behaviours, type Change, type VersionRow, versionChanges } from './version-changes';
 
 const refused = (below: number): string => `older: ${below}`;
 

@@ -1,6 +1,6 @@
 /** Shows of what may come with a request that older versions refuse it, and only it, and that it is taken from then on. */
 import { generate } from 'selfsigned';
-import type { Change } from '../../../src/model/resources/version-changes';
+import type { Change } from '../../../tools/gen/version-changes';
 import { type Fill, type NodeColumns, step } from '../../support/rule-world';
 import { ask, type Bench, expectGood, expectRefused, freshMac, sidesOf } from './bench';
 

@@ -1,5 +1,5 @@
 /** The tests of what no list of names can say, by the names that the table of versions gives it. */
-import type { Behaviour } from '../../../src/model/resources/version-changes';
+import type { Behaviour } from '../../../tools/gen/version-changes';
 import * as nodes from './node-behaviours';
 import * as resources from './resource-behaviours';
 

@@ -8,7 +8,7 @@ import { interfaceFieldNames, nodeTable, offered } from '../../../src/model/reso
 import { portgroupTable } from '../../../src/model/resources/portgroups';
 import { portTable } from '../../../src/model/resources/ports';
 import { runbookTable } from '../../../src/model/resources/runbooks';
-import type { Change, Changing } from '../../../src/model/resources/version-changes';
+import type { Change, Changing } from '../../../tools/gen/version-changes';
 import { happened } from '../../support/happenings';
 import { type Fill, type NodeColumns, step } from '../../support/rule-world';
 import { lessee, owner, stranger } from '../../support/world';

@@ -1,5 +1,5 @@
 /** Shows of a list's filter that older versions refuse it, and that it selects from the version on that brought it. */
-import type { Change } from '../../../src/model/resources/version-changes';
+import type { Change } from '../../../tools/gen/version-changes';
 import type { Fill, NodeColumns } from '../../support/rule-world';
 import { owner, stranger } from '../../support/world';
 import { ask, type Bench, expectGood, expectRefused, sidesOf } from './bench';

@@ -1,5 +1,5 @@
 /** Shows of a route that older versions have no such path or method, and that it answers from the version on that brought it. */
-import type { Change } from '../../../src/model/resources/version-changes';
+import type { Change } from '../../../tools/gen/version-changes';
 import { happened } from '../../support/happenings';
 import { type Fill, image, type NodeColumns, step } from '../../support/rule-world';
 import { ask, type Bench, expectGood, expectRefused, fresh, sidesOf } from './bench';

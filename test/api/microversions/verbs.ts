@@ -1,5 +1,5 @@
 /** Shows of a verb that older versions refuse it, and that it reaches the runs from the version on that brought it. */
-import type { Change } from '../../../src/model/resources/version-changes';
+import type { Change } from '../../../tools/gen/version-changes';
 import { holder } from '../../support/provisioning';
 import type { NodeColumns } from '../../support/rule-world';
 import { ask, type Bench, expectGood, expectRefused, sidesOf } from './bench';

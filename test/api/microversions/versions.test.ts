@@ -1,5 +1,5 @@
 /** Every minor version of the API on both sides of its boundary, walked from the table of what each changed. */
-import { behaviours, type Change, type VersionRow, versionChanges } from '../../../src/model/resources/version-changes';
+import { behaviours, type Change, type VersionRow, versionChanges } from '../../../tools/gen/version-changes';
 import { showArguments } from './arguments';
 import { showBehaviour } from './behaviours';
 import { type Bench, startBench } from './bench';

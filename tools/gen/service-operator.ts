@@ -1,9 +1,9 @@
 /** Profile of a system administrator who runs the service and cannot change objects of projects. */
 
-import { type Check, printCheck, walk } from '../language/check';
-import { parseRule } from '../language/parse';
-import { ruleSets } from '../rules/sets';
-import { isAboutNothing } from './personas';
+import { type Check, printCheck, walk } from '../../src/policy/language/check';
+import { parseRule } from '../../src/policy/language/parse';
+import { isAboutNothing } from '../../src/policy/reports/personas';
+import { ruleSets } from '../../src/policy/rules/sets';
 
 /** Read-only operations. A console is more than that, whatever its name. */
 export const readRule =

@@ -4,7 +4,7 @@ import { verbs } from '../../src/model/lifecycle/verbs';
 import { type ResourceTable, sinceOf } from '../../src/model/resources/fields';
 import { maxMinor } from '../../src/model/resources/microversions';
 import { stateFields } from '../../src/model/resources/nodes';
-import { type Change, versionChanges } from '../../src/model/resources/version-changes';
+import { type Change, versionChanges } from '../../tools/gen/version-changes';
 
 /** Lines "1.50 node.owner" of the changes of one kind. */
 const told = <Kind extends Change['is']>(is: Kind, linesOf: (change: Extract<Change, { is: Kind }>) => string[]) =>
