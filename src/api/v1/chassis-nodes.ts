@@ -5,13 +5,13 @@ import { asUuid } from '../../model/ids';
 import { nodeTable } from '../../model/resources/nodes';
 import type { ApiContext } from '../context';
 import { listQuery } from '../resource/lists';
-import { type Answer, type ApiRequest, type Route, route } from '../server/route';
+import { type ApiRequest, type Route, route } from '../server/route';
 import { answerNodes, listRules, redactRules } from './nodes/nodes';
 
 const chassisNodeParams = z.object({ ident: z.string() });
 type ChassisNodesRequest = ApiRequest<z.output<typeof chassisNodeParams>, Readonly<Record<string, unknown>>, unknown>;
 
-const answerChassis = (request: ChassisNodesRequest, ctx: ApiContext, all: boolean): Promise<Answer> => {
+const answerChassis = (request: ChassisNodesRequest, ctx: ApiContext, all: boolean) => {
   const { ident } = request.params;
   const chassis_uuid = asUuid(ident) ?? raise('InvalidInput', { field: 'chassis', reason: 'must be a UUID' });
   if (request.query.chassis_uuid !== undefined)
@@ -21,7 +21,7 @@ const answerChassis = (request: ChassisNodesRequest, ctx: ApiContext, all: boole
 };
 
 export const chassisNodeRoutes: Route[] = [false, true].map((all) =>
-  route<z.output<typeof chassisNodeParams>, Readonly<Record<string, unknown>>>({
+  route({
     method: 'GET',
     path: `/v1/chassis/:ident/nodes${all ? '/detail' : ''}`,
     rules: [...listRules, ...redactRules],

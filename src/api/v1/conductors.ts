@@ -34,7 +34,7 @@ const workerPage = (rows: readonly WorkerRow[], asked: ListAsked): WorkerRow[] =
   return sorted.slice(at + 1, at + 1 + asked.limit);
 };
 
-const listConductors = route<unknown, Record<string, unknown>>({
+const listConductors = route({
   method: 'GET',
   path: '/v1/conductors',
   since: conductorsSince,
@@ -59,7 +59,7 @@ const listConductors = route<unknown, Record<string, unknown>>({
 
 const conductorParams = z.object({ hostname: z.string() });
 
-const showConductor = route<z.output<typeof conductorParams>, z.output<typeof showQuery>>({
+const showConductor = route({
   method: 'GET',
   path: '/v1/conductors/:hostname',
   since: conductorsSince,

@@ -25,7 +25,7 @@ const requireDriver = async (
 const driverVendorPassthruPath = '/v1/drivers/:driver_name/vendor_passthru';
 
 export const driverVendorPassthruRoutes: Route[] = [
-  route<DriverVendorPassthruParams>({
+  route({
     method: 'GET',
     path: `${driverVendorPassthruPath}/methods`,
     answers: { 200: methodsShape },
@@ -41,7 +41,7 @@ export const driverVendorPassthruRoutes: Route[] = [
       { path: driverVendorPassthruPath, params: driverVendorPassthruParams },
       { path: `${driverVendorPassthruPath}/:method`, params: methodParams },
     ].map((at) =>
-      route<DriverVendorPassthruParams, unknown, Readonly<Record<string, unknown>>>({
+      route({
         method,
         path: at.path,
         answers: { 200: z.unknown() },
@@ -49,7 +49,7 @@ export const driverVendorPassthruRoutes: Route[] = [
         params: at.params,
         body: document,
         arguments: true,
-        handler: async (request, ctx) => {
+        handler: async (request: ApiRequest<DriverVendorPassthruParams, unknown, z.output<typeof document>>, ctx) => {
           await requireDriver(request, ctx);
           const given = request.params.method ?? request.body.method;
           offeredMethod(driverMethods, given === undefined ? undefined : String(given), method);

@@ -49,7 +49,7 @@ const driversQuery = z.strictObject({
   fields: fieldNames.optional(),
 });
 
-const listDrivers = route<unknown, z.output<typeof driversQuery>>({
+const listDrivers = route({
   method: 'GET',
   path: '/v1/drivers',
   rules: ['baremetal:driver:get'],
@@ -69,10 +69,9 @@ const listDrivers = route<unknown, z.output<typeof driversQuery>>({
 });
 
 const driverParams = z.object({ driver_name: z.string() });
-type DriverParams = z.output<typeof driverParams>;
 const showQuery = z.strictObject({ fields: fieldNames.optional() });
 
-const showDriver = route<DriverParams, z.output<typeof showQuery>>({
+const showDriver = route({
   method: 'GET',
   path: '/v1/drivers/:driver_name',
   rules: ['baremetal:driver:get'],
@@ -87,7 +86,7 @@ const showDriver = route<DriverParams, z.output<typeof showQuery>>({
   },
 });
 
-const showProperties = route<DriverParams>({
+const showProperties = route({
   method: 'GET',
   path: '/v1/drivers/:driver_name/properties',
   answers: { 200: shapes.properties },
@@ -101,7 +100,7 @@ const showProperties = route<DriverParams>({
 
 const raidRule = 'baremetal:driver:get_raid_logical_disk_properties';
 
-const showRaidProperties = route<DriverParams>({
+const showRaidProperties = route({
   method: 'GET',
   path: '/v1/drivers/:driver_name/raid/logical_disk_properties',
   answers: { 200: shapes.properties },

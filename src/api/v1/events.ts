@@ -26,7 +26,7 @@ const networkEvent = z.strictObject({
 const eventBody = z.strictObject({ events: z.array(networkEvent).min(1).max(mostEvents) });
 
 export const eventRoutes: Route[] = [
-  route<unknown, unknown, z.output<typeof eventBody>>({
+  route({
     method: 'POST',
     path: '/v1/events',
     answers: { 204: null },

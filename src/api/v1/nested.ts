@@ -49,7 +49,7 @@ const nestedRows: readonly NestedRow[] = [
 const nestedParams = z.object({}).catchall(z.string());
 
 const refusingRoute = ({ since, parent, use }: NestedRow, method: Method, path: string): Route =>
-  route<Record<string, string>>({
+  route({
     method,
     path,
     answers: {},

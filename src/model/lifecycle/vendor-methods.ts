@@ -63,7 +63,7 @@ export const driverMethods: VendorMethods = {};
 /** Kind of drive for each name in `eject_vmedia`. */
 export const ejectedDrives = { cd: 'cdrom', dvd: 'cdrom', usb: 'disk', floppy: 'floppy' } as const;
 
-export const shownMethods = (methods: VendorMethods): Record<string, Record<string, unknown>> =>
+export const shownMethods = (methods: VendorMethods) =>
   Object.fromEntries(
     Object.entries(methods).map(([name, { http_methods, async, description }]) => [
       name,

@@ -94,7 +94,7 @@ const storeAllocation = async (
   return allocation;
 };
 
-export const createAllocation = route<unknown, unknown, AllocationBody>({
+export const createAllocation = route({
   method: 'POST',
   path: collectionPath(allocationKind),
   since: allocationsSince,

@@ -6,8 +6,8 @@ import { type Allocation, allocationsSince, isReleasable } from '../../../model/
 import { allocationTarget } from '../../../policy';
 import { auditRow } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { identIn, onePath, type PathParams, paramsOf } from '../../resource/kit';
-import { type Answer, noContent, route } from '../../server/route';
+import { identIn, onePath, paramsOf } from '../../resource/kit';
+import { noContent, route } from '../../server/route';
 import { allocationKind, findVisibleAllocation } from './visibility';
 
 /** Removes an allocation's node; false if another request wrote the node meanwhile. Throws Conflict, NodeLocked. */
@@ -32,11 +32,7 @@ export const deleteRule = 'baremetal:allocation:delete';
  * Deletes an allocation that the caller may delete, and frees its node.
  * @param find rereads the allocation; throws if the caller may not see or delete it
  */
-export const deallocate = async (
-  ctx: ApiContext,
-  request: AuditContext,
-  find: () => Promise<Allocation>,
-): Promise<Answer> => {
+export const deallocate = async (ctx: ApiContext, request: AuditContext, find: () => Promise<Allocation>) => {
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const allocation = await find();
     const gone = await ctx.inventory.transaction(async (inventory) => {
@@ -54,7 +50,7 @@ export const deallocate = async (
   return raise('Conflict', { reason: 'The allocation or its node is being changed by others; try again.' });
 };
 
-export const deleteAllocation = route<PathParams>({
+export const deleteAllocation = route({
   method: 'DELETE',
   path: onePath(allocationKind),
   since: allocationsSince,

@@ -13,7 +13,7 @@ import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
 import { lostLockRace } from '../../server/lock-wait';
-import { type Answer, type ApiRequest, accepted, noContent, type Route } from '../../server/route';
+import { type ApiRequest, accepted, noContent, type Route } from '../../server/route';
 import { actOn, type Deed } from './bmc-calls';
 import { type NodeParams, nodeRoute } from './node-route';
 
@@ -29,7 +29,7 @@ const bootStatesSince = 76;
 type BootStateRequest = ApiRequest<NodeParams, unknown, unknown>;
 
 /** Refuses a node in a transient state, whose run decides the boot settings. */
-const inBackground = async (request: BootStateRequest, ctx: ApiContext, deed: Deed): Promise<Answer> => {
+const inBackground = async (request: BootStateRequest, ctx: ApiContext, deed: Deed) => {
   const ident = request.params.node_ident;
   const node = await visibleNode(ctx, request, ident);
   ctx.policy().require(deed.rule, request.who, nodeTarget(node));
@@ -44,10 +44,7 @@ const inBackground = async (request: BootStateRequest, ctx: ApiContext, deed: De
 
 const raidBody = document;
 
-const setRaid = async (
-  request: ApiRequest<NodeParams, unknown, z.output<typeof raidBody>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const setRaid = async (request: ApiRequest<NodeParams, unknown, z.output<typeof raidBody>>, ctx: ApiContext) => {
   const ident = request.params.node_ident;
   const policy = ctx.policy();
   const node = await visibleNode(ctx, request, ident);
@@ -83,7 +80,7 @@ const bootState = <Target>(
   step: 'set_boot_mode' | 'set_secure_boot',
   argsOf: (target: Target) => Readonly<Record<string, unknown>>,
 ): Route =>
-  nodeRoute<unknown, { target: Target }>('PUT', `/states/${name}`, {
+  nodeRoute('PUT', `/states/${name}`, {
     answers: { 202: null },
     since: bootStatesSince,
     gatesItself: true,
@@ -97,7 +94,7 @@ const bootState = <Target>(
 export const nodeBootStateRoutes: Route[] = [
   bootState('boot_mode', bootMode, 'set_boot_mode', (target) => ({ boot_mode: target })),
   bootState('secure_boot', secureBoot, 'set_secure_boot', (target) => ({ enabled: target })),
-  nodeRoute<unknown, z.output<typeof raidBody>>('PUT', '/states/raid', {
+  nodeRoute('PUT', '/states/raid', {
     since: 12,
     tooOld: 406,
     rules: [bootStateRules.raid],

@@ -65,7 +65,7 @@ export const nodeConsoleRoutes: Route[] = [
       return ok({ console_enabled: node.console_enabled, console_info: node.console_enabled ? info : null });
     },
   }),
-  nodeRoute<unknown, ConsoleBody>('PUT', '/states/console', {
+  nodeRoute('PUT', '/states/console', {
     answers: { 202: null },
     rules: [setRule],
     body: consoleBody,

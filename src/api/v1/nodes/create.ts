@@ -140,7 +140,7 @@ const storeNode = async (
 };
 
 export const nodeCreateRoutes: Route[] = [
-  route<unknown, unknown, CreateBody>({
+  route({
     method: 'POST',
     path: '/v1/nodes',
     rules: [selfOwned, createRule, setChassis, ...allKeyRules, moveCredentials],

@@ -20,7 +20,7 @@ import type { ApiContext } from '../../context';
 import { chosenFields } from '../../resource/lists';
 import { type Extra, links, type Projection, projections } from '../../resource/representation';
 import { fieldNames } from '../../resource/validation';
-import { type Answer, type ApiRequest, ok, type Route } from '../../server/route';
+import { type ApiRequest, ok, type Route } from '../../server/route';
 import { nodeParams, nodeRoute } from './node-route';
 
 const detailRules = {
@@ -72,7 +72,7 @@ const projectionOf = (
 const showAll = (rows: readonly object[], node: NodeRow, { represent }: Projection, base: string): unknown[] =>
   rows.map((row) => maskSecrets(represent({ ...row, node_uuid: node.uuid }, { base })));
 
-const listBios = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+const listBios = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx: ApiContext) => {
   const projection = projectionOf(biosTable, shownBios, request, registrySince);
   const node = await nodeFor(request, ctx, 'bios');
   return ok({ bios: showAll(await ctx.inventory.details.bios(node.uuid), node, projection, request.base) });
@@ -80,10 +80,7 @@ const listBios = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx: Ap
 
 const biosParams = nodeParams.extend({ setting: z.string() });
 
-const showBios = async (
-  request: ApiRequest<z.output<typeof biosParams>, unknown, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const showBios = async (request: ApiRequest<z.output<typeof biosParams>, unknown, unknown>, ctx: ApiContext) => {
   const { node_ident, setting } = request.params;
   const node = await nodeFor(request, ctx, 'bios');
   const found = (await ctx.inventory.details.bios(node.uuid)).find(({ name }) => name === setting);
@@ -94,7 +91,7 @@ const showBios = async (
 
 const firmwareSince = 86;
 
-const listFirmware = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx: ApiContext): Promise<Answer> => {
+const listFirmware = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx: ApiContext) => {
   const early = request.query.fields?.find((name) => identityFields.includes(name));
   if (early !== undefined && request.version < identitySince)
     raise('InvalidInput', { field: 'fields', reason: `${early} needs API version 1.${identitySince}` });
@@ -103,7 +100,7 @@ const listFirmware = async (request: ApiRequest<Node, DetailQuery, unknown>, ctx
   return ok({ firmware: showAll(await ctx.inventory.details.firmware(node.uuid), node, projection, request.base) });
 };
 
-const showInventory = async (request: ApiRequest<Node, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const showInventory = async (request: ApiRequest<Node, unknown, unknown>, ctx: ApiContext) => {
   const node = await nodeFor(request, ctx, 'inventory');
   const found = await ctx.inventory.details.inventory(node.uuid);
   if (!found) return raise('InventoryNotFound', { node: request.params.node_ident });
@@ -111,7 +108,7 @@ const showInventory = async (request: ApiRequest<Node, unknown, unknown>, ctx: A
   return ok(maskSecrets({ inventory, plugin_data }));
 };
 export const nodeDetailRoutes: Route[] = [
-  nodeRoute<DetailQuery>('GET', '/bios', {
+  nodeRoute('GET', '/bios', {
     since: 40,
     rules: [detailRules.bios],
     query: detailQuery,
@@ -124,7 +121,7 @@ export const nodeDetailRoutes: Route[] = [
     params: biosParams,
     handler: showBios,
   }),
-  nodeRoute<DetailQuery>('GET', '/firmware', {
+  nodeRoute('GET', '/firmware', {
     since: firmwareSince,
     rules: [detailRules.firmware],
     query: detailQuery,

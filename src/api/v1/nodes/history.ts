@@ -73,13 +73,13 @@ const markerSeq = async (
   return known ? known.seq : raise('MarkerNotFound', { marker });
 };
 
-const listHistory = route<{ node: string }, Record<string, unknown>>({
+const listHistory = route({
   method: 'GET',
   path: '/v1/nodes/:node/history',
   since: historySince,
   rules: ['baremetal:node:get', historyRule, seesBmcRule],
   query: listQuery(historyTable),
-  async handler(request, ctx) {
+  async handler(request: ApiRequest<{ node: string }, Record<string, unknown>>, ctx) {
     const { version, base } = request;
     const asked = askedList(historyTable, request.query, version, ctx.settings.maxLimit);
     const part = await visibleHistory(ctx, request);
@@ -101,7 +101,7 @@ const listHistory = route<{ node: string }, Record<string, unknown>>({
 
 const historyParams = z.object({ node: z.string(), event: z.string() });
 
-const showHistory = route<z.output<typeof historyParams>>({
+const showHistory = route({
   method: 'GET',
   path: '/v1/nodes/:node/history/:event',
   since: historySince,

@@ -4,7 +4,7 @@ import { raise } from '../../../model/errors';
 import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { links } from '../../resource/representation';
-import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
+import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
@@ -26,7 +26,7 @@ const lights = z.array(light).catch([]);
 const seen = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Light[]> =>
   lights.parse(await lookAt(request, ctx, indicatorRules.get, 'read_indicators'));
 
-const listIndicators = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const listIndicators = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext) => {
   const found = await seen(request, ctx);
   const below = `nodes/${encodeURIComponent(request.params.node_ident)}/management/indicators`;
   const indicators = found.map(({ name: plain, component, readonly, states }) => {
@@ -47,10 +47,7 @@ const indicatorOf = ({ indicator }: IndicatorParams): { name: string; component:
   return { name, component };
 };
 
-const showIndicator = async (
-  request: ApiRequest<IndicatorParams, unknown, unknown>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const showIndicator = async (request: ApiRequest<IndicatorParams, unknown, unknown>, ctx: ApiContext) => {
   const { name, component } = indicatorOf(request.params);
   const found = (await seen(request, ctx)).find((one) => one.name === name && one.component === component);
   if (!found)
@@ -63,7 +60,7 @@ const indicatorBody = z.strictObject({ state: z.string() });
 const setIndicator = async (
   request: ApiRequest<IndicatorParams, unknown, z.output<typeof indicatorBody>>,
   ctx: ApiContext,
-): Promise<Answer> => {
+) => {
   const more = indicatorOf(request.params);
   await actOn(request, ctx, {
     rule: indicatorRules.set,
@@ -79,13 +76,13 @@ export const nodeIndicatorRoutes: Route[] = [
     rules: [indicatorRules.get],
     handler: listIndicators,
   }),
-  nodeRoute<unknown, unknown, IndicatorParams>('GET', '/management/indicators/:indicator', {
+  nodeRoute('GET', '/management/indicators/:indicator', {
     answers: { 200: shapes.indicator },
     rules: [indicatorRules.get],
     params: indicatorParams,
     handler: showIndicator,
   }),
-  nodeRoute<unknown, z.output<typeof indicatorBody>, IndicatorParams>('PUT', '/management/indicators/:indicator', {
+  nodeRoute('PUT', '/management/indicators/:indicator', {
     rules: [indicatorRules.set],
     params: indicatorParams,
     body: indicatorBody,

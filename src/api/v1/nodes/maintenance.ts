@@ -6,7 +6,7 @@ import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
-import { type Answer, type ApiRequest, accepted, type Route } from '../../server/route';
+import { type ApiRequest, accepted, type Route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';
 
 const maintenanceBody = z.strictObject({ reason: z.string().nullish() });
@@ -21,7 +21,7 @@ const changeMaintenance = async (
   ctx: ApiContext,
   { rule, maintenance, kind }: (typeof maintenanceActs)[keyof typeof maintenanceActs],
   reason: string | null,
-): Promise<Answer> => {
+) => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   const policy = ctx.policy();
   policy.require(rule, request.who, nodeTarget(node));
@@ -41,7 +41,7 @@ const changeMaintenance = async (
   return accepted();
 };
 export const nodeMaintenanceRoutes: Route[] = [
-  nodeRoute<unknown, z.output<typeof maintenanceBody>>('PUT', '/maintenance', {
+  nodeRoute('PUT', '/maintenance', {
     answers: { 202: null },
     rules: [maintenanceActs.set.rule],
     body: maintenanceBody,

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { flag } from '../../../admission/schemas';
 import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
+import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeRoute } from './node-route';
 
@@ -24,7 +24,7 @@ const managementBody = z.strictObject({ boot_device: z.string(), persistent: fla
 const setBootDevice = async (
   request: ApiRequest<NodeParams, unknown, z.output<typeof managementBody>>,
   ctx: ApiContext,
-): Promise<Answer> => {
+) => {
   const { boot_device, persistent } = request.body;
   await actOn(request, ctx, {
     rule: managementRules.set,
@@ -46,13 +46,13 @@ export const nodeManagementRoutes: Route[] = [
     handler: async (request, ctx) =>
       ok(bootDevices.parse(await lookAt(request, ctx, managementRules.get, 'list_boot_devices'))),
   }),
-  nodeRoute<unknown, z.output<typeof managementBody>>('PUT', '/management/boot_device', {
+  nodeRoute('PUT', '/management/boot_device', {
     rules: [managementRules.set],
     body: managementBody,
     arguments: true,
     handler: setBootDevice,
   }),
-  nodeRoute<unknown, object>('PUT', '/management/inject_nmi', {
+  nodeRoute('PUT', '/management/inject_nmi', {
     since: 29,
     rules: [managementRules.nmi],
     body: z.strictObject({}),

@@ -1,6 +1,6 @@
 /** Routes below one node. Each evaluates the rule that shows the node first. */
 import { z } from 'zod';
-import { type Method, type Route, type RouteDefinition, route } from '../../server/route';
+import { type Answers, type Method, type Route, type RouteDefinition, route } from '../../server/route';
 
 export const nodeParams = z.object({ node_ident: z.string() });
 export type NodeParams = z.output<typeof nodeParams>;
@@ -8,8 +8,8 @@ export type NodeParams = z.output<typeof nodeParams>;
 /** The rule that shows a node. */
 const seeNode = 'baremetal:node:get';
 
-type NodeRoute<Query, Body, Params> = Omit<
-  RouteDefinition<Params, Query, Body>,
+type NodeRoute<Query, Body, Params, Described extends Answers> = Omit<
+  RouteDefinition<Params, Query, Body, Described>,
   'method' | 'path' | 'params' | 'rules'
 > & {
   /** Rules that its handler may evaluate beside that one. */
@@ -22,10 +22,10 @@ type NodeRoute<Query, Body, Params> = Omit<
  * Defines a route below one node.
  * @param below the path after `/v1/nodes/:node_ident`
  */
-export const nodeRoute = <Query = unknown, Body = unknown, Params = NodeParams>(
+export const nodeRoute = <Query = unknown, Body = unknown, Params = NodeParams, Described extends Answers = Answers>(
   method: Method,
   below: string,
-  { rules, ...definition }: NodeRoute<Query, Body, Params>,
+  { rules, ...definition }: NodeRoute<Query, Body, Params, Described>,
 ): Route =>
   route({
     params: nodeParams as unknown as z.ZodType<Params>,

@@ -23,7 +23,7 @@ import {
 } from '../../resource/lists';
 import { visibleNodes } from '../../resource/visibility';
 import { lostLockRace } from '../../server/lock-wait';
-import { type Answer, type ApiRequest, noContent, ok, type Route, route } from '../../server/route';
+import { type ApiRequest, noContent, ok, type Route, route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';
 import { nodeProjections, shownTo } from './representation';
 
@@ -80,7 +80,7 @@ export const answerNodes = async (
   request: ApiRequest<unknown, NodeQuery, unknown>,
   ctx: ApiContext,
   { path, all, within }: { path: string; all: boolean; within?: true },
-): Promise<Answer> => {
+) => {
   const policy = ctx.policy();
   const asked = askedList(nodeTable, request.query, request.version, ctx.settings.maxLimit);
   requireSortable(policy, request);
@@ -119,7 +119,7 @@ const deleteRule = (
   return raise('PolicyDenied', { rule: 'baremetal:node:delete' });
 };
 
-const removeNode = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const removeNode = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext) => {
   const ident = request.params.node_ident;
   const node = await visibleNode(ctx, request, ident);
   const policy = ctx.policy();

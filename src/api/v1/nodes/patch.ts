@@ -19,7 +19,7 @@ import { refusingDuplicates } from '../../resource/duplicates';
 import { isLessee, stampLessee } from '../../resource/lease-writes';
 import { attributeOf, attributesOf, checkAttributes, type Operation, patchBody, patcherOf } from '../../resource/patch';
 import { lostLockRace } from '../../server/lock-wait';
-import { type Answer, type ApiRequest, ok, type Route, type Unread } from '../../server/route';
+import { type ApiRequest, ok, type Route, type Unread } from '../../server/route';
 import { checkAllocatedOwner } from './allocation';
 import { checkBmcAddress } from './bmc-address';
 import { checkConflicts, checkIdle, followed, resetInterfaces } from './changes';
@@ -162,7 +162,7 @@ const storePatched = async (ctx: ApiContext, policy: Policy, request: PatchReque
   );
 };
 
-const patchNode = async (request: PatchRequest, ctx: ApiContext): Promise<Answer> => {
+const patchNode = async (request: PatchRequest, ctx: ApiContext) => {
   checkPatch(request);
   const policy = ctx.policy();
   const ident = request.params.node_ident;
@@ -190,7 +190,7 @@ const requireAnyField = async (
 };
 
 export const nodePatchRoutes: Route[] = [
-  nodeRoute<z.output<typeof patchQuery>, Operation[]>('PATCH', '', {
+  nodeRoute('PATCH', '', {
     rules: [...patchRules, disableCleaning, updateProvisioned, ...allKeyRules, selfOwned, moveCredentials],
     requireAllowed: requireAnyField,
     query: patchQuery,

@@ -5,7 +5,7 @@ import { type ProvisionBody, provisionBody } from '../../../admission/request';
 import { reasonHeader } from '../../../admission/runbook';
 import { visibleNode } from '../../../admission/visibility';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, accepted, type Route } from '../../server/route';
+import { type ApiRequest, accepted, type Route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';
 
 const act = async ({ runs }: ApiContext, admitted: Admitted): Promise<void> => {
@@ -20,10 +20,7 @@ const act = async ({ runs }: ApiContext, admitted: Admitted): Promise<void> => {
   }
 };
 
-const setProvisionState = async (
-  request: ApiRequest<NodeParams, unknown, ProvisionBody>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const setProvisionState = async (request: ApiRequest<NodeParams, unknown, ProvisionBody>, ctx: ApiContext) => {
   const ident = request.params.node_ident;
   const node = await visibleNode(ctx, request, ident);
   const reason = request.header(reasonHeader.toLowerCase());
@@ -32,7 +29,7 @@ const setProvisionState = async (
 };
 
 export const nodeProvisionRoutes: Route[] = [
-  nodeRoute<unknown, ProvisionBody>('PUT', '/states/provision', {
+  nodeRoute('PUT', '/states/provision', {
     answers: { 202: null },
     rules: provisionRules,
     body: provisionBody,

@@ -15,7 +15,7 @@ import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { timestamp } from '../../resource/representation';
-import { type Answer, type ApiRequest, accepted, ok, type Route } from '../../server/route';
+import { type ApiRequest, accepted, ok, type Route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];
@@ -35,7 +35,7 @@ const hidesError = async (
   byLeaseAlone(ctx, 'baremetal:node:get_states', who, node) &&
   (await ctx.inventory.runs.lastIsForeign(node.uuid, node.lease_id));
 
-const showStates = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext): Promise<Answer> => {
+const showStates = async (request: ApiRequest<NodeParams, unknown, unknown>, ctx: ApiContext) => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require('baremetal:node:get_states', request.who, nodeTarget(node));
   const text = bmcTextFor(ctx.policy(), request.who, node);
@@ -81,7 +81,7 @@ const powerTarget = ({ body, version }: PowerAsk): PowerTarget => {
   return body.target;
 };
 
-const requestPower = async (request: PowerAsk, ctx: ApiContext): Promise<Answer> => {
+const requestPower = async (request: PowerAsk, ctx: ApiContext) => {
   const ident = request.params.node_ident;
   const policy = ctx.policy();
   const node = await visibleNode(ctx, request, ident);
@@ -101,7 +101,7 @@ export const nodeStateRoutes: Route[] = [
     rules: ['baremetal:node:get_states', seesBmcRule],
     handler: showStates,
   }),
-  nodeRoute<unknown, PowerBody>('PUT', '/states/power', {
+  nodeRoute('PUT', '/states/power', {
     answers: { 202: null },
     rules: [setPower],
     body: powerBody,

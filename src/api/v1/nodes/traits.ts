@@ -11,7 +11,7 @@ import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
 import { lostLockRace } from '../../server/lock-wait';
-import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
+import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 import { operatorTraitRules, requireOperatorTraits } from './operator-traits';
 
@@ -21,7 +21,6 @@ const removeTraitRule = 'baremetal:node:traits:delete';
 
 const nodeTraitBody = z.strictObject({ traits: z.array(z.string()) });
 const traitParams = nodeParams.extend({ trait: z.string() });
-type TraitParams = z.output<typeof traitParams>;
 type TraitRequest = ApiRequest<NodeParams, unknown, unknown>;
 
 /** Stores the traits that `next` returns. Throws NodeLocked if another request wrote the node meanwhile. */
@@ -63,7 +62,7 @@ const checkedTraits = (given: readonly string[]): string[] => {
   return traits;
 };
 
-const listTraits = async (request: TraitRequest, ctx: ApiContext): Promise<Answer> => {
+const listTraits = async (request: TraitRequest, ctx: ApiContext) => {
   const node = await visibleNode(ctx, request, request.params.node_ident);
   ctx.policy().require('baremetal:node:traits:list', request.who, nodeTarget(node));
   return ok({ traits: node.traits });
@@ -77,7 +76,7 @@ export const nodeTraitRoutes: Route[] = [
     rules: ['baremetal:node:traits:list'],
     handler: listTraits,
   }),
-  nodeRoute<unknown, z.output<typeof nodeTraitBody>>('PUT', '/traits', {
+  nodeRoute('PUT', '/traits', {
     since: traitsSince,
     tooOld: 405,
     rules: [setTraitRule, operatorTraitRules.node],
@@ -87,7 +86,7 @@ export const nodeTraitRoutes: Route[] = [
       return noContent();
     },
   }),
-  nodeRoute<unknown, unknown, TraitParams>('PUT', '/traits/:trait', {
+  nodeRoute('PUT', '/traits/:trait', {
     since: traitsSince,
     tooOld: 405,
     rules: [setTraitRule, operatorTraitRules.node],
@@ -106,7 +105,7 @@ export const nodeTraitRoutes: Route[] = [
       return noContent();
     },
   }),
-  nodeRoute<unknown, unknown, TraitParams>('DELETE', '/traits/:trait', {
+  nodeRoute('DELETE', '/traits/:trait', {
     since: traitsSince,
     rules: [removeTraitRule, operatorTraitRules.node],
     params: traitParams,

@@ -13,9 +13,10 @@ import {
   type VendorMethods,
   vendorMethodsOf,
 } from '../../../model/lifecycle/vendor-methods';
+import { list } from '../../../wire/parts';
 import type { ApiContext } from '../../context';
 import { schemaError } from '../../server/errors';
-import { type Answer, type ApiRequest, accepted, type Method, ok, type Route } from '../../server/route';
+import { type ApiRequest, accepted, type Method, ok, type Route } from '../../server/route';
 import { actOnNode, allowedNode, lookAtNode } from './bmc-calls';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
@@ -31,7 +32,7 @@ export const methodsShape = z.record(
     async: z.boolean(),
     attach: z.boolean(),
     description: z.string(),
-    http_methods: z.array(z.string()),
+    http_methods: list(z.string()),
     require_exclusive_lock: z.boolean(),
   }),
 );
@@ -96,7 +97,7 @@ const parsedArgs = (name: string, given: VendorPassthruArgs): VendorPassthruArgs
 
 type PassthruRequest = ApiRequest<NodeParams & { readonly method?: string }, unknown, VendorPassthruArgs>;
 
-const call = async (request: PassthruRequest, ctx: ApiContext, verb: Method): Promise<Answer> => {
+const call = async (request: PassthruRequest, ctx: ApiContext, verb: Method) => {
   const node = await allowedNode(request, ctx, vendorPassthruRule);
   const { method: named, ...given } = request.body;
   const name = request.params.method ?? (typeof named === 'string' ? named : undefined);
@@ -125,7 +126,7 @@ export const vendorPassthruRoutes: Route[] = [
       { below: '/vendor_passthru', params: nodeParams },
       { below: '/vendor_passthru/:method', params: methodParams },
     ].map(({ below, params }) =>
-      nodeRoute<unknown, VendorPassthruArgs, NodeParams & { method?: string }>(method, below, {
+      nodeRoute(method, below, {
         params,
         answers: { 200: z.unknown(), 202: null },
         rules: [vendorPassthruRule],

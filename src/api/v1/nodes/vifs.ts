@@ -133,14 +133,14 @@ export const nodeVifRoutes: Route[] = [
       return ok({ vifs: rows.map(({ vif }) => ({ id: vif })) });
     },
   }),
-  nodeRoute<unknown, VifBody>('POST', '/vifs', {
+  nodeRoute('POST', '/vifs', {
     answers: { 204: null },
     since: vifsSince,
     rules: [vifRules.attach],
     body: vifBody,
     handler: attach,
   }),
-  nodeRoute<unknown, unknown, z.output<typeof oneParams>>('DELETE', '/vifs/:vif', {
+  nodeRoute('DELETE', '/vifs/:vif', {
     since: vifsSince,
     rules: [vifRules.detach],
     params: oneParams,

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { requireOrigin } from '../../../model/access/origins';
 import { maskSecrets } from '../../../model/access/secrets';
+import type { Document } from '../../../model/document';
 import { raise } from '../../../model/errors';
 import { mediaTypes } from '../../../model/lifecycle/steps';
 import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
-import { type Answer, type ApiRequest, noContent, ok, type Route } from '../../server/route';
+import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import { actOn, lookAt } from './bmc-calls';
 import { type NodeParams, nodeRoute } from './node-route';
 
@@ -23,10 +24,7 @@ const attachment = z.strictObject({
   image_download_source: z.enum(['http', 'local', 'swift']).nullish(),
 });
 
-const attach = async (
-  request: ApiRequest<NodeParams, unknown, z.output<typeof attachment>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const attach = async (request: ApiRequest<NodeParams, unknown, z.output<typeof attachment>>, ctx: ApiContext) => {
   const { device_type, image_url, image_download_source: source } = request.body;
   if (source && source !== 'http')
     raise('InvalidInput', {
@@ -47,10 +45,7 @@ const someTypes = z
   .pipe(z.array(deviceType).min(1));
 const detachment = z.strictObject({ device_types: someTypes.nullish() });
 
-const detach = async (
-  request: ApiRequest<NodeParams, unknown, z.output<typeof detachment>>,
-  ctx: ApiContext,
-): Promise<Answer> => {
+const detach = async (request: ApiRequest<NodeParams, unknown, z.output<typeof detachment>>, ctx: ApiContext) => {
   const types = [...new Set(request.body.device_types ?? [])];
   // All kinds together equal no kind, in one run instead of three.
   const wanted = types.length === 0 || types.length === mediaTypes.length ? [undefined] : types;
@@ -68,9 +63,12 @@ export const nodeVmediaRoutes: Route[] = [
     since: 93,
     rules: [vmediaRules.get],
     // Ironic's clients read a bare list. An image's URL may contain credentials.
-    handler: async (request, ctx) => ok(maskSecrets((await lookAt(request, ctx, vmediaRules.get, 'read_media')) ?? [])),
+    handler: async (request, ctx) => {
+      const found = (await lookAt(request, ctx, vmediaRules.get, 'read_media')) as readonly Document[] | undefined;
+      return ok(maskSecrets(found ?? []));
+    },
   }),
-  nodeRoute<unknown, z.output<typeof attachment>>('POST', '/vmedia', {
+  nodeRoute('POST', '/vmedia', {
     answers: { 204: null },
     since: 89,
     rules: [vmediaRules.attach],
@@ -78,7 +76,7 @@ export const nodeVmediaRoutes: Route[] = [
     arguments: true,
     handler: attach,
   }),
-  nodeRoute<unknown, z.output<typeof detachment>>('DELETE', '/vmedia', {
+  nodeRoute('DELETE', '/vmedia', {
     since: 89,
     rules: [vmediaRules.detach],
     body: detachment,

@@ -5,7 +5,6 @@ import { sha256Of } from '../../../model/digests';
 import type { Document } from '../../../model/document';
 import { raise } from '../../../model/errors';
 import type { ApiContext } from '../../context';
-import type { Answer } from '../../server/route';
 import { macsAmong } from './lookup';
 
 type Inventory = Document & { readonly interfaces: readonly { readonly mac_address: string }[] };
@@ -17,7 +16,7 @@ const refusals: Readonly<Record<Exclude<Reported['is'], 'new' | 'known'>, string
 };
 
 /** Stores an inspection. Throws NodeNotFound if it has no network card, DiscoveryRefused, DiscoveryTooLong. */
-export const recordDiscovered = async (ctx: ApiContext, inventory: Inventory, sender: string): Promise<Answer> => {
+export const recordDiscovered = async (ctx: ApiContext, inventory: Inventory, sender: string) => {
   const macs = macsAmong(inventory.interfaces.map((one) => one.mac_address));
   const claims = claimsOf(inventory, macs);
   if (!claims || sender === '') return raise('NodeNotFound', { node: macs.join(', ') });

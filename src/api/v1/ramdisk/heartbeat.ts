@@ -11,7 +11,7 @@ import { invalidInput, raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { acceptsHeartbeat, heartbeatFields } from '../../../model/lifecycle/agents';
 import type { ApiContext, ContextSettings } from '../../context';
-import { type Answer, type ApiRequest, accepted, route } from '../../server/route';
+import { type ApiRequest, accepted, route } from '../../server/route';
 import { type NodeParams, nodeParams } from '../nodes/node-route';
 import { notifyRun } from './notify-run';
 import { isOwnRamdisk, leadsTo, peerOf } from './peers';
@@ -108,7 +108,7 @@ const writeBeat = async (ctx: ApiContext, node: NodeUuid, beat: Beat): Promise<v
   if (!known) raise('Conflict', { reason: 'The ramdisk on record has changed meanwhile; try again.' });
 };
 
-const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: ApiContext): Promise<Answer> => {
+const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: ApiContext) => {
   ctx.policy().require(heartbeatRule, request.who);
   const ident = request.params.node_ident;
   const node = await ctx.inventory.nodes.find(identOf(ident, request.version));
@@ -130,7 +130,7 @@ const heartbeat = async (request: ApiRequest<NodeParams, unknown, Beat>, ctx: Ap
   return accepted();
 };
 
-export const heartbeatRoute = route<NodeParams, unknown, Beat>({
+export const heartbeatRoute = route({
   method: 'POST',
   path: '/v1/heartbeat/:node_ident',
   answers: { 202: null },

@@ -10,7 +10,7 @@ import { interfaceOf, isDriver } from '../../../model/lifecycle/drivers';
 import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { uuid } from '../../resource/validation';
-import { type Answer, type ApiRequest, route } from '../../server/route';
+import { type ApiRequest, route } from '../../server/route';
 import { recordDiscovered } from './discovered';
 import { lookupBody, macsAmong, nodeAt } from './lookup';
 import { notifyRun } from './notify-run';
@@ -105,7 +105,7 @@ const inspected = async (ctx: ApiContext, request: InspectionRequest): Promise<N
   return raise('NodeNotFound', { node: node_uuid ?? macs.join(', ') });
 };
 
-const continueInspection = async (request: InspectionRequest, ctx: ApiContext): Promise<Answer> => {
+const continueInspection = async (request: InspectionRequest, ctx: ApiContext) => {
   ctx.policy().require(inspectionRule, request.who);
   if (request.version !== 1 && request.version < nodeShownSince) raise('PathNotFound');
   const node = await inspected(ctx, request);
@@ -121,7 +121,7 @@ const continueInspection = async (request: InspectionRequest, ctx: ApiContext): 
   };
 };
 
-export const inspectionRoute = route<unknown, z.output<typeof inspectionQuery>, InspectionFound>({
+export const inspectionRoute = route({
   method: 'POST',
   path: '/v1/continue_inspection',
   answers: { 202: shapes.continued },

@@ -53,7 +53,7 @@ export const lookupBody = async (
   ctx: ApiContext,
   { version, base }: { readonly version: number; readonly base: string },
   node: NodeRow,
-): Promise<object> => ({
+): Promise<z.output<typeof shapes.lookup>> => ({
   node: shownToRamdisk(nodeProjections.ofOne(version, lookupFields).represent(node, { base }), node.provision_state),
   config: {
     ...agentConfig,
@@ -85,7 +85,7 @@ const lookUp = async (request: ApiRequest<unknown, z.output<typeof lookupQuery>,
   return ok(await lookupBody(ctx, request, node));
 };
 
-export const lookupRoute = route<unknown, z.output<typeof lookupQuery>>({
+export const lookupRoute = route({
   method: 'GET',
   path: '/v1/lookup',
   answers: { 200: shapes.lookup },

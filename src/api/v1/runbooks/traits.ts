@@ -24,7 +24,6 @@ const changing = ['baremetal:runbook:get', runbookTraitRule, operatorTraitRules.
 const runbookParams = z.object({ runbook_ident: z.string() });
 const oneParams = runbookParams.extend({ trait: z.string() });
 type RunbookTraitParams = z.output<typeof runbookParams>;
-type OneParams = z.output<typeof oneParams>;
 const traitsBody = z.strictObject({ traits: z.array(z.string()) });
 
 const checkTraits = (traits: readonly string[]): void => {
@@ -62,7 +61,7 @@ const changeTraits = async (
   });
 };
 
-const listTraits = route<RunbookTraitParams>({
+const listTraits = route({
   method: 'GET',
   path: allPath,
   answers: { 200: shapes.traits },
@@ -77,7 +76,7 @@ const listTraits = route<RunbookTraitParams>({
 
 const changes = { since: runbookTraitRoutesSince, rules: changing } as const;
 
-const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>>({
+const setTraits = route({
   ...changes,
   method: 'PUT',
   path: allPath,
@@ -90,7 +89,7 @@ const setTraits = route<RunbookTraitParams, unknown, z.output<typeof traitsBody>
   },
 });
 
-const addTrait = route<OneParams>({
+const addTrait = route({
   ...changes,
   method: 'PUT',
   path: onePath,
@@ -108,7 +107,7 @@ const removal = <Params extends RunbookTraitParams>(
   params: z.ZodType<Params>,
   left: (traits: readonly string[], params: Params) => readonly string[],
 ) =>
-  route<Params>({
+  route({
     ...changes,
     method: 'DELETE',
     path,
