@@ -13,7 +13,7 @@ const waitsFor: Readonly<Record<string, number>> = { BmcLeaseHeld: 2_000 };
 /** Short texts, numbers and flags; nothing nested, no secrets. */
 const plainFacts = (facts: Facts): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(maskSecrets(facts) as Facts)
+    Object.entries(maskSecrets(facts))
       .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
       .map(([key, value]) => [key, typeof value === 'string' ? value.slice(0, longestFact) : value]),
   );

@@ -78,7 +78,7 @@ const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, sign
   let attempted: Attempted;
   try {
     const secret = String(vault.open(due.secret));
-    const body = JSON.stringify({ delivery: due.uuid, ...(maskSecrets(due.event) as object) });
+    const body = JSON.stringify({ delivery: due.uuid, ...maskSecrets(due.event) });
     const message = { url: due.url, delivery: due.uuid, kind: due.event.kind, body, secret };
     attempted = judged(due.attempts, await sendWebhook(message, deps, signal), null);
   } catch (thrown) {

@@ -41,7 +41,7 @@ export const auditRow = (policy: Policy, context: AuditContext, row: Audited): A
   resource: row.resource,
   resource_id: row.resource_id,
   ...(row.node && { node_uuid: row.node.uuid, project: row.node.owner }),
-  data: maskSecrets(row.data ?? {}) as Data,
+  data: maskSecrets(row.data ?? {}),
 });
 
 /** Audit row and event, for a statement that also writes the change. */
@@ -52,7 +52,7 @@ export const changeRows = (
 ): { readonly audit: AuditRow; readonly event: EventRow } => {
   const audit = auditRow(policy, context, change);
   const { kind, node, project = node?.owner } = change;
-  const facts = change.facts ? (maskSecrets(change.facts) as Data) : audit.data;
+  const facts = change.facts ? maskSecrets(change.facts) : audit.data;
   return {
     audit,
     event: {
