@@ -56,7 +56,7 @@ const proofOf = (seen: RunObserved | undefined): string | undefined => {
   if (seen?.power_state === 'power off') return 'the node is powered off';
   const progress = seen?.boot_progress;
   return progress !== undefined && progress !== 'None' && !running.includes(progress)
-    ? `the node is starting anew (${progress})`
+    ? `the node is restarting (${progress})`
     : undefined;
 };
 

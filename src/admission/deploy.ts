@@ -167,7 +167,7 @@ export const cleaningRunbook = async (ctx: AdmissionContext, node: NodeRow): Pro
     });
   if (runbook.owner !== null)
     return raise('Conflict', {
-      reason: `Runbook ${name}, by which this node is to be cleaned according to TEMPER_CLEANING_RUNBOOKS, belongs to a project; nodes are cleaned by runbooks of the system only. The operator has to name another.`,
+      reason: `TEMPER_CLEANING_RUNBOOKS names runbook ${name} for this node, but it belongs to a project. Nodes are cleaned by runbooks of the system only. The operator has to name another.`,
     });
   return { ...runbook, steps: inOrder(runbook.steps) };
 };

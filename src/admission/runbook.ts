@@ -63,7 +63,7 @@ const requireHome = (
   if (said === '' || said.length > longestCrossing)
     raise('InvalidInput', {
       field: reasonHeader,
-      reason: `must say in up to ${longestCrossing} characters why a project's private runbook runs on a node that it neither owns nor leases; it stands in the audit trail`,
+      reason: `must say why a project's private runbook runs on a node that it neither owns nor leases, in up to ${longestCrossing} characters. The audit trail keeps it`,
     });
   return { rule: cross, reason: said };
 };

@@ -53,7 +53,7 @@ const checked = ({ dir, interface: name, range, proxy, discovery, netmask, lease
     badOption('--dir must be an absolute path of letters, digits, dots and dashes');
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/.test(name)) badOption('--interface must be the name of a network interface');
   if ((range === undefined) === (proxy === undefined))
-    badOption('Give --range, or --proxy where the site has a DHCP server');
+    badOption('Give --range, or --proxy if the site has a DHCP server');
   if (discovery !== undefined && (range === undefined) !== (discovery === true))
     badOption('Give --discovery two addresses beside --range, and none beside --proxy');
   for (const text of range ?? []) address(text, 'The two ends of --range');
@@ -103,7 +103,7 @@ export const dnsmasqConfig = (wanted: DhcpFolder): string => {
   const { dir, interface: name, range, discovery, router, url, secureBoot } = wanted;
   const base = checkedUrl(url).origin;
   return [
-    '# Made by `temper boot dnsmasq`, which writes it anew.',
+    '# Made by `temper boot dnsmasq`, which overwrites it.',
     'port=0',
     `interface=${name}`,
     'bind-interfaces',

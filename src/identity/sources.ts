@@ -94,7 +94,7 @@ const meaningOf = (document: ReturnType<typeof parseDocument>, file: string): un
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch {
-    return refuseIdentityFile(file, 'its aliases cannot be resolved; write out what they stand for.');
+    return refuseIdentityFile(file, 'its aliases cannot be resolved; write out their values.');
   }
 };
 

@@ -198,7 +198,7 @@ const strayRemarks = (all: Tables): Remark[] => {
     ...all.allocations
       .filter(({ node_id }) => !homes.has(node_id))
       .map((row) =>
-        remarkOf('allocation', row, 'refused', `it is ${String(row.state)} and has no node: ask Temper for one anew`),
+        remarkOf('allocation', row, 'refused', `it is ${String(row.state)} and has no node: ask Temper for a new one`),
       ),
   ];
 };

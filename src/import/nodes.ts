@@ -135,7 +135,7 @@ const drivenText = (row: SourceRow): string | undefined => {
   if (row.maintenance !== true)
     return `it is not in maintenance in Ironic, so both would drive its BMC: set maintenance there first, ${otherwise}`;
   if (row.fault === 'power failure')
-    return `its maintenance in Ironic is for a power failure, which Ironic ends by itself: unset and set it there first, ${otherwise}`;
+    return `its maintenance in Ironic is for a power failure, which Ironic ends automatically: unset and set it there first, ${otherwise}`;
   return undefined;
 };
 

@@ -3,7 +3,7 @@ import type { Source } from './source';
 
 export type Untaken = { readonly what: string; readonly count: number; readonly instead: string };
 
-const anew = 'create anew at Temper what is still wanted';
+const anew = 'create at Temper again what you still need';
 const inspect = 'an inspection at Temper reads them from the machine';
 
 const tables = [

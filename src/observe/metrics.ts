@@ -95,7 +95,7 @@ export const gaugeRows = {
   },
   clockSkew: {
     name: 'temper_clock_skew_seconds',
-    help: 'How far the clock of this process is ahead of that of Postgres',
+    help: 'How far the clock of this process is ahead of that of PostgreSQL',
   },
   nodes: {
     name: 'temper_nodes',
@@ -104,7 +104,7 @@ export const gaugeRows = {
   },
   openRuns: {
     name: 'temper_runs_open',
-    help: 'Runs that have not ended, retrying as a state of its own; every control worker reports all of them',
+    help: 'Runs that have not ended, with retrying as a separate state; every control worker reports all of them',
     labels: ['verb', 'state'],
   },
   retryingLongest: {

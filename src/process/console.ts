@@ -48,7 +48,7 @@ export const consoleSettings = (config: ConsoleConfig): ConsoleSettings => {
   const loopback = isLoopback(new URL(publicUrl).hostname);
   if (config.TEMPER_CONSOLE_DEMO !== undefined && !(loopback && isLoopback(host)))
     throw new ConfigFault([
-      'TEMPER_CONSOLE_DEMO signs every visitor in without a password: it is only possible where TEMPER_CONSOLE_HOST and TEMPER_CONSOLE_URL are loopback addresses.',
+      'TEMPER_CONSOLE_DEMO signs every visitor in without a password: it is only possible if TEMPER_CONSOLE_HOST and TEMPER_CONSOLE_URL are loopback addresses.',
     ]);
   return {
     apiUrl: config.TEMPER_CONSOLE_API_URL.replace(/\/+$/, '').replace(/\/v1$/, ''),

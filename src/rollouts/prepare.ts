@@ -149,7 +149,7 @@ export const createPrepare = (ctx: AdmissionContext): Prepare => {
         const duration = checks ? await durationOf(node, admitted.order) : null;
         return { refusals: [], prepared: preparedOf(admitted.order, work.runbook, duration) };
       }
-      return raise('InvalidInput', { field: 'verb', reason: `${work.verb} is no work of its own` });
+      return raise('InvalidInput', { field: 'verb', reason: `${work.verb} cannot be asked for alone` });
     } catch (thrown) {
       const refusal = isTemperError(thrown) ? (refusalOf(thrown) ?? refusedRunbook(thrown)) : undefined;
       if (!refusal) throw thrown;

@@ -44,7 +44,7 @@ const passOver = async (
 };
 
 const taken = 'its UUID is the instance of another node';
-const refusedText = 'the store refused it; the log of the control worker has the reason';
+const refusedText = 'PostgreSQL refused it; the log of the control worker has the reason';
 
 /** Processes one allocation alone after a failed pass. A failure that may be chance is retried. */
 const passAlone = async (uuid: AllocationUuid, deps: AllocatingDeps): Promise<void> => {

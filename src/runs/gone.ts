@@ -18,7 +18,7 @@ const verdicts: Readonly<Record<string, GoneVerdict>> = {
   CANCELLED: { outcome: 'aborted', says: 'The run was cancelled in the workflow engine.' },
   FAILED: { outcome: 'failed', says: 'The run failed in the workflow engine before it could say why.' },
   TIMED_OUT: { outcome: 'failed', says: 'The run timed out in the workflow engine.' },
-  COMPLETED: { outcome: 'failed', says: 'The run ended in the workflow engine without a record in the store.' },
+  COMPLETED: { outcome: 'failed', says: 'The run ended in Temporal, and PostgreSQL has no record of its end.' },
 };
 
 const lost = 'The workflow engine has lost this run.';

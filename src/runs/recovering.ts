@@ -118,7 +118,7 @@ const ofRun = async (run: RunRow, side: Recovery['side'], engine: Engine, deps: 
         await endAs(run, { outcome: 'failed', says: unknowable }, deps);
       },
     };
-  if (status === 'UNKNOWN') return { node, says: `${what}: the engine does not know it; it goes on from its record` };
+  if (status === 'UNKNOWN') return { node, says: `${what}: Temporal does not know it; it goes on from its record` };
   if (side === 'store')
     return run.verb === 'inspect' ? inspectedAnew(what, run, engine, deps) : goesOn(what, run, engine, deps);
   return {

@@ -66,9 +66,9 @@ const startOne = async (id: RunUuid, engine: Engine, { inventory, log }: RunRela
     const reason = refusalOf(thrown);
     const tried = await inventory.runs.startFailed(
       id,
-      `the workflow engine to take it; now it refuses: ${reason}. It is asked again.`,
+      `Temporal to accept it; now Temporal refuses: ${reason}. It is asked again.`,
     );
-    log.warn('the engine refuses a run', { run: id, tried, reason: String(thrown) });
+    log.warn('Temporal refuses a run', { run: id, tried, reason: String(thrown) });
     // Other refusals end with time or by an operator: unregistered search attributes, a rate limit, a new namespace.
     if (tried >= maxStarts && isTooLarge(reason))
       await endUnstarted(run, input, `The workflow engine refuses to start this run: ${reason}`, 'failed', inventory);
@@ -118,7 +118,7 @@ const deliver = async ({ inventory, log }: RunRelayDeps, engine: Engine): Promis
       sent++;
     } catch (thrown) {
       if (!isRefusal(thrown)) throw thrown;
-      log.warn('the engine refuses a message', { run: run_id, kind, reason: String(thrown) });
+      log.warn('Temporal refuses a message', { run: run_id, kind, reason: String(thrown) });
     }
   }
   return sent;

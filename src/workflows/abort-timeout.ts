@@ -34,7 +34,7 @@ const at = (step: PlannedStep): string => `Step ${nameOf(step)}`;
 const notKnown = (step: PlannedStep, sent: string | null): string =>
   sent === null
     ? `${at(step)} was cut short between its acts; look at the node before it is used.`
-    : `${at(step)}: a command was sent at ${sent} and did not end in time; whether it took effect is not known, so look at the node before it is used.`;
+    : `${at(step)}: a command was sent at ${sent} and did not end in time. Whether it took effect is not known, so look at the node before it is used.`;
 
 /** A failure of an act during an abort becomes Aborted, except for a lost lock, a freeze or a bug. */
 const failedMeanwhile = (thrown: unknown, step: PlannedStep): unknown => {

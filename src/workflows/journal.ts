@@ -174,7 +174,7 @@ const stepRecords = ({ run, state, control, project, moved }: Records) => ({
   /** A retry by an operator. */
   async again(step: PlannedStep, args?: PlannedStep['args']): Promise<void> {
     await project((next) =>
-      control.again.executeWithOptions({ ...locally, summary: `${label(state, step)}: once more` }, [
+      control.again.executeWithOptions({ ...locally, summary: `${label(state, step)}: again` }, [
         { ...next, index: step.index, ...(args && { args }) },
       ]),
     );

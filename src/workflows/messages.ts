@@ -51,7 +51,7 @@ export const registerHandlers = (run: RunInput, state: ExecutionState): void => 
     },
   };
   setHandler(progressQuery, () => progressOf(run, state), { description: 'Where the run is' });
-  setHandler(projectedQuery, () => projectedOf(state), { description: 'What it has had recorded in the store' });
+  setHandler(projectedQuery, () => projectedOf(state), { description: 'What it has recorded in PostgreSQL' });
   setHandler(planQuery, () => run.steps, { description: 'The steps as they were accepted' });
   registerSignals(handled);
   registerReports(handled);

@@ -88,7 +88,7 @@ const unfrozen = async (
 
 const ramdiskTimeout = (step: PlannedStep, awaits: Awaited) =>
   ApplicationFailure.nonRetryable(
-    `The ramdisk did not ${awaits === 'inspection' ? 'send what it found' : 'call back'} in time (${nameOf(step)}); look at the node's console: whether it started from the image, has a network, and can reach this API.`,
+    `The ramdisk did not ${awaits === 'inspection' ? 'send what it found' : 'call back'} in time (${nameOf(step)}). Look at the node's console: whether it started from the image, has a network, and can reach this API.`,
     'AgentTimeout',
   );
 

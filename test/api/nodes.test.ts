@@ -198,7 +198,7 @@ describe('an enrolment of which a part is refused', () => {
     [{ retired_reason: 'old' }, /needs retired to be true/],
     [{ power_interface: 'redfish' }, /fake-hardware has no redfish; it has: fake/],
     [{ parent_node: 'nobody' }, /is no node that this one can belong to/],
-    [{ driver_info: { password: '******' } }, /stands for a stored secret/],
+    [{ driver_info: { password: '******' } }, /means a stored secret/],
     [{ driver_info: { password: { $secret: '11111111-1111-4111-8111-111111111111' } } }, /reserved/],
     [{ driver: 'redfish', driver_info: { redfish_auth_type: 'magic' } }, /redfish_auth_type must be one of/],
     [{ driver: 'redfish', driver_info: { redfish_address: 'ftp://x' } }, /redfish_address is not a URL/],

@@ -216,7 +216,7 @@ describe('a failed run, by what has changed since,', () => {
     const onChild = (steps: PlannedStep[]) => steps.map((step) => (step.index === 1 ? { ...step, on } : step));
     const run = await serviceRun('failed', 1, { plan: onChild });
     const reply = await rerun(run);
-    expect([reply.status, faultOf(reply)]).toEqual([409, expect.stringMatching(/child nodes; ask for them anew/)]);
+    expect([reply.status, faultOf(reply)]).toEqual([409, expect.stringMatching(/child nodes; ask for them again/)]);
     expect(at.asked()).toBe(0);
     expect((await rerun(run, { from: 2 })).status).toBe(202);
   });

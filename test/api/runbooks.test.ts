@@ -534,7 +534,7 @@ describe('secrets in steps', () => {
     await create('operator', { steps: [secretStep('hunter2')] });
     expect((await patch('operator', [{ op: 'replace', path: '/steps/0/step', value: 'other' }])).status).toBe(400);
     const refused = await create('operator', { name: 'CUSTOM_B', steps: [secretStep('******')] });
-    expect([refused.status, faultOf(refused)]).toEqual([400, expect.stringContaining('stands for a stored secret')]);
+    expect([refused.status, faultOf(refused)]).toEqual([400, expect.stringContaining('means a stored secret')]);
   });
 
   test('of another runbook cannot be referred to', async () => {

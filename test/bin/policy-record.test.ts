@@ -60,7 +60,7 @@ test('a store that is away is one sentence without a stack, once for each outage
   recorder.record(load);
   for (let time = 0; time < 3; time += 1) await passes();
   const line =
-    'a policy load is not in the audit trail yet: the store says "connect ECONNREFUSED 127.0.0.1:9"; tried again every 5 s';
+    'a policy load is not in the audit trail yet: PostgreSQL says "connect ECONNREFUSED 127.0.0.1:9"; tried again every 5 s';
   expect(warned).toEqual([[line]]);
   away = false;
   await passes();

@@ -198,7 +198,7 @@ test('Express leaves the prototypes of requests and responses as they are', asyn
   expect([seen[0] === app.request, seen[1] === app.response]).toEqual([true, true]);
 });
 
-describe('a server that is asked to end', () => {
+describe('a server that gets a request to end', () => {
   test('goes on answering while it drains, each connection to its end, and then closes', async () => {
     const server = guardedServer(patient, answering);
     const end = gentleEnd(server, aMinute, 3_000);

@@ -100,7 +100,7 @@ describe('a step', () => {
     fault({ kind: 'version-mismatch', match: 'execute_clean_step' });
     const error = await failure('agent_step', {}, erase);
     expect(error).toMatchObject({ code: 'StepRejected' });
-    expect(error.message).toMatch(/start anew/);
+    expect(error.message).toMatch(/start again/);
   });
 
   test('that the ramdisk does not have is refused before anything runs', async () => {

@@ -5,7 +5,7 @@ import { temper } from './support/command';
 
 const none = { new: 0, changed: 0, same: 0, kept: 0, refused: 0 };
 const report = (dry_run: boolean, counts: Partial<typeof none>, lines: ImportReport['lines'] = []): ImportReport => ({
-  not_taken: [{ what: 'runbooks', count: 3, instead: 'create them anew' }],
+  not_taken: [{ what: 'runbooks', count: 3, instead: 'create them again' }],
   dry_run,
   counts: { node: { ...none, ...counts } },
   lines,

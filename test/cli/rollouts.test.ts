@@ -211,7 +211,7 @@ describe('an act', () => {
 
   test('on a plan that is another by now is not sent', async () => {
     const { status, err } = await does(['start', uuid, '--reason', 'r', '--plan', 'beef']);
-    expect([status, err]).toEqual([1, expect.stringContaining('read it anew')]);
+    expect([status, err]).toEqual([1, expect.stringContaining('read it again')]);
     expect(api.asked.map(({ method }) => method)).toEqual(['GET']);
   });
 
@@ -456,7 +456,7 @@ describe('an act says what it has come to', () => {
     expect(await acted(['start'], { ...rollout, state: 'running' })).toBe('Rollout bios is running; wave 1 is open.\n');
     const start_at = '2026-11-30T18:00:00Z';
     expect(await acted(['start', '--at', start_at], { ...rollout, state: 'scheduled', start_at })).toBe(
-      `Rollout bios begins by itself at ${start_at}, by your rights.\n`,
+      `Rollout bios begins automatically at ${start_at}, by your rights.\n`,
     );
     expect(api.asked.at(-1)).toMatchObject({ body: { reason: 'r', plan_hash, start_at } });
   });

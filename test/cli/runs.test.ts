@@ -185,7 +185,7 @@ describe('an abort', () => {
     const asked: string[] = [];
     const confirm = async (question: string) => asked.push(question) > 0;
     expect((await does(line, { confirm })).status).toBe(0);
-    expect(asked[0]).toContain('must not be cut short: it is done first');
+    expect(asked[0]).toContain('must not be cut short. It is done first');
     expect(posted()).toHaveLength(1);
   });
 

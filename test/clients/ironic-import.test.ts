@@ -104,7 +104,7 @@ for (const { name, missing, make } of databases) {
       expect(first.lines.map(({ name: who, is, reason }) => `${is} ${who}: ${reason}`).sort()).toEqual([
         'changed anaconda: deploy_interface anaconda is none of Temper’s redfish: direct instead',
         'refused CUSTOM_EMPTY: it has no step',
-        'refused asking: it is allocating and has no node: ask Temper for one anew',
+        'refused asking: it is allocating and has no node: ask Temper for a new one',
         'refused attached: network_interface neutron: Neutron attaches for it, which Temper does not',
         'refused forged: an object with the single key $secret is reserved',
         'refused locked: conductor conductor-1 holds its lock: wait until it is free',

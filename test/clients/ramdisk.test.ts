@@ -85,7 +85,7 @@ whenThere('the real ramdisk', () => {
 
   test.each([
     ['failed', /the disk is on fire/],
-    ['mismatch', /start anew/],
+    ['mismatch', /start again/],
   ])('shows one that %s so that we say why', async (shape, says) => {
     const { ended } = await play(real.commands[shape]!);
     expect(ended).toMatchObject({ error: { code: 'StepRejected', message: expect.stringMatching(says) } });

@@ -208,7 +208,7 @@ test('wrong credentials are refused, and the page says so', async () => {
   expect(page.text).toContain('requires authentication');
 });
 
-/** Makes tokens for any password, and notes what it is asked to end. */
+/** Makes tokens for any password, and notes what it gets a request to end. */
 const startIdentity = async () => {
   const ended: unknown[] = [];
   let made = 0;

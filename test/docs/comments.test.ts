@@ -1,6 +1,6 @@
 /** Comments of src and texts of errors are plain sentences: short, with a subject, and with the names of products. */
 import { errors } from '../../src/model/errors';
-import { piecesOf, sourceFiles } from '../support/source-pieces';
+import { piecesOf, sourceFiles, textIn } from '../support/source-pieces';
 
 const mostWords = 25;
 const headless = /^(?:What|Who|Whom|Whose|Whether|Where|How|Why)\b/;
@@ -23,11 +23,14 @@ const commentsIn = (source: string) =>
 const sentencesOf = (text: string): string[] =>
   text.split(/(?<=[.!?;:])\s+(?=[A-Z@`])|\s(?=@(?:param|returns|throws)\b)/);
 
+const longIn = (text: string): string[] =>
+  sentencesOf(text)
+    .filter((sentence) => sentence.split(' ').length > mostWords)
+    .map((sentence) => `${sentence.split(' ').length} words: ${sentence.slice(0, 60)}`);
+
 const faultsOf = (text: string): string[] => [
   ...(headless.test(text) ? [`begins with "${text.split(' ')[0]}"`] : []),
-  ...sentencesOf(text)
-    .filter((sentence) => sentence.split(' ').length > mostWords)
-    .map((sentence) => `${sentence.split(' ').length} words: ${sentence.slice(0, 60)}`),
+  ...longIn(text),
   ...(text.match(riddles) ?? []).map((word) => `"${word}"`),
 ];
 
@@ -43,6 +46,24 @@ test('comments are short sentences that name products and begin with a subject o
 test('texts of errors are, too, and say "if" for a condition', () => {
   const faults = Object.entries(errors).flatMap(([code, { says }]) =>
     [...faultsOf(says), ...(says.match(/\bwhere\b/gi) ?? [])].map((fault) => `${code}: ${fault}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+/** Keywords, fragments of SQL, patterns and code are no text. */
+const isText = (text: string): boolean => !/[=|{}]|<\w|^insert into|^jsonb_|^and as assert/.test(text);
+const textRiddles =
+  /\b(?:anew|once more|so long|by itself|of its own|stands? (?:for|behind)|the original|the engine|the store|Postgres(?!QL))\b/g;
+
+test('texts of src are short sentences that name products', () => {
+  const faults = sourceFiles().flatMap(({ path, source }) =>
+    piecesOf(source)
+      .filter(({ is }) => is === 'literal')
+      .map(({ text, line }) => ({ line, text: textIn(text).replaceAll(/\s+/g, ' ').trim() }))
+      .filter(({ text }) => isText(text))
+      .flatMap(({ line, text }) =>
+        [...longIn(text), ...(text.match(textRiddles) ?? [])].map((fault) => `${path}:${line}: ${fault}`),
+      ),
   );
   expect(faults).toEqual([]);
 });

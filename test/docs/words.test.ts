@@ -1,7 +1,7 @@
 /** Documents, comments and texts name who acts: caller, tenant, operator, worker, BMC, ramdisk. Words that hide the actor are counted. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { piecesOf, sourceFiles } from '../support/source-pieces';
+import { piecesOf, sourceFiles, textIn } from '../support/source-pieces';
 
 const root = join(__dirname, '../..');
 const hiding =
@@ -26,13 +26,6 @@ const proseOf = (source: string): string =>
     .filter(({ is }) => is !== 'code')
     .map(({ is, text }) => (is === 'literal' ? textIn(text) : text))
     .join('\n');
-
-/** A text that people read has a space in it; others are keys and paths. Statements of SQL and what is put in are code. */
-const textIn = (literal: string): string => {
-  const text = literal.slice(1, -1).replaceAll(/\$\{[^}]*\}/g, '');
-  const isStatement = /\b(?:select|insert into|update|delete from|with)\b[\s\S]*\b(?:from|into|set|as)\b/.test(text);
-  return text.includes(' ') && !isStatement ? text : '';
-};
 
 const found = (path: string, text: string): string[] =>
   (text.match(hiding) ?? [])

@@ -134,7 +134,7 @@ const story = async (
   await within(to.as('temper_api'), async (sql) => {
     expect(await createInventory(sql).recovery.current()).toMatchObject({
       side: 'store',
-      reason: expect.stringContaining('another Postgres cluster'),
+      reason: expect.stringContaining('another PostgreSQL cluster'),
     });
     await happened(sql, 'node.unfrozen');
   });

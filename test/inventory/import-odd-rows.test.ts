@@ -102,7 +102,7 @@ test('a node that Ironic may still drive is refused, unless the caller says that
       ),
     ).toEqual({
       driven: expect.stringMatching(/not in maintenance in Ironic.*set maintenance there first/),
-      'no-power': expect.stringMatching(/power failure.*ends by itself.*there/),
+      'no-power': expect.stringMatching(/power failure.*ends automatically.*there/),
       moving: expect.stringMatching(/^it is moving/),
       [uuid(51)]: 'its node is not taken',
     });

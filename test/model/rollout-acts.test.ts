@@ -71,7 +71,7 @@ test.each([
     'a time of the whole',
     { state: 'scheduled', start_at: '2026-11-22T18:00:00Z' },
     pending,
-    /by itself at 2026-11-22T18/,
+    /automatically at 2026-11-22T18/,
   ],
   [
     'its worker',

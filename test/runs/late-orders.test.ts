@@ -326,7 +326,7 @@ describe('the relay', () => {
     const refused = passOf({ 'runs.unsentMessages': [message, others] }, failing(refusal));
     expect(await refused.pass).toEqual({ started: 0, sent: 1 });
     expect(refused.store.of('runs.messageSent')).toEqual([[8]]);
-    expect(refused.warned).toEqual(['the engine refuses a message']);
+    expect(refused.warned).toEqual(['Temporal refuses a message']);
     const away = passOf({ 'runs.unsentMessages': [message, others] }, failing(new Error('away')));
     await expect(away.pass).rejects.toThrow('away');
     expect(away.store.of('runs.messageSent')).toEqual([]);

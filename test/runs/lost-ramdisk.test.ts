@@ -75,7 +75,7 @@ test('a ramdisk that is to shut its node down, and does not answer, has done so 
 });
 
 test.each([
-  ['is starting anew', { power_state: 'power on', boot_progress: 'MemoryInitializationStarted' }],
+  ['is restarting', { power_state: 'power on', boot_progress: 'MemoryInitializationStarted' }],
   ['is powered on, and nothing else', { power_state: 'power on', boot_progress: 'OSRunning' }],
 ] as const)('a rescue whose host %s ends in failure, with that reason', async (says, found) => {
   const seen = async () => ({ is: 'done' as const, seen: found });

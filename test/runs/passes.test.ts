@@ -199,7 +199,7 @@ describe('an allocation that spoils its pass is tried alone', () => {
     expect(again.warn).toHaveBeenCalledTimes(1);
     const over = aloneOf(new Error('strange'), reserveTries + 1);
     await over.pass;
-    expect(over.fail.mock.calls).toEqual([['a1', expect.stringContaining('the store refused it')]]);
+    expect(over.fail.mock.calls).toEqual([['a1', expect.stringContaining('PostgreSQL refused it')]]);
   });
 
   test('one whose UUID is the instance of another node fails at once', async () => {

@@ -173,9 +173,7 @@ test('an inspection that had succeeded fails, for what it found is lost; one tha
 
 test('a run that the engine does not know goes on from its record by itself, where it is known what was done', async () => {
   const { lines, done } = restoredOf({ runs: [row(open)] });
-  expect(await lines(true)).toEqual([
-    expect.stringContaining('the engine does not know it; it goes on from its record'),
-  ]);
+  expect(await lines(true)).toEqual([expect.stringContaining('Temporal does not know it; it goes on from its record')]);
   expect(done).toEqual([['leave']]);
 });
 

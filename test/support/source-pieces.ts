@@ -32,3 +32,10 @@ export const sourceFiles = (): { readonly path: string; readonly source: string 
   readdirSync(src, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
     .map((path) => ({ path, source: readFileSync(join(src, path), 'utf8') }));
+
+/** The text of a literal that people read: it has a space, and is no statement of SQL. Expressions are left out. */
+export const textIn = (literal: string): string => {
+  const text = literal.slice(1, -1).replaceAll(/\$\{[^}]*\}/g, '');
+  const isStatement = /\b(?:select|insert into|update|delete from|with)\b[\s\S]*\b(?:from|into|set|as)\b/.test(text);
+  return text.includes(' ') && !isStatement ? text : '';
+};

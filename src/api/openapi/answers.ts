@@ -13,7 +13,7 @@ const usualStatus = { GET: 200, POST: 201, PUT: 204, PATCH: 200, DELETE: 204 } a
 const says = {
   200: 'Done; here it is.',
   201: 'Created.',
-  202: 'Accepted; it goes on by itself.',
+  202: 'Accepted; it goes on without another request.',
   204: 'Done; there is nothing to say.',
   304: 'As it was.',
 } as const satisfies Record<number, string>;

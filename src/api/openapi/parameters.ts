@@ -14,7 +14,7 @@ const versionParameter: Document = {
   name: 'X-OpenStack-Ironic-API-Version',
   in: 'header',
   description:
-    'Minor version of the request; 1.1 where it is missing. This document describes the newest. Where both are sent, ' +
+    'Minor version of the request; 1.1 if it is missing. This document describes the newest. Where both are sent, ' +
     'OpenStack-API-Version: baremetal 1.N is accepted too.',
   schema: { type: 'string', pattern: '^(latest|1\\.[0-9]{1,3})$' },
   example: maxVersion,
@@ -33,7 +33,7 @@ const headerParameters = [
   {
     when: isShow,
     name: 'If-None-Match',
-    description: 'The ETag of an answer that is known: 304 where it is still the same.',
+    description: 'The ETag of an answer that is known: 304 if it is still the same.',
     schema: { type: 'string' },
   },
 ] as const;

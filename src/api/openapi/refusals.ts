@@ -131,7 +131,7 @@ export const faultSchemas: Document = {
     properties: {
       error_message: {
         type: 'string',
-        description: 'JSON once more, as a text: a fault, or a title where no handler was reached.',
+        description: 'JSON again, as a text: a fault, or a title if no handler was reached.',
         contentMediaType: 'application/json',
         contentSchema: {
           anyOf: [

@@ -83,7 +83,7 @@ export const listSchema = (table: ResourceTable): Document => ({
   type: 'object',
   properties: {
     [table.collection]: { type: 'array', items: refTo('schemas', componentName(table)) },
-    next: { type: 'string', format: 'uri', description: 'The next page, where there may be one.' },
+    next: { type: 'string', format: 'uri', description: 'The next page, if there may be one.' },
   },
   required: [table.collection],
   additionalProperties: false,

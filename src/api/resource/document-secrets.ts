@@ -87,7 +87,7 @@ export const restoreSecrets = (field: string, given: Json, stored: Json): Json =
   if (holdsMask(kept))
     raise('InvalidInput', {
       field,
-      reason: `${masked} stands for a stored secret, and there is none at that place; send the value itself`,
+      reason: `${masked} means a stored secret, and there is none at that place; send the value itself`,
     });
   const own = new Set(secretRefs(stored));
   if (secretRefs(kept).some((id) => !own.has(id)))

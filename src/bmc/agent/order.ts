@@ -34,7 +34,7 @@ export const judged = (client: AgentClient, order: Order, command: Command): Com
     case 'VERSION_MISMATCH':
     case 'CLEAN_VERSION_MISMATCH':
       return refuse(
-        'the ramdisk has other versions of its hardware managers than when it listed its steps; start anew',
+        'the ramdisk has other versions of its hardware managers than when it listed its steps; start again',
       );
     default:
       return refuse(`the ramdisk ended it with the unknown status ${command.command_status}`);

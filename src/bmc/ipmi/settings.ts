@@ -63,7 +63,7 @@ const kgKeyOf = (info: DriverInfo, refuse: Refuse): Buffer | undefined => {
   if (key.includes(0) || key.includes(10))
     return refuse(
       field,
-      'holds a byte 00 or 0a, which ipmitool takes only where every user of the worker can read it; give the BMC another key',
+      'holds a byte 00 or 0a, which ipmitool accepts only in a place that every user of the worker can read. Give the BMC another key',
     );
   return key;
 };

@@ -54,7 +54,7 @@ const run = async (
 
 const help = `
 Reads the database only. Without --apply nothing is stored. The address is that of [database] connection in ironic.conf; give
-it as TEMPER_IMPORT_URL where its password must not be seen among the processes.
+it as TEMPER_IMPORT_URL if its password must not be seen among the processes.
 
 A node is refused that Ironic may still drive: put it into maintenance there first. If a node is refused, the status is 1.
 

@@ -46,10 +46,10 @@ export const addBoot = (program: Command, acting: Acting): void => {
     .requiredOption('--interface <name>', 'network interface that machines are on')
     .requiredOption('--url <url>', 'the boot service as machines reach it, such as http://192.0.2.1:6386')
     .option('--range <first,last>', 'addresses that are given out')
-    .option('--proxy <network>', 'address of a network that has a DHCP server of its own, in place of --range')
+    .option('--proxy <network>', 'address of a network that has its own DHCP server, in place of --range')
     .option(
       '--discovery [first,last]',
-      'answer machines that no node stands for too; beside --range with addresses of their own',
+      'answer also machines without a node; beside --range with addresses of their own',
     )
     .option('--netmask <mask>', 'of the network', '255.255.255.0')
     .option('--lease <time>', 'for how long an address is given out', '1h')

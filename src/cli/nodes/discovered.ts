@@ -84,9 +84,7 @@ const remove = async ({ api, print }: Context, uuid: string): Promise<void> => {
 const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 export const addDiscovered = (program: Command, acting: Acting): void => {
-  const discovered = program
-    .command('discovered')
-    .description('machines that reported themselves and that no node stands for');
+  const discovered = program.command('discovered').description('machines without a node that reported themselves');
   pageOptions(
     discovered
       .command('list')

@@ -15,12 +15,12 @@ TEMPER_POLICY_SET, TEMPER_POLICY_FILE and TEMPER_POLICY_DIRS.
 
 const chosen = (command: Command): Command =>
   command
-    .option('--set <set>', 'rules where the file says nothing: temper, ironic or closed')
+    .option('--set <set>', 'rules in force for what the file does not name: temper, ironic or closed')
     .option('--mode <mode>', 'strict (default), or compat: decide as the reference engine does, and warn');
 
 const addExplain = (policy: Command, acting: Acting): void => {
   chosen(policy.command('explain'))
-    .description('why a rule admits or refuses a caller; exit status 1 where it refuses')
+    .description('why a rule admits or refuses a caller; exit status 1 if it refuses')
     .argument('<rule>', 'such as baremetal:node:set_power_state')
     .option('--file <files>', 'policy files or folders')
     .option('--as <persona>', 'a caller of the matrix, such as lessee-member')
@@ -49,12 +49,12 @@ export const addPolicy = (program: Command, acting: Acting): void => {
     .argument('[policy]', 'set, files and folders, or both')
     .action(acting(matrix));
   chosen(policy.command('diff'))
-    .description('what changes for whom; exit status 1 where something does')
+    .description('what changes for whom; exit status 1 if something does')
     .argument('<old>', 'set, files and folders, or both')
     .argument('<new>', 'set, files and folders, or both')
     .action(acting(diff));
   chosen(policy.command('lint'))
-    .description('what is wrong or dangerous in a file; exit status 1 where it cannot be used')
+    .description('what is wrong or dangerous in a file; exit status 1 if it cannot be used')
     .argument('<policy>', 'set, files and folders, or both')
     .option('--warnings-fail', 'exit status 1 for warnings too')
     .option(
@@ -76,14 +76,14 @@ export const addPolicy = (program: Command, acting: Acting): void => {
   ).action(acting(history));
   policy
     .command('check')
-    .description('run a conformance file; exit status 1 where a case fails')
+    .description('run a conformance file; exit status 1 if a case fails')
     .argument('<file>', 'in the format of policy-conformance.json, or a folder of such files')
     .option('--mode <mode>', 'strict (default) or compat')
     .action(acting(check));
   policy
     .command('shadow')
     .description(
-      'where TEMPER_POLICY_SHADOW_FILE would have decided otherwise since the API started; exit status 1 where it did',
+      'where TEMPER_POLICY_SHADOW_FILE would have decided otherwise since the API started; exit status 1 if it did',
     )
     .action(acting(shadow));
 };

@@ -88,7 +88,7 @@ const limited = (command: Command): Command =>
   command
     .option('--max-unavailable <number or share>', 'so many of these nodes may be missing at once: 2, or 10%')
     .option('--min-available <number or share>', 'so many of these nodes stay: 5, or 90%')
-    .option('--query <key=value...>', 'which nodes: resource_class=gold properties.rack=r1,r2; all where absent')
+    .option('--query <key=value...>', 'which nodes: resource_class=gold properties.rack=r1,r2; all if absent')
     .option('--description <text>', 'what it is for');
 
 export const addDisruptionBudgets = (program: Command, acting: Acting): void => {
@@ -100,7 +100,7 @@ export const addDisruptionBudgets = (program: Command, acting: Acting): void => 
   );
   budgets.command('show').description('one of them').argument('<budget>', 'its UUID').action(acting(showBudget));
   limited(budgets.command('create').description('make one for your project'))
-    .option('--project <project>', 'the owner or lessee of the nodes; your project where absent')
+    .option('--project <project>', 'the owner or lessee of the nodes; your project if absent')
     .action(acting(createBudget));
   limited(
     budgets.command('set').description('change one; it holds from the next node on').argument('<budget>', 'its UUID'),

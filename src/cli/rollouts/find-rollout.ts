@@ -26,6 +26,6 @@ export const planHashOf = async (
 ): Promise<string> => {
   const { plan_hash = '' } = (await api.send('GET', `${rolloutsPath}/${uuid}`)) as Rollout;
   if (plan !== undefined && (plan.length < 4 || !plan_hash.startsWith(plan)))
-    stop('refused', `The plan of rollout ${uuid} is ${plan_hash}, not ${plan}; read it anew.`);
+    stop('refused', `The plan of rollout ${uuid} is ${plan_hash}, not ${plan}; read it again.`);
   return plan_hash;
 };

@@ -48,7 +48,7 @@ export const planText = (rollout: Rollout): string => {
 export type ActedRollout = Rollout | RolloutAborted;
 
 const stateSays = ({ state, wave = 1, start_at, reason }: Rollout): string => {
-  if (state === 'scheduled' && start_at) return `begins by itself at ${start_at}, by your rights.`;
+  if (state === 'scheduled' && start_at) return `begins automatically at ${start_at}, by your rights.`;
   if (state === 'running') return `is running; wave ${wave} is open.`;
   if (state === 'awaiting_approval') return 'awaits its approval.';
   return `is ${state}${reason ? `: ${reason}` : ''}.`;

@@ -169,7 +169,7 @@ const addActs = (rollouts: Command, run: Acting): void => {
       .argument('<rollout>', 'its UUID, the beginning of it, or its name')
       .requiredOption('--reason <text>', 'why; it stands in the audit trail');
     if (hashed) command.option('--plan <hash>', 'the plan that you have read, or the beginning of its hash');
-    if (act === 'start') command.option('--at <time>', 'by itself at a time, such as 2026-11-30T18:00:00Z');
+    if (act === 'start') command.option('--at <time>', 'automatically at a time, such as 2026-11-30T18:00:00Z');
     if (act === 'advance') command.option('--wave <number>', 'the wave that you have seen end');
     if (act === 'abort') command.option('--running <what>', 'finish, or abort what runs', 'finish');
     command.action(run(acting(act, hashed)));
@@ -187,7 +187,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .option('--limit <number>', 'of these so many')
     .option('--percent <share>', 'of these a share, such as 10%')
     .option('--runbook <runbook>', 'its name or UUID')
-    .option('--verb <verb>', 'service where absent')
+    .option('--verb <verb>', 'service if absent')
     .option('--power <target>', 'verb power: power on, power off, rebooting, soft power off or soft rebooting')
     .option('--budget <amount>', 'how many nodes may be harmed: 2, or 1%')
     .option('--name <name>')
@@ -214,7 +214,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
   addRolloutTargets(rollouts, run);
   rollouts
     .command('rollback')
-    .description('plan another rollout on its nodes; nothing is undone by itself')
+    .description('plan another rollout on its nodes; nothing is undone automatically')
     .argument('<rollout>')
     .requiredOption('--reason <text>', 'why; it stands in the audit trail')
     .option('--runbook <runbook>', 'that reverts it')

@@ -64,7 +64,7 @@ export const addWindows = (program: Command, acting: Acting): void => {
     .requiredOption('--from <time>', 'by the clock of its zone: 22:00')
     .requiredOption('--for <span>', 'how long it lasts: 90m, 4h')
     .requiredOption('--zone <zone>', 'such as Europe/Berlin')
-    .option('--project <project>', 'your project where absent')
+    .option('--project <project>', 'your project if absent')
     .action(acting(addWindow));
   windows.command('delete').description('delete one').argument('<window>', 'its UUID').action(acting(deleteWindow));
 };

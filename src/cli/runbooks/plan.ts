@@ -108,11 +108,11 @@ const planNode = async (context: Context, node: string, given: PlanOptions): Pro
 export const addPlan = (program: Command, acting: Acting): void => {
   program
     .command('plan')
-    .description('what would run on a node, and everything that refuses it; fails where it would be refused')
+    .description('what would run on a node, and everything that refuses it; fails if it would be refused')
     .argument('<node>', 'UUID or name of a node')
     .option('--runbook <runbook>', 'UUID or name of a runbook')
     .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
-    .option('--verb <verb>', 'clean, service, provide, ...; what the node’s state admits where a runbook is given')
+    .option('--verb <verb>', 'clean, service, provide, ...; what the node’s state admits if a runbook is given')
     .option('--file <path>', 'the body of a provision request, JSON or YAML')
     .option('--reason <text>', 'why a project’s private runbook runs on another project’s node')
     .action(acting(planNode));

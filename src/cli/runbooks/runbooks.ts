@@ -182,18 +182,16 @@ export const addRunbooks = (program: Command, acting: Acting): void => {
   about('run', 'run it on a node')
     .argument('<node>', 'UUID or name of a node')
     .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
-    .option('--verb <verb>', 'clean or service; what the node’s state admits where it is absent')
+    .option('--verb <verb>', 'clean or service; what the node’s state admits if it is absent')
     .option('--reason <text>', 'why a project’s private runbook runs on another project’s node')
     .action(acting(runRunbook));
   runbooks
     .command('check')
-    .description(
-      'steps, arguments and URLs, and on named nodes what was last seen of them; fails where there is an error',
-    )
+    .description('steps, arguments and URLs, and on named nodes what was last seen of them; fails if there is an error')
     .argument('[runbook]', 'UUID or name of a runbook')
     .option('--file <path>', 'one that is not stored yet, JSON or YAML')
     .option('--node <node>', 'a node it is to run on; may come several times', collect)
-    .option('--verb <verb>', 'clean or service, where it is for one of them only')
+    .option('--verb <verb>', 'clean or service, if it is for one of them only')
     .option('--param <name=value>', 'a parameter of the runbook; may come several times', collect)
     .action(acting(check));
 };

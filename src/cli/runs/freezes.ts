@@ -73,7 +73,7 @@ export const addFreezes = (program: Command, acting: Acting): void => {
     .description('freeze a node; the write that is under way ends first, and its run waits')
     .argument('<node>', 'UUID or name of a node')
     .requiredOption('--reason <text>', 'why; refused callers read it')
-    .option('--until <time>', 'when it is over by itself, such as 2026-11-30T18:00:00Z')
+    .option('--until <time>', 'when it ends automatically, such as 2026-11-30T18:00:00Z')
     .option('--for <span>', 'the same as a span: 30m, 2h, 3d')
     .action(acting(addFreeze));
   freezes

@@ -21,7 +21,7 @@ const rolloutLabels: Readonly<Record<RolloutAct, string>> = {
 const withPlan: readonly RolloutAct[] = ['approve', 'reject', 'submit', 'start'];
 const ruleOf = (act: RolloutAct): string => `temper:rollout:${act === 'reject' ? 'approve' : act}`;
 
-const whatRuns = <Choice label="What runs" name="running" options={[['finish', 'is finished'], ['abort', 'is asked to end']]} />; // biome-ignore format: one line
+const whatRuns = <Choice label="What runs" name="running" options={[['finish', 'is finished'], ['abort', 'gets a request to end']]} />; // biome-ignore format: one line
 
 const rolloutOffers = (rollout: Rollout): Offer[] =>
   offeredRolloutActs.map((act) => ({
@@ -70,7 +70,7 @@ const Gauge = ({ counter }: { counter: RolloutCounter }) => {
       </span>
       <p>
         {failed} failed, {parked} parked, {in_flight} under way
-        {counter.budget === null ? '; no budget of its own' : `; room for ${free} of ${budget}`}
+        {counter.budget === null ? '; no own budget' : `; room for ${free} of ${budget}`}
         {most !== null && `; at most ${most} at once`}
       </p>
     </li>

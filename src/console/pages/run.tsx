@@ -100,7 +100,7 @@ const runOffers = (run: Standing): Offer[] => {
     label: 'Take up in a new run',
     rule: 'temper:run:rerun',
     stateSays: rerunRefused(run),
-    will: 'A new run begins with the step in which this one stopped; the rules of its steps are asked anew.',
+    will: 'A new run begins with the step in which this one stopped; the rules of its steps decide again.',
   };
   return run.finished_at === null ? [...acts, rerun] : [rerun];
 };

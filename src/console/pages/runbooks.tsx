@@ -35,7 +35,7 @@ const runbooks: List<RunbookView> = {
     { title: 'Changed', of: ({ updated_at, created_at }) => <Time at={updated_at ?? created_at} /> },
   ],
   empty:
-    'There is no runbook that you may see. One is a list of steps that its project and, where it is approved, others run on their nodes.',
+    'There is no runbook that you may see. One is a list of steps that its project, and others if it is approved, run on their nodes.',
 };
 
 const createsRunbooks = 'baremetal:runbook:create';

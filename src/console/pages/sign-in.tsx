@@ -42,7 +42,7 @@ const Keystone = (props: SignInProps) => (
     <Way {...props} kind="password">
       <Field label="User" name="user" required autocomplete="username" />
       <Field label="Password" name="password" secret required autocomplete="current-password" />
-      <Field label="Project" name="project" hint="empty for the system, where you have a role there" />
+      <Field label="Project" name="project" hint="empty for the system, if you have a role there" />
       <Field label="Domain" name="domain" value="Default" />
       <Send tone="primary" label="Sign in" />
     </Way>

@@ -132,7 +132,7 @@ const isOwnOrigin = (settings: ConsoleSettings, request: Request): boolean => {
 };
 
 const foreignForm =
-  'This form was not made by this console for your session. Go back, load the page again, and send it once more.';
+  'This form was not made by this console for your session. Go back, load the page again, and send it again.';
 
 type ProvenForm = { readonly session: Session; readonly form: FormBody };
 

@@ -220,7 +220,7 @@ export const rollouts = (sql: Db) => ({
 
   /** @returns the expired rollouts */
   async expire(hours: number): Promise<Pick<RolloutRow, 'id' | 'project'>[]> {
-    const reason = `The plan was not begun within ${hours} h; plan it anew.`;
+    const reason = `The plan was not begun within ${hours} h; plan it again.`;
     return sql<Pick<RolloutRow, 'id' | 'project'>[]>`
       update rollouts set state = 'expired', reason = ${reason}, finished_at = now(), updated_at = now()
       where (state in ('planned', 'awaiting_approval') or state = 'scheduled' and start_at is null)

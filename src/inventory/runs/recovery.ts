@@ -12,7 +12,7 @@ const cluster = (sql: Db) => sql`
 export const recoveries = (sql: Db) => sql`
         select side, reason, since from recovery
         union all
-        select 'store', 'the database is in another Postgres cluster than before', now()
+        select 'store', 'the database is in another PostgreSQL cluster than before', now()
         from store_mark m, (${cluster(sql)}) c where m.system_id is distinct from c.system_id and m.system_id is not null`;
 
 export const recovery = (sql: Db) => {

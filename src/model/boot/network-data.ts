@@ -216,7 +216,7 @@ const networkText = (
   const own = addressed.get(link) ?? [];
   const bond = bonded.get(link);
   if (bond && (own.length > 0 || carried.has(link)))
-    refuseNetwork(link.where, 'is in a bond, and can have no network of its own');
+    refuseNetwork(link.where, 'is in a bond, and can have no own network');
   const lines = own.flatMap(({ network }) => network);
   const sections = [
     ...matchOf(link, bond !== undefined),

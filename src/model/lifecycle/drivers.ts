@@ -43,7 +43,7 @@ const placeProperties = {
   has_dedicated_power_supply: {
     required: false,
     type: 'boolean or string',
-    says: 'For a child node: true where its power does not depend on that of its parent; default false.',
+    says: 'For a child node: true if its power does not depend on that of its parent; default false.',
   },
 } as const satisfies Record<string, PropertyRow>;
 
@@ -69,7 +69,7 @@ const redfishProperties = {
   redfish_system_uuid: {
     required: false,
     type: 'string',
-    says: 'UUID that the BMC must show for the system; nothing is done where it shows another one. Not checked when absent.',
+    says: 'UUID that the BMC must show for the system; nothing is done if it shows another one. Not checked when absent.',
   },
   redfish_username: { required: false, type: 'string', says: 'Account on the BMC.' },
   redfish_password: {
@@ -87,7 +87,7 @@ const redfishProperties = {
     required: false,
     type: 'string',
     oneOf: ['auto', 'basic', 'session'],
-    says: 'How to log in: a session, basic, or auto (session where offered); default auto.',
+    says: 'How to log in: a session, basic, or auto (session if offered); default auto.',
   },
 } as const satisfies Record<string, PropertyRow>;
 
@@ -186,7 +186,7 @@ export const drivers = {
         required: false,
         type: 'string',
         oneOf: ['ADMINISTRATOR', 'OPERATOR', 'USER', 'CALLBACK'],
-        says: 'Privilege that is asked for; default ADMINISTRATOR.',
+        says: 'Privilege level of the session; default ADMINISTRATOR.',
       },
       ipmi_protocol_version: {
         required: false,
@@ -203,7 +203,7 @@ export const drivers = {
         required: false,
         type: 'string',
         oneOf: ['no', 'single', 'dual'],
-        says: 'Whether the BMC stands behind another, or behind two; default no.',
+        says: 'Whether the BMC is reached through another one, or through two; default no.',
       },
       ipmi_transit_channel: {
         required: false,
@@ -217,17 +217,17 @@ export const drivers = {
       ipmi_force_boot_device: {
         required: false,
         type: 'boolean',
-        says: 'true where the BMC forgets a lasting boot device: it is then set for the next boot only; default false.',
+        says: 'true if the BMC forgets a lasting boot device: it is then set for the next boot only; default false.',
       },
       ipmi_disable_boot_timeout: {
         required: false,
         type: 'boolean',
-        says: 'false where the BMC cannot keep a boot device for longer than a minute; default true.',
+        says: 'false if the BMC cannot keep a boot device for longer than a minute; default true.',
       },
       ipmi_terminal_port: {
         required: false,
         type: 'integer',
-        says: 'Accepted and without effect: a console is read by a ticket, at no port of its own.',
+        says: 'Accepted and without effect: a console is read by a ticket, and has no own port.',
       },
       ...placeProperties,
     },
@@ -361,7 +361,7 @@ const deployInterfaces: Readonly<Record<string, DeployRow>> = {
   direct: { ramdisk: true, says: 'The ramdisk writes the image to the disk.' },
   'custom-agent': {
     ramdisk: true,
-    says: 'The ramdisk runs the deployment’s own steps; nothing writes an image by itself.',
+    says: 'The ramdisk runs the deployment’s own steps; nothing writes an image automatically.',
   },
   ramdisk: { ramdisk: true, says: 'The node runs from an image that is booted every time.' },
   noop: { ramdisk: false, says: 'Deploying powers the node on; what it boots is not ours.' },

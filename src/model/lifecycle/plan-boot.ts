@@ -17,7 +17,7 @@ const imageOf = (node: PlannedNode, keys: readonly string[]): unknown => {
     node: node.name ?? node.uuid,
     field: keys.at(-1),
     reason:
-      'is missing: the ramdisk is booted from it; set it, or choose a boot_interface that boots from the network (ipxe, pxe), or do without the ramdisk',
+      'is missing: the ramdisk is booted from it. Set it, or choose a boot_interface that boots from the network (ipxe, pxe), or do without the ramdisk',
   });
 };
 

@@ -25,7 +25,7 @@ export class PlanRoom {
     this.bytes += bytes;
     if (this.bytes > maxPlanBytes)
       raise('InvalidSteps', {
-        reason: `The arguments of the steps come to more bytes than a run carries, which are at most ${maxPlanBytes}: a value counts each time that it is used, and on each node. Give shorter values, or split the steps into several runs.`,
+        reason: `The arguments of the steps come to more bytes than a run carries, at most ${maxPlanBytes}. A value counts each time that it is used, and on each node. Give shorter values, or split the steps into several runs.`,
       });
   }
 }

@@ -40,7 +40,7 @@ export const inBandSteps: readonly StepRow[] = [
     erases: true,
     verbs: ['clean'],
     priority: 10,
-    says: 'Erase every disk, by its own secure erase where it has one.',
+    says: 'Erase every disk, by its own secure erase if it has one.',
   }),
   inBand({
     interface: 'deploy',

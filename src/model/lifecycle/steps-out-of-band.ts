@@ -177,7 +177,7 @@ export const outOfBandSteps: readonly StepRow[] = [
     args: raidChoices,
     abortable: false,
     parks: true,
-    says: 'Make the volumes of the node’s target_raid_config; restarts the node where the controller needs it.',
+    says: 'Make the volumes of the node’s target_raid_config; restarts the node if the controller needs it.',
   },
   {
     interface: 'raid',
@@ -190,7 +190,7 @@ export const outOfBandSteps: readonly StepRow[] = [
     args: {},
     abortable: false,
     parks: true,
-    says: 'Delete every volume; restarts the node where the controller needs it.',
+    says: 'Delete every volume; restarts the node if the controller needs it.',
   },
   {
     interface: 'raid',
@@ -226,7 +226,7 @@ export const outOfBandSteps: readonly StepRow[] = [
     },
     abortable: false,
     parks: true,
-    says: 'Update firmware, one component after the other; restarts the node where a component needs it.',
+    says: 'Update firmware, one component after the other; restarts the node if a component needs it.',
   },
   {
     interface: 'management',

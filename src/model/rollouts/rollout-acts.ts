@@ -121,7 +121,7 @@ const whyPending = (rollout: BeginningRollout, target: BeginningTarget, now: num
   const { state, reason, wave, counters = [] } = rollout;
   if (state === 'paused') return `The rollout is paused${reason ? `: ${reason}` : '.'}`;
   if (endedRollouts.includes(state)) return `The rollout is ${state}; nothing more is begun.`;
-  if (state === 'scheduled' && rollout.start_at) return `The rollout begins by itself at ${rollout.start_at}.`;
+  if (state === 'scheduled' && rollout.start_at) return `The rollout begins automatically at ${rollout.start_at}.`;
   const before = notRunning[state];
   if (before) return before;
   if (wave !== undefined && target.wave !== null && target.wave > wave)
@@ -133,7 +133,7 @@ const whyPending = (rollout: BeginningRollout, target: BeginningTarget, now: num
   const full = own.map(whyFull).find((why) => why !== undefined);
   if (full) return full;
   if (target.code === 'leased') return 'The project that uses the node is asked when its turn comes.';
-  return 'Its turn comes in the order of the plan; while the node is held or frozen, or a bound of its domain or its project has no room, the others go first.';
+  return 'Its turn comes in the order of the plan. The others go first while the node is held or frozen, or a bound of its domain or project has no room.';
 };
 
 /** Undefined if the target has begun. @param now epoch milliseconds */

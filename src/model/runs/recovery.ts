@@ -35,9 +35,9 @@ export const suspicionOf = (
 ): Suspicion | undefined => {
   if (store.mark === null) return undefined;
   if (store.system_id !== cluster.system_id)
-    return { side: 'store', reason: 'the database is in another Postgres cluster than before' };
+    return { side: 'store', reason: 'the database is in another PostgreSQL cluster than before' };
   if (store.timeline !== cluster.timeline)
-    return { side: 'store', reason: 'Postgres was restored to a point in time, or a standby took over' };
+    return { side: 'store', reason: 'PostgreSQL was restored to a point in time, or a standby took over' };
   if (!engine || engine.mark === store.mark || engine.mark === store.seen) return undefined;
   if (engine.count > store.count)
     return { side: 'store', reason: 'the database is older than the workflow engine: it was restored from a backup' };

@@ -38,7 +38,7 @@ const abortWill = ({ state }: RunStanding, step: StepStanding | undefined): stri
     return `Step ${name} is under way: it is cut short if it may be, else it is done first; then the run ends.`;
   return step.abortable
     ? `Step ${name} is cut short and the run ends.`
-    : `Step ${name} ends at once if its command has not left; else it must not be cut short: it is done first, for as long as TEMPER_ABORT_TIMEOUT_MS at most. Then the run ends.`;
+    : `Step ${name} ends at once if its command has not left; else it must not be cut short. It is done first, for TEMPER_ABORT_TIMEOUT_MS at most. Then the run ends.`;
 };
 
 const follows: Readonly<Record<Exclude<RunAct, 'abort'>, string>> = {

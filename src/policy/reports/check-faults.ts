@@ -49,7 +49,7 @@ const lookAlikes: Readonly<Record<string, string>> = {
 
 const spellingFaults = (source: string, path: readonly string[]): Fault[] => {
   const written = path.join('.');
-  if (hasSpace(written)) return [fault(`${source} holds white space left of its colon`, 'make it a check of its own')];
+  if (hasSpace(written)) return [fault(`${source} holds white space left of its colon`, 'make it a separate check')];
   const word = written.toLowerCase();
   const meant = Object.hasOwn(lookAlikes, word) ? lookAlikes[word] : undefined;
   return meant === undefined

@@ -4,8 +4,8 @@ import type { RegisteredRule, RuleSetName } from '../types';
 
 const headOf = (
   set: RuleSetName,
-): string => `# Every rule of set "${set}" with its default text. Copy the lines that you want to change into a file of your own, take
-# the leading "# " off, and name that file in TEMPER_POLICY_FILE. A line replaces the whole text of its rule; rules
+): string => `# Every rule of set "${set}" with its default text. Copy the lines that you want to change into another file, remove
+# the leading "# ", and name that file in TEMPER_POLICY_FILE. A line replaces the whole text of its rule; rules
 # that are not in the file keep their default. The file is read again when it changes; one that cannot be used is
 # refused, and the rules before it stay in force.
 #

@@ -119,7 +119,7 @@ export const changedRules: readonly TemperRuleRow[] = [
   {
     name: 'baremetal:volume:view_target_properties',
     check: anyOf(systemReader, ownerAdmin, lesseeAdmin),
-    says: 'See how a volume is reached, where that is no secret: admins of the projects that own or lease its node.',
+    says: 'See how a volume is reached, if that is no secret: admins of the projects that own or lease its node.',
   },
 ];
 
@@ -262,7 +262,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     name: 'temper:run:rerun',
     check: operatesRun,
     closed: operators,
-    says: 'Take up the steps of a failed run in a new one; the rules of those steps, or of their runbook, are asked as well.',
+    says: 'Take up the steps of a failed run in a new one. The rules of those steps, or of their runbook, must allow it too.',
   },
   {
     name: 'temper:run:skip',
@@ -302,7 +302,7 @@ export const addedRules: readonly TemperRuleRow[] = [
   })),
   ...(
     [
-      ['get', 'See the machines that no node stands for, as they reported themselves: readers of the system.'],
+      ['get', 'See the machines without a node, as they reported themselves: readers of the system.'],
       ['enroll', 'Enrol a discovered machine as a node: administrators of the system.'],
       ['refuse', 'Refuse a discovered machine: administrators of the system.'],
       ['delete', 'Remove the record of a discovered machine: administrators of the system.'],
@@ -328,7 +328,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     name: 'temper:disruption_budget:delete',
     check: anyOf(systemAdmin, `${manager} and ${ownBudget}`),
     ironic: systemAdmin,
-    says: 'Delete a project’s disruption budget: its managers, and system administrators where a project is gone.',
+    says: 'Delete a project’s disruption budget: its managers, and system administrators if a project is gone.',
   },
   {
     name: 'temper:window:get',
@@ -346,7 +346,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     name: 'temper:window:delete',
     check: anyOf(systemAdmin, `${manager} and ${ownWindow}`),
     ironic: systemAdmin,
-    says: 'Delete a window of a project: its managers, and system administrators where a project is gone.',
+    says: 'Delete a window of a project: its managers, and system administrators if a project is gone.',
   },
   ...['node', 'runbook'].map((resource) => ({
     name: `temper:${resource}:operator_traits`,
@@ -378,7 +378,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     check: 'rule:baremetal:runbook:use',
     ironic: '!',
     closed: 'rule:baremetal:runbook:use',
-    says: 'Run a runbook without traits where the node has its name as a trait, at API version 1.112 and later too.',
+    says: 'Run a runbook without traits if the node has its name as a trait, at API version 1.112 and later too.',
   },
   {
     name: 'temper:runbook:cross',
@@ -396,7 +396,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     name: `${stepRule}${step}`,
     check: anyOf(systemMember, systemService, "'request':%(step.by)s"),
     ironic: null,
-    says: `${says[0]!.toUpperCase()}${says.slice(1)} by a runbook of a project: operators only. Steps that a request itself brings are asked by the rules of such lists.`,
+    says: `${says[0]!.toUpperCase()}${says.slice(1)} by a runbook of a project: operators only. The rules of such lists decide on steps in the request itself.`,
   })),
   {
     name: 'temper:rollout:get',
@@ -417,7 +417,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     check: anyOf(systemMember, systemService, `role:member and ${ownRollout}`, `role:service and ${ownRollout}`),
     ironic: operators,
     closed: operators,
-    says: 'Plan a rollout, and plan it anew: members of the project that it belongs to. Each node asks the rules of a single run as well.',
+    says: 'Plan a rollout, and plan it again: members of the project that it belongs to. Each node asks the rules of a single run as well.',
   },
   ...[
     ['submit', 'Ask others to approve a rollout'],
@@ -444,7 +444,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     ),
     ironic: systemAdmin,
     closed: systemAdmin,
-    says: 'Start a rollout that no other user has approved: who may start it, where it erases no data.',
+    says: 'Start a rollout that no other user has approved: who may start it, if it erases no data.',
   },
   {
     name: 'temper:rollout:approve',
@@ -454,7 +454,7 @@ export const addedRules: readonly TemperRuleRow[] = [
     ),
     ironic: `${systemAdmin} and ${notOwnRequest}`,
     closed: `${systemAdmin} and ${notOwnRequest}`,
-    says: 'Approve or reject the plan of a rollout that another user asked for: managers of the system, and of its project where it alone uses the nodes.',
+    says: 'Approve or reject the plan of another user’s rollout: managers of the system, and of its project if it alone uses the nodes.',
   },
   {
     name: 'temper:rollout:answer',

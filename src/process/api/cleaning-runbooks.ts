@@ -80,7 +80,7 @@ export const cleaningCheck = ({
       return findingOf(await resolveCleaning(runbooks(sql).find, named));
     } catch (thrown) {
       const { message, code } = thrown as NodeJS.ErrnoException;
-      return { is: 'failed', says: message || code || String(thrown), todo: 'Is Postgres running?' };
+      return { is: 'failed', says: message || code || String(thrown), todo: 'Is PostgreSQL running?' };
     } finally {
       await sql.end({ timeout: 1 });
     }

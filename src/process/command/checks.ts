@@ -61,7 +61,7 @@ const inDatabase = (
     } catch (thrown) {
       return failedCheck(
         reasonText(thrown),
-        'Is Postgres running, is TEMPER_DATABASE_URL right, and has `migrate` of this release been run?',
+        'Is PostgreSQL running, is TEMPER_DATABASE_URL right, and has `migrate` of this release been run?',
       );
     } finally {
       await sql.end({ timeout: 1 });

@@ -23,7 +23,7 @@ export type PolicyRecorder = {
 
 const awaySentence = (error: unknown): string => {
   const reason = shownMessage(error, longestReason);
-  return `a policy load is not in the audit trail yet: the store says "${reason}"; tried again every ${againEveryMs / 1_000} s`;
+  return `a policy load is not in the audit trail yet: PostgreSQL says "${reason}"; tried again every ${againEveryMs / 1_000} s`;
 };
 
 export const createPolicyRecorder = (log: Logger): PolicyRecorder => {

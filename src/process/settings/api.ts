@@ -45,7 +45,7 @@ export const api = {
   TEMPER_IDENTITY_DOMAIN: nonEmptyText.default('Default').describe('Name of the domain of that user and project.'),
   TEMPER_IDENTITY_SYSTEM: flag
     .default(false)
-    .describe('Whether it logs in for the whole system, where it is reader for instance, in place of that project.'),
+    .describe('Whether it logs in for the whole system, for example as reader, in place of that project.'),
   TEMPER_IDENTITY_ADMIN_PROJECTS: flag
     .default(false)
     .describe(
@@ -68,7 +68,7 @@ export const api = {
   TEMPER_POLICY_SET: z
     .enum(['temper', 'ironic', 'closed'])
     .default('temper')
-    .describe('Rules in force where no file says otherwise.'),
+    .describe('Rules in force unless a file says otherwise.'),
   TEMPER_EVENT_STREAMS: count(1)
     .default(200)
     .describe('Event streams open at once at most, of all callers; a fifth of them is for callers of the system.'),
@@ -93,7 +93,7 @@ export const api = {
   TEMPER_POLICY_SHADOW_FILE: nonEmptyText
     .optional()
     .describe(
-      'A second policy file that is asked beside the one in force, without effect; differences are logged and counted.',
+      'A second policy file, which is evaluated beside the one in force without effect; differences are logged and counted.',
     ),
   TEMPER_POLICY_REMOTE_ORIGINS: origins
     .default([])
@@ -115,11 +115,11 @@ export const api = {
     .describe('Deployments at work at once; the others wait their turn. 0 for any number.'),
   TEMPER_AUTOMATED_CLEAN: flag
     .default(true)
-    .describe('Whether nodes are cleaned before they become available, where they do not say themselves.'),
+    .describe('Whether nodes are cleaned before they become available, unless a node says so itself.'),
   TEMPER_CLEANING_RUNBOOKS: namedTexts
     .default({})
     .describe(
-      'Runbooks of the system for automated cleaning, as <resource class>=<runbook>, comma-separated; * for all other classes. Found once, at the start. The node’s own list where none is named.',
+      'Runbooks of the system for automated cleaning, as <resource class>=<runbook>, comma-separated; * for all other classes. Found once, at the start. The node’s own list if none is named.',
     ),
   TEMPER_AUTOMATIC_LESSEE: z
     .enum(['instance', 'request', 'off'])
@@ -144,7 +144,7 @@ export const api = {
   TEMPER_DISCOVERY: flag
     .default(false)
     .describe(
-      'Whether a machine that no node stands for is recorded when its ramdisk sends an inspection, for operators to enrol or refuse; the boot service, where it is set there too, with TEMPER_DEFAULT_RAMDISK and TEMPER_RAMDISK_API_URL, boots such machines into that ramdisk by the network.',
+      'Whether a machine without a node is recorded when its ramdisk sends an inspection, for operators to enrol or refuse; the boot service, if it is set there too, with TEMPER_DEFAULT_RAMDISK and TEMPER_RAMDISK_API_URL, boots such machines into that ramdisk by the network.',
     ),
   TEMPER_PROJECTS_MAY_ENROL: flag.default(false).describe('Whether a project’s admins may enrol nodes of their own.'),
 };

@@ -15,7 +15,7 @@ export const bootServiceSettings = {
   TEMPER_BOOT_DHCP_DIR: nonEmptyText
     .optional()
     .describe(
-      'Folder that `temper boot dnsmasq` made: the boot service keeps the list of machines in it that DHCP answers, and serves its boot loaders by HTTP. None when unset.',
+      'Folder that `temper boot dnsmasq` made. The boot service keeps in it the list of machines that DHCP answers, and serves its boot loaders by HTTP. None when unset.',
     ),
   TEMPER_BOOT_PIECE_MS: milliseconds
     .default(30_000)
@@ -28,7 +28,7 @@ export const bootServiceSettings = {
   TEMPER_BOOT_RAMDISK_API_URL: webUrl
     .optional()
     .describe(
-      'The address of ramdisks (TEMPER_RAMDISK_LISTEN) as the boot service reaches it: what ramdisks ask at the boot service’s address (lookup, heartbeat, continue_inspection) is passed on to it. The API must have the boot service among its TEMPER_TRUSTED_PROXIES. Nothing is passed on when unset.',
+      'The address of ramdisks (TEMPER_RAMDISK_LISTEN) as the boot service reaches it. Requests of ramdisks at the boot service’s address (lookup, heartbeat, continue_inspection) are passed on to it. The API must have the boot service among its TEMPER_TRUSTED_PROXIES. Nothing is passed on when unset.',
     ),
   TEMPER_BOOT_CONNECTIONS_PER_ADDRESS: count(1)
     .default(256)

@@ -7,7 +7,7 @@ export const consoleSettings = {
   TEMPER_CONSOLE_URL: webUrl
     .optional()
     .describe(
-      'Where browsers reach the console, such as https://temper.example.org; its cookie is sent over TLS alone unless this is a loopback address. http:// with the two above when unset.',
+      'Address at which browsers reach the console, such as https://temper.example.org. Its cookie is sent over TLS alone unless this is a loopback address. http:// with the two above when unset.',
     ),
   TEMPER_CONSOLE_API_URL: webUrl.describe('The API as the console reaches it, without /v1.'),
   TEMPER_IDENTITY_URL: webUrl
@@ -18,10 +18,10 @@ export const consoleSettings = {
   ),
   TEMPER_CONSOLE_SESSION_HOURS: count(1, 168)
     .default(12)
-    .describe('How long a caller stays signed in at most; less where its token ends before.'),
+    .describe('How long a caller stays signed in at most; less if its token ends before.'),
   TEMPER_CONSOLE_DEMO: nonEmptyText
     .optional()
     .describe(
-      'A clouds.yaml whose users are signed in with one click, for demos: every visitor may be any of them. Only where TEMPER_CONSOLE_URL is a loopback address. None when unset.',
+      'A clouds.yaml whose users are signed in with one click, for demos: every visitor may be any of them. Only if TEMPER_CONSOLE_URL is a loopback address. None when unset.',
     ),
 };

@@ -24,12 +24,12 @@ const quotaSettings = {
 
 export const httpSettings = {
   TEMPER_RAMDISK_LISTEN: ramdiskListen.describe(
-    'Where the requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection): host:port of an address of their own, where the process `api ramdisks` serves them and nothing else; api, beside everything else; or off.',
+    'Address at which requests of ramdisks, which have no login, are served (lookup, heartbeat, continue_inspection). One of: host:port, at which the process `api ramdisks` serves nothing else; api, the address of the API; off.',
   ),
   TEMPER_ROLLOUT_APPROVERS: count(1, 2)
     .default(1)
     .describe(
-      'How many users must approve the plan of a rollout whose caller may not start it alone; a user counts once. A plan keeps the number, and a start takes this one where it is more.',
+      'How many users must approve the plan of a rollout whose caller may not start it alone; a user counts once. A plan keeps the number, and a start takes this one if it is more.',
     ),
   TEMPER_ROLLOUT_APPROVAL_HOURS: count(1, 720).default(24).describe('How long an approval of a rollout counts.'),
   TEMPER_IDEMPOTENCY_HOURS: count(1, 8_760)
@@ -38,12 +38,12 @@ export const httpSettings = {
   TEMPER_RATE_LIMIT_PER_MINUTE: count(1)
     .optional()
     .describe(
-      'Requests that each API process serves one caller (user and scope) in a minute, and at most one address without a known caller; any number of a known caller when unset.',
+      'Requests that each API process serves one caller (user and scope) in a minute; also an upper bound for one address without a known caller. Any number of a known caller when unset.',
     ),
   TEMPER_ADDRESS_LIMIT_PER_MINUTE: count(0)
     .default(12_000)
     .describe(
-      'Requests without a known caller that each API process serves one address in a minute, passwords and tokens that it has not seen before among them; 0 for any number. TEMPER_RATE_LIMIT_PER_MINUTE where that is less.',
+      'Requests without a known caller that each API process serves one address in a minute; 0 for any number. New passwords and tokens count too. TEMPER_RATE_LIMIT_PER_MINUTE if that is less.',
     ),
   ...quotaSettings,
   TEMPER_LOCK_WAIT_MS: count(0, 30_000)
@@ -56,7 +56,7 @@ export const httpSettings = {
     )
     .optional()
     .describe(
-      'Networks of proxies in front (CIDR, comma-separated): their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links, and TEMPER_CONNECTIONS_PER_ADDRESS is not for them. None when unset.',
+      'Networks of proxies in front (CIDR, comma-separated). Their X-Forwarded-For and X-Forwarded-Proto are believed, for the audit trail, limits and links. TEMPER_CONNECTIONS_PER_ADDRESS does not bind them. None when unset.',
     ),
   TEMPER_CORS_ORIGINS: origins
     .default([])

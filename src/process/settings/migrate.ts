@@ -10,7 +10,7 @@ export const migrate = {
   TEMPER_AUDIT_MINIMUM_MONTHS: count(0, 1_200)
     .optional()
     .describe(
-      'How many whole months of the audit trail are kept at least; stored in the database, where no other role changes it. 0 for all; left as it is when unset, 24 at first.',
+      'How many whole months of the audit trail are kept at least. The database stores the number, and no other role changes it there. 0 for all; left as it is when unset, 24 at first.',
     ),
   TEMPER_TEMPORAL_ADDRESS: engine.TEMPER_TEMPORAL_ADDRESS.optional().describe(
     'When set, search attributes are registered there.',

@@ -36,7 +36,7 @@ export const admissionSettings = {
   TEMPER_ROLLOUT_GRANT_HOURS: count(1, 8_760)
     .default(24)
     .describe(
-      'How long a rollout begins targets after the last act of a person on it, where nothing else says that the person still has the roles.',
+      'How long a rollout begins targets after a person’s last act on it, if nothing else shows that the person still has the roles.',
     ),
 };
 

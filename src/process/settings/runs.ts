@@ -15,7 +15,7 @@ export const timing = {
   TEMPER_AGENT_SILENCE_MS: milliseconds
     .default(300_000)
     .describe(
-      'How long a ramdisk may send neither an answer nor a heartbeat in the middle of an act before it is looked for through the BMC. Longer than the time between two of its heartbeats.',
+      'How long a ramdisk may be silent during an act, without answer or heartbeat, before it is looked for through the BMC. Longer than the time between two of its heartbeats.',
     ),
   TEMPER_POLL_MS: milliseconds
     .default(1_000)

@@ -26,9 +26,9 @@ export const common = {
 
 export const store = {
   TEMPER_DATABASE_URL: postgresUrl.describe(
-    'Postgres, as this process’s own role; the owner of the database for migrate.',
+    'PostgreSQL, as this process’s own role; the owner of the database for migrate.',
   ),
-  TEMPER_DATABASE_POOL: count(1).default(10).describe('Connections of this process to Postgres at most.'),
+  TEMPER_DATABASE_POOL: count(1).default(10).describe('Connections of this process to PostgreSQL at most.'),
 };
 
 export const engine = {
@@ -38,7 +38,7 @@ export const engine = {
   TEMPER_TEMPORAL_NAMESPACE: nonEmptyText.default('temper').describe('Temporal namespace.'),
   TEMPER_QUEUE_PREFIX: nonEmptyText
     .default('temper')
-    .describe('First part of task queue names; differs where installations share a namespace.'),
+    .describe('First part of task queue names; differs if installations share a namespace.'),
   TEMPER_TEMPORAL_API_KEY: nonEmptyText.optional().describe('API key for Temporal; implies TLS.'),
   TEMPER_TEMPORAL_TLS: flag.default(false).describe('Whether to speak TLS to Temporal; implied by the settings below.'),
   TEMPER_TEMPORAL_TLS_CA: nonEmptyText
@@ -67,7 +67,7 @@ export const opening = {
     'Private halves of TEMPER_SECRETS_PUBLIC_KEYS, for this worker’s conductor group: <id>:<base64 of 32 bytes>, several separated by commas; the present one and those before it. No other process may have them.',
   ),
   TEMPER_SECRETS_PUBLIC_KEYS: sealing.TEMPER_SECRETS_PUBLIC_KEYS.optional().describe(
-    'As for the API, so that secrets of nodes that change their conductor group are sealed to the other group’s key; the public half of its own first key when unset.',
+    'As for the API. Secrets of nodes that change their conductor group are sealed to the other group’s key. The public half of this worker’s first key when unset.',
   ),
 };
 
@@ -100,7 +100,7 @@ export const webhooks = {
   TEMPER_WEBHOOK_ORIGINS: origins
     .default([])
     .describe(
-      'Origins that webhooks may be sent to, such as https://hooks.example.org (comma-separated); none when empty. Names that resolve to loopback or link-local addresses are refused all the same; such an address is allowed where it is listed itself.',
+      'Origins that webhooks may be sent to, such as https://hooks.example.org (comma-separated); none when empty. Names that resolve to loopback or link-local addresses are refused all the same; such an address is allowed if it is listed itself.',
     ),
   TEMPER_WEBHOOK_KEYS: keys
     .optional()

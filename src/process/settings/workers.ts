@@ -30,7 +30,7 @@ export const history = {
   TEMPER_HISTORY_RETENTION_MONTHS: count(0, 1_200)
     .default(24)
     .describe(
-      'How many whole months of events (the history of nodes) and of ended runs are kept beside the present one; 0 for all, else never fewer than two.',
+      'Whole months of events (the history of nodes) and ended runs that are kept beside the present one; 0 for all, else 2 at least.',
     ),
   TEMPER_WEBHOOK_LOG_DAYS: count(1, 3_650)
     .default(7)
@@ -45,7 +45,7 @@ export const worker = {
     .describe('Name of this worker, as conductors show it; the host’s name when unset.'),
   TEMPER_FAKE_DELAY_MS: count(0)
     .default(0)
-    .describe('How long an act of fake-hardware pretends to take, in milliseconds, where a node does not say itself.'),
+    .describe('How long an act of fake-hardware pretends to take, in milliseconds, unless a node says so itself.'),
   TEMPER_CONDUCTOR_GROUP: z
     .string()
     .default('')
@@ -53,7 +53,7 @@ export const worker = {
   TEMPER_SDK_METRICS_ADDRESS: hostPort
     .optional()
     .describe(
-      'Where the engine’s own metrics can be fetched, as host:port; nowhere when unset. Each worker of a host needs one of its own.',
+      'Address of the metrics of Temporal’s SDK, as host:port; nowhere when unset. Each worker of a host needs another port.',
     ),
   TEMPER_BUILD_ID: nonEmptyText
     .optional()

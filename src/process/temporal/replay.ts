@@ -17,7 +17,7 @@ const replaySettings = (env: NodeJS.ProcessEnv): LookedAt & TemporalSettings => 
       settings.TEMPER_TEMPORAL_ADDRESS ??
       stop(
         'usage',
-        'Histories lie in Temporal: set TEMPER_TEMPORAL_ADDRESS, and TEMPER_TEMPORAL_NAMESPACE where it is not temper.',
+        'Histories lie in Temporal: set TEMPER_TEMPORAL_ADDRESS, and TEMPER_TEMPORAL_NAMESPACE if it is not temper.',
       );
     return { ...settings, TEMPER_TEMPORAL_ADDRESS };
   } catch (thrown) {

@@ -117,7 +117,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
     setInterval(() => {
       inventory.consoleTickets.holds(opened.id).then(
         (holds) => holds || end('it may no longer be read'),
-        () => end('the store does not answer'),
+        () => end('PostgreSQL does not answer'),
       );
     }, askEveryMs);
 

@@ -114,7 +114,7 @@ const acts: Readonly<Record<Act, ActRow>> = {
 
 const requireSeen = ({ id, plan_hash, wave }: RolloutRow, { body }: ActRequest): void => {
   if (body.plan_hash !== undefined && body.plan_hash !== plan_hash)
-    raise('Conflict', { reason: `Rollout ${id} was planned anew; look at the plan and ask again.` });
+    raise('Conflict', { reason: `Rollout ${id} was planned again; look at the plan and ask again.` });
   if (body.expected_wave !== undefined && body.expected_wave !== wave + 1)
     raise('Conflict', { reason: `Rollout ${id} is in wave ${wave + 1}, not in wave ${body.expected_wave}.` });
 };
@@ -181,7 +181,7 @@ const handlerOf = (act: Act) => async (request: ActRequest, ctx: ApiContext) =>
 
 const abortConsequences = {
   finish: 'goes on to its end',
-  abort: 'is asked to end; a step that must not be cut short is done first',
+  abort: 'gets a request to end; a step that must not be cut short is done first',
 } as const;
 
 /** Lists the runs that still run: an abort never interrupts a command. */

@@ -35,7 +35,7 @@ const requireVotable = (rollout: RolloutRow, plan_hash: string): void => {
   if (!votable.includes(rollout.state))
     raise('Conflict', { reason: `Rollout ${rollout.id} is ${rollout.state}; its plan is no longer to be decided on.` });
   if (rollout.plan_hash !== plan_hash)
-    raise('Conflict', { reason: `The plan of rollout ${rollout.id} is another by now; read it anew.` });
+    raise('Conflict', { reason: `The plan of rollout ${rollout.id} is another by now; read it again.` });
 };
 
 const voteKinds = { approve: 'approved', reject: 'rejected' } as const;

@@ -60,7 +60,7 @@ const metric = keyed({ ...bounds, count: z.int().min(1).max(100).optional() })
 const guardMetric = keyed(bounds)
   .refine(isBounded, unbounded)
   .refine(({ interval, fail_limit = 0, inconclusive_limit = 0 }) => !interval || fail_limit + inconclusive_limit > 0, {
-    error: 'interval comes with a fail_limit or an inconclusive_limit: so long after one the guard is asked again',
+    error: 'interval comes with a fail_limit or an inconclusive_limit: how long after one the guard is evaluated again',
   })
   .transform(inMs);
 const webhookGate = keyed({ webhook: uuid });

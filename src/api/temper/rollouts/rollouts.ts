@@ -52,7 +52,7 @@ const replan = async (request: Request<OfRollout, { readonly reason: string }>, 
   await ctx.inventory.transaction(async (store) => {
     const by = { requester: requesterOf(request), approvers: ctx.settings.rolloutApprovers };
     if (!(await replacePlan(store, row, plan, by)))
-      raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned anew meanwhile; look at it.` });
+      raise('Conflict', { reason: `Rollout ${row.id} has begun, or was planned again meanwhile; look at it.` });
     await auditAndEvent(store, policy, request, {
       action: 'rollout.replan',
       kind: 'rollout.replanned',

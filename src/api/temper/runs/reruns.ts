@@ -50,7 +50,7 @@ type Left = Pick<PlannedStep, 'index' | 'step' | 'args'> & { readonly interface:
 /** Only a new request checks who may run steps on other nodes. Throws Conflict. */
 const refuseElsewhere = ({ id }: RunRow, input: RunInput | undefined, from: number): void => {
   if (input?.steps.some((step) => step.on && step.index >= from))
-    raise('Conflict', { reason: `Run ${id} has steps on child nodes; ask for them anew.` });
+    raise('Conflict', { reason: `Run ${id} has steps on child nodes; ask for them again.` });
 };
 
 /** Secrets are deleted a week after their run. Throws Conflict. */
