@@ -3,11 +3,11 @@ import type { Source } from './source';
 
 export type Untaken = { readonly what: string; readonly count: number; readonly instead: string };
 
-const anew = 'create at Temper again what you still need';
+const again = 'create at Temper again what you still need';
 const inspect = 'an inspection at Temper reads them from the machine';
 
 const tables = [
-  ['inspection_rules', 'inspection rule', 'inspection rules', anew],
+  ['inspection_rules', 'inspection rule', 'inspection rules', again],
   ['node_inventory', 'inventory', 'inventories', inspect],
   ['bios_settings', 'BIOS setting', 'BIOS settings', inspect],
   ['firmware_information', 'firmware component', 'firmware components', inspect],

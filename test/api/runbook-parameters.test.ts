@@ -187,7 +187,7 @@ describe('a run', () => {
     expect((await api.as('operator', 'PATCH', '/v1/runbooks/BOOK', { body })).status).toBe(200);
     const large = { name: 'mode', schema: {}, default: 'x'.repeat(60_000) };
     expect((await declare('owner-manager', [large])).status).toBe(200);
-    const says = expect.stringContaining('come to more bytes than a run carries, which are at most 65536');
+    const says = expect.stringContaining('come to more bytes than a run carries, at most 65536');
     const reply = await run();
     expect([reply.status, faultOf(reply)]).toEqual([400, says]);
     expect((await plan()).body.refusals).toContainEqual(expect.objectContaining({ reason: says }));

@@ -34,7 +34,7 @@ test('each thing that is not taken has its line, and a run that changes nothing 
   expect(done.out).toMatch(new RegExp(`^refused: node bmc-3 \\(${uuid}\\): it is moving \\(cleaning\\).\n`));
   expect(done.out).toMatch(/node +0 +0 +3 +0 +1\nNothing changed.\n$/);
   expect(done.out).toContain(
-    '\nnot taken: 3 runbooks in the whole database (create them anew: docs/from-ironic.md).\n',
+    '\nnot taken: 3 runbooks in the whole database (create them again: docs/from-ironic.md).\n',
   );
   const json = await temper('--json import', { importIronic: async () => report(true, {}) });
   expect(JSON.parse(json.out)).toEqual(report(true, {}));
