@@ -513,7 +513,7 @@ test('an abort that ends runs asks them to, and what it ends is no harm', async 
   await start(rollout);
   await underWay;
   const reply = await act(rollout, 'abort', { running: 'abort' });
-  expect(reply.body.running).toEqual([expect.objectContaining({ will: expect.stringContaining('asked to end') })]);
+  expect(reply.body.running).toEqual([expect.objectContaining({ will: expect.stringContaining('a request to end') })]);
   const [target] = await targets(rollout, '?state=admitted');
   await world.until(async () => ((await world.inventory.runs.find(target.run))?.abort_at ? true : undefined));
   release();
