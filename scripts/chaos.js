@@ -23,16 +23,16 @@ const usage = `npm run chaos -- [--pauses | --clocks ROUNDS | --lost-engine | --
   --rollouts      rollouts of 50 to 200 nodes while processes are killed and paused, judged by the rack's journal
   --phases        one point of each phase of a run, another one each time, instead of every point
   --lanes N       so many systems side by side, which share the work (default 1)
-  --sample N      only so many points, chosen by the seed; of kills nothing is written to docs. So many rollouts (default 200),
-                  of which nothing is written to docs either
+  --sample N      only so many points, chosen by the seed; of kills nothing is written to reports. So many rollouts (default 200),
+                  of which nothing is written to reports either
   --minutes N     no further rollouts are begun after so many minutes
   --seed N        decides about order and sample (default: another one each time; it is printed)
-  --verbs A,B     only these verbs; nothing is written to docs
+  --verbs A,B     only these verbs; nothing is written to reports
   --victims A;B   only these columns of the table, as they are called with their seconds: 'API 45 s'
   --nodes N       how many machines each rack has (default 128; 64 for faults, 800 for rollouts)
   --results FILE  what was found is kept there, one line each, and the table is made of all that it holds; of rollouts as many are
                   begun as it lacks
-  --tables HEAD   nothing is struck: the table of what FILE holds is written to docs below this line`;
+  --tables HEAD   nothing is struck: the table of what FILE holds is written to reports below this line`;
 
 /** @returns {Record<string, any> | undefined} undefined when only help was asked for */
 function options(args) {

@@ -47,8 +47,8 @@ export const renderPlans = (looked: readonly Looked[], nodes: number): string =>
   return `${[
     '# Plans',
     '',
-    `How PostgreSQL finds what the API asks for, among ${nodes.toLocaleString('en')} nodes and as many ports. Written by \`npm run bench -- --only plans\`:`,
-    'it fills a database of its own, asks the API for every list by every filter and order and for every object by its names,',
+    `Written as a whole by \`npm run bench -- --only plans\` (not with \`--quick\`); nothing is by hand. It shows how PostgreSQL finds what the API asks for, among ${nodes.toLocaleString('en')} nodes and as many ports.`,
+    'The bench fills a database of its own, asks the API for every list by every filter and order and for every object by its names,',
     'and looks at the plan of each statement, once with its values and once as a connection plans it that has sent it often.',
     '`test/inventory/plans.test.ts` does the same with fewer nodes and refuses what is not excused here.',
     '',

@@ -1,6 +1,6 @@
 /**
  * One case for each security note of Ironic of 2025 and 2026 that concerns an interface which Temper has too: what it
- * opened there is refused, hidden, masked or bounded here. docs/security.md has the table.
+ * opened there is refused, hidden, masked or bounded here. reports/security.md has the table.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

@@ -175,7 +175,7 @@ const did = ({ state, more, told }: FaultResult): string => {
   return `${state}${retried}${told && state !== 'succeeded' ? `: ${clean(told)}` : ''}`;
 };
 
-/** The table for docs/chaos.md. */
+/** The table for reports/chaos.md. */
 export const faultTable = (results: readonly FaultResult[]): string[] => [
   '| # | the BMC | of kind | the run | did | took |',
   '| --- | --- | --- | --- | --- | --- |',

@@ -36,7 +36,7 @@ type Values = ReturnType<typeof parse>;
 const parse = (args: readonly string[]) => parseArgs({ args: [...args], options }).values;
 
 // This file runs as .temper/tools/test/chaos/index.js.
-const docsFile = join(__dirname, '../../../../docs/chaos.md');
+const docsFile = join(__dirname, '../../../../reports/chaos.md');
 
 const when = (minutes: number, more: string): string =>
   `${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${cpus().length} processors, ${more}.`;
@@ -87,7 +87,7 @@ const chosenOf = (values: Values, kind: Kind, seed: number): Chosen => ({
   ...(values.verbs && { verbs: values.verbs.split(',') }),
 });
 
-/** Writes a kind's section of docs/chaos.md. @param head when and how it was measured */
+/** Writes a kind's section of reports/chaos.md. @param head when and how it was measured */
 const writeTables = (kind: Kind, results: readonly Result[], head: string): void => {
   const { victims, about } = kinds[kind];
   const totals = kind === 'kills' ? [] : [...totalsOf(results, victims), ''];

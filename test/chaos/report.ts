@@ -1,4 +1,4 @@
-/** The tables of chaos: verb, point, what was struck, outcome; for people and for docs/chaos.md. */
+/** The tables of chaos: verb, point, what was struck, outcome; for people and for reports/chaos.md. */
 import { blowOf } from './blows';
 import type { Outcome } from './judge';
 import { chaosVerbs } from './verbs';

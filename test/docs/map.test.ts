@@ -70,9 +70,9 @@ const pages = (folder: string): string[] =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name));
-const documents = [...pages('.'), ...pages('docs'), ...pages('docs/decisions'), ...pages('deploy/files')];
+const documents = ['.', 'docs', 'docs/decisions', 'reports', 'deploy/files'].flatMap(pages);
 
-const roots = ['src', 'test', 'docs', 'deploy', 'scripts', 'tools', 'emulator', 'demo', 'bench', '.ci'];
+const roots = ['src', 'test', 'docs', 'reports', 'deploy', 'scripts', 'tools', 'emulator', 'demo', 'bench', '.ci'];
 const rooms = Object.keys(mayImport);
 /** Made by a build or a start, not kept in the repository. */
 const made = /^(?:dist|\.temper|node_modules)\//;

@@ -35,6 +35,7 @@ const found = (path: string, text: string): string[] =>
 const documents = [
   ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...files('docs', '.md'),
+  ...files('reports', '.md'),
 ];
 
 test('documents name who acts', () => {

@@ -1,4 +1,4 @@
-/** What rollouts under blows came to, for people and for docs/chaos.md. */
+/** What rollouts under blows came to, for people and for reports/chaos.md. */
 import type { RolloutResult, TurnResult } from '.';
 import type { Blown } from './blows';
 import { rolloutVictims } from './blows';
