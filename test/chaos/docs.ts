@@ -5,9 +5,9 @@ const head = `<!-- Written by \`npm run chaos\` and its options --pauses, --cloc
 
 # Chaos
 
-These are the raw results of \`npm run chaos\`; [Results](../docs/results.md#runs-that-are-disturbed) has the totals. Each run of the command replaces one section:
-its first line, its totals and its tables. In the first line of a section, the sentences after the conditions of the measurement are by hand, and so are the paragraph above the table of
-rollouts and the explanation of an oddity. A new run removes them.
+These are the raw results of \`npm run chaos\`; [Results](../docs/results.md#chaos-tests) has the totals. Each run of the command replaces
+one section: its first line, its totals and its tables. By hand are the sentences after the conditions of a measurement in the first line of a section,
+the paragraph above the table of rollouts, and the explanation of an oddity. A new run removes them.
 
 What became of runs whose processes were killed, stood still or had wrong clocks, whose stores were lost or set back to a backup,
 and of runs on BMCs that misbehave; and whether rollouts kept their bounds meanwhile. Emulated BMCs of eight vendors with emulated ramdisks, ten times as fast as real ones; everything else is the product as it is shipped.
