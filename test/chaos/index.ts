@@ -36,7 +36,7 @@ type Values = ReturnType<typeof parse>;
 const parse = (args: readonly string[]) => parseArgs({ args: [...args], options }).values;
 
 // This file runs as .temper/tools/test/chaos/index.js.
-const docsFile = join(__dirname, '../../../../reports/chaos.md');
+const reportFile = join(__dirname, '../../../../reports/chaos.md');
 
 const when = (minutes: number, more: string): string =>
   `${new Date().toISOString().slice(0, 10)}, ${minutes} minutes, ${cpus().length} processors, ${more}.`;
@@ -91,7 +91,7 @@ const chosenOf = (values: Values, kind: Kind, seed: number): Chosen => ({
 const writeTables = (kind: Kind, results: readonly Result[], head: string): void => {
   const { victims, about } = kinds[kind];
   const totals = kind === 'kills' ? [] : [...totalsOf(results, victims), ''];
-  writeSection(docsFile, kind, [head, '', summaryOf(results), '', about, '', ...totals, ...tableOf(results, victims)]);
+  writeSection(reportFile, kind, [head, '', summaryOf(results), '', about, '', ...totals, ...tableOf(results, victims)]);
 };
 
 const struck = async (
@@ -128,7 +128,7 @@ const misbehaved = async (system: System, file: string, seed: number, say: Say):
   const about =
     'Each fault is one run of cleaning steps on a BMC of its own, all at the same time. After each, the record is compared with the machine, and no command that may harm was accepted twice.';
   const head = when(Math.ceil((Date.now() - began) / 60_000), `seed ${seed}`);
-  writeSection(docsFile, 'faults', [head, '', about, '', summary, '', ...faultTable(results)]);
+  writeSection(reportFile, 'faults', [head, '', about, '', summary, '', ...faultTable(results)]);
   return wrong.length === 0;
 };
 
@@ -139,7 +139,7 @@ const writeRollouts = (turns: readonly TurnResult[], more: string): void => {
   const head = [`${rolloutReport.measuredBy(turns)}.`, more].filter(Boolean).join(' ');
   const wrong = rolloutReport.wrongList(turns).map((one) => `- ${one}`);
   const tables = [...rolloutReport.tableOf(turns), ...(wrong.length > 0 ? ['', 'Oddities:', '', ...wrong] : [])];
-  writeSection(docsFile, 'rollouts', [head, '', rolloutReport.summaryOf(turns), '', aboutRollouts, '', ...tables]);
+  writeSection(reportFile, 'rollouts', [head, '', rolloutReport.summaryOf(turns), '', aboutRollouts, '', ...tables]);
 };
 
 const defaultRollouts = 200;
