@@ -1,4 +1,4 @@
-/** README and quickstart, typed into one shell of a system that a fresh `npm start` left: every command shows what the page shows. */
+/** ARCHITECTURE.md's run and the quickstart, typed into one shell of a system that a fresh `npm start` left: every command shows what the page shows. */
 import { type System, startSystem } from '../e2e/support/system';
 import { testTyped, typeAll } from '../e2e/support/typed';
 import {
@@ -19,7 +19,7 @@ const document = readDocument('docs/quickstart.md');
 const untyped = ['Watch the demo', 'Start a system'];
 const typedHeadings = headingsOf(document).filter((heading) => !untyped.includes(heading));
 const commands = [
-  ...consoleOf(partOf(readDocument('README.md'), 'What it looks like')),
+  ...consoleOf(partOf(readDocument('ARCHITECTURE.md'), 'The way of a run')),
   ...typedHeadings.flatMap((heading) => consoleOf(partOf(document, heading))),
 ];
 
