@@ -70,7 +70,7 @@ describe('the document for owners and lessees, as it is typed', () => {
 
   test('a node is given and leased', async () => {
     await enrolled('web-1', 'small');
-    await typePart(temper, document, 'Whose node it is');
+    await typePart(temper, document, 'Setting owner and lessee');
   });
 
   test('a closed API is opened by its policy', async () => {
@@ -81,7 +81,7 @@ describe('the document for owners and lessees, as it is typed', () => {
   test('runbooks are written, approved, run and refused; a lease ends; and a refusal is explained', async () => {
     await order('web-1', 'adopt');
     await rests('web-1', 'active');
-    for (const heading of ['Runbooks', 'When a lease ends', 'Finding out why'])
+    for (const heading of ['Runbooks', 'When a lease ends', 'Troubleshooting'])
       await typePart(temper, document, heading);
   });
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const page = readFileSync(join(__dirname, '../../docs/threat-model.md'), 'utf8');
-const section = page.split(/^## /m).find((part) => part.startsWith('Checked when it is used\n')) ?? '';
+const section = page.split(/^## /m).find((part) => part.startsWith('Checks at the time of use\n')) ?? '';
 const rows = section.split('\n').filter((line) => line.startsWith('| ') && line.includes('.ts`'));
 
 /** Names of the last cell, each with the file before it. */

@@ -51,7 +51,7 @@ const targets = {
 } as const satisfies Record<string, Target>;
 
 const opening = 'Opening a closed API';
-const steps = 'Harmless steps, put together';
+const steps = 'Combined steps';
 const traits = 'Traits as an approval';
 const tenants = 'docs/tenants.md';
 const threats = 'docs/threat-model.md';
@@ -111,7 +111,7 @@ test('each policy of the documents has a persona whom it admits and one whom it 
 });
 
 test('the table of what owners and lessees may is what set temper decides', () => {
-  const [head, ...rows] = tableOf(partOf(readDocument(tenants), 'What each may do')).filter((row) => row.length > 2);
+  const [head, ...rows] = tableOf(partOf(readDocument(tenants), 'Permissions')).filter((row) => row.length > 2);
   const policy = createPolicy({ set: 'temper' });
   const decided = rows.map(([what, rule]) => [
     what,

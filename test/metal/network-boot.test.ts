@@ -12,7 +12,7 @@ import { note, stepsOf, withinMs } from './support/steps';
 jest.setTimeout(4 * withinMs);
 
 /** Of docs/boot.md. */
-const heading = 'From an empty node to a login';
+const heading = 'Deploy a first node';
 
 const onMetal = suiteOf('a machine with BIOS firmware', metalMissing);
 
