@@ -91,7 +91,16 @@ const chosenOf = (values: Values, kind: Kind, seed: number): Chosen => ({
 const writeTables = (kind: Kind, results: readonly Result[], head: string): void => {
   const { victims, about } = kinds[kind];
   const totals = kind === 'kills' ? [] : [...totalsOf(results, victims), ''];
-  writeSection(reportFile, kind, [head, '', summaryOf(results), '', about, '', ...totals, ...tableOf(results, victims)]);
+  writeSection(reportFile, kind, [
+    head,
+    '',
+    summaryOf(results),
+    '',
+    about,
+    '',
+    ...totals,
+    ...tableOf(results, victims),
+  ]);
 };
 
 const struck = async (
