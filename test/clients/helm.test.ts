@@ -225,16 +225,16 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       '10.0.0.9/32:443',
       '10.9.0.0/16:any',
     ];
-    const [policies, traces] = ['10.0.0.11/32:any', '10.0.0.12/32:4318'];
+    const [policies, traces, images] = ['10.0.0.11/32:any', '10.0.0.12/32:4318', '203.0.113.9/32:any'];
     expect(reach(judged(whole), 'egress')).toEqual({
       migrate: [postgres, temporal],
       api: [postgres, temporal, identity, traces, policies],
       'api-ramdisks': [postgres, temporal, traces, policies],
       'worker-control': [postgres, temporal, identity, traces, policies, '203.0.113.0/24:any'],
       console: [identity, 'api:6385'],
-      'worker-bmc-default': [postgres, temporal, traces, bmcs],
-      'worker-bmc-rack-1': [postgres, temporal, traces, bmcs],
-      boot: [postgres, '203.0.113.9/32:any', 'api-ramdisks:6387'],
+      'worker-bmc-default': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
+      'worker-bmc-rack-1': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
+      boot: [postgres, images, 'api-ramdisks:6387'],
     });
   });
 
@@ -243,7 +243,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       api: ['10.1.0.0/16:6385', 'console:6385'],
       'api-ramdisks': ['10.9.0.0/16:6387', 'boot:6387'],
       console: ['10.2.0.0/16:6380'],
-      boot: ['10.9.0.0/16:6386'],
+      boot: ['10.9.0.0/16:6386', 'worker-bmc-default:6386', 'worker-bmc-rack-1:6386'],
       'worker-bmc-rack-1': ['10.3.0.0/16:6389'],
     };
     const none = { migrate: [], 'worker-control': [], 'worker-bmc-default': [] };
@@ -259,7 +259,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     expect(reach(silent, 'egress')).toMatchObject({
       api: [],
       'api-ramdisks': [],
-      'worker-bmc-default': [],
+      'worker-bmc-default': ['boot:6386'],
       console: ['api:6385'],
       boot: [],
     });
@@ -267,7 +267,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       api: ['any:6385', 'console:6385'],
       'api-ramdisks': [],
       console: ['any:6380'],
-      boot: [],
+      boot: ['worker-bmc-default:6386'],
       'worker-bmc-default': [],
     });
   });
