@@ -296,6 +296,7 @@ test('a client that was refused is let go of, though it never closes its side', 
   expect(String(said)).toContain('400 Bad Request');
   client.resume();
   await gone;
+  client.destroy();
 });
 
 test('a reader that was cut off and reads no more keeps neither its connection nor the end of the worker', async () => {
