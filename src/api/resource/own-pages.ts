@@ -1,10 +1,12 @@
 /** Pages of the lists of /temper/v1: their parameters, markers and links. */
+import { z } from 'zod';
 import { type ErrorCode, isTemperError, raise } from '../../model/errors';
 import type { ApiRequest } from '../server/route';
 import { pageLimit, uuid } from './validation';
 
 /** Parameters of a list whose rows have a UUID. */
 export const uuidPage = { limit: pageLimit, marker: uuid.optional() };
+export const uuidPageQuery = z.strictObject(uuidPage);
 
 /**
  * The record after which a page begins; undefined without marker. Throws MarkerNotFound for missing and for hidden ones.

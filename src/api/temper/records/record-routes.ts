@@ -4,12 +4,12 @@ import type { Queries } from '../../../inventory';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
 import type { ProjectId } from '../../../model/ids';
-import { always, never, type Predicate } from '../../../model/predicates';
+import { always, type Predicate } from '../../../model/predicates';
 import type { RecordSubject } from '../../../model/resources/event-kinds';
 import type { Target } from '../../../policy';
 import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { readPage, uuidPage } from '../../resource/own-pages';
+import { readPage, uuidPageQuery } from '../../resource/own-pages';
 import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 
 type Stored = { readonly uuid: string; readonly project?: ProjectId };
@@ -67,8 +67,6 @@ type Params = Readonly<Record<string, string>>;
 /** Bounded: every admission reads the records of its node's projects. */
 const mostOfOneProject = 50;
 
-const pageQuery = z.strictObject(uuidPage);
-
 const ruleOf = (resource: RecordSubject, act: 'get' | AuditedAct): string => `temper:${resource}:${act}`;
 const pathOf = (resource: RecordSubject): string => `/temper/v1/${resource.replaceAll('_', '-')}s`;
 const paramOf = <Row extends Stored>({ resource, param = resource }: Kind<Row>): string => param;
@@ -113,9 +111,14 @@ const rulesOf = <Row extends Stored>({ resource, ofProject }: Kind<Row>, act: 'u
 /** Throws PolicyDenied if the caller may see none. */
 const visibleTo = <Row extends Stored>({ resource, ofProject }: Kind<Row>, ctx: ApiContext, who: Caller): Predicate => {
   const rule = ruleOf(resource, 'get');
-  const visible = ofProject ? ctx.policy().filter(rule, who, { [`${resource}.project`]: 'project' }) : never;
-  if (visible.is === 'false') ctx.policy().require(rule, who);
-  return ofProject ? visible : always;
+  const visible = ofProject && ctx.policy().filter(rule, who, { [`${resource}.project`]: 'project' });
+  if (!visible || visible.is === 'false') ctx.policy().require(rule, who);
+  return visible ?? always;
+};
+
+const viewOf = async <Row extends Stored>(kind: Kind<Row>, ctx: ApiContext, request: Viewed, row: Row) => {
+  const view = await kind.viewer(ctx, request);
+  return view(row);
 };
 
 /** The named project, or else the caller's; undefined for a record of the installation. Throws PolicyDenied, InvalidInput. */
@@ -161,7 +164,7 @@ const listRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
     path,
     answers: { 200: shapes.list },
     rules: [ruleOf(resource, 'get'), ...viewRules],
-    query: pageQuery,
+    query: uuidPageQuery,
     async handler(request, ctx) {
       const { marker } = request.query;
       const visible = visibleTo(kind, ctx, request.who);
@@ -180,7 +183,7 @@ const listRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
 };
 
 const createRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
-  const { resource, shapes, viewRules = [], body, create, taken, viewer } = kind;
+  const { resource, shapes, viewRules = [], body, create, taken } = kind;
   const path = pathOf(resource);
   return route({
     method: 'POST',
@@ -196,23 +199,20 @@ const createRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
         return (await make(store)) ?? raise('Conflict', { reason: taken!(request.body, project) });
       };
       const row = await auditedWrite(ctx, request, write, changeOf(kind, 'create', request.body));
-      const view = await viewer(ctx, request);
-      return created(await view(row), `${request.base}${path}/${identOf(kind, row)}`);
+      return created(await viewOf(kind, ctx, request, row), `${request.base}${path}/${identOf(kind, row)}`);
     },
   });
 };
 
 const showRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
-  const { resource, shapes, viewRules = [], viewer } = kind;
+  const { resource, shapes, viewRules = [] } = kind;
   return route({
     method: 'GET',
     ...oneOf(kind),
     answers: { 200: shapes.one },
     rules: [ruleOf(resource, 'get'), ...viewRules],
     async handler(request, ctx) {
-      const row = await recordFor(kind, ctx, request, 'get');
-      const view = await viewer(ctx, request);
-      return ok(await view(row));
+      return ok(await viewOf(kind, ctx, request, await recordFor(kind, ctx, request, 'get')));
     },
   });
 };
@@ -221,7 +221,7 @@ const updateRoute = <Row extends Stored>(
   kind: Kind<Row>,
   { body, write }: NonNullable<Kind<Row>['changes']>,
 ): Route => {
-  const { shapes, viewRules = [], missing, viewer } = kind;
+  const { shapes, viewRules = [], missing } = kind;
   return route({
     method: 'PATCH',
     ...oneOf(kind),
@@ -233,8 +233,7 @@ const updateRoute = <Row extends Stored>(
       const change = await write(ctx, before, request.body);
       const update = async (store: Queries) => (await change(store)) ?? missing(request.params[paramOf(kind)]!);
       const row = await auditedWrite(ctx, request, update, changeOf(kind, 'update', request.body));
-      const view = await viewer(ctx, request);
-      return ok(await view(row));
+      return ok(await viewOf(kind, ctx, request, row));
     },
   });
 };

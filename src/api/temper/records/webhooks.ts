@@ -10,7 +10,7 @@ import { raise } from '../../../model/errors';
 import { allowedTarget, eventKindFault, requireFarAway } from '../../../model/resources/webhooks';
 import * as shapes from '../../../wire/records';
 import type { ApiContext } from '../../context';
-import { readPage, uuidPage } from '../../resource/own-pages';
+import { readPage, uuidPageQuery } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { uuid } from '../../resource/validation';
 import { ok, route } from '../../server/route';
@@ -126,8 +126,6 @@ const records = recordRoutes({
   }),
 });
 
-const pageQuery = z.strictObject(uuidPage);
-
 const deliveriesPath = `${webhooksPath}/:webhook/deliveries`;
 
 const listDeliveries = route({
@@ -136,7 +134,7 @@ const listDeliveries = route({
   answers: { 200: shapes.deliveries },
   rules: ['temper:webhook:get'],
   params: webhookParams,
-  query: pageQuery,
+  query: uuidPageQuery,
   async handler(request, ctx) {
     const { webhook } = request.params;
     const { marker } = request.query;

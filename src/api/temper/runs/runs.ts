@@ -1,6 +1,6 @@
 /** Routes of runs, under /temper/v1 because Ironic has none. */
 
-import { z } from 'zod';
+import type { z } from 'zod';
 import { visibleNode } from '../../../admission/visibility';
 import type { StepRow } from '../../../inventory/runs/run-steps';
 import type { RunRow } from '../../../inventory/runs/runs';
@@ -15,7 +15,7 @@ import type { LiveRun } from '../../../runs/contract';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
-import { readPage, uuidPage } from '../../resource/own-pages';
+import { readPage, uuidPageQuery } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { type ApiRequest, ok, route } from '../../server/route';
 import { phaseOf, withOutlook } from './outlook';
@@ -40,7 +40,6 @@ const visibleRuns = (
 };
 
 const runsOfNodePath = '/temper/v1/nodes/:node/runs';
-const runsQuery = z.strictObject(uuidPage);
 
 /** Throws MarkerNotFound if the list may not hold the run. */
 const markerOf = async (
@@ -60,8 +59,8 @@ const ofNode = route({
   path: runsOfNodePath,
   answers: { 200: shapes.runsOfNode },
   rules: ['baremetal:node:get', runRule, seesBmcRule],
-  query: runsQuery,
-  async handler(request: ApiRequest<{ node: string }, z.output<typeof runsQuery>>, ctx) {
+  query: uuidPageQuery,
+  async handler(request: ApiRequest<{ node: string }, z.output<typeof uuidPageQuery>>, ctx) {
     const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, request.params.node);
     const may = visibleRuns(ctx, request.who, await ctx.inventory.runs.standingOf(node.uuid));
     if (may === 'none') return raise('PolicyDenied', { rule: runRule });
