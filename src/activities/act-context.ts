@@ -38,12 +38,20 @@ export const startBeating = (info: Info): Beating => {
   if (!info.heartbeatTimeoutMs) return { say: () => {}, stop: () => {} };
   // Without a result, the last heartbeat shows the number of attempts.
   let latest = { ...(info.heartbeatDetails as object | undefined), attempt: info.attempt };
-  heartbeat(latest);
-  const timer = setInterval(() => heartbeat(latest), beatEveryMs);
+  // Each heartbeat is a write in Temporal; most first attempts end before one is of use.
+  let sends = info.attempt > 1;
+  const beat = (): void => {
+    if (sends) heartbeat(latest);
+  };
+  beat();
+  const timer = setInterval(() => {
+    sends = true;
+    beat();
+  }, beatEveryMs);
   return {
     say(details) {
       latest = { ...(details as object | undefined), attempt: info.attempt };
-      heartbeat(latest);
+      beat();
     },
     stop: () => clearInterval(timer),
   };

@@ -1,6 +1,6 @@
 /** One attempt of an act, under the fence and in the BMC's lane. Its outcome is stored before it counts as done. */
 import type { Act, BmcNode, Driver } from '../bmc/contract';
-import type { ActKey } from '../inventory/runs/run-steps';
+import type { ActKey, Begun } from '../inventory/runs/run-steps';
 import { fetchedBy, requireFetched } from '../model/access/origins';
 import { raise } from '../model/errors';
 import { type ActName, actRow, nameOf } from '../model/lifecycle/steps';
@@ -53,13 +53,8 @@ export const attempt = async (
 ): Promise<ActOutcome> => {
   const { lock, step, act, last } = input;
   const row = actRow(act);
-  const { held_back, ended } = await deps.inventory.runSteps.standing(
-    { run: lock.run, node_uuid: lock.node_uuid, fence: lock.fence },
-    key,
-  );
-  if (held_back && row.effect !== 'read') await refuseFrozen(input, key, deps);
+  const { ended, node: begun } = await beginAct(input, key, deps);
   if (ended) return ended;
-  const begun = await deps.inventory.runSteps.begin(lock, key, step);
   if (!begun) return raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   const { doubted, unrepeated, ...found } = begun;
   reportAttempt(input, deps);
@@ -95,6 +90,14 @@ export const attempt = async (
   if (!(await deps.inventory.runSteps.end(lock, key, outcome, stepDone)))
     raise('StaleOperation', { node: lock.node_uuid, run: lock.run });
   return outcome;
+};
+
+/** Begins again if what held the act back is over by then. Throws NodeFrozen, RecoveryPending. */
+const beginAct = async (input: Attempted, key: ActKey, deps: BmcDeps): Promise<Begun> => {
+  const begun = await deps.inventory.runSteps.begin(input.lock, key, input.step);
+  if (!begun.held_back || actRow(input.act).effect === 'read') return begun;
+  await refuseFrozen(input, key, deps);
+  return beginAct(input, key, deps);
 };
 
 /**

@@ -44,13 +44,16 @@ export const readableBy = (sql: Db, lock: Lock): SqlPart => sql`select r.workflo
  * For an attempt that begins: no row if a later one has begun, or an abort has cut the act. No row either for an earlier act than the
  * recorded one: its execution comes from a restored Temporal database. Acts and attempts are compared by number, so that a clock set back
  * stops nothing. After an operator's reset of the activity or workflow, only Temporal's clock orders them.
+ * @param may further condition; without it no row is locked
  */
 export const beginnable = (
   sql: Db,
   lock: Lock,
   { execution, activity, attempt, nth, asked_at }: Attempt,
+  may: SqlPart,
 ): SqlPart => sql`
   select n.uuid, n.owner, n.lessee ${held(sql, lock)}
+    and ${may}
     and r.act_cut < ${nth}
     and (r.workflow_run_id is distinct from ${execution} or r.act_nth <= ${nth})
     and (r.act_at is null or r.act_at < to_timestamp(${asked_at} / 1000.0)

@@ -15,9 +15,16 @@ import { refuseWithdrawn } from '../model/resources/runbooks';
 import type { Lock, RunInput, Timing } from '../model/runs/runs';
 import { workflowId } from '../workflows/contract';
 import type { BeforeAcceptance, RunOrder } from './contract';
+import { endRun } from './ending';
 import type { RunFacts } from './engine-commands';
 
-export type Accepted = { readonly workflow_id: string; readonly input: RunInput; readonly facts: RunFacts };
+export type Accepted = {
+  readonly workflow_id: string;
+  readonly input: RunInput;
+  readonly facts: RunFacts;
+  /** A run without steps has ended in its acceptance, and has no workflow. */
+  readonly ended: boolean;
+};
 type AcceptDeps = {
   readonly inventory: Inventory;
   readonly vault: Sealer;
@@ -129,6 +136,9 @@ const acceptOnce = async (
     inventory.secrets.insert(secrets),
     runAuditAndEvent(inventory, order, to, taken.lock, sealed.steps, { ...taken, runbook }),
   ]);
+  // The workflow of a run that takes over ends the workflow before it.
+  const ended = sealed.steps.length === 0 && displaced === undefined;
+  if (ended) await endAtOnce(inventory, order, taken.lock);
   const { user_name, user_id } = order.asked.requester;
   return {
     workflow_id,
@@ -140,8 +150,12 @@ const acceptOnce = async (
       state: to,
       rollout: order.batch ?? null,
     },
+    ended,
   };
 };
+
+const endAtOnce = (inventory: Queries, { ends }: RunOrder, lock: Lock) =>
+  endRun(inventory, { lock, outcome: 'succeeded', ends, fault: null, error: null, cursor: 0, power: null });
 
 /** Seals the plan's secrets, each for the BMC of its step's node. */
 const sealedPlan = async (

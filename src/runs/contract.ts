@@ -123,7 +123,10 @@ export type CallOrder = {
 export type Runs = {
   /** Compares PostgreSQL, Temporal and BMCs (read only) in a recovery. `yes` performs the actions and ends it. */
   recover(yes: boolean): Promise<Recovered>;
-  /** Accepts a run and starts its workflow; if Temporal is away, the relay does. Throws NodeLocked (held or moved), NodeNotFound. */
+  /**
+   * Accepts a run and starts its workflow; if Temporal is away, the relay does. A run without steps has no workflow: its acceptance ends it.
+   * Throws NodeLocked (held or moved), NodeNotFound.
+   */
   start(order: RunOrder, before?: BeforeAcceptance): Promise<{ run: RunUuid }>;
   /** A transition straight to a stable state. Throws NodeLocked. */
   move(order: { node: OrderedNode; event: Event; asked: RunAudit }): Promise<void>;

@@ -48,6 +48,7 @@ const startRun = async (
   await inventory.quotas.require('runs', quotaProject(order.asked.requester), deps.quota ?? 0);
   const accepted = await accept(order, { inventory, vault, timing, queuePrefix, ...(before && { before }) });
   const { run } = accepted.input.lock;
+  if (accepted.ended) return { run };
   try {
     await engine.start(accepted.workflow_id, accepted.input, accepted.facts);
   } catch (thrown) {

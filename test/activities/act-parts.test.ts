@@ -18,14 +18,13 @@ const input = (more: object = {}): RunActInput =>
   ({ lock, step, act: 'power_on', last: true, timing: {}, kind: 'clean', ...more }) as unknown as RunActInput;
 const found = { uuid: 'u1', name: 'n1', driver: 'fake-hardware', driver_info: {}, instance_info: {} };
 const begun: Answers = {
-  'runSteps.standing': { held_back: false },
-  'runSteps.begin': found,
+  'runSteps.begin': { held_back: false, node: found },
   'runSteps.end': true,
   'secrets.read': [],
   'runs.held': { uuid: 'u1', provision_state: 'cleaning' },
 };
 /** What an attempt finds that something holds back. */
-const heldBack: Answers = { ...begun, 'runSteps.standing': { held_back: true } };
+const heldBack: Answers = { ...begun, 'runSteps.begin': { held_back: true } };
 type ActsOver = NonNullable<Parameters<typeof recordingDriver>[0]>;
 type Over = {
   readonly answers?: Answers;
@@ -101,16 +100,44 @@ test('heartbeats carry what the act says, or what an earlier attempt said, and w
   expect((await attempted({ acts, engine: { heartbeatTimeoutMs: undefined } })).beats).toEqual([]);
 });
 
+test('the first attempt is silent for a second, then sends the latest that the act said', async () => {
+  const quick: ActsOver = {
+    power_on: async (_node, _args, { beat }) => {
+      beat({ percent: 10 });
+      return { is: 'done' };
+    },
+  };
+  expect((await attempted({ acts: quick, engine: { attempt: 1 } })).beats).toEqual([]);
+  jest.useFakeTimers();
+  try {
+    const slow: ActsOver = {
+      power_on: async (_node, _args, { beat }) => {
+        beat({ percent: 10 });
+        beat({ percent: 20 });
+        jest.advanceTimersByTime(1_000);
+        beat({ percent: 30 });
+        return { is: 'done' };
+      },
+    };
+    const { beats } = await attempted({ acts: slow, engine: { attempt: 1 } });
+    expect(beats).toEqual([
+      { percent: 20, attempt: 1 },
+      { percent: 30, attempt: 1 },
+    ]);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 test('an act that has ended before is answered from the record, and nothing is begun', async () => {
   const before = { is: 'done', note: 'was on' };
   const { done, store, calls } = (await attempted({
-    answers: { ...begun, 'runSteps.standing': { held_back: false, ended: before } },
+    answers: { ...begun, 'runSteps.begin': { held_back: false, ended: before } },
   })) as Awaited<ReturnType<typeof attempted>> & { done: unknown };
   expect(done).toEqual(before);
-  expect(store.of('runSteps.standing')).toEqual([
-    [lock, { index: 2, act: 'power_on', attempt: 3, execution: 'e1', activity: 'a', asked_at: 17 }],
-  ]);
-  expect([calls, store.of('runSteps.begin')]).toEqual([[], []]);
+  const key = { index: 2, act: 'power_on', attempt: 3, execution: 'e1', activity: 'a', asked_at: 17 };
+  expect(store.of('runSteps.begin')).toEqual([[{ ...lock, token: expect.any(String) }, key, step]]);
+  expect([calls, store.of('runSteps.end')]).toEqual([[], []]);
 });
 
 test('the number of the act in its execution is passed on where the workflow says it', async () => {
@@ -121,7 +148,7 @@ test('the number of the act in its execution is passed on where the workflow say
 });
 
 test.each([
-  ['that cannot begin', { 'runSteps.begin': undefined }, 'StaleOperation', 0],
+  ['that cannot begin', { 'runSteps.begin': { held_back: false } }, 'StaleOperation', 0],
   ['whose end finds no row', { 'runSteps.end': false }, 'StaleOperation', 1],
 ])('an act %s fails for good, and its step is not written', async (_, over, type, performed) => {
   const result = await attempted({ answers: { ...begun, ...over } });
@@ -310,17 +337,19 @@ describe('nothing leaves', () => {
       type: 'NodeFrozen',
       details: [{ reason: 'look', freeze: 'f1', ...says }],
     });
-    expect([result.calls, result.store.of('runSteps.begin'), result.store.of('runSteps.tried')]).toEqual([[], [], []]);
+    expect([result.calls, result.store.of('runSteps.tried')]).toEqual([[], []]);
   });
 
   test('but a look goes on', async () => {
-    const { calls } = await attempted({ answers: { ...heldBack, 'freezes.active': freeze }, input: { act: 'verify' } });
+    const answers = { ...begun, 'runSteps.begin': { held_back: true, node: found }, 'freezes.active': freeze };
+    const { calls } = await attempted({ answers, input: { act: 'verify' } });
     expect(calls).toEqual(['verify']);
   });
 
   test('but what held it back may be over by the time it is asked for', async () => {
-    const { calls, store } = await attempted({ answers: heldBack });
-    expect([calls, store.of('freezes.active')]).toEqual([['power_on'], [['u1']]]);
+    const begins = [{ held_back: true }, { held_back: true }, { held_back: false, node: found }];
+    const { calls, store } = await attempted({ answers: { ...heldBack, 'runSteps.begin': () => begins.shift() } });
+    expect([calls, store.of('freezes.active')]).toEqual([['power_on'], [['u1'], ['u1']]]);
   });
 
   test.each([

@@ -170,16 +170,33 @@ const grown: readonly Grown[] = [
   },
 ];
 
+test('targets whose runs have no steps are done when they are begun, and need no engine', async () => {
+  const nodes = await world.nodes(racks(3), { ...manageable, automated_clean: false });
+  const rollout = await world.plan({ select: { nodes }, max_in_flight: 1, verb: 'provide', runbook: null });
+  await world.start(rollout);
+  await world.tend(rollout);
+  await world.tend(rollout);
+  expect(await world.show(rollout)).toMatchObject({ states: { done: 3 }, state: 'succeeded' });
+  expect(
+    await world.api.sql`select distinct provision_state, reservation from nodes where uuid in ${world.api.sql(nodes)}`,
+  ).toEqual([{ provision_state: 'available', reservation: null }]);
+  expect(
+    await world.api
+      .sql`select in_flight, failed, done from rollout_counters where rollout = ${rollout.uuid} and scope = 'total'`,
+  ).toEqual([{ in_flight: 0, failed: 0, done: 3 }]);
+});
+
 test.each(grown)('a node is passed over where the run would do more than planned: $what', async (row) => {
   const { values, plan, prepare, change, reason } = row;
-  const nodes = await world.nodes(racks(2), values);
+  const [first, second] = await world.nodes(racks(2), values);
+  const nodes = [first!, second!];
   for (const node of nodes) await prepare?.(node);
   const rollout = await world.plan({ select: { nodes }, max_in_flight: 1, ...plan });
   expect(rollout.summary).toMatchObject({ will_run: 2, erased: 0 });
+  await change(second!); // only then, for a run without steps is over at once
   await world.start(rollout);
   await world.tend(rollout);
   await world.endRuns(rollout);
-  for (const node of nodes) await change(node);
   await world.tend(rollout);
   expect((await world.show(rollout)).states).toEqual({ done: 1, skipped: 1 });
   const passedOver = { code: 'changed_since_plan', reason: expect.stringContaining(reason) };

@@ -161,6 +161,10 @@ describe('what a run shows', () => {
       return list.map(({ links }) => 'temporal_ui' in links);
     };
     expect([await linked('operator'), await linked('lessee-member')]).toEqual([[true], [false]]);
+    await api.sql`update runs set state = 'succeeded', finished_at = now() where id = ${run}`;
+    expect(await linked('operator')).toEqual([false]); // it had no workflow
+    await api.sql`update runs set workflow_run_id = 'e1' where id = ${run}`;
+    expect(await linked('operator')).toEqual([true]);
   });
 
   test('says to a lessee what a BMC did, and never where it is', async () => {

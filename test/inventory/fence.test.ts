@@ -120,7 +120,8 @@ const ofRuns: Record<string, Statement> = {
       forgetPower: true,
       forgetInstance: true,
     }),
-  'runSteps.begin': (store, lock, step) => store.runSteps.begin({ ...lock, token: randomUUID() }, keyOf(3), step),
+  'runSteps.begin': async (store, lock, step) =>
+    (await store.runSteps.begin({ ...lock, token: randomUUID() }, keyOf(3), step)).node,
   'runSteps.mark, done': (store, { token: _, ...lock }) => store.runSteps.mark(lock, 0, 'done', { note: 'x' }),
   'runSteps.mark, parked': (store, { token: _, ...lock }) => store.runSteps.mark(lock, 0, 'parked', { error: 'x' }),
   'runSteps.again': (store, { token: _, ...lock }) => store.runSteps.again(lock, 0, { a: 1 }),
@@ -184,7 +185,7 @@ test('an attempt that begins late finds no row, and the one that acts keeps the 
   const at = await world();
   const before = await dump(at);
   const late = { ...at.old, token: randomUUID() };
-  await expect(bmc.runSteps.begin(late, keyOf(1), at.step)).resolves.toBeUndefined();
+  await expect(bmc.runSteps.begin(late, keyOf(1), at.step)).resolves.toEqual({ held_back: false });
   expect(await dump(at)).toEqual(before);
 });
 

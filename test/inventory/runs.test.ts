@@ -23,15 +23,40 @@ afterAll(async () => {
 });
 
 const act = { index: 0, act: 'power_on', nth: 1, force: false } as const;
-const begin = ({ lock, step }: Awaited<ReturnType<typeof heldAct>>, nth = 1) =>
+const begun = ({ lock, step }: Awaited<ReturnType<typeof heldAct>>, nth = 1, name = 'power_on') =>
   api.runSteps.begin(
     { ...lock, token: randomUUID() },
-    { index: 0, act: 'power_on', attempt: 1, execution: 'e', activity: `a-${nth}`, nth, asked_at: 1_000_000 * nth },
+    { index: 0, act: name, attempt: 1, execution: 'e', activity: `a-${nth}`, nth, asked_at: 1_000_000 * nth },
     step,
   );
+const begin = async (...given: Parameters<typeof begun>) => (await begun(...given)).node;
 const stepOf = async (run: string) => (await owner`select * from run_steps where run_id = ${run} and index = 0`)[0]!;
 const announce = (run: string, detail: object = {}, name = 'power_on') =>
   owner`insert into intents (run_id, index, act, detail) values (${run}, 0, ${name}, ${owner.json(detail as never)})`;
+
+describe('a freeze holds an act back', () => {
+  const frozen = async () => {
+    const held = await heldAct({ api, owner, vault });
+    const { node_uuid } = held.lock;
+    await owner`insert into freezes (node_uuid, reason, requester) values (${node_uuid}, 'look', '{}')`;
+    return held;
+  };
+
+  test('which is not begun then: step, run and events stay as they were', async () => {
+    const held = await frozen();
+    expect(await begun(held)).toEqual({ held_back: true });
+    expect(await stepOf(held.lock.run)).toMatchObject({ state: 'pending', act: null, attempts: 0, started_at: null });
+    expect((await owner`select act_token from runs where id = ${held.lock.run}`)[0]).toEqual({ act_token: null });
+    expect(await owner`select 1 from events where run_id = ${held.lock.run} and kind = 'step.begun'`).toEqual([]);
+    await owner`update freezes set ended_at = now() where node_uuid = ${held.lock.node_uuid}`;
+    expect(await begun(held)).toMatchObject({ held_back: false, node: { uuid: held.lock.node_uuid } });
+  });
+
+  test('but not a read', async () => {
+    const held = await frozen();
+    expect(await begun(held, 1, 'verify')).toMatchObject({ held_back: true, node: { uuid: held.lock.node_uuid } });
+  });
+});
 
 describe('an abort cuts an act', () => {
   test('whose command has not left, and no attempt of it begins from then on', async () => {

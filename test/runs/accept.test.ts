@@ -199,6 +199,12 @@ describe('a run that takes a node over', () => {
     ]);
   });
 
+  test('has a workflow even without steps, which waits for the end of the other', async () => {
+    const { store, done } = accepted({ takesOver: true, steps: [] }, { 'runs.holding': before });
+    expect(await done).toMatchObject({ ended: false });
+    expect(store.of('runs.finish')).toEqual([]);
+  });
+
   test.each([
     ['none is there', { takesOver: true }, {}],
     ['it does not ask for that', {}, { 'runs.holding': before }],

@@ -412,26 +412,41 @@ describe('a run that goes on from its record', () => {
   });
 });
 
+const cleaning = {
+  node: { uuid: node, name: 'n1', driver: 'redfish', conductor_group: '', provision_state: 'manageable' },
+  verb: 'clean',
+  kind: 'clean',
+  event: 'clean',
+  ends: 'done',
+  steps: [{ index: 0, interface: 'power', step: 'reboot', args: {}, acts: [] }],
+  ramdisk: {},
+  runbook: null,
+  asked: { ...asked, requester: { ...asked.requester, project_id: null } },
+};
+
 test('a run that the engine does not take now is accepted, and left to the relay, which the log says', async () => {
   const answers = {
     'runs.newId': id,
     'runs.accept': { lock: { run: id, node_uuid: node, fence: 1 }, owner: null, lessee: null },
   };
   const { runs, warned, facts } = runsOf(answers, failing(new Error('away')));
-  const order = {
-    node: { uuid: node, name: 'n1', driver: 'redfish', conductor_group: '', provision_state: 'manageable' },
-    verb: 'clean',
-    kind: 'clean',
-    event: 'clean',
-    ends: 'done',
-    steps: [],
-    ramdisk: {},
-    runbook: null,
-    asked: { ...asked, requester: { ...asked.requester, project_id: null } },
-  };
-  expect(await runs.start(order as unknown as RunOrder)).toEqual({ run: id });
+  expect(await runs.start(cleaning as unknown as RunOrder)).toEqual({ run: id });
   expect(warned).toEqual(['run accepted, start left to the relay']);
   expect(facts).toEqual([{ run: id, reason: 'Error: away' }]);
+});
+
+test('a run without steps is not asked of the engine, because its acceptance has ended it', async () => {
+  const answers = {
+    'runs.newId': id,
+    'runs.accept': { lock: { run: id, node_uuid: node, fence: 1 }, owner: null, lessee: null },
+    'runs.held': { uuid: node, provision_state: 'cleaning', owner: null, lessee: null, maintenance: false },
+  };
+  const { runs, store, engine, warned } = runsOf(answers, failing(new Error('away')));
+  expect(await runs.start({ ...cleaning, steps: [] } as unknown as RunOrder)).toEqual({ run: id });
+  expect(store.of('runs.finish')).toEqual([
+    [{ run: id, node_uuid: node, fence: 1 }, expect.objectContaining({ state: 'succeeded', to: 'available' })],
+  ]);
+  expect([engine.calls, warned]).toEqual([[], []]);
 });
 
 test('an unhold is queued and sent, and no abort is noted', async () => {

@@ -54,46 +54,55 @@ const turnsOf = async <Given>(before: () => Promise<Given>, work: (given: Given)
   return turns;
 };
 
+/** The order of a run on a node that nothing holds. */
+const freeOrder = async (): Promise<RunOrder> => {
+  const { lock, step } = await heldAct({ api, owner, vault: testVault });
+  await owner`update runs set finished_at = now(), state = 'succeeded' where id = ${lock.run}`;
+  await owner`update nodes set reservation = null, provision_state = 'manageable' where uuid = ${lock.node_uuid}`;
+  return {
+    node: {
+      uuid: lock.node_uuid,
+      name: null,
+      driver: 'fake-hardware',
+      conductor_group: '',
+      provision_state: 'manageable' as ProvisionState,
+    },
+    verb: 'clean',
+    kind: 'clean',
+    event: 'clean',
+    ends: 'done',
+    fault: null,
+    steps: [step],
+    ramdisk: {},
+    asked: {
+      requester: { user_name: 't', user_id: null, request_id: 'r' },
+      origin: {},
+      rule: 'r',
+      rule_set: 's',
+    },
+  } as unknown as RunOrder;
+};
+
 test('an acceptance waits four times: to begin, to take the node, to write what belongs to it, to commit', async () => {
   await countedAs(database.apiUrl);
   const deps = { inventory: counted, vault: testVault, timing: quickTiming };
-  const nodeOf = async () => {
-    const { lock, step } = await heldAct({ api, owner, vault: testVault });
-    await owner`update runs set finished_at = now(), state = 'succeeded' where id = ${lock.run}`;
-    await owner`update nodes set reservation = null, provision_state = 'manageable' where uuid = ${lock.node_uuid}`;
-    return {
-      node: {
-        uuid: lock.node_uuid,
-        name: null,
-        driver: 'fake-hardware',
-        conductor_group: '',
-        provision_state: 'manageable' as ProvisionState,
-      },
-      verb: 'clean',
-      kind: 'clean',
-      event: 'clean',
-      ends: 'done',
-      fault: null,
-      steps: [step],
-      ramdisk: {},
-      asked: {
-        requester: { user_name: 't', user_id: null, request_id: 'r' },
-        origin: {},
-        rule: 'r',
-        rule_set: 's',
-      },
-    } as unknown as RunOrder;
-  };
-  expect(await turnsOf(nodeOf, (order) => accept(order, deps))).toBe(4);
+  expect(await turnsOf(freeOrder, (order) => accept(order, deps))).toBe(4);
 });
 
-test('an act waits three times: for what stands before it, to begin, to end', async () => {
+test('an acceptance that ends its run waits twice more: for the node, and to write the end', async () => {
+  await countedAs(database.apiUrl);
+  const deps = { inventory: counted, vault: testVault, timing: quickTiming };
+  const withoutSteps = async () => ({ ...(await freeOrder()), steps: [] });
+  expect(await turnsOf(withoutSteps, (order) => accept(order, deps))).toBe(6);
+});
+
+test('an act waits twice: to begin, with what stands before it, and to end', async () => {
   await countedAs(database.bmcUrl);
   const { driver } = recordingDriver({});
   const runAct = runActOf(counted, driver);
   const environment = () => new MockActivityEnvironment({ workflowExecution: { workflowId: 'w', runId: 'e1' } });
   const held = () => heldAct({ api, owner, vault: testVault });
-  expect(await turnsOf(held, (input) => environment().run(runAct, input))).toBe(3);
+  expect(await turnsOf(held, (input) => environment().run(runAct, input))).toBe(2);
 });
 
 test('an act that switches the node off waits four times more: what its ramdisk left is forgotten in one transaction', async () => {
@@ -102,7 +111,7 @@ test('an act that switches the node off waits four times more: what its ramdisk 
   const runAct = runActOf(counted, driver);
   const environment = () => new MockActivityEnvironment({ workflowExecution: { workflowId: 'w', runId: 'e1' } });
   const held = async () => ({ ...(await heldAct({ api, owner, vault: testVault })), act: 'power_off' as const });
-  expect(await turnsOf(held, (input) => environment().run(runAct, input))).toBe(7);
+  expect(await turnsOf(held, (input) => environment().run(runAct, input))).toBe(6);
 });
 
 test('the end of a run waits four times: to begin, for its node, to write all, to commit', async () => {

@@ -66,7 +66,6 @@ const engineScenarios = (): readonly Scenario[] => [
     from: 'manageable',
     steps: [step('power.wait', { seconds: 1 }), step('power.power_on')],
   },
-  { story: 'clean', ends: 'succeeded-without-steps', verb: 'provide', from: 'manageable' },
   {
     story: 'clean',
     ends: 'failed',

@@ -32,6 +32,17 @@ export type ActedNode = {
   readonly agent: { url: string; token: unknown; version: string | null; verify_ca: string | null } | null;
 };
 
+/**
+ * `held_back`: the node is frozen, or a recovery is in force. `ended`: the outcome of an act that must not run again. That is a `once`
+ * act whose answer was lost, or an act of an older execution than recorded, from a restored Temporal database.
+ */
+export type Begun = {
+  readonly held_back: boolean;
+  readonly ended?: ActOutcome;
+  /** Undefined if the act did not begin. */
+  readonly node?: ActedNode;
+};
+
 export type ActKey = { readonly index: number; readonly act: string } & Attempt;
 
 /** `nth` numbers the act within its execution; `force` ends it even if its command has left. */
@@ -46,31 +57,25 @@ export const showStep = (sql: Db, step: SqlPart): SqlPart[] =>
     sql`${sql(field)} = case when provision_state in ${sql([...states])} then ${step} else ${sql(field)} end`,
   ]);
 
+type Standing = { readonly held_back: boolean; readonly outcome: (ActOutcome & { readonly nth: number }) | null };
+
+/** Reads without locks. */
+const standing = (sql: Db, lock: ActLock, key: ActKey, once: boolean): SqlPart => sql`
+    r as (${readableBy(sql, lock)}), standing as (
+      select (select s.outcomes->${key.act} from r, run_steps s
+        where s.run_id = ${lock.run} and s.index = ${key.index} and s.outcomes ? ${key.act}
+          and case when r.workflow_run_id = ${key.execution}
+            then (s.outcomes->${key.act}->>'nth')::int = ${key.nth} and (${once} or r.act_nth > ${key.nth})
+            else ${once} end) as outcome,
+        exists (select 1 from freezes where node_uuid = ${lock.node_uuid} and ${activeFreeze(sql)}) or exists (${recoveries(sql)}) as held_back
+    )`;
+
 export const stepActs = (sql: Db) => ({
   /**
-   * `held_back`: the node is frozen, or a recovery is in force. `ended`: the outcome of an act that must not run again. That is a `once`
-   * act whose answer was lost, or an act of an older execution than recorded, from a restored Temporal database.
+   * Begins the act unless it has ended, is held back, has lost the lock, or a later attempt has begun. A read is not held back. This attempt
+   * then writes under the lock's token.
    */
-  async standing(lock: Lock, key: ActKey): Promise<{ readonly held_back: boolean; readonly ended?: ActOutcome }> {
-    const once = actRow(key.act as ActName).effect === 'once';
-    const [row] = await sql<{ held_back: boolean; outcome: (ActOutcome & { nth: number }) | null }[]>`
-    with r as (${readableBy(sql, lock)}), ended as (
-      select s.outcomes->${key.act} as outcome from r, run_steps s
-      where s.run_id = ${lock.run} and s.index = ${key.index} and s.outcomes ? ${key.act}
-        and case when r.workflow_run_id = ${key.execution}
-          then (s.outcomes->${key.act}->>'nth')::int = ${key.nth} and (${once} or r.act_nth > ${key.nth})
-          else ${once} end
-    )
-    select (select outcome from ended) as outcome,
-      exists (select 1 from freezes where node_uuid = ${lock.node_uuid} and ${activeFreeze(sql)}) or exists (${recoveries(sql)}) as held_back`;
-    const { held_back, outcome } = row!;
-    if (!outcome) return { held_back };
-    const { nth: _, ...ended } = outcome;
-    return { held_back, ended };
-  },
-
-  /** Undefined if the lock is lost or a later attempt has begun. This attempt then writes under the lock's token. */
-  async begin(lock: ActLock, key: ActKey, step: PlannedStep): Promise<ActedNode | undefined> {
+  async begin(lock: ActLock, key: ActKey, step: PlannedStep): Promise<Begun> {
     const shown = step.system
       ? null
       : jsonOf(sql, {
@@ -79,10 +84,11 @@ export const stepActs = (sql: Db) => ({
           args: step.args,
           abortable: step.abortable,
         });
-    const agents = actRow(key.act as ActName).by === 'agent';
-    const once = actRow(key.act as ActName).effect === 'once';
-    const [node] = await sql<ActedNode[]>`
-    with fence as (${beginnable(sql, lock, key)}
+    const { by, effect } = actRow(key.act as ActName);
+    const [agents, once, reads] = [by === 'agent', effect === 'once', effect === 'read'];
+    const may: SqlPart = sql`exists (select from standing where outcome is null and (${reads} or not held_back))`;
+    const [row] = await sql<(ActedNode & Standing)[]>`
+    with ${standing(sql, lock, key, once)}, fence as (${beginnable(sql, lock, key, may)}
     ), held as (
       update nodes set
           ${showStep(sql, sql`${shown}::jsonb`)}
@@ -102,7 +108,7 @@ export const stepActs = (sql: Db) => ({
         jsonb_build_object('index', ${key.index}::int, 'step', ${`${step.interface}.${step.step}`}::text, 'act', ${key.act}::text, 'attempt', ${key.attempt}::int)
       from held
     )
-    select uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot, boot_interface, instance_info,
+    select held_back, outcome, uuid, name, driver, driver_info, properties, power_state, boot_mode, secure_boot, boot_interface, instance_info,
       target_raid_config,
       ${once} and (coalesce((select input->'doubted' ? ${`${key.execution}/${key.activity}`} from runs where id = ${lock.run}), false)
         or exists (select 1 from intents where run_id = ${lock.run} and index = ${key.index} and act = ${key.act} and detail ? 'doubted')) as doubted,
@@ -113,8 +119,12 @@ export const stepActs = (sql: Db) => ({
       case when ${agents} then (select jsonb_build_object('url', a.url, 'version', a.version, 'verify_ca', a.verify_ca,
           'token', jsonb_build_object('$secret', a.token_secret))
         from agents a where a.node_uuid = held.uuid and a.url is not null) end as agent
-    from held`;
-    return node;
+    from standing left join held on true`;
+    const { held_back, outcome, ...node } = row!;
+    if (node.uuid !== null) return { held_back, node };
+    if (!outcome) return { held_back };
+    const { nth: _, ...ended } = outcome;
+    return { held_back, ended };
   },
 
   /** Temporal decides about the next attempt. */

@@ -4,7 +4,7 @@ import { stepActs } from './acts';
 import { actIntents } from './intents';
 import { plannedSteps } from './steps';
 
-export type { ActKey, Cut, CutAct } from './acts';
+export type { ActKey, Begun, Cut, CutAct } from './acts';
 export type { StepRow } from './steps';
 
 export const runSteps = (sql: Db) => ({

@@ -209,8 +209,9 @@ const textsOf = (run: Shown, text: BmcText): Shown => ({
   })),
 });
 
+// A run that ended without a workflow has no page there.
 const uiLink = (run: RunRow, { settings }: ApiContext): { temporal_ui?: string } =>
-  settings.temporalUi
+  settings.temporalUi && (run.workflow_run_id !== null || run.finished_at === null)
     ? {
         temporal_ui: `${settings.temporalUi}/namespaces/${settings.temporalNamespace}/workflows/${encodeURIComponent(run.workflow_id)}${run.workflow_run_id ? `/${run.workflow_run_id}` : ''}/history`,
       }
