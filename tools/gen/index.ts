@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderErrors } from './errors';
 import { renderFields } from './fields';
+import { renderIcons } from './icons';
 import { renderOpenapi } from './openapi';
 import { renderPolicyMatrix, renderPolicySample } from './policy';
 import { profiles, renderProfile } from './profiles';
@@ -26,6 +27,7 @@ export const documents: Readonly<Record<string, () => string>> = {
   'docs/settings.md': renderSettings,
   'docs/states.md': renderStates,
   'docs/steps.md': renderSteps,
+  'src/console/assets/icons.svg': renderIcons,
   ...Object.fromEntries(
     (Object.keys(profiles) as (keyof typeof profiles)[]).map((name) => [
       `test/policy/data/profile-${name}.txt`,

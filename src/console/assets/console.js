@@ -1,5 +1,16 @@
-/** Script of the pages: relative times, copied ids and a notice of a lost stream. The pages work without it. */
+/** Script of the pages: swaps that keep what a person did, times, copies, ticks, and news. The pages work without it. */
 (() => {
+  const say = (text) => {
+    const region = document.getElementById('said');
+    if (region && text) region.textContent = text;
+  };
+
+  // A swap keeps typed values, ticks, and open parts: only the page's own words follow the server.
+  const kept = new Set(['value', 'checked', 'selected', 'open', 'hidden']);
+  const keeping = 'input:not([type=hidden]), textarea, option, details, dialog, button.copy';
+  Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, element) =>
+    !(kept.has(name) && element.matches(keeping));
+
   const units = [
     ['d', 86_400],
     ['h', 3_600],
@@ -21,43 +32,79 @@
     for (const bar of document.querySelectorAll('progress[data-began]'))
       bar.value = Math.min(bar.max, now - Date.parse(bar.dataset.began));
   };
+
+  const ticked = () => {
+    const boxes = [...document.querySelectorAll('td.tick input')];
+    const many = boxes.filter((box) => box.checked).length;
+    for (const all of document.querySelectorAll('th.tick input')) {
+      all.checked = many > 0 && many === boxes.length;
+      all.indeterminate = many > 0 && many < boxes.length;
+    }
+    for (const count of document.querySelectorAll('[data-count]')) count.textContent = `${many} selected`;
+  };
+  document.addEventListener('change', ({ target }) => {
+    if (target.matches?.('th.tick input'))
+      for (const box of document.querySelectorAll('td.tick input')) box.checked = target.checked;
+    if (target.matches?.('.tick input')) ticked();
+  });
+
   const prepare = () => {
-    for (const button of document.querySelectorAll('button.copy[hidden]')) button.hidden = false;
+    for (const one of document.querySelectorAll('button.copy[hidden], th.tick input[hidden]')) one.hidden = false;
+    ticked();
     tick();
   };
   document.addEventListener('click', async (event) => {
     const button = event.target.closest?.('button.copy');
     if (!button) return;
     await navigator.clipboard?.writeText(button.dataset.copy);
-    button.textContent = 'copied';
-    setTimeout(() => {
-      button.textContent = 'copy';
-    }, 1_500);
+    button.classList.add('done');
+    say('Copied');
+    setTimeout(() => button.classList.remove('done'), 1_500);
   });
-  // A focused link keeps the focus when its part of the page is reloaded.
-  let focused = null;
+
+  // News of a swap: what changed is shown by a flash, and is read out in one sentence.
+  const mostSaid = 3;
+  let before = new Map();
+  const newsOf = () => new Map([...document.querySelectorAll('[data-says]')].map((one) => [one.dataset.key, one]));
   document.addEventListener('htmx:beforeSwap', () => {
-    focused = document.activeElement?.getAttribute?.('href') ?? null;
+    before = new Map([...newsOf()].map(([key, one]) => [key, one.dataset.says]));
   });
   document.addEventListener('htmx:afterSettle', () => {
     prepare();
-    if (focused !== null && document.activeElement === document.body)
-      document.querySelector(`main a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    const changed = [...newsOf()].filter(([key, one]) => before.get(key) !== one.dataset.says).map(([, one]) => one);
+    for (const one of changed) one.classList.add('changed');
+    const more = changed.length - mostSaid;
+    const texts = changed.slice(0, mostSaid).map((one) => one.dataset.says);
+    say([...texts, ...(more > 0 ? [`and ${more} more`] : [])].join(', '));
+    before = new Map([...newsOf()].map(([key, one]) => [key, one.dataset.says]));
+    live('Live');
   });
+
+  const live = (text, lost = false) => {
+    const dot = document.querySelector('.live');
+    if (!dot || !document.querySelector('[sse-connect]')) return;
+    dot.hidden = false;
+    dot.classList.toggle('lost', lost);
+    dot.firstElementChild.textContent = text;
+    const clock = dot.querySelector('time');
+    if (!lost) clock.textContent = `${new Date().toISOString().slice(11, 19)} UTC`;
+  };
   // A stream usually reconnects at once. After some seconds without it, a notice shows that the page may be old.
   let away = null;
   let sinceLost;
   const sayAway = () => {
+    live('Reconnecting', true);
     away = document.createElement('p');
     away.className = 'notice wait';
-    away.setAttribute('role', 'status');
-    away.textContent = 'Not connected: what is shown may be old. The page connects again by itself.';
+    say('Connection lost');
+    away.textContent = 'Not connected: this page may be out of date. It reconnects automatically.';
     document.querySelector('main').prepend(away);
   };
   document.addEventListener('htmx:sseError', () => {
     sinceLost ??= setTimeout(sayAway, 4_000);
   });
   document.addEventListener('htmx:sseOpen', () => {
+    live('Live');
     if (sinceLost === undefined) return;
     clearTimeout(sinceLost);
     sinceLost = undefined;
