@@ -15,6 +15,7 @@ import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-ed
 import { comparePage, runbookPage, runbooksPage } from './pages/runbooks';
 import { runsPage } from './pages/runs';
 import { scopePage } from './pages/scope';
+import { styleguidePage } from './pages/styleguide';
 import { systemPage } from './pages/system';
 import { actOnTarget, targetPage } from './pages/target';
 import type { ConsoleSettings } from './server/context';
@@ -55,6 +56,7 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/audit', page: auditPage },
   { get: '/system', page: systemPage },
   { get: '/scope', page: scopePage },
+  { get: '/styleguide', page: styleguidePage },
 ];
 
 /** @param report receives the console's internal errors */

@@ -1,6 +1,6 @@
 /** Page of allocations and leased nodes. */
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
-import { Id, NodeLink, State, Time } from '../parts/texts';
+import { Empty, Id, NodeLink, Project, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { Fields, NodeView } from '../views';
 
@@ -17,37 +17,41 @@ export const allocationsPage = async ({ api, query }: PageContext): Promise<Page
     }),
   ]);
   const { shown, next } = pageOf(listed, ({ uuid }) => uuid);
-  const title = 'Allocations and leases';
+  const title = 'Allocations';
   const body = (
     <>
-      <h1>{title}</h1>
+      <Title text={title} />
       <Table
-        heading
         caption="Allocations"
         rows={shown}
         columns={[
           { title: 'Allocation', of: ({ uuid, name }) => name ?? <Id id={uuid} /> },
           { title: 'State', of: ({ state }) => <State is={state} /> },
-          { title: 'Owner', of: ({ owner }) => owner },
+          { title: 'Owner', of: ({ owner }) => owner && <Project id={owner} /> },
           { title: 'Class', of: (one) => one.resource_class },
           { title: 'Node', of: ({ node_uuid: node }) => node && <Id id={node} href={`/nodes/${node}`} /> },
-          { title: 'Made', of: ({ created_at }) => <Time at={created_at} /> },
-          { title: 'Last error', of: (one) => one.last_error },
+          { title: 'Created', of: ({ created_at }) => <Time at={created_at} /> },
+          { title: 'Last error', long: true, of: (one) => one.last_error },
         ]}
-        empty="There is no allocation that you may see. One asks for a node of a class with traits: POST /v1/allocations, or `baremetal allocation create`."
+        empty={
+          <Empty icon="key-round" title="No allocations yet">
+            <p>An allocation requests a node of a class with traits.</p>
+            <code>baremetal allocation create --resource-class CLASS</code>
+          </Empty>
+        }
       />
       <Pager path="/allocations" query={query} next={next} />
       <Table
         heading
-        caption="Nodes in use under lease"
+        caption="Leased nodes in use"
         rows={leased.filter(({ lessee }) => lessee)}
         columns={[
           { title: 'Node', of: NodeLink },
-          { title: 'Owner', of: ({ owner }) => owner },
-          { title: 'Lessee', of: ({ lessee }) => lessee },
+          { title: 'Owner', of: ({ owner }) => owner && <Project id={owner} /> },
+          { title: 'Lessee', of: ({ lessee }) => lessee && <Project id={lessee} /> },
           { title: 'In use since', of: (node) => <Time at={node.provision_updated_at} /> },
         ]}
-        empty="No node that you may see is leased and in use."
+        empty="No leased nodes in use"
       />
     </>
   );

@@ -11,26 +11,31 @@ const trail: List<AuditEntry> = {
   from: '/temper/v1/audit',
   filters: [
     { name: 'user', label: 'Person' },
-    { name: 'node', label: 'Node id' },
-    { name: 'run', label: 'Run id' },
-    { name: 'action', label: 'Act', hint: 'such as node.provision' },
+    { name: 'node', label: 'Node ID' },
+    { name: 'run', label: 'Run ID' },
+    { name: 'action', label: 'Action' },
     { name: 'verdict', label: 'Verdict', options: ['granted', 'refused', 'failed'] },
-    { name: 'since', label: 'Since', hint: 'such as 2026-11-30T18:00:00Z' },
+    { name: 'since', label: 'Since', hint: 'UTC: 2026-11-30T18:00:00Z' },
     { name: 'until', label: 'Until' },
   ],
   also: ['project'],
+  views: [
+    ['All', {}],
+    ['Refused', { verdict: 'refused' }],
+    ['Failed', { verdict: 'failed' }],
+  ],
   markerOf: ({ seq }) => String(seq),
   columns: [
     { title: 'When', of: ({ at }) => <Time at={at} /> },
     { title: 'Who', of: ({ who }) => `${personOf(who)}${who.project_name ? ` (${who.project_name})` : ''}` },
-    { title: 'Act', of: ({ action }) => action },
+    { title: 'Action', of: ({ action }) => action },
     { title: 'Verdict', of: ({ verdict }) => <State is={verdict} /> },
     { title: 'Rule', of: ({ rule }) => rule && <code>{rule}</code> },
     { title: 'Object', of: ({ resource, resource_id: id }) => (id ? <>{resource} <Id id={id} /></> : resource) }, // biome-ignore format: one cell
     { title: 'Run', of: ({ run_uuid: run }) => run && <Id id={run} href={`/runs/${run}`} /> },
-    { title: 'Data', of: ({ data }) => data !== undefined && <details><summary>Show</summary><Code value={data} /></details> }, // biome-ignore format: one cell
+    { title: 'Data', long: true, of: ({ data }) => data !== undefined && <details><summary>Show</summary><Code value={data} /></details> }, // biome-ignore format: one cell
   ],
-  empty: 'Nothing is on record.',
+  empty: 'No entries yet',
 };
 
 export const auditPage = (context: PageContext): Promise<PageAnswer> => listPage(context, trail);

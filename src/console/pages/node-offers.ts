@@ -39,7 +39,7 @@ export const holderOf = (node: NodeView, runs: readonly ListedRun[]): string | u
   return working.includes(states[node.provision_state].kind) ? 'a run' : undefined;
 };
 
-const heldBy = (holder: string | undefined): string | undefined => holder && `The node is held by ${holder}.`;
+const heldBy = (holder: string | undefined): string | undefined => holder && `The node is locked by ${holder}.`;
 
 const interfaceSays = (node: NodeView, { needs }: VerbRow): string | undefined =>
   needs && interfaceOf({ ...node, driver: node.driver ?? '' }, needs).startsWith('no-')
@@ -61,7 +61,7 @@ export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): strin
   const row = verbRow(verb);
   const { provision_state: from } = node;
   if (next(from, row.event) === undefined)
-    return `A node that is ${from} does not take ${verb}. ${insteadOf(verb, from) ?? ''}`.trim();
+    return `Not possible while the node is ${from}. ${insteadOf(verb, from) ?? ''}`.trim();
   return interfaceSays(node, row) ?? conditionSays(node, row) ?? (passesLock(row, from) ? undefined : heldBy(holder));
 };
 
@@ -69,15 +69,25 @@ export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): strin
 export const rerunStateSays = (verb: Verb, standing: NodeStanding): string | undefined =>
   heldBy(standing.holder) ?? verbStateSays(verb, standing);
 
-const verbOffer = (verb: Verb, standing: NodeStanding): Offer => {
+/** The dialog names the verb, which the command line takes. */
+const verbLabels: Readonly<Record<(typeof offered)[number], string>> = {
+  manage: 'Manage', inspect: 'Inspect', provide: 'Make available', adopt: 'Adopt', abort: 'Abort',
+  undeploy: 'Tear down', unrescue: 'End rescue', unhold: 'Release hold',
+}; // biome-ignore format: one table
+
+const powerLabels: Readonly<Record<PowerTarget, string>> = {
+  'power on': 'Power on', 'power off': 'Power off', rebooting: 'Reboot', 'soft power off': 'Shut down', 'soft rebooting': 'Restart gracefully',
+}; // biome-ignore format: one table
+
+const verbOffer = (verb: (typeof offered)[number], standing: NodeStanding): Offer => {
   const { provision_state: from } = standing.node;
   const { event, does } = verbRow(verb);
   return {
     name: verb,
-    label: verb,
+    label: verbLabels[verb],
     rule: provisionRule,
     stateSays: verbStateSays(verb, standing),
-    will: `The node goes from ${from} to ${next(from, event) ?? 'another state'}${does === 'run' ? ', by a run that you can watch' : ''}.`,
+    will: `Moves the node from ${from} to ${next(from, event) ?? 'another state'}${does === 'run' ? ' in a run' : ''}.`,
     danger: verb === 'undeploy' || verb === 'abort',
     withoutReason: true,
     fields: { what: 'verb', verb },
@@ -86,18 +96,18 @@ const verbOffer = (verb: Verb, standing: NodeStanding): Offer => {
 
 const powerSays = (target: PowerTarget, { node, holder, freezes = [] }: NodeStanding): string | undefined => {
   if (powerRefusedIn.includes(node.provision_state))
-    return `Its power is the run's while the node is ${node.provision_state}.`;
+    return `A run controls the power while the node is ${node.provision_state}.`;
   if (node.disable_power_off && powerTargets[target].ends === 'power off')
-    return 'Powering off this node is disabled (disable_power_off).';
+    return 'Power off is disabled for this node (disable_power_off).';
   return freezes.length > 0 ? 'The node is frozen.' : heldBy(holder);
 };
 
 const powerOffer = (target: PowerTarget, standing: NodeStanding): Offer => ({
   name: target.replaceAll(' ', '-'),
-  label: target.replace('rebooting', 'reboot'),
+  label: powerLabels[target],
   rule: powerRule,
   stateSays: powerSays(target, standing),
-  will: `A run sets the node to ${target}; it is ${standing.node.power_state ?? 'unknown'} now.`,
+  will: `Starts a run: ${target}. Power is ${standing.node.power_state?.replace('power ', '') ?? 'unknown'} now.`,
   danger: target.includes('off'),
   withoutReason: true,
   fields: { what: 'power', target },
@@ -109,7 +119,7 @@ const maintenanceOffer = (node: NodeView): Offer =>
         name: 'leave-maintenance',
         label: 'Leave maintenance',
         rule: maintenanceRules.off,
-        will: 'Workers look after the node again, and verbs are taken.',
+        will: 'Workers check the node again, and it accepts actions.',
         withoutReason: true,
         fields: { what: 'maintenance-off' },
       }
@@ -117,7 +127,8 @@ const maintenanceOffer = (node: NodeView): Offer =>
         name: 'maintenance',
         label: 'Set maintenance',
         rule: maintenanceRules.on,
-        will: 'Workers leave the node alone, and most verbs are refused, until maintenance ends.',
+        will: 'Workers leave the node alone, and most actions are refused until maintenance ends.',
+        minor: true,
         fields: { what: 'maintenance-on' },
       };
 
@@ -125,8 +136,8 @@ const freezeOffer = ({ freezes = [] }: NodeStanding): Offer => ({
   name: 'freeze',
   label: 'Freeze',
   rule: freezeRule,
-  stateSays: freezes.length > 0 ? 'The node is frozen already.' : undefined,
-  will: 'Nothing is written to the BMC of the node until the freeze ends; runs wait.',
+  stateSays: freezes.length > 0 ? 'The node is already frozen.' : undefined,
+  will: 'No writes to the node’s BMC until the freeze ends. Runs wait.',
   danger: true,
   fields: { what: 'freeze' },
 });

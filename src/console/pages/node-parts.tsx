@@ -31,10 +31,10 @@ export const NodeParts = ({ ports, bios, firmware }: Awaited<ReturnType<typeof n
       columns={[
         { title: 'Address', of: ({ address }) => <code>{address}</code> },
         { title: 'Name', of: ({ name }) => name },
-        { title: 'Boots from the network', of: ({ pxe_enabled }) => (pxe_enabled ? 'yes' : 'no') },
+        { title: 'PXE boot', of: ({ pxe_enabled }) => (pxe_enabled ? 'yes' : 'no') },
         { title: 'Physical network', of: (port) => port.physical_network },
       ]}
-      empty="No port is enrolled; an inspection finds them."
+      empty="No ports yet. An inspection finds them."
     />
     <Table
       heading
@@ -47,10 +47,10 @@ export const NodeParts = ({ ports, bios, firmware }: Awaited<ReturnType<typeof n
         { title: 'Last flashed', of: (one) => one.last_version_flashed },
         { title: 'Seen', of: ({ updated_at }) => <Time at={updated_at} /> },
       ]}
-      empty="No version has been read from its BMC so far."
+      empty="No firmware versions yet"
     />
-    <details>
-      <summary>BIOS settings ({bios?.length ?? 'not shown'})</summary>
+    <details id="bios">
+      <summary>BIOS settings ({bios?.length ?? 'hidden'})</summary>
       <Table
         caption="BIOS settings"
         rows={bios}
@@ -59,7 +59,7 @@ export const NodeParts = ({ ports, bios, firmware }: Awaited<ReturnType<typeof n
           { title: 'Value', of: ({ value }) => <code>{value ?? '–'}</code> },
           { title: 'Seen', of: ({ updated_at }) => <Time at={updated_at} /> },
         ]}
-        empty="No setting has been read from its BMC so far."
+        empty="No BIOS settings yet"
       />
     </details>
   </>

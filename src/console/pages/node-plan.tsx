@@ -2,7 +2,7 @@
 
 import type { NodePlan } from '../../wire/runs';
 import { ActForm, Send } from '../parts/forms';
-import { Code, Facts, Notice, spanOf } from '../parts/texts';
+import { Code, Facts, Notice, spanOf, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 
 const erasesText = (erases: boolean | null): string => {
@@ -17,10 +17,8 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
   const name = plan.node_name ?? plan.node_uuid;
   const body = (
     <>
-      <h1>
-        {plan.verb} with {runbook} on <a href={`/nodes/${node}`}>{name}</a>
-      </h1>
-      <Notice tone={plan.would_run ? 'good' : 'bad'} says={`This would ${plan.would_run ? 'run' : 'be refused'}. Nothing was touched.`} />
+      <Title text={`${plan.verb} with ${runbook}`} />
+      <Notice tone={plan.would_run ? 'good' : 'bad'} says={`Preview: this would ${plan.would_run ? 'run' : 'be refused'}. Nothing was changed.`} />
       {[...plan.refusals, ...plan.concerns].map(({ code, rule, reason }) => (
         <p key={code + reason} class={plan.would_run ? 'wait' : 'bad'}>
           {code}: {reason} {rule && <a href={`/policy?rule=${encodeURIComponent(rule)}`}>{rule}</a>}
@@ -28,7 +26,7 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
       ))}
       <Facts
         rows={[
-          ['Power', plan.power_cycles > 0 ? `is interrupted ${plan.power_cycles} times` : 'stays'],
+          ['Power', plan.power_cycles > 0 ? `${plan.power_cycles} restarts` : 'stays on'],
           ['Data', erasesText(plan.erases)],
           ['Usually takes', plan.expected_ms && spanOf(plan.expected_ms)],
         ]}
@@ -40,16 +38,16 @@ export const nodePlanPage = async ({ api, params, session, query }: PageContext)
             <b>{`${step.interface}.${step.step}`}</b>{' '}
             {step.expected_ms && <span class="muted">usually takes {spanOf(step.expected_ms)}</span>}
             <p class="muted">{step.acts.map(({ description }) => description).join('; ')}</p>
-            {step.args ? <Code value={step.args} /> : <p class="muted">Its arguments are not shown to you.</p>}
+            {step.args ? <Code value={step.args} /> : <p class="muted">Its arguments are hidden.</p>}
           </li>
         ))}
       </ol>
       {plan.would_run && (
         <ActForm session={session} action={`/nodes/${node}/acts`} fields={{ what: 'verb', verb: plan.verb, runbook }}>
-          <Send tone="primary" label="Run it" />
+          <Send tone="primary" label="Run" />
         </ActForm>
       )}
     </>
   ); // biome-ignore format: short parts
-  return { title: `${plan.verb} on ${name}`, body };
+  return { title: 'Preview', crumbs: [[`/nodes/${node}`, name]], body };
 };

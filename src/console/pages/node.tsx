@@ -7,7 +7,7 @@ import { hidden, seenOf } from '../hidden';
 import { Acts, askedRules, Refused } from '../parts/acts';
 import { ActForm, Choice, Send } from '../parts/forms';
 import { Live } from '../parts/live';
-import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
+import { Empty, Facts, Id, Notice, nodeAddress, Project, personOf, State, Time, Title, toneOf } from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { HistoryView, NodeView, RunbookView } from '../views';
 import { holderOf, type NodeStanding, nodeOffers, nodeRules, runbookRule, verbStateSays } from './node-offers';
@@ -27,16 +27,16 @@ const RunbookForm = ({ standing, runbooks, session, answer }: RunbookFormProps &
   if (!verb)
     return (
       <p class="muted">
-        No runbook can run now: {verbStateSays(node.provision_state === 'manageable' ? 'clean' : 'service', standing)}
+        Runbooks are unavailable: {verbStateSays(node.provision_state === 'manageable' ? 'clean' : 'service', standing)}
       </p>
     );
   if (runbooks.length === 0)
-    return <p class="muted">There is no runbook that you may see. <a href="/runbooks">Write one.</a></p>; // biome-ignore format: one sentence
+    return <p class="muted">No runbooks yet. <a href="/runbooks/new">New runbook</a></p>; // biome-ignore format: one sentence
   return (
     <ActForm session={session} action={`${nodeAddress(node)}/acts`} fields={{ what: 'verb', verb }} class="row">
       <Choice label={`Runbook for ${verb}`} name="runbook" options={runbooks.map(({ name }) => name)} />
-      <Send tone="primary" label="Run it" />
-      <Send name="preview" value="yes" label="What would run" />
+      <Send name="preview" value="yes" label="Preview" />
+      <Send tone="primary" label="Run" />
     </ActForm>
   );
 };
@@ -45,11 +45,11 @@ type Moment = { readonly at: string; readonly key: string; readonly bad: boolean
 
 const RunMoment = ({ run }: { run: ListedRun }) => (
   <>
-    <p>
-      <a href={runAddress(run)}>{runWork(run)}</a> <State is={runState(run)} />{' '}
-      <span class="muted">asked by {personOf(run.requester)}</span>
+    <p class="line">
+      <State is={runState(run)} /> <a href={runAddress(run)}>{runWork(run)}</a>{' '}
+      <span class="muted">by {personOf(run.requester)}</span>
     </p>
-    {run.waiting_for && <p class="wait">Waits for {run.waiting_for}</p>}
+    {run.waiting_for && <p class="wait">Waiting for {run.waiting_for}</p>}
     {run.last_error && <p class="bad">{run.last_error}</p>}
   </>
 );
@@ -67,7 +67,7 @@ const ofFreeze = ({ created_at: at, uuid: key, reason }: Freeze): Moment =>
 
 const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
   moments.length === 0 ? (
-    <p class="empty">Nothing has happened to this node yet.</p>
+    <Empty icon="activity" title="No activity yet" />
   ) : (
     <ol class="timeline">
       {moments.map(({ at, key, bad, body }) => (
@@ -83,18 +83,18 @@ const Timeline = ({ moments }: { moments: readonly Moment[] }) =>
 
 /** Shows hidden values as such, because an empty cell would mean that there is no value. */
 const shown = (value: string | null | undefined | typeof hidden): ComponentChildren =>
-  value === hidden ? <span class="muted">not shown to you</span> : value;
+  value === hidden ? <span class="muted">Hidden</span> : value;
 
 const NodeFacts = ({ node }: { node: NodeView }) => (
   <Facts
     rows={[
-      ['Id', <Id id={node.uuid} />],
+      ['ID', <Id id={node.uuid} />],
       ['Power', <State is={node.power_state ?? 'unknown'} />],
-      ['On its way to', node.target_provision_state],
-      ['Held by run', shown(node.reservation)],
+      ['Target state', node.target_provision_state],
+      ['Locked by run', typeof node.reservation === 'string' ? <Id id={node.reservation} href={`/runs/${node.reservation}`} /> : shown(node.reservation)],
       ['Last error', node.last_error === hidden && shown(hidden)],
-      ['Owner', node.owner],
-      ['Lessee', node.lessee],
+      ['Owner', node.owner && <Project id={node.owner} />],
+      ['Lessee', node.lessee && <Project id={node.lessee} />],
       ['Driver', node.driver],
       ['Class', node.resource_class],
       ['Conductor group', node.conductor_group],
@@ -129,33 +129,30 @@ export const nodePage = async (context: PageContext): Promise<PageAnswer> => {
   const moments = [...runs.map(ofRun), ...history.map(ofHistory), ...freezes.map(ofFreeze)]
     .sort((one, other) => other.at.localeCompare(one.at))
     .slice(0, longestTimeline);
-  // The key changes only with the acts, so text typed into other forms stays.
-  const key = [node.provision_state, standing.holder ? 'held' : 'free', node.maintenance, node.power_state, freezes.length]; // biome-ignore format: one row
   const body = (
     <>
       <Live id="node" events={`${address}/live`} path={address}>
-        <Title text={node.name ?? node.uuid}>
+        <Title text={node.name ?? node.uuid} says={`${node.name ?? node.uuid}: ${node.provision_state}`}>
           <State is={node.provision_state} />
           <NodeTrouble node={node} />
         </Title>
         {node.maintenance && node.maintenance_reason && <Notice tone="wait" says={`In maintenance: ${node.maintenance_reason}`} />}
         {freezes.map(({ uuid, reason }) => <Notice key={uuid} tone="wait" says={`Frozen: ${reason}`} />)}
         {seenOf(node.last_error) && <Notice tone="bad" says={seenOf(node.last_error)} />}
-        <NodeFacts node={node} />
-        <h2>What you can do</h2>
         <Acts
-          id={`acts-${node.uuid}-${key.join('-').replaceAll(' ', '-')}`}
+          id="acts"
           offers={nodeOffers(standing)}
           answers={answers}
           about={{ kind: 'node', object: node.uuid }}
           session={context.session}
           actionOf={() => `${address}/acts`}
         />
-        <h3>Runbooks</h3>
-        <div id={`runbooks-${node.uuid}-${key.slice(0, 2).join('-').replaceAll(' ', '-')}`} hx-preserve="true">
+        <NodeFacts node={node} />
+        <section class="card" aria-labelledby="runbooks">
+          <h2 id="runbooks">Run a runbook</h2>
           <RunbookForm standing={standing} runbooks={runbooks} session={context.session} answer={answers.get(runbookRule)} />
-        </div>
-        <h2>What happened</h2>
+        </section>
+        <h2>Activity</h2>
         <Timeline moments={moments} />
       </Live>
       {parts && <NodeParts {...parts} />}

@@ -1,14 +1,17 @@
 /** List of nodes: the address holds filters, order and page; chosen nodes can go into a rollout. */
 import { states } from '../../model/lifecycle/states';
 import type { Summary } from '../../wire/installation';
-import { Hidden } from '../parts/forms';
+import { Send } from '../parts/forms';
+import { Icon } from '../parts/icons';
 import { type List, listPage } from '../parts/list';
-import { NodeLink, State, Time } from '../parts/texts';
+import type { RowNews } from '../parts/tables';
+import { Empty, NodeLink, Project, State, Time } from '../parts/texts';
+import { addressWith } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { NodeView } from '../views';
 
 const listedFields =
-  'uuid,name,provision_state,power_state,maintenance,fault,owner,lessee,driver,resource_class,reservation,provision_updated_at';
+  'uuid,name,provision_state,power_state,maintenance,fault,owner,lessee,driver,resource_class,conductor_group,reservation,provision_updated_at';
 
 export const NodeTrouble = ({ node }: { node: NodeView }) => (
   <>
@@ -17,35 +20,54 @@ export const NodeTrouble = ({ node }: { node: NodeView }) => (
   </>
 );
 
-/** The box stays checked when the rows are reloaded. */
+export const nodeNews: RowNews<NodeView> = ({ uuid, name, provision_state }) => ({
+  key: uuid,
+  says: `${name ?? uuid}: ${provision_state}`,
+});
+
+/** Its id keeps the tick when the rows are reloaded. */
 const Choose = ({ uuid, name }: NodeView) => (
   <input
     type="checkbox"
     id={`choose-${uuid}`}
-    hx-preserve="true"
+    autocomplete="off"
     form="choose"
     name="node"
     value={name ?? uuid}
-    aria-label={`Choose ${name ?? uuid}`}
+    aria-label={`Select ${name ?? uuid}`}
   />
 );
 
 /** Filters that can also select a rollout's nodes. */
 const selecting = ['provision_state', 'owner', 'lessee', 'driver', 'resource_class', 'conductor_group'] as const;
 
-const Chosen = ({ query }: { query: PageQuery }) => (
-  <form id="choose" method="get" action="/rollouts/new" class="row" aria-label="Rollout">
-    <Hidden fields={Object.fromEntries(selecting.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))} />
-    <button type="submit">Plan a rollout with the chosen nodes</button>
-    <small class="muted">without a choice: with all nodes of these filters</small>
+const selectingOf = (query: PageQuery): Record<string, string> =>
+  Object.fromEntries(selecting.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
+
+/** Rises if rows are selected; styles show it, so it works without scripts. */
+const Chosen = () => (
+  <form id="choose" method="get" action="/rollouts/new" class="choices" aria-label="Selected nodes">
+    <b data-count>Selected nodes</b>
+    <Send tone="primary" label="Plan a rollout" />
   </form>
 );
+
+/** Plans with all nodes of the filters, which the button says. */
+const PlanForAll = ({ query }: { query: PageQuery }) => {
+  const given = selectingOf(query);
+  return (
+    <a class="button" href={addressWith('/rollouts/new', given)}>
+      <Icon is="waves" />
+      {Object.keys(given).length > 0 ? 'Plan a rollout for these filters' : 'Plan a rollout'}
+    </a>
+  );
+};
 
 const NodeCounts = ({ summary, query }: { summary: Summary | undefined; query: PageQuery }) => {
   const counts = Object.entries(summary?.nodes.provision_state ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (counts.length === 0) return null;
   return (
-    <ul class="counts" aria-label="Nodes by state">
+    <ul class="pills" aria-label="Nodes by state">
       {counts.map(([state, count]) => (
         <li key={state}>
           <a
@@ -64,6 +86,13 @@ const nodes: List<NodeView> = {
   title: 'Nodes',
   path: '/nodes',
   from: '/v1/nodes',
+  views: [
+    ['All', {}],
+    ['In maintenance', { maintenance: 'true' }],
+    ['In use', { provision_state: 'active' }],
+    ['Free', { provision_state: 'available', maintenance: 'false' }],
+    ['Longest in their state', { sort_key: 'provision_updated_at' }],
+  ],
   filters: [
     { name: 'provision_state', label: 'State', options: Object.keys(states) },
     { name: 'maintenance', label: 'Maintenance', options: [['true', 'in maintenance'], ['false', 'not in maintenance']] }, // biome-ignore format: one row
@@ -75,27 +104,37 @@ const nodes: List<NodeView> = {
   fixed: { fields: listedFields },
   markerOf: ({ uuid }) => uuid,
   columns: [
-    { title: 'Choose', of: Choose },
+    { title: 'Select', ticks: true, of: Choose },
     { title: 'Name', sort: 'name', of: NodeLink },
     { title: 'State', sort: 'provision_state', of: (node) => <State is={node.provision_state} /> },
     { title: 'Power', sort: 'power_state', of: (node) => <State is={node.power_state ?? 'unknown'} /> },
-    { title: 'Trouble', of: (node) => <NodeTrouble node={node} /> },
-    { title: 'Owner', sort: 'owner', of: ({ owner }) => owner },
-    { title: 'Lessee', sort: 'lessee', of: ({ lessee }) => lessee },
+    { title: 'Trouble', of: (node) => (node.maintenance || node.fault) && <NodeTrouble node={node} /> },
+    { title: 'Owner', sort: 'owner', of: ({ owner }) => owner && <Project id={owner} /> },
+    { title: 'Lessee', sort: 'lessee', of: ({ lessee }) => lessee && <Project id={lessee} /> },
     { title: 'Class', sort: 'resource_class', of: (node) => node.resource_class },
-    { title: 'Driver', sort: 'driver', of: ({ driver }) => driver },
-    { title: 'In this state', sort: 'provision_updated_at', of: (node) => <Time at={node.provision_updated_at} /> },
+    { title: 'Driver', sort: 'driver', optional: true, of: ({ driver }) => driver },
+    { title: 'Conductor group', sort: 'conductor_group', optional: true, of: (node) => node.conductor_group },
+    { title: 'In this state', sort: 'provision_updated_at', of: ({ provision_updated_at: at }) => at && <Time at={at} /> },
   ],
-  empty:
-    'There is no node that you may see. An operator enrols nodes, and gives them an owner or a lessee; then they are shown here.',
+  newsOf: nodeNews,
+  empty: (
+    <Empty icon="server" title="No nodes yet">
+      <p>Nodes that an operator enrols for your project, or leases to it, show up here.</p>
+    </Empty>
+  ),
   events: '/live',
 };
 
 export const nodesPage = (context: PageContext): Promise<PageAnswer> =>
   listPage(context, {
     ...nodes,
-    around: async () => ({
-      above: <NodeCounts summary={await context.api.find<Summary>('/temper/v1/summary')} query={context.query} />,
-      below: <Chosen query={context.query} />,
-    }),
+    around: async (filtered) => {
+      const summary = await context.api.find<Summary>('/temper/v1/summary');
+      return {
+        end: <PlanForAll query={context.query} />,
+        above: <NodeCounts summary={summary} query={context.query} />,
+        below: <Chosen />,
+        ...(!filtered && { total: summary?.nodes.count }),
+      };
+    },
   });

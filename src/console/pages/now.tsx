@@ -1,4 +1,4 @@
-/** Start page: items that wait for a person, oldest first. */
+/** Start page, the inbox: items that wait for a person, oldest first. */
 import type { ComponentChildren } from 'preact';
 import type { Summary } from '../../wire/installation';
 import type { ListedRun } from '../../wire/runs';
@@ -6,12 +6,12 @@ import { seenOf } from '../hidden';
 import { type Answers, askedLists } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Table } from '../parts/tables';
-import { NodeLink, State, Time } from '../parts/texts';
+import { Empty, NodeLink, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { NodeView, WorkerView } from '../views';
-import { NodeTrouble } from './nodes';
+import { NodeTrouble, nodeNews } from './nodes';
 import { RunActs, runAsks } from './run';
-import { runAddress, runColumns, runTitle } from './runs';
+import { runAddress, runColumns, runNews, runTitle } from './runs';
 import { WaitingRollouts, waitingRollouts } from './waiting';
 
 const mostListed = 50;
@@ -51,7 +51,9 @@ type SectionProps = { readonly id: string; readonly title: string; readonly many
 const Section = ({ id, title, many, children }: SectionProps) =>
   many === 0 ? null : (
     <section aria-labelledby={id}>
-      <h2 id={id}>{`${title} (${many})`}</h2>
+      <h2 id={id}>
+        {title} <span class="muted">{many}</span>
+      </h2>
       {children}
     </section>
   );
@@ -62,14 +64,17 @@ const DecisionCard = ({ run, answers, session }: DecisionProps) => {
   const says = run.waiting_for ?? run.last_error;
   const at = [run.step, run.attempt !== null && run.attempt > 1 && `attempt ${run.attempt}`].filter(Boolean).join(', ');
   return (
-    <li class="card">
-      <h3>
-        <a href={runAddress(run)}>{runTitle(run)}</a> <State is={run.state} />
-      </h3>
-      <p class="muted">
-        {at && `${at}, `}
-        <Time at={sinceOf(run)} />
-      </p>
+    <li class="card" id={`run-${run.uuid}`} data-key={run.uuid} data-says={`${runTitle(run)}: ${run.state}`}>
+      <header>
+        <State is={run.state} />
+        <h3>
+          <a href={runAddress(run)}>{runTitle(run)}</a>
+        </h3>
+        <span class="muted">
+          {at && `${at}, `}
+          <Time at={sinceOf(run)} />
+        </span>
+      </header>
       {says && <p class={run.state === 'parked' ? 'bad' : 'wait'}>{says}</p>}
       <RunActs run={run} answers={answers} session={session} />
     </li>
@@ -80,8 +85,8 @@ const nodeColumns = [
   { title: 'Node', of: NodeLink },
   { title: 'State', of: (node: NodeView) => <State is={node.provision_state} /> },
   { title: 'Trouble', of: (node: NodeView) => <NodeTrouble node={node} /> },
-  { title: 'Since', of: (node: NodeView) => <Time at={node.provision_updated_at} /> },
-  { title: 'Why', of: (node: NodeView) => node.maintenance_reason ?? seenOf(node.last_error) },
+  { title: 'Since', of: ({ provision_updated_at: at }: NodeView) => at && <Time at={at} /> },
+  { title: 'Why', long: true, of: (node: NodeView) => node.maintenance_reason ?? seenOf(node.last_error) },
 ];
 
 const workerColumns = [
@@ -112,27 +117,35 @@ export const nowPage = async (context: PageContext): Promise<PageAnswer> => {
   const calm = decided + rolling + busy.length + nodes.length + away.length === 0;
   const body = (
     <>
-      <h1>Now</h1>
+      <Title text="Inbox" />
       <Live id="now" events="/live" path="/">
         {calm && (
-          <p class="empty">
-            Nothing waits for you. Runs and rollouts that need a decision, nodes in trouble and workers that are away
-            are shown here as they come. See all <a href="/runs">runs</a> or all <a href="/nodes">nodes</a>.
-          </p>
+          <Empty icon="circle-check" title="All clear">
+            <p>Decisions, failing nodes and lost workers will show up here.</p>
+            <a class="button" href="/nodes">
+              See all nodes
+            </a>
+          </Empty>
         )}
-        <Section id="decisions" title="Waits for a decision" many={decided}>
+        <Section id="decisions" title="Needs a decision" many={decided}>
           <ul class="cards">
             {decisions.map((one) => <DecisionCard key={one.run.uuid} {...one} session={context.session} />)}
           </ul>
         </Section>
-        <Section id="rolling" title="Rollouts that wait" many={rolling}>
+        <Section id="rolling" title="Rollouts on hold" many={rolling}>
           <WaitingRollouts waiting={rollouts} session={context.session} />
         </Section>
-        <Table heading caption={`Nodes in trouble (${nodes.length})`} rows={nodes} columns={nodeColumns} />
-        <Table heading caption={`Runs that wait or try again (${busy.length})`} rows={busy} columns={runColumns} />
-        <Table heading caption={`Workers that are away (${away.length})`} rows={away} columns={workerColumns} />
+        <Section id="failing" title="Failing nodes" many={nodes.length}>
+          <Table caption="Failing nodes" rows={nodes} columns={nodeColumns} newsOf={nodeNews} />
+        </Section>
+        <Section id="waiting" title="Waiting and retrying runs" many={busy.length}>
+          <Table caption="Waiting and retrying runs" rows={busy} columns={runColumns} newsOf={runNews} />
+        </Section>
+        <Section id="offline" title="Offline workers" many={away.length}>
+          <Table caption="Offline workers" rows={away} columns={workerColumns} />
+        </Section>
       </Live>
     </>
   ); // biome-ignore format: one table a row
-  return { title: 'Now', body };
+  return { title: 'Inbox', body };
 };

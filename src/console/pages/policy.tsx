@@ -1,10 +1,10 @@
 /** Policy page: explains a rule's decision on an object. */
 
 import type { CanAnswer, Explanation, PolicyHistory } from '../../wire/policy';
-import { askedRules } from '../parts/acts';
+import { askedRules, deniedText } from '../parts/acts';
 import { Choice, Field, Send } from '../parts/forms';
 import { Table } from '../parts/tables';
-import { Code, State, Time } from '../parts/texts';
+import { Code, State, Time, Title } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 
@@ -25,7 +25,7 @@ const Tree = ({ part }: { part: Part }) => (
       </span>
     )}
     {part.parts && part.parts.length > 0 && (
-      <ul>
+      <ul class="tree">
         {part.parts.map((inner) => (
           <Tree key={inner.text} part={inner} />
         ))}
@@ -36,12 +36,12 @@ const Tree = ({ part }: { part: Part }) => (
 
 const Form = ({ query, kind }: { query: PageQuery; kind: string }) => (
   <form method="get" action="/policy" class="row" aria-label="Question">
-    <Field label="Rule" name="rule" value={query.rule} required hint="such as temper:run:skip" />
-    <Choice label="About a" name="kind" value={kind} options={[['', 'nothing'], ...objectKinds]} />
-    <Field label="Its name or id" name="object" value={query.object} />
-    <Field label="As a caller with these roles" name="roles" value={query.roles} hint="readers of the system only" />
-    <Field label="of the project" name="project" value={query.project} />
-    <Send tone="primary" label="Ask" />
+    <Field label="Rule" name="rule" value={query.rule} required hint="For example temper:run:skip" />
+    <Choice label="About" name="kind" value={kind} options={[['', 'nothing'], ...objectKinds]} />
+    <Field label="Name or ID" name="object" value={query.object} />
+    <Field label="As role" name="roles" value={query.roles} hint="System readers only" />
+    <Field label="In project" name="project" value={query.project} />
+    <Send tone="primary" label="Check" />
   </form>
 );
 
@@ -50,22 +50,24 @@ type Why = { readonly explanation?: Explanation; readonly refused?: string };
 type AnswerProps = Why & Pick<PageContext, 'session'> & { readonly answer: CanAnswer | undefined };
 
 const Answer = ({ answer, explanation, refused, session }: AnswerProps) => (
-  <section>
-    <h2>The answer</h2>
+  <section class="card">
+    <h2>Answer</h2>
     {answer && (
       <p>
-        You ({session.name}, {session.scope}): <State is={answer.allowed ? 'allowed' : 'refused'} /> {answer.reason}
+        You ({session.name}, {session.scope}): <State is={answer.allowed ? 'allowed' : 'denied'} />{' '}
+        {!answer.allowed && deniedText(answer)}
       </p>
     )}
     {explanation && (
       <>
         <p>
-          The caller asked about: <State is={explanation.answer} /> {explanation.why && `by its ${explanation.why}`}
+          For that caller: <State is={explanation.answer === 'missing' ? 'denied' : explanation.answer} />{' '}
+          {explanation.why && `by its ${explanation.why}`}
         </p>
-        <ul>{explanation.tree && <Tree part={explanation.tree} />}</ul>
+        <ul class="tree">{explanation.tree && <Tree part={explanation.tree} />}</ul>
       </>
     )}
-    {refused && <p class="muted">The parts of the rule are not shown: {refused}</p>}
+    {refused && <p class="muted">The rule’s parts are hidden: {refused}</p>}
   </section>
 );
 
@@ -83,7 +85,7 @@ const InForce = ({ history, texts }: { history: PolicyHistory; texts: PolicyHist
   <section id="history">
     <Table
       heading
-      caption="Policies that were in force"
+      caption="Policy history"
       rows={history.history}
       columns={[
         { title: 'Since', of: (one) => <Time at={one.first_at} /> },
@@ -91,7 +93,7 @@ const InForce = ({ history, texts }: { history: PolicyHistory; texts: PolicyHist
         { title: 'Set', of: ({ set, mode }) => `${set}, ${mode}` },
         { title: 'Files', of: ({ files }) => files.map(({ path }) => path).join(', ') || 'none' },
       ]}
-      empty="None is on record."
+      empty="No history yet"
     />
     {texts?.history[0]?.files.map(({ path, text }) => (
       <div key={path}>
@@ -118,10 +120,8 @@ export const policyPage = async (context: PageContext): Promise<PageAnswer> => {
   ]);
   const body = (
     <>
-      <h1>Policy</h1>
-      <p>
-        Ask whether a rule admits you, about an object that you see; with the right to ask, for another caller, and why.
-      </p>
+      <Title text="Policy" />
+      <p class="muted">Check what you may do, on an object or in general. System readers can check other callers.</p>
       <Form query={query} kind={kind} />
       {rule && <Answer answer={answers?.get(rule)} {...why} session={context.session} />}
       {history && <InForce history={history} texts={texts} />}

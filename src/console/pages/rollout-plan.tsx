@@ -2,7 +2,7 @@
 
 import type { Rollout } from '../../wire/rollouts';
 import { ActForm, Choice, Field, Lines, Send } from '../parts/forms';
-import { Notice } from '../parts/texts';
+import { Notice, Title } from '../parts/texts';
 import { type Api, ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { Session } from '../server/session';
@@ -49,29 +49,40 @@ type FormProps = { readonly draft: Draft; readonly runbooks: readonly RunbookVie
 
 const PlanForm = ({ draft, runbooks, session, says }: FormProps) => (
   <>
-    <h1>Plan a rollout</h1>
-    <p>One runbook or verb on many nodes, in waves, within a budget of failures. A plan touches nothing.</p>
+    <Title text="Plan a rollout" />
+    <p class="muted">One runbook or action on many nodes, in waves, within a budget of failures. A plan changes nothing.</p>
     {says && <Notice tone="bad" role="alert" says={says} />}
-    <ActForm session={session} action="/rollouts/new">
-      <div class="row">
-        <Choice label="Verb" name="verb" value={draft.verb} options={verbs} />
+    <ActForm session={session} action="/rollouts/new" class="form">
+      <fieldset>
+        <legend>What</legend>
+        <div class="row">
+        <Choice label="Action" name="verb" value={draft.verb} options={verbs} />
         <Choice label="Runbook" name="runbook" value={draft.runbook} options={[['', 'none'], ...runbooks.map(({ name }) => name)]} />
-        <Field label="Name of the rollout" name="name" value={draft.name} />
+        <Field label="Name" hint="Optional" name="name" value={draft.name} />
+        </div>
+      </fieldset>
+      <fieldset>
+        <legend>Which nodes</legend>
+        <div class="two">
+        <Lines label="Nodes" name="nodes" value={draft.nodes} hint="One name or ID per line" />
+        <Lines label="Or all nodes with" name="query" value={draft.query} hint="One filter per line: resource_class=compute" />
+        </div>
+      </fieldset>
+      <fieldset>
+        <legend>How careful</legend>
+        <div class="row">
+        <Field label="First wave" name="first" value={draft.first} hint="Nodes or a share: 5%" />
+        <Field label="Observe each node for" name="soak" value={draft.soak} hint="Optional: 30m" />
+        <Choice label="Next wave opens" name="advance" value={draft.advance} options={[['manual', 'by a person'], ['auto', 'after the first']]} />
+        <Field label="Failures at most" name="budget" value={draft.budget} hint="Nodes or a share. Also limits nodes at once." />
+        <Field label="Nodes at once" name="at_once" value={draft.at_once} hint="Optional" />
+        <Field label="Spread over" name="by" value={draft.by} hint="Optional: properties.rack" />
+        <Field label="At once in each" name="by_most" value={draft.by_most} />
       </div>
-      <div class="two">
-        <Lines label="Nodes" name="nodes" value={draft.nodes} hint="a name or an id on each line" />
-        <Lines label="Or all nodes with" name="query" value={draft.query} hint="such as resource_class=compute or properties.rack=r1,r2, one on each line" />
+      </fieldset>
+      <div class="acts">
+        <Send tone="primary" label="Create plan" />
       </div>
-      <div class="row">
-        <Field label="First wave" name="first" value={draft.first} hint="nodes, or a share such as 5%" />
-        <Field label="Each node soaks for" name="soak" value={draft.soak} hint="such as 30m" />
-        <Choice label="The next wave is opened by" name="advance" value={draft.advance} options={[['manual', 'a person'], ['auto', 'the end of the first']]} />
-        <Field label="Failures at most" name="budget" value={draft.budget} hint="nodes, or a share" />
-        <Field label="Nodes at once" name="at_once" value={draft.at_once} hint="empty for no bound" />
-        <Field label="Spread over" name="by" value={draft.by} hint="such as properties.rack" />
-        <Field label="of each at once" name="by_most" value={draft.by_most} />
-      </div>
-      <Send tone="primary" label="Plan it" />
     </ActForm>
   </>
 ); // biome-ignore format: one field a row

@@ -8,20 +8,33 @@ import { Choice } from '../parts/forms';
 import { type Filter, Filters, wantedOf } from '../parts/list';
 import { Live } from '../parts/live';
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
-import { Facts, Id, NodeLink, Notice, personOf, State, spanOf, Time, Title, toneOf, toneShapes } from '../parts/texts';
+import {
+  Facts,
+  Id,
+  NodeLink,
+  Notice,
+  Project,
+  personOf,
+  State,
+  spanOf,
+  Time,
+  Title,
+  toneOf,
+  toneShapes,
+} from '../parts/texts';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
 import { proofOf } from '../server/session';
 import { rolloutAddress, rolloutTitle, workOf } from './rollouts';
 
 const rolloutLabels: Readonly<Record<RolloutAct, string>> = {
-  approve: 'Approve the plan', reject: 'Reject the plan', submit: 'Ask for approval', start: 'Start', advance: 'Open the next wave',
+  approve: 'Approve plan', reject: 'Reject plan', submit: 'Request approval', start: 'Start', advance: 'Open next wave',
   resume: 'Resume', pause: 'Pause', adopt: 'Adopt', abort: 'Abort',
 }; // biome-ignore format: one table
 
 const withPlan: readonly RolloutAct[] = ['approve', 'reject', 'submit', 'start'];
 const ruleOf = (act: RolloutAct): string => `temper:rollout:${act === 'reject' ? 'approve' : act}`;
 
-const whatRuns = <Choice label="What runs" name="running" options={[['finish', 'is finished'], ['abort', 'gets a request to end']]} />; // biome-ignore format: one line
+const whatRuns = <Choice label="Nodes under way" name="running" options={[['finish', 'let them finish'], ['abort', 'request their end']]} />; // biome-ignore format: one line
 
 const rolloutOffers = (rollout: Rollout): Offer[] =>
   offeredRolloutActs.map((act) => ({
@@ -31,6 +44,7 @@ const rolloutOffers = (rollout: Rollout): Offer[] =>
     stateSays: rolloutStateSays(act, rollout),
     will: rolloutWill[act],
     danger: act === 'abort' || act === 'reject',
+    minor: act === 'pause' || act === 'adopt',
     more: act === 'abort' && whatRuns,
     // The API answers 409 if the plan or the wave has changed.
     fields: { plan_hash: rollout.plan_hash ?? '', wave: String(rollout.wave ?? '') },
@@ -44,7 +58,7 @@ type ActsProps = { rollout: Rollout; answers: Answers; session: PageContext['ses
 /** Possible acts, and reasons why others are not. */
 export const RolloutActs = ({ rollout, answers, session }: ActsProps) => (
   <Acts
-    id={`acts-${rollout.uuid}-${rollout.state}-${rollout.code ?? ''}-${rollout.wave}-${rollout.plan_hash?.slice(0, 8)}`}
+    id={`acts-${rollout.uuid}`}
     offers={rolloutOffers(rollout)}
     answers={answers}
     about={{ kind: 'rollout', object: rollout.uuid }}
@@ -70,8 +84,8 @@ const Gauge = ({ counter }: { counter: RolloutCounter }) => {
       </span>
       <p>
         {failed} failed, {parked} parked, {in_flight} under way
-        {counter.budget === null ? '; no own budget' : `; room for ${free} of ${budget}`}
-        {most !== null && `; at most ${most} at once`}
+        {counter.budget === null ? '; no own budget' : `; ${free} of ${budget} places free`}
+        {most !== null && `; ${most} at once`}
       </p>
     </li>
   );
@@ -88,7 +102,7 @@ const gaugesOf = ({ counters = [], wave }: Rollout): readonly RolloutCounter[] =
     .slice(0, mostGauges);
 
 const gateOf = ({ advance, soak_ms, wave }: RolloutWave, last: boolean): string => {
-  const soak = soak_ms > 0 ? `each node soaks for ${spanOf(soak_ms)}` : 'no soak';
+  const soak = soak_ms > 0 ? `each node is observed for ${spanOf(soak_ms)}` : 'nodes are not observed afterwards';
   return last ? soak : `${soak}; ${advance === 'manual' ? 'a person opens' : 'its end opens'} wave ${wave + 1}`;
 };
 
@@ -103,10 +117,13 @@ const Waves = ({ waves, address }: { waves: readonly RolloutWave[]; address: str
       const ended = size - ['pending', 'asked', 'admitted', 'soaking', 'parked'].reduce((all, state) => all + (states[state] ?? 0), 0); // biome-ignore format: one sum
       return (
         <li key={wave} class={open ? 'now' : undefined} aria-current={open ? 'step' : undefined}>
-          <a href={`${address}?wave=${wave}`}>Wave {wave}</a>: {size} {size === 1 ? 'node' : 'nodes'},{' '}
-          {closed_at ? 'over' : open ? 'open' : 'not open'} <progress max={size} value={ended} aria-label={`Wave ${wave}`} />{' '}
-          <span class="muted">{ended} of {size} ended</span>
-          <p>{Object.entries(states).map(([state, many]) => <span key={state}><State is={state} /> {many} </span>)}</p>
+          <div class="line">
+            <a href={`${address}?wave=${wave}`}>Wave {wave}</a>
+            <State is={closed_at ? 'over' : open ? 'open' : 'not open'} tone={closed_at ? 'good' : open ? 'busy' : 'idle'} />
+            <progress max={size} value={ended} aria-label={`Wave ${wave}`} />
+            <span class="muted">{ended} of {size} {size === 1 ? 'node' : 'nodes'} ended</span>
+          </div>
+          <p class="line">{Object.entries(states).map(([state, many]) => <span key={state}><State is={state} /> {many}</span>)}</p>
           <p class="muted">{gateOf(one, index === waves.length - 1)}</p>
           {one.gate && <p>{answerOf(one.gate)}</p>}
         </li>
@@ -120,15 +137,15 @@ const PlanFacts = ({ rollout }: { rollout: Rollout }) => {
   return (
     <Facts
       rows={[
-        ['Rollout', <Id id={rollout.uuid} />],
+        ['ID', <Id id={rollout.uuid} />],
         ['Work', rollout.runbook ? <a href={`/runbooks/${rollout.runbook.uuid}`}>{workOf(rollout)}</a> : workOf(rollout)],
-        ['Project', rollout.project],
-        ['Asked by', requester && personOf(requester)],
-        ['Runs by the rights of', grant && personOf(grant)],
+        ['Project', rollout.project && <Project id={rollout.project} />],
+        ['Planned by', requester && personOf(requester)],
+        ['Acts as', grant && personOf(grant)],
         ['Nodes', summary && `${summary.will_run} of ${summary.selected} selected`],
-        ['Power', summary?.restarts ? `${summary.restarts} are restarted` : null],
-        ['Data', summary?.erased ? `${summary.erased} are erased` : null],
-        ['Ask their tenants', summary?.need_consent || null],
+        ['Restarts', summary?.restarts || null],
+        ['Erases', summary?.erased || null],
+        ['Tenant consent', summary?.need_consent || null],
         ['Usually takes', summary?.expected_ms && spanOf(summary.expected_ms)],
         ['Reverts', rollout.reverts && <Id id={rollout.reverts} href={`/rollouts/${rollout.reverts}`} />],
         ['Plan', rollout.plan_hash && <Id id={rollout.plan_hash} />],
@@ -146,7 +163,7 @@ export const targetAddress = (rollout: Rollout, { position }: RolloutTarget): st
 const targetFilters: readonly Filter[] = [
   { name: 'state', label: 'State', options: targetStates },
   { name: 'wave', label: 'Wave' },
-  { name: 'by', label: 'Cells by', hint: 'wave, or a bound of the plan such as properties.rack' },
+  { name: 'by', label: 'Cells by', hint: 'wave or properties.rack' },
 ];
 
 const mostCells = 1_000;
@@ -160,7 +177,7 @@ const groupsOf = (
   const groups = new Map<string, RolloutTarget[]>();
   for (const target of targets) {
     const { wave, domains } = target;
-    const name = by !== 'wave' ? `${by} ${domains?.[by] || 'unknown'}` : wave ? `wave ${wave}` : 'left out';
+    const name = by !== 'wave' ? `${by} ${domains?.[by] || 'unknown'}` : wave ? `wave ${wave}` : 'not in a wave';
     const group = groups.get(name);
     if (group) group.push(target);
     else groups.set(name, [target]);
@@ -204,27 +221,25 @@ const Targets = ({ rollout, rows, query }: TargetsProps) => {
           { title: 'State', of: ({ state }) => <State is={state} /> },
           { title: 'Wave', of: ({ wave }) => wave },
           { title: 'Code', of: ({ code }) => code },
-          { title: 'Why', of: (one) => whyNotBegun(rollout, one, Date.now()) ?? one.reason },
+          { title: 'Why', long: true, of: (one) => whyNotBegun(rollout, one, Date.now()) ?? one.reason },
           { title: 'Run', of: ({ run }) => run && <Id id={run} href={`/runs/${run}`} /> },
         ]}
-        empty="No node of this rollout that you may see is so."
+        empty="No nodes match."
       />
       <Pager path={rolloutAddress(rollout)} query={query} next={next} />
     </>
   );
 }; // biome-ignore format: short rows
 
-const Whole = ({ rollout, answers, session, children }: ActsProps & { children: ComponentChildren }) => (
+const Whole = ({ rollout, children }: { rollout: Rollout; children: ComponentChildren }) => (
   <>
-    <h2>What you can do</h2>
-    <RolloutActs rollout={rollout} answers={answers} session={session} />
     <h2>Budget</h2>
     <ul class="cards two">{gaugesOf(rollout).map((counter) => <Gauge key={counter.scope + counter.value} counter={counter} />)}</ul>
     {children}
     <h2>Waves</h2>
     <Waves waves={rollout.waves ?? []} address={rolloutAddress(rollout)} />
     {rollout.summary?.refused.map(({ code, reason, nodes }) => (
-      <p key={code + reason} class="wait">The plan leaves out {nodes} (<a href={`?reason=${code}`}>{code}</a>): {reason}</p>
+      <p key={code + reason} class="wait">Not in the plan: {nodes} (<a href={`?reason=${code}`}>{code}</a>). {reason}</p>
     ))}
   </>
 ); // biome-ignore format: short parts
@@ -258,18 +273,19 @@ export const rolloutPage = async (context: PageContext): Promise<PageAnswer> => 
     <>
       <h2>Nodes</h2>
       <Grid rollout={rollout} rows={cells} query={wanted} />
-      {cells.length === mostCells && <p class="muted">Cells are of the first {mostCells} nodes; the filters choose others.</p>}
+      {cells.length === mostCells && <p class="muted">Cells show the first {mostCells} nodes. Filter to see others.</p>}
     </>
   ); // biome-ignore format: short parts
   const body = (
     <>
       {did && <Notice tone="good" role="status" says={rolloutWill[did]} />}
       <Live id="rollout" path={address} query={wanted} events={rolloutEvents(rollout)}>
-        <Title text={title}><State is={rollout.state} /></Title>
+        <Title text={title} says={`${title}: ${rollout.state}`}><State is={rollout.state} /></Title>
         {rollout.reason && <Notice tone="wait" says={`${rollout.code ? `${rollout.code}: ` : ''}${rollout.reason}`} />}
+        {answers && <RolloutActs rollout={rollout} answers={answers} session={session} />}
         <PlanFacts rollout={rollout} />
-        {answers ? <Whole rollout={rollout} answers={answers} session={session}>{grid}</Whole> : grid}
-        <h2>One by one</h2>
+        {answers ? <Whole rollout={rollout}>{grid}</Whole> : grid}
+        <h2>Node by node</h2>
         <Filters path={address} query={query} filters={targetFilters} />
         <Targets rollout={rollout} rows={rows} query={wanted} />
       </Live>

@@ -1,8 +1,9 @@
 /** List of rollouts, newest first. */
 import { rolloutStates } from '../../model/rollouts/states';
 import type { Rollout } from '../../wire/rollouts';
+import { Icon } from '../parts/icons';
 import { type List, listPage } from '../parts/list';
-import { personOf, State, Time } from '../parts/texts';
+import { Empty, Project, personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 
 export const rolloutAddress = ({ uuid }: { uuid: string }): string => `/rollouts/${uuid}`;
@@ -19,17 +20,34 @@ const rollouts: List<Rollout> = {
   columns: [
     { title: 'Rollout', of: (one) => <a href={rolloutAddress(one)}>{one.name ?? one.uuid.slice(0, 8)}</a> },
     { title: 'State', of: ({ state }) => <State is={state} /> },
-    { title: 'Why', of: ({ reason, code }) => reason ?? code },
+    { title: 'Why', long: true, of: ({ reason, code }) => reason ?? code },
     { title: 'Work', of: workOf },
     { title: 'Wave', of: ({ wave, waves_total }) => wave && `${wave} of ${waves_total}` },
-    { title: 'Project', of: ({ project }) => project },
-    { title: 'Asked by', of: ({ requester }) => personOf(requester) },
+    { title: 'Project', of: ({ project }) => project && <Project id={project} /> },
+    { title: 'Planned by', of: ({ requester }) => personOf(requester) },
     { title: 'Planned', of: ({ created_at }) => <Time at={created_at} /> },
   ],
-  empty:
-    'There is no rollout that you may see: one runbook or verb on many nodes, in waves, within a budget of failures.',
+  views: [
+    ['All', {}],
+    ['Running', { state: 'running' }],
+    ['Paused', { state: 'paused' }],
+    ['To approve', { state: 'awaiting_approval' }],
+  ],
+  newsOf: (one) => ({ key: one.uuid, says: `${rolloutTitle(one)}: ${one.state}` }),
+  empty: (
+    <Empty icon="waves" title="No rollouts yet">
+      <p>A rollout runs one runbook or action on many nodes, in waves, within a budget of failures.</p>
+    </Empty>
+  ),
   events: '/live',
-  around: async () => ({ aside: <a href="/rollouts/new">Plan one</a> }),
+  around: async () => ({
+    end: (
+      <a class="button primary" href="/rollouts/new">
+        <Icon is="plus" />
+        Plan a rollout
+      </a>
+    ),
+  }),
 };
 
 export const rolloutsPage = (context: PageContext): Promise<PageAnswer> => listPage(context, rollouts);

@@ -6,7 +6,21 @@ import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-ac
 import type { ListedRun, Rerun, Run, RunStep, Will } from '../../wire/runs';
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
-import { Code, Facts, Id, Notice, nodeAddress, personOf, State, spanOf, Time, Title, toneOf } from '../parts/texts';
+import {
+  Code,
+  Empty,
+  Facts,
+  Id,
+  Notice,
+  nodeAddress,
+  personOf,
+  State,
+  spanOf,
+  Time,
+  Title,
+  type Tone,
+  toneOf,
+} from '../parts/texts';
 import type { Api } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
@@ -38,25 +52,33 @@ const Expected = ({ step }: { step: RunStep }) => {
   );
 };
 
+/** How the line of steps marks a step that is over. */
+const markers: Partial<Record<Tone, string>> = { good: 'done', bad: 'trouble' };
+
 const Step = ({ step, run }: { step: RunStep; run: Run }) => {
   const { state, started_at: begun, finished_at: ended, attempts } = step;
   const now = step.index === run.cursor && run.finished_at === null;
   const lines = [
-    ['muted', step.act && `Doing: ${step.act}`],
-    ['wait', step.waiting_for && `Waits for ${step.waiting_for}`],
-    ['bad', step.last_error && `${state === 'done' ? 'Before: ' : ''}${step.last_error}`],
-    ['wait', step.next_retry_at && <>Next try <Time at={step.next_retry_at} /></>],
+    ['muted', step.act && `Now: ${step.act}`],
+    ['wait', step.waiting_for && `Waiting for ${step.waiting_for}`],
+    ['bad', step.last_error && `${state === 'done' ? 'Earlier: ' : ''}${step.last_error}`],
+    ['wait', step.next_retry_at && <>Retries <Time at={step.next_retry_at} /></>],
     ['muted', step.note],
   ] as const; // biome-ignore format: one line a row
   return (
-    <li class={now ? 'now' : toneOf(state) === 'bad' ? 'trouble' : undefined} aria-current={now ? 'step' : undefined}>
-      <b>{nameOf(step)}</b> <State is={now && run.phase === 'retrying' ? 'retrying' : state} />{' '}
-      {attempts > 1 && <span class="muted">{attempts} attempts</span>} {begun && <Time at={begun} />}
-      {begun && ended && <span class="muted"> took {spanOf(Date.parse(ended) - Date.parse(begun))}</span>}
+    <li class={now ? 'now' : markers[toneOf(state)]} aria-current={now ? 'step' : undefined}>
+      <div class="line">
+        <b>{nameOf(step)}</b> <State is={now && run.phase === 'retrying' ? 'retrying' : state} />
+        <span class="muted">
+          {attempts > 1 && `${attempts} attempts, `}
+          {begun && <Time at={begun} />}
+          {begun && ended && `, took ${spanOf(Date.parse(ended) - Date.parse(begun))}`}
+        </span>
+      </div>
       {lines.map(([tone, says], at) => says && <p key={at} class={tone}>{says}</p>)}
       <Expected step={step} />
       {hasArgs(step.args) && (
-        <details>
+        <details id={`arguments-${step.index}`}>
           <summary>Arguments</summary>
           <Code value={step.args} />
         </details>
@@ -67,9 +89,9 @@ const Step = ({ step, run }: { step: RunStep; run: Run }) => {
 
 /** Acts on a parked step come first. */
 const runLabels: Readonly<Record<RunAct, string>> = {
-  retry: 'Retry the step',
-  skip: 'Skip the step',
-  fail: 'Fail the run',
+  retry: 'Retry step',
+  skip: 'Skip step',
+  fail: 'Fail run',
   resume: 'Resume',
   pause: 'Pause',
   abort: 'Abort',
@@ -77,11 +99,11 @@ const runLabels: Readonly<Record<RunAct, string>> = {
 
 /** Reason against a rerun, with a link to the node if it is the reason. */
 const rerunRefused = ({ state, verb, on }: Standing): ComponentChildren => {
-  if (toneOf(state) !== 'bad') return 'Only a run that failed or was aborted is taken up.';
-  if (!on) return 'You may not see its node.';
+  if (toneOf(state) !== 'bad') return 'Only a failed or aborted run can be resumed.';
+  if (!on) return 'You don’t have access to its node.';
   if (!isVerb(verb)) return undefined;
-  const says = verbRow(verb).runbook ? rerunStateSays(verb, on) : `Only a list of steps is taken up; ask for ${verb} again.`;
-  return says ? <>{says} <a href={nodeAddress(on.node)}>See what {on.node.name ?? 'the node'} takes.</a></> : undefined;
+  const says = verbRow(verb).runbook ? rerunStateSays(verb, on) : `Only a list of steps can be resumed. Start ${verb} again.`;
+  return says ? <>{says} <a href={nodeAddress(on.node)}>Open {on.node.name ?? 'the node'}</a></> : undefined;
 }; // biome-ignore format: one sentence
 
 const runOffers = (run: Standing): Offer[] => {
@@ -93,14 +115,15 @@ const runOffers = (run: Standing): Offer[] => {
     stateSays: stateSays(act, run),
     will: willOf(act, run, step),
     danger: act === 'abort' || act === 'fail' || act === 'skip',
+    minor: act === 'pause',
     fields: { step: String(run.cursor) },
   }));
   const rerun: Offer = {
     name: 'rerun',
-    label: 'Take up in a new run',
+    label: 'Resume in a new run',
     rule: 'temper:run:rerun',
     stateSays: rerunRefused(run),
-    will: 'A new run begins with the step in which this one stopped; the rules of its steps decide again.',
+    will: 'Starts a new run at the step in which this one stopped. Permissions for its steps are checked again.',
   };
   return run.finished_at === null ? [...acts, rerun] : [rerun];
 };
@@ -112,7 +135,7 @@ type RunActsProps = { run: Standing; answers: Answers; session: PageContext['ses
 /** Possible acts, and reasons why others are not. */
 export const RunActs = ({ run, answers, session }: RunActsProps) => (
   <Acts
-    id={`acts-${run.uuid}-${run.state}-${run.cursor}`}
+    id={`acts-${run.uuid}`}
     offers={runOffers(run)}
     answers={answers}
     about={{ kind: 'run', object: run.uuid }}
@@ -125,7 +148,7 @@ const Outcome = ({ run }: { run: Run }) => {
   const says = run.waiting_for ?? run.last_error ?? (run.state === 'parked' ? stepNow(run)?.last_error : null);
   if (!says) return null;
   const waits = run.waiting_for !== null && run.finished_at === null;
-  return <Notice tone={waits ? 'wait' : 'bad'} says={waits ? `Waits for ${says}` : says} />;
+  return <Notice tone={waits ? 'wait' : 'bad'} says={waits ? `Waiting for ${says}` : says} />;
 };
 
 const runbookOf = ({ name, uuid, revision }: NonNullable<Run['runbook']>): string =>
@@ -137,15 +160,15 @@ const RunFacts = ({ run }: { run: Run }) => (
       ['Run', <Id id={run.uuid} />],
       ['Node', <a href={`/nodes/${encodeURIComponent(run.node_uuid)}`}>{run.node_name ?? run.node_uuid}</a>],
       ['Phase', run.phase],
-      ['Waits since', run.waiting_since && <Time at={run.waiting_since} />],
+      ['Waiting since', run.waiting_since && <Time at={run.waiting_since} />],
       ['Runbook', run.runbook && <a href={`/runbooks/${run.runbook.uuid}`}>{runbookOf(run.runbook)}</a>],
-      ['Asked by', personOf(run.requester)],
-      ['Takes up', run.resumes && <Id id={run.resumes} href={`/runs/${run.resumes}`} />],
-      ['Accepted', <Time at={run.created_at} />],
-      ['Begun', run.started_at && <Time at={run.started_at} />],
+      ['Started by', personOf(run.requester)],
+      ['Resumes', run.resumes && <Id id={run.resumes} href={`/runs/${run.resumes}`} />],
+      ['Queued', <Time at={run.created_at} />],
+      ['Started', run.started_at && <Time at={run.started_at} />],
       ['Ended', run.finished_at && <Time at={run.finished_at} />],
-      ['Abort asked by', run.abort?.by],
-      ['Engine', run.links.temporal_ui && <a href={run.links.temporal_ui}>Temporal’s page</a>],
+      ['Abort requested by', run.abort?.by],
+      ['Workflow', run.links.temporal_ui && <a href={run.links.temporal_ui}>Open in Temporal</a>],
     ]}
   />
 );
@@ -169,14 +192,13 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
     <>
       {query.will && query.proof === proofOf(session, query.will) && <Notice tone="good" role="status" says={query.will} />}
       <Live id="run" events={run.finished_at === null ? `${runAddress(run)}/live` : undefined} path={runAddress(run)}>
-        <Title text={title}><State is={run.phase === 'retrying' ? 'retrying' : run.state} /></Title>
+        <Title text={title} says={`${title}: ${run.state}`}><State is={run.phase === 'retrying' ? 'retrying' : run.state} /></Title>
         <Outcome run={run} />
-        <RunFacts run={run} />
-        <h2>What you can do</h2>
         <RunActs run={{ ...run, on }} answers={answers} session={session} />
+        <RunFacts run={run} />
         <h2>Steps</h2>
-        {run.steps.length === 0 && <p class="empty">This run has no steps.</p>}
-        <ol class="timeline">{run.steps.map((step) => <Step key={step.index} step={step} run={run} />)}</ol>
+        {run.steps.length === 0 && <Empty title="This run has no steps." />}
+        {run.steps.length > 0 && <ol class="timeline">{run.steps.map((step) => <Step key={step.index} step={step} run={run} />)}</ol>}
       </Live>
     </>
   ); // biome-ignore format: short parts

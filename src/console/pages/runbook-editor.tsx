@@ -2,7 +2,7 @@
 import type { ArgRow } from '../../model/lifecycle/step-types';
 import type { RunbookCheck } from '../../wire/runbooks';
 import { ActForm, Choice, Field, Hidden, Send } from '../parts/forms';
-import { Notice } from '../parts/texts';
+import { Notice, Title } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { Session } from '../server/session';
@@ -26,7 +26,7 @@ const Argument = ({ at, name, row, value }: { at: number; name: string; row: Arg
   const field = `arg-${at}-${name}`;
   const options = row.oneOf ?? (row.type === 'boolean' ? ['true', 'false'] : undefined);
   return options ? (
-    <Choice label={`${name}: ${typeHint(row)}`} name={field} value={value} options={[['', '–'], ...options]} />
+    <Choice label={name} name={field} value={value} options={[['', '–'], ...options]} hint={typeHint(row)} />
   ) : (
     <Field label={name} name={field} value={value} hint={typeHint(row)} />
   );
@@ -35,11 +35,11 @@ const Argument = ({ at, name, row, value }: { at: number; name: string; row: Arg
 const StepRow = ({ at, step }: { at: number; step: DraftStep | undefined }) => {
   const schema = step && stepSchemas.get(step.name);
   return (
-    <fieldset class="act">
+    <fieldset>
       <legend>Step {at + 1}</legend>
       <div class="row">
         <Field label="Place" name={`place-${at}`} value={at + 1} />
-        <Choice label="What is done" name={`step-${at}`} value={step?.name ?? ''} options={choices} />
+        <Choice label="Step" name={`step-${at}`} value={step?.name ?? ''} options={choices} />
         <Hidden fields={{ [`temper-${at}`]: step?.temper ?? '' }} />
       </div>
       {schema && <p class="muted">{schema.says}</p>}
@@ -63,7 +63,7 @@ const Found = ({ faults = [], found }: Pick<EditorProps, 'faults' | 'found'>) =>
       <div role="status">
         <Notice
           tone={found.errors > 0 ? 'bad' : 'good'}
-          says={`The check found ${found.errors} errors and ${found.warnings} warnings.`}
+          says={`Check: ${found.errors} errors, ${found.warnings} warnings`}
         />
         <ul>
           {found.findings.map(({ severity, index, step, says }) => (
@@ -79,18 +79,18 @@ const Found = ({ faults = [], found }: Pick<EditorProps, 'faults' | 'found'>) =>
 
 const Editor = ({ draft, action, session, faults, found }: EditorProps) => (
   <>
-    <h1>{draft.name || 'A new runbook'}</h1>
+    <Title text={draft.name || 'New runbook'} />
     <Found faults={faults} found={found} />
-    <ActForm session={session} action={action} fields={{ rows: String(draft.steps.length + 1) }}>
+    <ActForm session={session} action={action} fields={{ rows: String(draft.steps.length + 1) }} class="form">
       <div class="row">
-        <Field label="Name" name="name" value={draft.name} required hint="a trait: CUSTOM_ and capitals" />
+        <Field label="Name" name="name" value={draft.name} required hint="Must start with CUSTOM_, capitals only" />
         <Field label="Description" name="description" value={draft.description} />
       </div>
       {[...draft.steps, undefined].map((step, at) => (
         <StepRow key={at} at={at} step={step} />
       ))}
       <div class="row">
-        <Send name="do" value="more" label="Show its arguments, and one step more" />
+        <Send name="do" value="more" label="Add step" />
         <Send name="do" value="check" label="Check" />
         <Send name="do" value="save" tone="primary" label="Save" />
       </div>
@@ -99,7 +99,7 @@ const Editor = ({ draft, action, session, faults, found }: EditorProps) => (
 );
 
 export const newRunbookPage = async ({ session }: PageContext): Promise<PageAnswer> => ({
-  title: 'A new runbook',
+  title: 'New runbook',
   body: <Editor draft={draftOf()} action="/runbooks/new" session={session} />,
 });
 
@@ -107,7 +107,8 @@ export const editRunbookPage = async ({ api, params, session }: PageContext): Pr
   const ident = encodeURIComponent(params.runbook!);
   const runbook = await api.get<RunbookView>(`/v1/runbooks/${ident}`);
   return {
-    title: `Edit ${runbook.name}`,
+    title: 'Edit',
+    crumbs: [[`/runbooks/${ident}`, runbook.name]],
     body: <Editor draft={draftOf(runbook)} action={`/runbooks/${ident}/edit`} session={session} />,
   };
 };
@@ -132,7 +133,7 @@ export const editRunbook = async (context: FormContext): Promise<PageAnswer> => 
   const action =
     params.runbook === undefined ? '/runbooks/new' : `/runbooks/${encodeURIComponent(params.runbook)}/edit`;
   const again = (more: Partial<EditorProps>, status = 200): PageAnswer => ({
-    title: draft.name || 'A new runbook',
+    title: draft.name || 'New runbook',
     status,
     body: <Editor draft={draft} action={action} session={session} {...more} />,
   });

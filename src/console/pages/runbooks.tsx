@@ -2,22 +2,24 @@
 
 import type { ListedRevision, RunbookRevision } from '../../wire/runbooks';
 import type { ListedRun } from '../../wire/runs';
-import { type Answers, askedRules, Refused } from '../parts/acts';
+import { type Answers, askedRules } from '../parts/acts';
 import { type List, listPage } from '../parts/list';
 import { Table } from '../parts/tables';
-import { Code, Facts, Id, personOf, State, Time, Title } from '../parts/texts';
+import { Code, Empty, Facts, Id, Project, personOf, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { RunbookView } from '../views';
-import { runColumns } from './runs';
+import { runColumns, runNews } from './runs';
 
 const addressOf = ({ name }: { name: string }): string => `/runbooks/${encodeURIComponent(name)}`;
-const ownerOf = ({ owner, public: open }: RunbookView): string => (open ? 'public' : (owner ?? 'the system'));
+const ownerOf = ({ owner, public: open }: RunbookView) => (open ? 'public' : owner ? <Project id={owner} /> : 'system');
 
-/** A link, or the reason why the rule refuses it. */
-const Way = ({ answers, rule, to, label }: { answers: Answers; rule: string; to: string; label: string }) => {
-  const may = answers.get(rule);
-  return may?.allowed ? <a href={to}>{label}</a> : <span class="muted">{may && <Refused answer={may} />}</span>;
-};
+/** A button, or nothing if the rule refuses it. */
+const Way = ({ answers, rule, to, label }: { answers: Answers; rule: string; to: string; label: string }) =>
+  answers.get(rule)?.allowed ? (
+    <a class="button primary" href={to}>
+      {label}
+    </a>
+  ) : null;
 
 const runbooks: List<RunbookView> = {
   title: 'Runbooks',
@@ -30,12 +32,15 @@ const runbooks: List<RunbookView> = {
     { title: 'Owner', of: ownerOf },
     { title: 'Steps', of: ({ steps }) => steps?.length },
     { title: 'Revision', of: ({ revision }) => revision },
-    { title: 'Approved by', of: ({ traits }) => traits?.join(', ') },
-    { title: 'Description', of: ({ description }) => description },
+    { title: 'Approved for', of: ({ traits }) => traits?.join(', ') },
+    { title: 'Description', long: true, of: ({ description }) => description },
     { title: 'Changed', of: ({ updated_at, created_at }) => <Time at={updated_at ?? created_at} /> },
   ],
-  empty:
-    'There is no runbook that you may see. One is a list of steps that its project, and others if it is approved, run on their nodes.',
+  empty: (
+    <Empty icon="book-open-check" title="No runbooks yet">
+      <p>A runbook is a list of steps. Its project runs it on nodes, and others do if it is approved.</p>
+    </Empty>
+  ),
 };
 
 const createsRunbooks = 'baremetal:runbook:create';
@@ -46,7 +51,7 @@ export const runbooksPage = (context: PageContext): Promise<PageAnswer> =>
     ...runbooks,
     around: async () => {
       const answers = await askedRules(context.api, [{ rule: createsRunbooks }]);
-      return { aside: <Way answers={answers} rule={createsRunbooks} to="/runbooks/new" label="Write one" /> };
+      return { end: <Way answers={answers} rule={createsRunbooks} to="/runbooks/new" label="New runbook" /> };
     },
   });
 
@@ -56,8 +61,10 @@ const Steps = ({ steps }: { steps: RunbookView['steps'] }) => (
       .sort((one, other) => one.order - other.order)
       .map((step, at) => (
         <li key={at}>
-          <b>{`${step.interface}.${step.step}`}</b>{' '}
-          {Object.keys(step.args as object).length > 0 && <Code value={step.args} />}
+          <div class="line">
+            <b>{`${step.interface}.${step.step}`}</b>
+            {Object.keys(step.args as object).length > 0 && <Code value={step.args} />}
+          </div>
         </li>
       ))}
   </ol>
@@ -79,7 +86,7 @@ const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: re
           to > 1 && <a href={`${addressOf(runbook)}/compare?from=${to - 1}&to=${to}`}>with {to - 1}</a>,
       },
     ]}
-    empty="Its revisions cannot be read."
+    empty="No revisions"
   />
 ); // biome-ignore format: one column a row
 
@@ -92,22 +99,23 @@ export const runbookPage = async ({ api, params }: PageContext): Promise<PageAns
   ]);
   const body = (
     <>
-      <Title text={runbook.name}>
-        <Way answers={answers} rule={updateRule} to={`${addressOf(runbook)}/edit`} label="Edit" />
-      </Title>
+      <Title
+        text={runbook.name}
+        end={<Way answers={answers} rule={updateRule} to={`${addressOf(runbook)}/edit`} label="Edit" />}
+      />
       <Facts
         rows={[
-          ['Id', <Id id={runbook.uuid} />],
+          ['ID', <Id id={runbook.uuid} />],
           ['Owner', ownerOf(runbook)],
           ['Revision', runbook.revision],
-          ['Approved on nodes with', runbook.traits?.join(', ')],
+          ['Approved for', runbook.traits?.join(', ')],
           ['Description', runbook.description],
         ]}
       />
       <h2>Steps</h2>
       <Steps steps={runbook.steps} />
       <Revisions runbook={runbook} revisions={revisions} />
-      <Table heading caption="Where it ran" rows={runs} columns={runColumns} empty="It has not run on a node that you may see." />
+      <Table heading caption="Runs" rows={runs} columns={runColumns} newsOf={runNews} empty="No runs yet" />
     </>
   ); // biome-ignore format: one table a row
   return { title: runbook.name, body };
@@ -124,9 +132,7 @@ export const comparePage = async ({ api, params, query }: PageContext): Promise<
   );
   const body = (
     <>
-      <h1>
-        Revisions of <a href={addressOf({ name })}>{name}</a>
-      </h1>
+      <Title text="Compare revisions" />
       <div class="two">
         {sides.map((side) => (
           <section key={side.revision} aria-labelledby={`revision-${side.revision}`}>
@@ -140,5 +146,5 @@ export const comparePage = async ({ api, params, query }: PageContext): Promise<
       </div>
     </>
   );
-  return { title: `Revisions of ${name}`, body };
+  return { title: 'Compare revisions', crumbs: [[addressOf({ name }), name]], body };
 };

@@ -2,8 +2,8 @@
 import { verbs } from '../../model/lifecycle/verbs';
 import type { ListedRun } from '../../wire/runs';
 import { type List, listPage } from '../parts/list';
-import type { Column } from '../parts/tables';
-import { Id, NodeLink, personOf, State, Time } from '../parts/texts';
+import type { Column, RowNews } from '../parts/tables';
+import { Empty, Id, NodeLink, personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 
 const states = ['open', 'retrying', 'parked', 'paused', 'waiting', 'running', 'ended', 'succeeded', 'failed', 'aborted', 'any'] as const; // biome-ignore format: one row of names
@@ -21,10 +21,15 @@ export const runColumns: readonly Column<ListedRun>[] = [
   { title: 'Verb', of: runWork },
   { title: 'State', of: (run) => <State is={runState(run)} /> },
   { title: 'Step', of: (run) => `${Math.min(run.cursor + 1, run.step_count)} of ${run.step_count}` },
-  { title: 'Asked by', of: ({ requester }) => personOf(requester) },
-  { title: 'Begun', of: (run) => <Time at={run.started_at ?? run.created_at} /> },
-  { title: 'Waits for, or last error', of: (run) => run.waiting_for ?? run.last_error },
+  { title: 'Started by', of: ({ requester }) => personOf(requester) },
+  { title: 'Started', of: (run) => <Time at={run.started_at ?? run.created_at} /> },
+  { title: 'Waiting for, or last error', long: true, of: (run) => run.waiting_for ?? run.last_error },
 ];
+
+export const runNews: RowNews<ListedRun> = (run) => ({
+  key: run.uuid,
+  says: `${runTitle(run)}: ${runState(run)}`,
+});
 
 const runs: List<ListedRun> = {
   title: 'Runs',
@@ -39,11 +44,21 @@ const runs: List<ListedRun> = {
   also: ['runbook_revision', 'since'],
   markerOf: ({ uuid }) => uuid,
   columns: runColumns,
+  views: [
+    ['Open', {}],
+    ['Retrying', { state: 'retrying' }],
+    ['Parked', { state: 'parked' }],
+    ['Failed', { state: 'failed' }],
+    ['All', { state: 'any' }],
+  ],
+  newsOf: runNews,
   empty: (
-    <>
-      No run is open. <a href="/runs?state=any">Show all runs</a>, or begin one on the page of a{' '}
-      <a href="/nodes">node</a>.
-    </>
+    <Empty icon="activity" title="No open runs">
+      <p>Runs of your nodes show up here while they work.</p>
+      <a class="button" href="/runs?state=any">
+        Show all runs
+      </a>
+    </Empty>
   ),
   events: '/live',
 };

@@ -1,5 +1,6 @@
 /** Change of scope: another project, or the system, for the same user. */
 import { ActForm, Send } from '../parts/forms';
+import { Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 
 export const scopePage = async ({ keystone, session }: PageContext): Promise<PageAnswer> => {
@@ -8,20 +9,22 @@ export const scopePage = async ({ keystone, session }: PageContext): Promise<Pag
     keystone && session.keystone && credentials.is === 'token' ? await keystone.projects(credentials.token) : undefined;
   const body = (
     <>
-      <h1>Project and scope</h1>
+      <Title text="Project and scope" />
       <p>
-        You are signed in as <b>{session.name}</b>, in <b>{session.scope}</b>.
+        Signed in as <b>{session.name}</b> in <b>{session.scope}</b>
       </p>
-      {projects === undefined ? (
-        <p class="empty">These credentials have one scope only. Sign out, and sign in with others.</p>
-      ) : (
-        <ActForm session={session} action="/scope" class="row">
-          {projects.map(({ id, name }) => (
-            <Send key={id} name="project" value={id} label={name} />
-          ))}
-          <Send name="project" value="" label="The system" />
-        </ActForm>
-      )}
+      <div id="scope-list">
+        {projects === undefined ? (
+          <p class="muted">These credentials have one scope. To change it, sign in with others.</p>
+        ) : (
+          <ActForm session={session} action="/scope" class="scopes">
+            {projects.map(({ id, name }) => (
+              <Send key={id} name="project" value={id} label={name} />
+            ))}
+            <Send name="project" value="" label="The system" />
+          </ActForm>
+        )}
+      </div>
     </>
   );
   return { title: 'Project and scope', body };

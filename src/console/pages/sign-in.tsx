@@ -1,6 +1,7 @@
 /** Sign-in page: a form for each kind of credentials, and a button for each demo user. */
 import type { ComponentChildren, VNode } from 'preact';
 import { CsrfField, Field, Hidden, Send } from '../parts/forms';
+import { Brand } from '../parts/navigation';
 import { Notice } from '../parts/texts';
 import type { ConsoleSettings } from '../server/context';
 import type { Session } from '../server/session';
@@ -25,9 +26,9 @@ const Way = ({ session, next, kind, class: style = 'stack', children }: WayProps
 );
 
 const Demo = (props: SignInProps) => (
-  <section aria-labelledby="demo">
+  <section class="card" aria-labelledby="demo">
     <h2 id="demo">Demo</h2>
-    <p>This installation is a demo. Its people sign in with one click.</p>
+    <p class="muted">Sign in as one of these people with one click.</p>
     <Way {...props} kind="demo" class="row">
       {props.settings.demo?.map(({ label }) => (
         <Send key={label} name="person" value={label} label={label} />
@@ -37,19 +38,19 @@ const Demo = (props: SignInProps) => (
 );
 
 const Keystone = (props: SignInProps) => (
-  <section aria-labelledby="password">
+  <section class="card" aria-labelledby="password">
     <h2 id="password">Keystone</h2>
     <Way {...props} kind="password">
       <Field label="User" name="user" required autocomplete="username" />
       <Field label="Password" name="password" secret required autocomplete="current-password" />
-      <Field label="Project" name="project" hint="empty for the system, if you have a role there" />
+      <Field label="Project" name="project" hint="Empty for the system" />
       <Field label="Domain" name="domain" value="Default" />
       <Send tone="primary" label="Sign in" />
     </Way>
     <details>
       <summary>With an application credential</summary>
       <Way {...props} kind="application_credential">
-        <Field label="Id" name="id" required />
+        <Field label="ID" name="id" required />
         <Field label="Secret" name="secret" secret required />
         <Send label="Sign in with the credential" />
       </Way>
@@ -58,7 +59,7 @@ const Keystone = (props: SignInProps) => (
 );
 
 const Others = (props: SignInProps) => (
-  <section aria-labelledby="others">
+  <section class="card" aria-labelledby="others">
     <h2 id="others">Other credentials</h2>
     <details>
       <summary>With a token</summary>
@@ -80,6 +81,7 @@ const Others = (props: SignInProps) => (
 
 export const signInPage = (props: SignInProps): VNode => (
   <>
+    <Brand />
     <h1>Sign in</h1>
     {props.says && <Notice tone="wait" role="alert" says={props.says} />}
     {props.settings.demo?.length ? <Demo {...props} /> : null}

@@ -3,7 +3,7 @@
 import type { Recovery, Summary } from '../../wire/installation';
 import type { Ramdisk, Webhook } from '../../wire/records';
 import { Table } from '../parts/tables';
-import { Facts, Notice, State, Time } from '../parts/texts';
+import { Empty, Facts, Notice, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { WorkerView } from '../views';
 
@@ -11,15 +11,15 @@ type Version = { readonly default_version?: { readonly version?: string } };
 
 const workerColumns = [
   { title: 'Worker', of: ({ hostname }: WorkerView) => hostname },
-  { title: 'State', of: ({ alive }: WorkerView) => <State is={alive ? 'alive' : 'away'} tone={alive ? 'good' : 'bad'} /> }, // biome-ignore format: one cell
+  { title: 'State', of: ({ alive }: WorkerView) => <State is={alive ? 'online' : 'offline'} tone={alive ? 'good' : 'bad'} /> }, // biome-ignore format: one cell
   { title: 'Conductor group', of: (worker: WorkerView) => worker.conductor_group || 'default' },
   { title: 'Drivers', of: ({ drivers }: WorkerView) => drivers?.join(', ') },
   { title: 'Last seen', of: ({ updated_at }: WorkerView) => <Time at={updated_at} /> },
 ];
 
 const webhookColumns = [
-  { title: 'Address', of: ({ url }: Webhook) => url },
-  { title: 'Of', of: ({ kinds }: Webhook) => kinds.join(', ') || 'all events' },
+  { title: 'Address', long: true, of: ({ url }: Webhook) => url },
+  { title: 'Events', of: ({ kinds }: Webhook) => kinds.join(', ') || 'all events' },
   { title: 'State', of: ({ enabled }: Webhook) => <State is={enabled ? 'enabled' : 'disabled'} tone={enabled ? 'good' : 'idle'} /> }, // biome-ignore format: one cell
 ];
 
@@ -40,20 +40,20 @@ export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
   const held = recovery?.recovery;
   const facts = [
     ['API version', root?.default_version?.version],
-    ['Nodes that you may see', summary?.nodes.count],
-    ['of them in maintenance', summary?.nodes.maintenance],
-    ['Runs that go on', summary && Object.values(summary.runs.phase).reduce((sum, one) => sum + one, 0)],
+    ['Nodes', summary?.nodes.count],
+    ['In maintenance', summary?.nodes.maintenance],
+    ['Open runs', summary && Object.values(summary.runs.phase).reduce((sum, one) => sum + one, 0)],
     ['Held back since', held && <Time at={held.since} />],
-    ['After a restore', recovery && (held ? held.side : 'nothing is held back')],
+    ['Recovery', recovery && (held ? held.side : 'none')],
   ] as const;
   const body = (
     <>
-      <h1>System</h1>
-      {held && <Notice tone="bad" role="alert" says={`Everything is held back: ${held.reason}`} />}
+      <Title text="System" />
+      {held && <Notice tone="bad" role="alert" says={`Recovery: all work is held back. ${held.reason}`} />}
       <Facts rows={facts} />
-      <Table heading caption="Workers" rows={workers} columns={workerColumns} empty="No worker has ever reported: start one." />
-      <Table heading caption="Webhooks" rows={webhooks} columns={webhookColumns} empty="There is no webhook. One has events sent to an address: POST /temper/v1/webhooks." />
-      <Table heading caption="Ramdisks" rows={ramdisks} columns={ramdiskColumns} empty="There is no ramdisk record: temper ramdisk add." />
+      <Table heading caption="Workers" rows={workers} columns={workerColumns} empty="No workers yet" />
+      <Table heading caption="Webhooks" rows={webhooks} columns={webhookColumns} empty={<Empty title="No webhooks"><p>A webhook sends events to an address.</p><code>POST /temper/v1/webhooks</code></Empty>} />
+      <Table heading caption="Ramdisks" rows={ramdisks} columns={ramdiskColumns} empty={<Empty title="No ramdisks"><code>temper ramdisk add</code></Empty>} />
     </>
   ); // biome-ignore format: one table a row
   return { title: 'System', body };

@@ -11,16 +11,19 @@ import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '..
 import { rolloutEvents, targetAddress } from './rollout';
 import { rolloutAddress, rolloutTitle } from './rollouts';
 
-const targetLabels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Pass over', retry: 'Try again' }; // biome-ignore format: one row
+const targetLabels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Skip', retry: 'Retry' }; // biome-ignore format: one row
 
 const When = ({ windows }: { windows: readonly ProjectWindow[] }) => (
   <>
     <Choice
       label="When"
       name="window"
-      options={[['', 'now, or at the time'], ...windows.map(({ uuid, name }) => [uuid, `in window ${name}`] as const)]}
+      options={[
+        ['', 'now, or at the time below'],
+        ...windows.map(({ uuid, name }) => [uuid, `in window ${name}`] as const),
+      ]}
     />
-    <Field label="At the time" name="at" hint="such as 2026-11-30T18:00:00Z; empty for now" />
+    <Field label="At (UTC)" name="at" type="datetime-local" hint="Optional" />
   </>
 );
 
@@ -45,11 +48,11 @@ const TargetFacts = ({ target, rollout }: { target: RolloutTarget; rollout: Roll
       ['Code', target.code],
       ['Rule', target.rule],
       ['Run', target.run && <Id id={target.run} href={`/runs/${target.run}`} />],
-      ['Power', target.power_cycles > 0 ? 'is interrupted' : 'stays'],
-      ['Data', target.erases ? 'is erased' : 'stays'],
+      ['Power', target.power_cycles > 0 ? 'restarts' : 'stays on'],
+      ['Data', target.erases ? 'erased' : 'kept'],
       ['Usually takes', target.expected_ms && spanOf(target.expected_ms)],
       [target.state === 'asked' ? 'Answer by' : 'Not before', target.not_before && <Time at={target.not_before} />],
-      ['Soaks until', target.soak_until && <Time at={target.soak_until} />],
+      ['Observed until', target.soak_until && <Time at={target.soak_until} />],
       ['Ended', target.ended_at && <Time at={target.ended_at} />],
     ]}
   />
@@ -71,28 +74,33 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
   const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;
   const body = (
     <Live id="target" path={address} events={rolloutEvents(rollout)}>
-      <Title text={`${name} in a rollout`}>
+      <Title text={name} says={`${name}: ${target.state}`}>
         <State is={target.state} />
       </Title>
       {why && <Notice tone="wait" says={why} />}
-      <TargetFacts target={target} rollout={rollout} />
-      <h2>What you can do</h2>
       <Acts
-        id={`acts-${rollout.uuid}-${position}-${target.state}-${rollout.state}`}
+        id="acts"
         offers={targetOffers(rollout, target, windows)}
         answers={answers}
         about={{ kind: 'rollout', object: rollout.uuid, node: target.node_uuid }}
         session={session}
         actionOf={(offer) => `${address}/${offer.name}`}
       />
+      <TargetFacts target={target} rollout={rollout} />
     </Live>
   );
-  return { title: `${name} in ${rolloutTitle(rollout)}`, body };
+  return { title: name, crumbs: [[rolloutAddress(rollout), rolloutTitle(rollout)]], body };
+};
+
+/** The browser's field has no zone; the page says that it means UTC. */
+const timeIn = (at: string): string => {
+  const ms = /^[\d-]+T[\d:.]+$/.test(at) ? Date.parse(`${at}Z`) : Number.NaN;
+  return Number.isNaN(ms) ? at : new Date(ms).toISOString();
 };
 
 const answerIn = (form: FormContext['form']) => {
   const [window, at] = [fieldOf(form, 'window'), fieldOf(form, 'at')];
-  return window ? { in: window } : at ? { at } : { now: true };
+  return window ? { in: window } : at ? { at: timeIn(at) } : { now: true };
 };
 
 export const actOnTarget = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {

@@ -2,11 +2,11 @@
 
 import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { askedLists } from '../parts/acts';
-import { State, Time } from '../parts/texts';
+import { personOf, State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
 import type { PageContext } from '../server/context';
 import { RolloutActs, rolloutAsks, targetAddress } from './rollout';
-import { rolloutAddress, rolloutTitle } from './rollouts';
+import { rolloutAddress, rolloutTitle, workOf } from './rollouts';
 
 const mostAsked = 10;
 
@@ -44,19 +44,24 @@ type Waiting = Awaited<ReturnType<typeof waitingRollouts>>;
 export const WaitingRollouts = ({ waiting, session }: { waiting: Waiting; session: PageContext['session'] }) => (
   <ul class="cards">
     {waiting.asked.map(({ rollout, target }) => (
-      <li key={target.node_uuid} class="card">
-        <h3>
-          <a href={targetAddress(rollout, target)}>May {rolloutTitle(rollout)} work on {target.node_name ?? target.node_uuid}?</a>{' '}
+      <li key={target.node_uuid} id={`asked-${target.node_uuid}`} class="card">
+        <header>
           <State is="asked" />
-        </h3>
-        <p class="muted">Answer by <Time at={target.not_before} /></p>
+          <h3>
+            <a href={targetAddress(rollout, target)}>{rolloutTitle(rollout)} needs your consent for {target.node_name ?? target.node_uuid}</a>
+          </h3>
+        </header>
+        <p class="muted">{personOf(rollout.requester)} asks for {workOf(rollout)}. Answer <Time at={target.not_before} /> at the latest.</p>
       </li>
     ))}
     {waiting.decisions.map(({ rollout, answers }) => (
-      <li key={rollout.uuid} class="card">
-        <h3>
-          <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a> <State is={rollout.state} />
-        </h3>
+      <li key={rollout.uuid} id={`rollout-${rollout.uuid}`} class="card">
+        <header>
+          <State is={rollout.state} />
+          <h3>
+            <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a>
+          </h3>
+        </header>
         {rollout.reason && <p class="wait">{rollout.reason}</p>}
         <RolloutActs rollout={rollout} answers={answers} session={session} />
       </li>

@@ -43,27 +43,50 @@ export type Offer = {
   readonly will: string;
   readonly danger?: boolean;
   readonly withoutReason?: boolean;
+  /** Is never the primary action. */
+  readonly minor?: boolean;
   readonly fields?: Readonly<Record<string, string>>;
   /** Further inputs of the form. */
   readonly more?: ComponentChildren;
 };
 
-const OfferedAct = ({ offer, session, action }: { offer: Offer; session: Session; action: string }) => (
-  <details class="act">
-    <summary>{offer.label}</summary>
-    <p>{offer.will}</p>
-    <ActForm session={session} action={action} fields={offer.fields} class="row">
-      {offer.more}
-      {!offer.withoutReason && <Reason />}
-      <Send tone={offer.danger ? 'danger' : 'primary'} label={offer.label} />
-    </ActForm>
-  </details>
+type OfferedProps = { offer: Offer; session: Session; action: string; id: string; primary: boolean };
+
+/** A button that opens the act's form: a popover of the platform, which needs no script. */
+const OfferedAct = ({ offer, session, action, id, primary }: OfferedProps) => (
+  <>
+    <button type="button" class={offer.danger ? 'danger' : primary ? 'primary' : undefined} popovertarget={id}>
+      {offer.label}
+    </button>
+    <div id={id} popover="auto" role="dialog" aria-labelledby={`${id}-title`}>
+      <ActForm session={session} action={action} fields={offer.fields}>
+        <h2 id={`${id}-title`}>{offer.label}</h2>
+        <p>{offer.will}</p>
+        {offer.more}
+        {!offer.withoutReason && <Reason />}
+        <div class="foot">
+          <button type="button" popovertarget={id} popovertargetaction="hide">
+            Cancel
+          </button>
+          <Send tone={offer.danger ? 'danger' : 'primary'} label={offer.label} />
+        </div>
+      </ActForm>
+    </div>
+  </>
 );
 
+/** The API begins its reason with the rule, which the page names itself. */
+const apiOpening = /^The rule \S+ [a-z ]+ you\.\s*/;
+
+export const deniedText = ({ rule, reason }: CanAnswer): string =>
+  reason && !apiOpening.test(reason)
+    ? reason
+    : `You don’t have permission: ${rule}. ${reason?.replace(apiOpening, '') ?? ''}`.trim();
+
 /** Links to the policy page. @param about object of the query */
-export const Refused = ({ answer: { rule, reason }, about }: { answer: CanAnswer; about?: About }) => (
+export const Refused = ({ answer, about }: { answer: CanAnswer; about?: About }) => (
   <>
-    {reason ?? `The rule ${rule} does not admit you.`} <a href={addressWith('/policy', { rule, ...about })}>Why?</a>
+    {deniedText(answer)} <a href={addressWith('/policy', { rule: answer.rule, ...about })}>Why?</a>
   </>
 );
 
@@ -79,23 +102,32 @@ type ActsProps = {
   readonly about: About;
 };
 
-/** @param id an unchanged id keeps typed text when the page is reloaded */
+/** @param id keeps open forms with their typed text when the page is reloaded */
 export const Acts = ({ id, offers, answers, session, actionOf, about }: ActsProps) => {
   const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers.get(offer.rule), about) }));
   const off = rows.flatMap(({ offer, why }) => (why === undefined ? [] : [[offer.label, why] as const]));
+  const possible = rows.filter(({ why }) => why === undefined);
+  const primary = possible.find(({ offer }) => !offer.danger && !offer.minor);
   return (
-    <div id={id} hx-preserve="true">
-      <div class="acts">
-        {rows
-          .filter(({ why }) => why === undefined)
-          .map(({ offer }) => (
-            <OfferedAct key={offer.name} offer={offer} session={session} action={actionOf(offer)} />
+    <div class="stack">
+      {possible.length > 0 && (
+        <div class="acts">
+          {possible.map(({ offer }) => (
+            <OfferedAct
+              key={offer.name}
+              id={`${id}-${offer.name}`}
+              offer={offer}
+              session={session}
+              action={actionOf(offer)}
+              primary={offer === primary?.offer}
+            />
           ))}
-      </div>
+        </div>
+      )}
       {off.length > 0 && (
-        <details open={off.length === rows.length}>
-          <summary>What is not possible, and why ({off.length})</summary>
-          <Facts rows={off} />
+        <details id={`${id}-off`}>
+          <summary>Unavailable ({off.length})</summary>
+          <Facts why rows={off} />
         </details>
       )}
     </div>

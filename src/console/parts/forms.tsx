@@ -50,25 +50,44 @@ export type FieldProps = {
   readonly required?: boolean;
   readonly autocomplete?: string;
   readonly hint?: string;
+  /** Refusal of the value; the field keeps it. */
+  readonly fault?: string;
+  readonly type?: 'text' | 'number' | 'datetime-local';
 };
 
-export const Field = ({ label, hint, autocomplete = 'off', secret = false, ...input }: FieldProps) => (
+const Below = ({ hint, fault }: Pick<FieldProps, 'hint' | 'fault'>) => (
+  <>
+    {fault && (
+      <small class="fault" role="alert">
+        {fault}
+      </small>
+    )}
+    {hint && <small>{hint}</small>}
+  </>
+);
+
+export const Field = ({ label, hint, fault, autocomplete = 'off', secret, type = 'text', ...input }: FieldProps) => (
   <label class="field">
     <span>{label}</span>
-    <input {...input} type={secret ? 'password' : 'text'} autocomplete={autocomplete} />
-    {hint && <small>{hint}</small>}
+    <input
+      {...input}
+      type={secret ? 'password' : type}
+      autocomplete={autocomplete}
+      aria-invalid={fault ? 'true' : undefined}
+    />
+    <Below hint={hint} fault={fault} />
   </label>
 );
 
 /** The label is absent if it equals the value. */
 export type Option = string | readonly [value: string, label: string];
 
-type ChoiceProps = Pick<FieldProps, 'label' | 'name'> & {
+type ChoiceProps = Pick<FieldProps, 'label' | 'name' | 'hint' | 'fault'> & {
   readonly value?: string;
   readonly options: readonly Option[];
 };
 
-export const Choice = ({ label, name, value, options }: ChoiceProps) => (
+export const Choice = ({ label, name, value, options, hint, fault }: ChoiceProps) => (
   <label class="field">
     <span>{label}</span>
     <select name={name}>
@@ -80,6 +99,7 @@ export const Choice = ({ label, name, value, options }: ChoiceProps) => (
           </option>
         ))}
     </select>
+    <Below hint={hint} fault={fault} />
   </label>
 );
 
@@ -87,14 +107,14 @@ export const Lines = ({ label, name, value, hint }: FieldProps) => (
   <label class="field">
     <span>{label}</span>
     <textarea name={name}>{value}</textarea>
-    {hint && <small>{hint}</small>}
+    <Below hint={hint} />
   </label>
 );
 
 /** The reason is recorded in the audit trail. */
-export const Reason = () => (
+export const Reason = ({ value }: { value?: string }) => (
   <label class="field reason">
     <span>Reason</span>
-    <input name="reason" required maxLength={1000} autocomplete="off" />
+    <input name="reason" value={value} required maxLength={1000} autocomplete="off" />
   </label>
 );

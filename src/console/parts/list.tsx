@@ -1,10 +1,12 @@
-/** List pages: the address holds filters and page, and events reload the rows. */
+/** List pages: the address holds view, filters, columns, order and page, and events reload the rows. */
 import type { ComponentChildren } from 'preact';
+import { ApiRefusal, addressWith } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
-import { Choice, Field, type Option, Send } from './forms';
+import { ColumnChoice, chosenColumns, columnsIn } from './columns';
+import { Choice, Field, Hidden, type Option, Send } from './forms';
 import { Live } from './live';
-import { type Column, Pager, pageOf, pageSize, Table } from './tables';
-import { Title } from './texts';
+import { type Column, Count, Pager, pageOf, pageSize, type RowNews, Table } from './tables';
+import { Empty, Notice, Title } from './texts';
 
 export type Filter = {
   readonly name: string;
@@ -16,24 +18,47 @@ export type Filter = {
   readonly unset?: string;
 };
 
-type FiltersProps = { readonly path: string; readonly query: PageQuery; readonly filters: readonly Filter[] };
+/** A view has a name; its address is what it is. */
+export type View = readonly [label: string, query: PageQuery];
 
-export const Filters = ({ path, query, filters }: FiltersProps) => (
-  <form method="get" action={path} class="row" aria-label="Filters" id="filters" hx-preserve="true">
-    {filters.map(({ options, unset, ...field }) =>
-      options ? (
+/** Refusal of a filter; the form keeps its values. */
+type FilterFault = { readonly field: string | undefined; readonly says: string };
+
+type FiltersProps = {
+  readonly path: string;
+  readonly query: PageQuery;
+  readonly filters: readonly Filter[];
+  readonly fault?: FilterFault;
+  /** Parameters that the form keeps, such as order and columns. */
+  readonly kept?: PageQuery;
+};
+
+const hiddenOf = (query: PageQuery): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : [])));
+
+export const Filters = ({ path, query, filters, fault, kept = {} }: FiltersProps) => (
+  <form method="get" action={path} class="row" aria-label="Filters" id="filters">
+    <Hidden fields={hiddenOf(kept)} />
+    {filters.map(({ options, unset, ...field }) => {
+      const says = fault?.field === field.name ? fault.says : undefined;
+      return options ? (
         <Choice
           key={field.name}
           {...field}
+          fault={says}
           value={query[field.name] ?? unset}
           options={unset === undefined ? [['', 'any'], ...options] : options}
         />
       ) : (
-        <Field key={field.name} {...field} value={query[field.name]} />
-      ),
-    )}
+        <Field key={field.name} {...field} fault={says} value={query[field.name]} />
+      );
+    })}
     <Send label="Filter" />
-    <a href={path}>Without filters</a>
+    {filters.some(({ name, unset }) => query[name] && query[name] !== unset) && (
+      <a class="button" href={addressWith(path, kept)}>
+        Clear filters
+      </a>
+    )}
   </form>
 );
 
@@ -41,7 +66,7 @@ export const Filters = ({ path, query, filters }: FiltersProps) => (
 export const wantedOf = (query: PageQuery, names: readonly string[]): PageQuery =>
   Object.fromEntries([...names, 'marker'].map((name) => [name, query[name] || undefined]));
 
-type Around = { readonly aside?: ComponentChildren; readonly above?: ComponentChildren; readonly below?: ComponentChildren }; // biome-ignore format: one row
+type Around = { readonly end?: ComponentChildren; readonly above?: ComponentChildren; readonly below?: ComponentChildren; readonly total?: number }; // biome-ignore format: one row
 
 export type List<Row> = {
   readonly title: string;
@@ -49,43 +74,96 @@ export type List<Row> = {
   /** Path of the list at the API. */
   readonly from: string;
   readonly filters?: readonly Filter[];
+  readonly views?: readonly View[];
   /** Further query parameters that the page keeps. */
   readonly also?: readonly string[];
   readonly fixed?: PageQuery;
   readonly columns: readonly Column<Row>[];
   readonly markerOf: (row: Row) => string;
+  readonly newsOf?: RowNews<Row>;
   readonly empty: ComponentChildren;
   /** Change stream; without it the rows stay as sent. */
   readonly events?: string;
-  readonly around?: () => Promise<Around>;
+  readonly around?: (filtered: boolean) => Promise<Around>;
 };
 
-export const listPage = async <Row,>({ api, query }: PageContext, list: List<Row>): Promise<PageAnswer> => {
-  const { title, path, filters = [], also = [], columns } = list;
-  const wanted = wantedOf(query, [...filters.map(({ name }) => name), ...also]);
-  const [found, around] = await Promise.all([
-    api.list<Row>(list.from, { ...wanted, ...list.fixed, limit: pageSize + 1 }),
-    list.around?.(),
-  ]);
-  const { shown, next } = pageOf(found, list.markerOf);
-  const filtered = filters.some(({ name }) => wanted[name] !== undefined);
-  const none = <>Nothing that you may see is so. <a href={path}>Show all without filters.</a></>; // biome-ignore format: one sentence
+const Views = ({ path, views, query }: { path: string; views: readonly View[]; query: PageQuery }) => {
+  const isShown = (wanted: PageQuery): boolean =>
+    views.every(([, other]) => Object.keys(other).every((name) => (query[name] || undefined) === wanted[name]));
+  return (
+    <nav class="pills" aria-label="Views">
+      {views.map(([label, wanted]) => (
+        <a key={label} href={addressWith(path, wanted)} aria-current={isShown(wanted) ? 'true' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+};
+
+/** The API begins a refusal of a parameter with its name. */
+const faultOf = (thrown: unknown, filters: readonly Filter[]): FilterFault => {
+  if (!(thrown instanceof ApiRefusal && thrown.status === 400)) throw thrown;
+  const field = filters.find(({ name }) => thrown.says.startsWith(`${name}: `))?.name;
+  return { field, says: field ? thrown.says.slice(field.length + 2) : thrown.says };
+};
+
+type Found<Row> = { readonly rows: readonly Row[]; readonly fault?: FilterFault };
+
+const rowsOf = async <Row,>({ api }: PageContext, list: List<Row>, wanted: PageQuery): Promise<Found<Row>> => {
+  const { filters = [], from, fixed } = list;
+  try {
+    return { rows: await api.list<Row>(from, { ...wanted, ...fixed, limit: pageSize + 1 }) };
+  } catch (thrown) {
+    return { rows: [], fault: faultOf(thrown, filters) };
+  }
+};
+
+const NoMatch = ({ path }: { path: string }) => (
+  <Empty icon="list-filter" title="No rows match.">
+    <a class="button" href={path}>
+      Clear filters
+    </a>
+  </Empty>
+);
+
+export const listPage = async <Row,>(context: PageContext, list: List<Row>): Promise<PageAnswer> => {
+  const { title, path, filters = [], also = [], views = [], columns } = list;
+  const column = columnsIn(context.path);
+  const asked = wantedOf(context.query, [...filters.map(({ name }) => name), ...also]);
+  const filtered = filters.some(({ name }) => asked[name] !== undefined);
+  const [{ rows, fault }, around] = await Promise.all([rowsOf(context, list, asked), list.around?.(filtered)]);
+  const { shown, next } = pageOf(rows, list.markerOf);
+  const wanted = { ...asked, column };
+  const kept = { column, sort_key: asked.sort_key, sort_dir: asked.sort_dir };
+  const later = asked.marker !== undefined;
   const body = (
     <>
-      <Title text={title}>{around?.aside}</Title>
-      {filters.length > 0 && <Filters path={path} query={query} filters={filters} />}
+      <Title text={title} end={around?.end} />
+      {views.length > 0 && <Views path={path} views={views} query={asked} />}
+      {filters.length > 0 && (
+        <div class="tools">
+          <Filters path={path} query={context.query} filters={filters} fault={fault} kept={kept} />
+          <ColumnChoice path={path} query={asked} columns={columns} chosen={column} />
+        </div>
+      )}
+      {fault && !fault.field && <Notice tone="bad" role="alert" says={fault.says} />}
       <Live id="list" events={list.events} path={path} query={wanted}>
         {around?.above}
         <Table
           caption={title}
           rows={shown}
-          {...{ columns, path, query: wanted }}
-          empty={filtered ? none : list.empty}
+          columns={chosenColumns(columns, column)}
+          {...{ path, query: wanted, newsOf: list.newsOf }}
+          empty={filtered || later ? <NoMatch path={path} /> : list.empty}
         />
-        <Pager path={path} query={wanted} next={next} />
+        <div class="foot-line">
+          {shown.length > 0 && <Count many={shown.length} more={next !== undefined} later={later} total={around?.total} />}
+          <Pager path={path} query={wanted} next={next} />
+        </div>
       </Live>
       {around?.below}
     </>
-  );
-  return { title, body };
+  ); // biome-ignore format: short parts
+  return { title, body, ...(fault && { status: 400 }) };
 };

@@ -13,14 +13,16 @@ type LiveProps = {
   readonly children?: ComponentChildren;
 };
 
+/** Only what it contains is swapped: a new part would subscribe to the stream again. */
 export const Live = ({ id, events, path, query = {}, children }: LiveProps) => (
-  <div {...(events !== undefined && { 'hx-ext': 'sse', 'sse-connect': events })}>
+  <div {...(events !== undefined && { 'hx-ext': 'sse,morph', 'sse-connect': events })}>
     <div
       id={id}
+      class="part"
       hx-get={addressWith(path, query)}
-      hx-select={`#${id}`}
+      hx-select={`#${id} > *`}
       hx-trigger="sse:change"
-      hx-swap="outerHTML"
+      hx-swap="morph:innerHTML"
       hx-sync="this:replace"
     >
       {children}

@@ -1,6 +1,8 @@
 /** Display of single values: times, ids, states, facts. */
 import type { ComponentChildren } from 'preact';
 import type { Person } from '../../wire/parts';
+import type { IconName } from '../icons';
+import { Icon } from './icons';
 
 const spanUnits = [
   ['d', 86_400],
@@ -39,7 +41,7 @@ export const Id = ({ id, href }: { id: string; href?: string }) => (
       <span title={id}>{id.slice(0, 8)}</span>
     )}
     <button type="button" class="copy" data-copy={id} aria-label={`Copy ${id}`} hidden>
-      copy
+      <Icon is="copy" />
     </button>
   </span>
 );
@@ -49,20 +51,23 @@ export type Tone = 'good' | 'busy' | 'wait' | 'bad' | 'idle';
 export const toneShapes: Readonly<Record<Tone, string>> = { good: '●', busy: '◐', wait: '◆', bad: '▲', idle: '○' };
 
 const tones: readonly (readonly [pattern: RegExp, tone: Tone])[] = [
-  [/pending|skipped/, 'idle'],
+  [/pending|skipped|missing/, 'idle'],
   [/parked|paused|hold|held/, 'wait'],
   [/fail|error|aborted|refused|denied|stopped|expired/, 'bad'],
   [/wait|queued|accepted|retrying|asked|scheduled/, 'wait'],
-  [/succeeded|done|^active$|^available$|power on|allowed|approved|gathered/, 'good'],
+  [/succeeded|done|^active$|^available$|power on|allowed|approved|granted|gathered/, 'good'],
   [/ing$|running|starting|admitted/, 'busy'],
 ];
 
 export const toneOf = (word: string): Tone => tones.find(([pattern]) => pattern.test(word))?.[1] ?? 'idle';
 
-/** A state as a word and a shape; the color only repeats them. */
+/** The API's states that only workflows know, in words of people. */
+const stateWords: Readonly<Record<string, string>> = { accepted: 'queued', admitted: 'running', soaking: 'observing' };
+
+/** A state as a word and a shape; colour and tint only repeat them. */
 export const State = ({ is, tone = toneOf(is) }: { is: string; tone?: Tone }) => (
-  <span class={`state ${tone}`}>
-    <span aria-hidden="true">{toneShapes[tone]}</span> {is}
+  <span class={`pill ${tone}`}>
+    <span aria-hidden="true">{toneShapes[tone]}</span> {stateWords[is] ?? is}
   </span>
 );
 
@@ -79,12 +84,37 @@ export const Notice = ({ tone, role, says }: NoticeProps) => (
   </p>
 );
 
-export const Title = ({ text, children }: { text: ComponentChildren; children?: ComponentChildren }) => (
-  <div class="title">
+type TitleProps = {
+  readonly text: ComponentChildren;
+  /** Sentence that is read out if it has changed: the object and its state. */
+  readonly says?: string;
+  /** Buttons and links at the end of the line. */
+  readonly end?: ComponentChildren;
+  readonly children?: ComponentChildren;
+};
+
+export const Title = ({ text, says, end, children }: TitleProps) => (
+  <div class="title" {...(says && { 'data-key': 'page', 'data-says': says })}>
     <h1>{text}</h1>
+    {children}
+    {end && <div class="end">{end}</div>}
+  </div>
+);
+
+type EmptyProps = { readonly icon?: IconName; readonly title: string; readonly children?: ComponentChildren };
+
+/** Replaces a list without rows: its title, what it would hold, and at most one button. */
+export const Empty = ({ icon = 'package-open', title, children }: EmptyProps) => (
+  <div class="empty">
+    <Icon is={icon} />
+    <b>{title}</b>
     {children}
   </div>
 );
+
+/** Shortens the 32 digits of a project's id, and shows names as they are. */
+export const Project = ({ id }: { id: string | null | undefined }) =>
+  !id ? null : /^[0-9a-f-]{32,36}$/.test(id) ? <Id id={id} /> : <span>{id}</span>;
 
 export const nodeAddress = ({ uuid, name }: { uuid: string; name: string | null }): string =>
   `/nodes/${encodeURIComponent(name ?? uuid)}`;
@@ -95,9 +125,11 @@ export const NodeLink = ({ uuid, name, to }: { uuid: string; name: string | null
 
 export const personOf = (who: Person | null | undefined): string => who?.user_name ?? who?.user_id ?? '–';
 
-/** Shows names and values without empty ones. */
-export const Facts = ({ rows }: { rows: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
-  <dl class="facts">
+type FactsProps = { readonly rows: readonly (readonly [name: string, value: ComponentChildren])[]; readonly why?: boolean }; // biome-ignore format: one row
+
+/** Shows names and values without empty ones. @param why for reasons, one below another */
+export const Facts = ({ rows, why }: FactsProps) => (
+  <dl class={why ? 'facts why' : 'facts'}>
     {rows
       .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
       .map(([name, value]) => (

@@ -1,5 +1,6 @@
 /** Context of a page: session, API client and address. */
 import type { VNode } from 'preact';
+import type { Crumbs } from '../parts/layout';
 import type { Api } from './api';
 import type { Keystone } from './keystone';
 import type { SessionSettings, Sessions, SignedIn } from './session';
@@ -49,7 +50,7 @@ export type PageContext = ConsoleDeps & {
 export type FormContext = PageContext & { readonly form: FormBody };
 
 export type PageAnswer =
-  | { readonly title: string; readonly body: VNode; readonly status?: number; readonly section?: string }
+  | { readonly title: string; readonly body: VNode; readonly status?: number; readonly crumbs?: Crumbs }
   | { readonly to: string };
 
 /** Returns a field trimmed; empty if absent. */

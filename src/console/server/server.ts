@@ -3,9 +3,10 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
 import { readForm } from '../../model/forms';
-import { awayPage, refusalPage, titleOf } from '../pages/faults';
+import { awayPage, refusalPage, type SentForm, titleOf } from '../pages/faults';
 import { signInPage } from '../pages/sign-in';
 import { documentOf } from '../parts/layout';
+import { type Rights, rightsOf } from '../parts/navigation';
 import { ApiAway, ApiRefusal, apiOf } from './api';
 import { assetRoutes } from './assets';
 import type { ConsoleDeps, ConsoleSettings, FormBody, FormContext, PageAnswer, PageContext, PageQuery } from './context'; // biome-ignore format: one line
@@ -26,7 +27,7 @@ export type ConsoleRoute =
 const [brotli, zip] = [promisify(brotliCompress), promisify(gzip)];
 
 const contentPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 const securityHeaders =
   (secure: boolean) =>
@@ -43,7 +44,27 @@ const securityHeaders =
     next();
   };
 
-type Exchange = { readonly deps: ConsoleDeps; readonly request: Request; readonly response: Response };
+type Exchange = {
+  readonly deps: ConsoleDeps;
+  readonly request: Request;
+  readonly response: Response;
+  /** Asked while the page is made; absent if it is asked at the end. */
+  readonly rights?: Promise<Rights>;
+  /** What was sent, if an API that refuses it shall not lose it. */
+  readonly sent?: SentForm;
+};
+
+const apiFor = ({ deps, request }: Pick<Exchange, 'deps' | 'request'>, session: SignedIn) =>
+  apiOf(deps.settings.apiUrl, session.credentials, request);
+
+/** Only the changed part of the page is fetched. */
+const isPartial = (request: Request): boolean => request.headers['hx-request'] === 'true';
+
+const noRights: Rights = new Set();
+
+/** A part of a page has no navigation. */
+const callerRights = async (exchange: Exchange, session: SignedIn): Promise<Rights> =>
+  isPartial(exchange.request) ? noRights : rightsOf(apiFor(exchange, session));
 
 /** The document, compressed if the browser accepts that. */
 const encoded = async (request: Request, html: string): Promise<{ coding?: string; body: Buffer | string }> => {
@@ -53,13 +74,13 @@ const encoded = async (request: Request, html: string): Promise<{ coding?: strin
 };
 
 /** @param session undefined before sign-in */
-const sendPage = async (
-  { request, response }: Exchange,
-  session: Session | undefined,
-  answer: PageAnswer,
-): Promise<void> => {
+const sendPage = async (exchange: Exchange, session: Session | undefined, answer: PageAnswer): Promise<void> => {
+  const { request, response } = exchange;
   if ('to' in answer) return response.redirect(303, answer.to);
-  const html = documentOf(answer.title, request.path, isSignedIn(session) ? session : undefined, answer.body);
+  const signedIn = isSignedIn(session) ? session : undefined;
+  const rights = signedIn ? await (exchange.rights ?? callerRights(exchange, signedIn)) : noRights;
+  const { title, crumbs, body: page } = answer;
+  const html = documentOf({ title, path: request.path, session: signedIn, rights, crumbs }, page);
   const { coding, body } = await encoded(request, html);
   if (coding) response.set('content-encoding', coding);
   response.status(answer.status ?? 200).set({ 'content-type': 'text/html; charset=utf-8', vary: 'accept-encoding' });
@@ -75,7 +96,8 @@ const sendRefusal = (
   session: Session | undefined,
   { status, says }: Pick<ApiRefusal, 'status' | 'says'>,
   title = titleOf(status),
-): Promise<void> => sendPage(exchange, session, { title, status, body: refusalPage(status, says, backFrom(exchange)) });
+): Promise<void> =>
+  sendPage(exchange, session, { title, status, body: refusalPage(status, says, backFrom(exchange), exchange.sent) });
 
 const single = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : Array.isArray(value) ? single(value[0]) : undefined;
@@ -86,11 +108,11 @@ const queryOf = (request: Request): PageQuery =>
 const pageContext = ({ deps, request }: Exchange, session: SignedIn): PageContext => ({
   ...deps,
   session,
-  api: apiOf(deps.settings.apiUrl, session.credentials, request),
+  api: apiFor({ deps, request }, session),
   params: request.params as Record<string, string>,
   query: queryOf(request),
   path: request.originalUrl,
-  partial: request.headers['hx-request'] === 'true',
+  partial: isPartial(request),
 });
 
 const isSignedIn = (session: Session | undefined): session is SignedIn => session?.credentials != null;
@@ -189,7 +211,8 @@ const answered = async (exchange: Exchange, session: SignedIn, handle: () => Pro
 const answerForm = async (exchange: Exchange, handler: FormHandler, { session, form }: ProvenForm): Promise<void> => {
   if (!isSignedIn(session)) return exchange.response.redirect(303, '/sign-in');
   const context = { ...pageContext(exchange, session), form };
-  await answered(exchange, session, async () => sendPage(exchange, session, await handler(context)));
+  const kept = { ...exchange, sent: { action: exchange.request.path, form, session } };
+  await answered(kept, session, async () => sendPage(exchange, session, await handler(context)));
 };
 
 const answerGet = async (exchange: Exchange, route: Exclude<ConsoleRoute, { post: string }>): Promise<void> => {
@@ -197,9 +220,9 @@ const answerGet = async (exchange: Exchange, route: Exclude<ConsoleRoute, { post
   const session = await deps.sessions.of(request);
   if (!isSignedIn(session)) return response.redirect(303, `/sign-in?next=${encodeURIComponent(request.originalUrl)}`);
   const context = pageContext(exchange, session);
-  await answered(exchange, session, async () =>
-    'get' in route ? sendPage(exchange, session, await route.page(context)) : route.run(context, request, response),
-  );
+  if ('stream' in route) return answered(exchange, session, () => route.run(context, request, response));
+  const framed = { ...exchange, rights: callerRights(exchange, session) };
+  await answered(framed, session, async () => sendPage(framed, session, await route.page(context)));
 };
 
 const routerOf = (deps: ConsoleDeps, routes: readonly ConsoleRoute[]): Router => {
