@@ -113,7 +113,7 @@ test('a person sees the nodes of the project that was chosen, and of another aft
   expect(await browser.post('/scope', { project: projects.shop.id })).toMatchObject({ status: 303, to: '/' });
   const page = await browser.get('/nodes');
   expect(nodesOn(page.text)).toEqual(['of-both']);
-  expect(page.text).toContain('>shop</a>');
+  expect(page.text).toContain('aria-label="Scope: shop"');
   expect(people.ended.has(token)).toBe(true);
   browser.cookie = before;
   expect(await browser.get('/nodes')).toMatchObject({ status: 303, to: '/sign-in?next=%2Fnodes' });

@@ -114,9 +114,9 @@ test('a runbook is written, checked before it is saved, and edited, by plain for
   expect(more.text).toContain('name="arg-0-boot_device"');
   expect(more.text).toContain('name="step-1"');
   const wrong = await browser.post('/runbooks/new', { ...form, do: 'check' });
-  expect(wrong.text).toMatch(/The check found [1-9]\d* errors/);
+  expect(wrong.text).toMatch(/Check: [1-9]\d* errors/);
   const right = { ...form, 'arg-0-boot_device': 'disk' };
-  expect((await browser.post('/runbooks/new', { ...right, do: 'check' })).text).toContain('The check found 0 errors');
+  expect((await browser.post('/runbooks/new', { ...right, do: 'check' })).text).toContain('Check: 0 errors');
   expect(await browser.post('/runbooks/new', { ...right, do: 'save' })).toMatchObject({ to: '/runbooks/CUSTOM_BOOT' });
   const again = await browser.get('/runbooks/CUSTOM_BOOT/edit');
   expect(again.text).toContain('<option value="disk" selected');
@@ -140,7 +140,7 @@ test('a runbook with one step twice shows both, in the editor and side by side',
   });
   const middle = { 'place-1': '2', 'step-1': 'power.reboot' };
   const form = { name: 'CUSTOM_TWICE', rows: '3', ...step(0, 'pxe'), ...middle, ...step(2, 'disk') };
-  expect((await browser.post('/runbooks/new', { ...form, do: 'check' })).text).toContain('The check found 0 errors');
+  expect((await browser.post('/runbooks/new', { ...form, do: 'check' })).text).toContain('Check: 0 errors');
   expect((await browser.post('/runbooks/new', { ...form, do: 'save' })).status).toBe(303);
   const devices = (text: string) => [...text.matchAll(/boot_device&quot;:&quot;(\w+)/g)].map(([, device]) => device);
   expect(devices((await browser.get('/runbooks/CUSTOM_TWICE')).text)).toEqual(['pxe', 'disk']);
@@ -157,16 +157,16 @@ test('a member learns why it may not do what its manager may', async () => {
   const { text } = await (await pages.as('owner-member')).get(
     `/policy?rule=temper:run:skip&kind=run&object=${seen.run}`,
   );
-  expect(text).toContain('The rule temper:run:skip does not admit you. Go on with a run as if the step');
+  expect(text).toContain('You don’t have permission: temper:run:skip. Go on with a run as if the step');
   const reader = await (await pages.as('system-reader')).get(
     '/policy?rule=temper:run:skip&roles=manager&project=project-owner&kind=node&object=rack-1',
   );
-  expect(reader.text).toContain('The caller asked about');
+  expect(reader.text).toContain('For that caller:');
 });
 
 test('an act that the rules refuse is off, and says by which rule', async () => {
   const member = (await (await pages.as('owner-member')).get(`/runs/${seen.run}`)).text;
-  expect(member).toContain('The rule temper:run:skip does not admit you.');
+  expect(member).toContain('You don’t have permission: temper:run:skip.');
   expect(member).not.toContain(`action="/runs/${seen.run}/skip"`);
   expect(member).toContain(`action="/runs/${seen.run}/retry"`);
   const manager = (await (await pages.as('owner-manager')).get(`/runs/${seen.run}`)).text;
@@ -220,9 +220,9 @@ test('a refusal of the API is shown word for word, with the rule and the way to 
 
 test('the start page has the decision itself', async () => {
   const { text } = await (await pages.as('owner-manager')).get('/');
-  expect(text).toContain('Waits for a decision (1)');
+  expect(text).toContain('Needs a decision <span class="muted">1</span>');
   expect(text).toContain(`action="/runs/${seen.run}/retry"`);
-  expect(text).toContain('Nodes in trouble (1)');
+  expect(text).toContain('Failing nodes <span class="muted">1</span>');
 });
 
 test('the start page asks the engine about no run: the store has all that it shows of them', async () => {
@@ -243,7 +243,7 @@ test('an act that a rule refuses leads to the rule and to what it was asked abou
   expect(page.status).toBe(200);
   expect(page.text).toContain('managers of the owner');
   const reader = (await (await pages.as('system-reader')).get(link)).text;
-  expect(reader).toContain('The caller asked about');
+  expect(reader).toContain('For that caller:');
 });
 
 test('a run that failed says why its node takes no new one, and leads to what the node takes', async () => {
@@ -252,12 +252,12 @@ test('a run that failed says why its node takes no new one, and leads to what th
   const browser = await pages.as('operator');
   const off = (await browser.get(`/runs/${failed.run}`)).text;
   expect(off).toContain('The node is in maintenance.');
-  expect(off).toContain('<a href="/nodes/rack-8">See what rack-8 takes.');
+  expect(off).toContain('<a href="/nodes/rack-8">Open rack-8');
   expect(off).not.toContain(`action="/runs/${failed.run}/rerun"`);
   await api.sql`update nodes set maintenance = false where uuid = ${failed.node}`;
   expect((await browser.get(`/runs/${failed.run}`)).text).toContain(`action="/runs/${failed.run}/rerun"`);
   await api.sql`update runs set verb = 'inspect' where id = ${failed.run}`;
-  expect((await browser.get(`/runs/${failed.run}`)).text).toContain('ask for inspect again.');
+  expect((await browser.get(`/runs/${failed.run}`)).text).toContain('Start inspect again.');
   await api.sql`delete from nodes where uuid = ${failed.node}`;
 });
 
@@ -267,7 +267,7 @@ test('lists go on where a page ends, and keep their filters', async () => {
   const browser = await pages.as('operator');
   const first = await browser.get('/nodes?resource_class=many&sort_key=name');
   expect(first.text.match(/>many-\d{3}</g)).toHaveLength(50);
-  const next = /<a href="([^"]+)">Next page/.exec(first.text)![1]!.replaceAll('&amp;', '&');
+  const next = /<a class="button" href="([^"]+)">Next page/.exec(first.text)![1]!.replaceAll('&amp;', '&');
   const second = await browser.get(next);
   expect(second.text.match(/>many-\d{3}</g)).toHaveLength(10);
   expect(second.text).toContain('>many-060<');

@@ -129,7 +129,7 @@ test.each(everyPersona)('to %s a node offers what rules and state admit, no more
     expect({ name, offered: offeredIn(text) }).toEqual({ name, offered: wanted.toSorted() });
     expect({ name, words: hiddenWords.exec(text) }).toEqual({ name, words: null });
     // Only what a run holds is shown as held.
-    expect({ name, held: /The node is held by/.test(text) && run === undefined }).toEqual({ name, held: false });
+    expect({ name, held: /The node is locked by/.test(text) && run === undefined }).toEqual({ name, held: false });
     for (const act of acts.filter((one) => wanted.includes(one.name) && !pressed.has(one.name))) {
       pressed.add(act.name);
       const fields = Object.fromEntries(act.fields.map((field) => field.split('=') as [string, string]));

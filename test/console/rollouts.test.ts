@@ -46,7 +46,7 @@ test('a rollout is shown with its reason, its waves, its budget and why a node h
   const { status, text } = await browser.get(`/rollouts/${id}`);
   expect(status).toBe(200);
   expect(text).toContain('wave_gate: Wave 1 is over; advance opens wave 2.');
-  expect(text).toContain('1 failed, 0 parked, 0 under way; room for 1 of 2');
+  expect(text).toContain('1 failed, 0 parked, 0 under way; 1 of 2 places free');
   expect(text).toContain('a person opens wave 2');
   expect(text).not.toContain('<dd></dd>');
   expect(text).toContain('The rollout is paused: Wave 1 is over');
@@ -132,7 +132,7 @@ test('the start page has a rollout that waits with its decision, and the next wa
   const id = await made('paused');
   const browser = await pages.as('owner-manager');
   const { text } = await browser.get('/');
-  expect(text).toContain('Rollouts that wait (1)');
+  expect(text).toContain('Rollouts on hold <span class="muted">1</span>');
   expect(text).toContain(`action="/rollouts/${id}/advance"`);
   expect(text).not.toContain(`action="/rollouts/${id}/resume"`);
   const stale = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '2' });
@@ -161,7 +161,7 @@ test('an act that the rules refuse is off and says by which rule; the API refuse
   const id = await made('running');
   const browser = await pages.as('owner-member');
   const { text } = await browser.get(`/rollouts/${id}`);
-  expect(text).toContain('The rule temper:rollout:pause does not admit you.');
+  expect(text).toContain('You don’t have permission: temper:rollout:pause.');
   expect(text).not.toContain(`action="/rollouts/${id}/pause"`);
   const refused = await browser.post(`/rollouts/${id}/pause`, { reason: 'x' });
   expect(refused.status).toBe(403);
@@ -219,10 +219,10 @@ test('chosen nodes become the plan of a rollout, by plain forms', async () => {
   const browser = await pages.as('owner-manager');
   const list = (await browser.get('/nodes?owner=project-owner')).text;
   expect(list).toMatch(
-    /<input type="checkbox" id="choose-[^"]+" hx-preserve="true" form="choose" name="node" value="rack-1"/,
+    /<input type="checkbox" id="choose-[^"]+" autocomplete="off" form="choose" name="node" value="rack-1"/,
   );
   expect(list).toMatch(/<form id="choose" method="get" action="\/rollouts\/new"/);
-  expect(list).toContain('<input type="hidden" name="owner" value="project-owner"/>');
+  expect(list).toContain('href="/rollouts/new?owner=project-owner"');
   const all = (await browser.get('/rollouts/new?owner=project-owner')).text;
   expect(all).toContain('>owner=project-owner</textarea>');
   const form = (await browser.get('/rollouts/new?node=rack-1&owner=project-owner')).text;
@@ -238,7 +238,7 @@ test('chosen nodes become the plan of a rollout, by plain forms', async () => {
   const made = await browser.post('/rollouts/new', { ...given, nodes: 'rack-1\r\nto-inspect', budget: '1' });
   expect(made).toMatchObject({ status: 303, to: expect.stringMatching(/^\/rollouts\/[0-9a-f-]{36}$/) });
   const { text } = await browser.get(made.to!);
-  expect(text).toContain('The plan leaves out 1');
+  expect(text).toContain('Not in the plan: 1');
   expect(await stateOf(made.to!.split('/').at(-1)!)).toBe('planned');
 });
 
@@ -267,7 +267,7 @@ test('a tenant refuses; whom the rule does not admit is not offered it', async (
   const member = await pages.as('lessee-member');
   expect((await member.get('/')).text).not.toContain(`/rollouts/${id}/targets/0`);
   expect((await member.get(`/rollouts/${id}/targets/0`)).text).toContain(
-    'The rule temper:rollout:answer does not admit you.',
+    'You don’t have permission: temper:rollout:answer.',
   );
   const browser = await pages.as('lessee-manager');
   await browser.get(`/rollouts/${id}/targets/0`);
@@ -297,7 +297,7 @@ test('what a runbook would do on a node is shown before it runs, and nothing is 
   const { status, to } = await browser.post('/nodes/rack-1/acts', form);
   expect({ status, to }).toEqual({ status: 303, to: '/nodes/rack-1/plan?runbook=CUSTOM_PREVIEW&verb=service' });
   const { text } = await browser.get(to!);
-  expect(text).toContain('Nothing was touched.');
+  expect(text).toContain('Nothing was changed.');
   expect(text).toContain('power.reboot');
   const refused = (await (await pages.as('lessee-reader')).get(to!)).text;
   expect(refused).not.toContain('name="runbook"');

@@ -32,7 +32,7 @@ export const signedInAs = async (
   await page.getByText('With a token').click();
   await page.getByLabel('Token').fill(persona);
   await page.getByRole('button', { name: 'Sign in with the token' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  await page.getByRole('button', { name: /^Account: / }).waitFor();
   await page.close();
   return context;
 };

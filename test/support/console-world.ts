@@ -100,5 +100,6 @@ export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => 
   '/audit',
   '/system',
   '/scope',
+  '/styleguide',
   '/no-such-page',
 ];

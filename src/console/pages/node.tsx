@@ -91,7 +91,14 @@ const NodeFacts = ({ node }: { node: NodeView }) => (
       ['ID', <Id id={node.uuid} />],
       ['Power', <State is={node.power_state ?? 'unknown'} />],
       ['Target state', node.target_provision_state],
-      ['Locked by run', typeof node.reservation === 'string' ? <Id id={node.reservation} href={`/runs/${node.reservation}`} /> : shown(node.reservation)],
+      [
+        'Locked by run',
+        typeof node.reservation === 'string' ? (
+          <Id id={node.reservation} href={`/runs/${node.reservation}`} />
+        ) : (
+          shown(node.reservation)
+        ),
+      ],
       ['Last error', node.last_error === hidden && shown(hidden)],
       ['Owner', node.owner && <Project id={node.owner} />],
       ['Lessee', node.lessee && <Project id={node.lessee} />],

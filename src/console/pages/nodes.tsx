@@ -114,7 +114,11 @@ const nodes: List<NodeView> = {
     { title: 'Class', sort: 'resource_class', of: (node) => node.resource_class },
     { title: 'Driver', sort: 'driver', optional: true, of: ({ driver }) => driver },
     { title: 'Conductor group', sort: 'conductor_group', optional: true, of: (node) => node.conductor_group },
-    { title: 'In this state', sort: 'provision_updated_at', of: ({ provision_updated_at: at }) => at && <Time at={at} /> },
+    {
+      title: 'In this state',
+      sort: 'provision_updated_at',
+      of: ({ provision_updated_at: at }) => at && <Time at={at} />,
+    },
   ],
   newsOf: nodeNews,
   empty: (

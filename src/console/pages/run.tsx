@@ -52,7 +52,7 @@ const Expected = ({ step }: { step: RunStep }) => {
   );
 };
 
-/** How the line of steps marks a step that is over. */
+/** Styles of steps that are over. */
 const markers: Partial<Record<Tone, string>> = { good: 'done', bad: 'trouble' };
 
 const Step = ({ step, run }: { step: RunStep; run: Run }) => {

@@ -86,7 +86,7 @@ const Breadcrumbs = ({ path, title, crumbs = [] }: { path: string; title: string
   );
 };
 
-export type FrameProps = {
+type FrameProps = {
   readonly title: string;
   readonly path: string;
   /** Undefined before sign-in. */

@@ -19,7 +19,7 @@ export type Filter = {
 };
 
 /** A view has a name; its address is what it is. */
-export type View = readonly [label: string, query: PageQuery];
+type View = readonly [label: string, query: PageQuery];
 
 /** Refusal of a filter; the form keeps its values. */
 type FilterFault = { readonly field: string | undefined; readonly says: string };

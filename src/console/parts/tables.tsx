@@ -136,7 +136,7 @@ export const Pager = ({ path, query, next }: PagerProps) =>
 
 type CountProps = { readonly many: number; readonly more: boolean; readonly later: boolean; readonly total?: number };
 
-/** How many rows the page shows, and of how many if that is known. */
+/** Number of rows on the page, and of all rows if it is known. */
 export const Count = ({ many, more, later, total }: CountProps) => {
   const rows = `${many} ${many === 1 ? 'row' : 'rows'}`;
   if (total !== undefined) return <span>{many === total ? rows : `${rows} of ${total}`}</span>;

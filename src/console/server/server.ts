@@ -48,9 +48,9 @@ type Exchange = {
   readonly deps: ConsoleDeps;
   readonly request: Request;
   readonly response: Response;
-  /** Asked while the page is made; absent if it is asked at the end. */
+  /** A question that runs while the page is made; absent if it begins at the end. */
   readonly rights?: Promise<Rights>;
-  /** What was sent, if an API that refuses it shall not lose it. */
+  /** The sent form, so that a refusal does not lose its values. */
   readonly sent?: SentForm;
 };
 
