@@ -14,6 +14,7 @@ import type { VerbRow } from '../model/lifecycle/verbs';
 import { ownValue } from '../model/own';
 import { inOrder } from '../model/resources/runbook-steps';
 import type { Runbook } from '../model/resources/runbooks';
+import { booleanOf } from '../model/texts';
 import type { RunOrder } from '../runs/contract';
 import type { AdmissionContext } from './context';
 import { requireKnown } from './origins';
@@ -79,6 +80,7 @@ const hashFault = (info: Document): string | undefined => {
 
 /** The fault of the image in instance_info; undefined if it can be written. */
 const imageFault = (info: Document): string | undefined => {
+  if (booleanOf(info.preserve_ephemeral ?? false) === undefined) return 'preserve_ephemeral must be true or false';
   if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write, or image:<name>';
   // The image record has the digest.
   if (imageNamed(info.image_source) !== undefined) return undefined;

@@ -1,12 +1,7 @@
 /** Schemas that requests and runbooks share: booleans, documents, steps. */
 import { z } from 'zod';
 import { failureChoices, stepInterfaces } from '../model/lifecycle/step-types';
-import { ownValue } from '../model/own';
-
-const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
-  ...['1', 't', 'true', 'on', 'y', 'yes'].map((text) => [text, true] as const),
-  ...['0', 'f', 'false', 'off', 'n', 'no'].map((text) => [text, false] as const),
-]);
+import { booleanOf } from '../model/texts';
 
 /** A given value as JSON for an error message, cut at 80 characters. Not for possible secrets. */
 export const came = (value: unknown): string => {
@@ -14,10 +9,9 @@ export const came = (value: unknown): string => {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 };
 
-/** A boolean, or a text that means one; openstack/oslo.utils:oslo_utils/strutils.py bool_from_string. */
+/** A boolean, or a text that means one. */
 export const flag = z.union([z.boolean(), z.string(), z.number()]).transform((given, context) => {
-  if (typeof given === 'boolean') return given;
-  const known = ownValue(truths, String(given).trim().toLowerCase());
+  const known = booleanOf(given);
   if (known !== undefined) return known;
   context.addIssue({ code: 'custom', message: 'must be true or false' });
   return z.NEVER;

@@ -168,6 +168,27 @@ export const errors = {
   MarkerNotFound: { status: 404, retry: false, says: 'The marker {marker} could not be found.' },
   Duplicate: { status: 409, retry: false, says: 'A {resource} with {field} {value} already exists.' },
   NodeLocked: { status: 409, retry: true, says: 'Node {node} is busy; try again when its run ends.' },
+  // Not 409: Nova takes every conflict of an attachment for a VIF that is attached (nova/virt/ironic/driver.py).
+  NodeLockedByRun: {
+    status: 503,
+    retry: true,
+    says: 'Node {node} is locked by a run, and its VIFs stay as they are until the run ends. Try again shortly.',
+  },
+  VifAlreadyAttached: {
+    status: 409,
+    retry: false,
+    says: 'Unable to attach VIF because VIF {vif} is already attached to Ironic {object} {uuid}. Detach it first.',
+  },
+  NoFreePhysicalPorts: {
+    status: 400,
+    retry: false,
+    says: 'Unable to attach VIF {vif}, not enough free physical ports. Detach another VIF, or name a free port.',
+  },
+  VifNotAttached: {
+    status: 400,
+    retry: false,
+    says: 'Unable to detach VIF {vif} from node {node} because it is not attached to it. List the VIFs of the node.',
+  },
   // The run itself waits for the end of a freeze, so Temporal must not retry meanwhile.
   NodeFrozen: {
     status: 409,

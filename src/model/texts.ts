@@ -1,5 +1,7 @@
 /** Machine texts for PostgreSQL, which refuses NUL everywhere and lone surrogates in documents. */
 
+import { ownValue } from './own';
+
 const unstorable = /[\0\p{Surrogate}]/gu;
 const cleaned = (text: string): string => text.replace(unstorable, '\ufffd');
 
@@ -33,3 +35,11 @@ export const withoutLastSlashes = (path: string): string => {
   while (path[end - 1] === '/') end -= 1;
   return path.slice(0, end);
 };
+
+const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
+  ...['1', 't', 'true', 'on', 'y', 'yes'].map((text) => [text, true] as const),
+  ...['0', 'f', 'false', 'off', 'n', 'no'].map((text) => [text, false] as const),
+]);
+
+/** Of a boolean, or a text that means one; else undefined. openstack/oslo.utils:oslo_utils/strutils.py bool_from_string */
+export const booleanOf = (value: unknown): boolean | undefined => ownValue(truths, textOf(value).trim().toLowerCase());

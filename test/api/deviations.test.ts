@@ -349,6 +349,22 @@ describe('steps and networks other than in the original', () => {
     expect([(await detach()).status, (await detach()).status]).toEqual([204, 400]);
   });
 
+  test('a network gets a card and shows it there, and one beyond the cards is refused', async () => {
+    await made('/ports', { node_uuid: node, address: '52:54:00:00:0f:01' });
+    const attach = (id: string) => as('operator', 'POST', '/nodes/n1/vifs', { id }, 67);
+    expect([(await attach('one')).status, (await attach('two')).status]).toEqual([204, 400]);
+    const [port] = (await get('/nodes/n1/ports?fields=internal_info', 'operator', 67)).body.ports;
+    expect(port.internal_info).toEqual({ tenant_vif_port_id: 'one' });
+  });
+
+  test('a network of a node that a run holds is refused by another status than an attached one', async () => {
+    const attach = () => as('operator', 'POST', '/nodes/n1/vifs', { id: 'one' }, 67);
+    await attach();
+    expect((await attach()).status).toBe(409);
+    await at.set({ reservation: node });
+    expect((await attach()).status).toBe(503);
+  });
+
   test('a step that nothing on the node offers is refused before anything begins', async () => {
     await at.set({ provision_state: 'manageable' });
     const clean_steps = [{ interface: 'management', step: 'polish_the_case' }];

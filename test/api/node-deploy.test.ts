@@ -198,6 +198,8 @@ describe('what the node must say of its instance', () => {
     ],
     [{ image_source, ...hash, image_os_hash_value: 'b'.repeat(63) }, /63 characters came/],
     [{ image_source, ...hash, image_os_hash_algo: 'constructor' }, /image_os_hash_algo must be one of/],
+    [{ ...image, preserve_ephemeral: 'perhaps' }, /preserve_ephemeral must be true or false/],
+    [{ ...image, preserve_ephemeral: 'True' }, null],
     [{ image_source, image_checksum: '...' }, /image_checksum must be a hash in hexadecimal digits/],
     [{ image_source, image_checksum: 'https://images.example.org/SHA256SUMS' }, null],
     [{ image_source, ...hash, image_os_hash_algo: 'sha512', image_os_hash_value: 'B'.repeat(128) }, null],

@@ -68,6 +68,20 @@ describe('the image', () => {
     });
   });
 
+  test.each([
+    [true, true],
+    ['True', true],
+    ['yes', true],
+    [false, false],
+    ['False', false],
+    [null, false],
+  ])(
+    'of one partition with preserve_ephemeral %j, as Nova sends it, keeps the ephemeral partition: %j',
+    (preserve_ephemeral, keeps) => {
+      expect(imageInfo(nodeOf({ ...partition, preserve_ephemeral }))).toMatchObject({ preserve_ephemeral: keeps });
+    },
+  );
+
   test('that comes with a kernel and a ramdisk of its own is one of a partition', () => {
     expect(imageInfo(nodeOf({ ...whole, kernel: 'k', ramdisk: 'r', root_gb: 1 }))).toMatchObject({
       image_type: 'partition',
@@ -79,6 +93,7 @@ describe('the image', () => {
     ['that is a file', { ...whole, image_source: 'file:///etc/shadow' }, /http/],
     ['without a checksum', { ...whole, image_os_hash_algo: undefined }, /image_checksum/],
     ['of a partition without a size', { ...partition, root_gb: undefined }, /root_gb/],
+    ['of a partition that perhaps keeps data', { ...partition, preserve_ephemeral: 'maybe' }, /preserve_ephemeral/],
   ])('%s is refused before the ramdisk is asked', async (_, info, says) => {
     const { failure, journal } = await ramdisks.bench(info);
     const error = await failure('agent_write_image');

@@ -1,7 +1,8 @@
 /** Retries a request while its node is locked: most locks end sooner than a client retries. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { isTemperError, raise } from '../../model/errors';
+import { type ErrorCode, isTemperError, raise } from '../../model/errors';
 
+const lockErrors: readonly ErrorCode[] = ['NodeLocked', 'NodeLockedByRun'];
 const firstPauseMs = 50;
 const longestLockPauseMs = 400;
 
@@ -14,7 +15,8 @@ export const lostLockRace = (node: string): never => raise('NodeLocked', { node,
 const isRace = (thrown: unknown): boolean => isTemperError(thrown, 'NodeLocked') && thrown.facts.raced === true;
 
 /**
- * Only this function retries NodeLocked, which has changed nothing. Throws the errors of the work, and NodeLocked after the time.
+ * Only this function retries errors of locks, which have changed nothing. Throws the errors of the work, and those of locks after the
+ * time.
  * @param withinMs latest start of a new attempt; 0 for a single attempt
  */
 export const waitForLock = async <T>(work: () => Promise<T>, withinMs: number): Promise<T> => {
@@ -24,7 +26,7 @@ export const waitForLock = async <T>(work: () => Promise<T>, withinMs: number): 
     try {
       return await work();
     } catch (thrown) {
-      if (!isTemperError(thrown, 'NodeLocked')) throw thrown;
+      if (!isTemperError(thrown) || !lockErrors.includes(thrown.code)) throw thrown;
       if (isRace(thrown) && races++ < mostRaces) continue;
       if (performance.now() + pauseMs > deadline) throw thrown;
     }

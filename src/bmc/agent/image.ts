@@ -1,5 +1,6 @@
 /** image_info for the ramdisk, from instance_info and driver_info. */
 import { raise } from '../../model/errors';
+import { booleanOf } from '../../model/texts';
 import type { BmcNode } from '../contract';
 
 type Info = Readonly<Record<string, unknown>>;
@@ -61,6 +62,10 @@ const proxiesOf = (info: Info): Record<string, unknown> => {
 const inMb = (info: Info, what: 'root' | 'swap' | 'ephemeral'): number =>
   Number(info[`${what}_mb`] ?? Number(info[`${what}_gb`] ?? 0) * 1024);
 
+/** Nova sends a text. What is neither yes nor no is refused, because the other reading erases data. */
+const preserves = ({ preserve_ephemeral: given }: Info): boolean =>
+  booleanOf(given ?? false) ?? refuse('instance_info preserve_ephemeral must be true or false');
+
 /** A partition image needs partitions, which the ramdisk makes. Sizes in MiB. */
 const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
   const root_mb = inMb(info, 'root');
@@ -71,7 +76,7 @@ const partitions = (node: BmcNode, info: Info): Record<string, unknown> => {
     swap_mb: inMb(info, 'swap'),
     ephemeral_mb: inMb(info, 'ephemeral'),
     ephemeral_format: info.ephemeral_format ?? null,
-    preserve_ephemeral: info.preserve_ephemeral === true,
+    preserve_ephemeral: preserves(info),
     deploy_boot_mode: bootModeOf(node),
   };
 };

@@ -1,26 +1,45 @@
 /** Queries of the networks of a node's instance. */
-import type { NodeUuid } from '../../model/ids';
+import type { NodeUuid, ProjectId } from '../../model/ids';
+import type { VifCards, VifPlace } from '../../model/resources/vif-places';
 import type { Db } from '../database';
 
-export type NewVif = {
-  readonly vif: string;
-  readonly port_uuid: string | null;
-  readonly portgroup_uuid: string | null;
+export type VifRow = VifPlace & { readonly vif: string };
+
+type HeldNode = {
+  readonly reservation: string | null;
+  readonly owner: ProjectId | null;
+  readonly lessee: ProjectId | null;
 };
+
+const columns = ['vif', 'port_uuid', 'portgroup_uuid'] as const;
 
 export const vifs = (sql: Db) => ({
   /** In the order of attachment. */
-  async list(node: NodeUuid): Promise<{ readonly vif: string }[]> {
-    return sql<{ vif: string }[]>`select vif from node_vifs where node_uuid = ${node} order by id`;
+  async list(node: NodeUuid): Promise<VifRow[]> {
+    return sql<VifRow[]>`select ${sql(columns)} from node_vifs where node_uuid = ${node} order by id`;
   },
 
-  /** False if a run holds the node. An attached network or port violates a unique constraint. */
-  async attach(node: NodeUuid, { vif, port_uuid, portgroup_uuid }: NewVif): Promise<boolean> {
-    const attached = await sql`
-      insert into node_vifs (node_uuid, vif, port_uuid, portgroup_uuid)
-      select uuid, ${vif}, ${port_uuid}::uuid, ${portgroup_uuid}::uuid from nodes
-      where uuid = ${node} and reservation is null returning 1`;
-    return attached.length === 1;
+  /** Locks the node, so that its cards are given one at a time. Undefined if it is gone. */
+  async hold(node: NodeUuid): Promise<HeldNode | undefined> {
+    const [row] = await sql<HeldNode[]>`
+      select reservation, owner, lessee from nodes where uuid = ${node} for no key update`;
+    return row;
+  },
+
+  async cards(node: NodeUuid): Promise<VifCards> {
+    const ports = await sql<VifCards['ports'][number][]>`
+      select uuid, portgroup_uuid, physical_network, pxe_enabled,
+        exists (select from node_vifs where port_uuid = ports.uuid) as taken
+      from ports where node_uuid = ${node} order by id`;
+    const portgroups = await sql<VifCards['portgroups'][number][]>`
+      select uuid, exists (select from node_vifs where portgroup_uuid = portgroups.uuid) as taken
+      from portgroups where node_uuid = ${node} order by id`;
+    return { ports, portgroups };
+  },
+
+  /** Call it after `hold`. */
+  async attach(node: NodeUuid, { vif, port_uuid, portgroup_uuid }: VifRow): Promise<void> {
+    await sql`insert into node_vifs ${sql({ node_uuid: node, vif, port_uuid, portgroup_uuid })}`;
   },
 
   async detach(node: NodeUuid, vif: string): Promise<boolean> {

@@ -49,6 +49,15 @@ const deploySteps = {
   ],
 };
 
+/** A portgroup that a network without a wish takes, before the one that is named. */
+const spareCard = async ({ api }: Bench, fill: Fill): Promise<undefined> => {
+  const node_uuid = await fill('{node}');
+  const [spare] = await api.sql<{ uuid: string }[]>`insert into portgroups ${api.sql({ node_uuid })} returning uuid`;
+  for (const portgroup_uuid of [spare!.uuid, await fill('{portgroup}')])
+    await api.sql`insert into ports ${api.sql({ node_uuid, portgroup_uuid, address: freshMac() })}`;
+  return undefined;
+};
+
 /** A runbook that is approved for its node in the way of any version: its name is a trait of both. */
 const approved = async ({ api }: Bench, fill: Fill): Promise<undefined> => {
   const [uuid, runbook] = [await fill('{node}'), await fill('{runbook}')];
@@ -125,11 +134,13 @@ const samples: Readonly<Record<string, () => Sample>> = {
     path: `${node}/vifs`,
     body: { id: 'net-1', port_uuid: '{port}' },
     without: [`${node}/vifs`, { id: 'net-2' }],
+    prepare: spareCard,
   }),
   'POST /v1/nodes/:node_ident/vifs portgroup_uuid': () => ({
     path: `${node}/vifs`,
     body: { id: 'net-1', portgroup_uuid: '{portgroup}' },
     without: [`${node}/vifs`, { id: 'net-2' }],
+    prepare: spareCard,
   }),
   'POST /v1/heartbeat/:node_ident agent_verify_ca': () =>
     beat({ agent_version: '10.0.0' }, async () => ({ agent_verify_ca: await certificate() })),

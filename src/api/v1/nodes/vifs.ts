@@ -1,20 +1,21 @@
-/** /v1/nodes/{ident}/vifs: networks of a node's instance. They are only recorded; Temper does not configure switches. */
+/** /v1/nodes/{ident}/vifs: networks of a node's instance. Each gets a port or portgroup; Temper does not configure switches. */
 
 import { z } from 'zod';
 import { visibleNode } from '../../../admission/visibility';
 import type { Queries } from '../../../inventory';
-import { brokenUnique } from '../../../inventory/database';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
-import type { NewVif } from '../../../inventory/nodes/vifs';
+import type { VifRow } from '../../../inventory/nodes/vifs';
 import { raise } from '../../../model/errors';
 import { asUuid, isLogicalName } from '../../../model/ids';
 import { requireMinor } from '../../../model/resources/microversions';
+import { type VifCards, vifPlace } from '../../../model/resources/vif-places';
 import { nodeTarget } from '../../../policy';
 import * as shapes from '../../../wire/ironic';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
 import { uuid } from '../../resource/validation';
+import { lostLockRace } from '../../server/lock-wait';
 import { type ApiRequest, noContent, ok, type Route } from '../../server/route';
 import { type NodeParams, nodeParams, nodeRoute } from './node-route';
 
@@ -46,33 +47,39 @@ const nodeFor = async (request: VifRequest, ctx: ApiContext, rule: string): Prom
   return node;
 };
 
-/** The named port or portgroup. Throws InvalidInput alike for missing ones and those of another node. */
-const checkPlace = async (inventory: Queries, node: NodeRow, given: VifBody): Promise<void> => {
-  const { port_uuid, portgroup_uuid } = given;
+/** Throws InvalidInput alike for a missing port or portgroup and one of another node. */
+const checkNamed = (node: NodeRow, { port_uuid, portgroup_uuid }: VifBody, cards: VifCards): void => {
   if (port_uuid !== undefined && portgroup_uuid !== undefined)
     raise('InvalidInput', { field: 'port_uuid, portgroup_uuid', reason: 'name one of them' });
-  const port = port_uuid === undefined ? undefined : (await inventory.ports.find(port_uuid))?.row;
-  const group = portgroup_uuid === undefined ? undefined : (await inventory.portgroups.find(portgroup_uuid))?.row;
   const places = [
-    { field: 'port_uuid', wanted: port_uuid, found: port },
-    { field: 'portgroup_uuid', wanted: portgroup_uuid, found: group },
+    { field: 'port_uuid', wanted: port_uuid, there: cards.ports },
+    { field: 'portgroup_uuid', wanted: portgroup_uuid, there: cards.portgroups },
   ];
-  for (const { field, wanted, found } of places)
-    if (wanted !== undefined && found?.node_uuid !== node.uuid)
+  for (const { field, wanted, there } of places)
+    if (wanted !== undefined && !there.some(({ uuid }) => uuid === wanted))
       raise('InvalidInput', { field, reason: `node ${node.uuid} has no ${field.replace('_uuid', '')} ${wanted}` });
 };
 
-const attached = async (inventory: Queries, node: NodeRow, vif: NewVif): Promise<boolean> => {
-  try {
-    return await inventory.vifs.attach(node.uuid, vif);
-  } catch (thrown) {
-    const constraint = brokenUnique(thrown);
-    if (!constraint?.startsWith('node_vifs_')) throw thrown;
-    const what = constraint.endsWith('_vif_key')
-      ? `Network ${vif.vif} is attached to node ${node.uuid}`
-      : `Another network is attached to ${vif.port_uuid ?? vif.portgroup_uuid}`;
-    return raise('Conflict', { reason: `${what} already; detach it first.` });
-  }
+/** Throws VifAlreadyAttached: Nova passes over this conflict, and takes any other for it. */
+const checkUnattached = (node: NodeRow, vif: string, attached: readonly VifRow[]): void => {
+  const same = attached.find((one) => one.vif === vif);
+  if (!same) return;
+  const [object, uuid] = same.port_uuid
+    ? ['Port', same.port_uuid]
+    : same.portgroup_uuid
+      ? ['Portgroup', same.portgroup_uuid]
+      : ['Node', node.uuid];
+  raise('VifAlreadyAttached', { vif, object, uuid });
+};
+
+/** Locks the node for the rest of the transaction. Throws NodeNotFound, NodeLocked, NodeLockedByRun. */
+const holdNode = async (inventory: Queries, request: VifRequest, node: NodeRow): Promise<void> => {
+  const ident = request.params.node_ident;
+  await stampLessee(inventory, request.who, node, { lock: true });
+  const now = (await inventory.vifs.hold(node.uuid)) ?? raise('NodeNotFound', { node: ident });
+  // The rule admitted the caller to the former tenant's node.
+  if (now.owner !== node.owner || now.lessee !== node.lessee) lostLockRace(node.uuid);
+  if (now.reservation !== null) raise('NodeLockedByRun', { node: ident });
 };
 
 const recordAttachment = (
@@ -95,15 +102,19 @@ const recordAttachment = (
 
 const attach = async (request: VifRequest<VifBody>, ctx: ApiContext) => {
   const node = await nodeFor(request, ctx, vifRules.attach);
-  const { id, port_uuid, portgroup_uuid } = request.body;
+  const { id: vif, port_uuid, portgroup_uuid } = request.body;
   if (port_uuid !== undefined || portgroup_uuid !== undefined)
     requireMinor(request.version, placesSince, 'naming a port or portgroup');
   await ctx.inventory.transaction(async (inventory) => {
-    await checkPlace(inventory, node, request.body);
-    await stampLessee(inventory, request.who, node);
-    const vif = { vif: id, port_uuid: port_uuid ?? null, portgroup_uuid: portgroup_uuid ?? null };
-    if (!(await attached(inventory, node, vif))) raise('NodeLocked', { node: request.params.node_ident });
-    await recordAttachment(inventory, request, ctx, node, 'attach', id);
+    await holdNode(inventory, request, node);
+    const cards = await inventory.vifs.cards(node.uuid);
+    checkNamed(node, request.body, cards);
+    const attached = await inventory.vifs.list(node.uuid);
+    checkUnattached(node, vif, attached);
+    const place =
+      vifPlace(cards, attached.length, { port_uuid, portgroup_uuid }) ?? raise('NoFreePhysicalPorts', { vif });
+    await inventory.vifs.attach(node.uuid, { vif, ...place });
+    await recordAttachment(inventory, request, ctx, node, 'attach', vif);
   });
   return noContent();
 };
@@ -112,11 +123,11 @@ const oneParams = nodeParams.extend({ vif: z.string() });
 
 const detach = async (request: ApiRequest<z.output<typeof oneParams>, unknown, unknown>, ctx: ApiContext) => {
   const node = await nodeFor(request, ctx, vifRules.detach);
-  if (node.reservation !== null) raise('NodeLocked', { node: request.params.node_ident });
   const { vif } = request.params;
   await ctx.inventory.transaction(async (inventory) => {
+    await holdNode(inventory, request, node);
     if (!(await inventory.vifs.detach(node.uuid, vif)))
-      raise('InvalidInput', { field: 'vif', reason: `${vif.slice(0, 80)} is not attached to node ${node.uuid}` });
+      raise('VifNotAttached', { vif: vif.slice(0, 80), node: node.uuid });
     await recordAttachment(inventory, request, ctx, node, 'detach', vif);
   });
   return noContent();

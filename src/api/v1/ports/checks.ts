@@ -11,7 +11,7 @@ import { homeFilters, type Port } from '../../../model/resources/ports';
 import type { Home, Resource, WriteCheck } from '../../resource/kit';
 import { attributesOf } from '../../resource/patch';
 import type { StoredValues } from '../../resource/values';
-import { checkGroup } from './membership';
+import { checkGroup, checkUnattached } from './membership';
 
 const nameOnce = 'name the node once, by node_uuid or node_ident';
 
@@ -77,10 +77,10 @@ export const portChecks: readonly WriteCheck<Port>[] = [
   },
   { on: ['delete'], check: ({ node, row }) => checkPortDelete(node, row) },
   {
-    on: ['delete'],
-    check: async ({ inventory, node, row }) => {
-      if (!node.maintenance && (await inventory.vifs.uses(row.uuid)))
-        raise('Conflict', { reason: `Port ${row.uuid} is attached to a network; detach it first.` });
+    on: ['update', 'delete'],
+    check: async ({ act, inventory, node, row, to }) => {
+      const goes = act === 'delete' ? !node.maintenance : to.uuid !== node.uuid;
+      if (goes) await checkUnattached(inventory, 'Port', row.uuid);
     },
   },
 ];

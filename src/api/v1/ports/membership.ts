@@ -1,8 +1,14 @@
-/** Ports of a portgroup: what it requires of a member. */
+/** Ports of a portgroup: what it requires of a member, and what an attached network keeps in place. */
 import type { Queries } from '../../../inventory';
 import { raise } from '../../../model/errors';
 import type { NodeUuid } from '../../../model/ids';
 import { checkMember } from '../../../model/resources/portgroups';
+
+/** Throws Conflict if a network is attached by the port or portgroup. */
+export const checkUnattached = async (inventory: Queries, what: string, uuid: string): Promise<void> => {
+  if (await inventory.vifs.uses(uuid))
+    raise('Conflict', { reason: `${what} ${uuid} is attached to a network; detach it first.` });
+};
 
 type MemberPort = {
   readonly uuid?: string;

@@ -14,6 +14,7 @@ import { editRoutes } from '../../resource/kit-edits';
 import { shownRoutes } from '../../resource/kit-lists';
 import { links, linksTo, projections } from '../../resource/representation';
 import type { Route } from '../../server/route';
+import { checkUnattached } from './membership';
 
 const refuseMembers = async (inventory: Queries, { uuid }: Portgroup, act: string): Promise<void> => {
   const members = await inventory.portgroups.members(uuid);
@@ -31,6 +32,7 @@ const portgroupChecks: Resource<Portgroup>['before'] = [
     check: async ({ inventory, row, node, to }) => {
       if (to.uuid === node.uuid) return;
       await refuseMembers(inventory, row, 'moved');
+      await checkUnattached(inventory, 'Portgroup', row.uuid);
       for (const home of [node, to]) checkMovable(home, 'portgroup');
     },
   },
@@ -46,8 +48,7 @@ const portgroupChecks: Resource<Portgroup>['before'] = [
   {
     on: ['delete'],
     check: async ({ inventory, row, node }) => {
-      if (!node.maintenance && (await inventory.vifs.uses(row.uuid)))
-        raise('Conflict', { reason: `Portgroup ${row.uuid} is attached to a network; detach it first.` });
+      if (!node.maintenance) await checkUnattached(inventory, 'Portgroup', row.uuid);
     },
   },
 ];
