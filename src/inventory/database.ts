@@ -146,7 +146,10 @@ export const aheadOfClock = (sql: Db, column: string) => sql`${sql(column)} > cl
 // Type OIDs: postgres.js guesses them from the first element, which an empty list lacks.
 const textArrayType = 1009;
 const uuidArrayType = 2951;
+const numberArrayType = 1016;
 
 export const textArray = (sql: Db, values: Iterable<string>) => sql.array([...values], textArrayType);
+
+export const numberArray = (sql: Db, values: Iterable<number>) => sql.array([...values], numberArrayType);
 
 export const uuidArray = (sql: Db, values: Iterable<string>) => sql.array([...values], uuidArrayType);

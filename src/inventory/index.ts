@@ -41,6 +41,7 @@ import { shards } from './nodes/shards';
 import { vifs } from './nodes/vifs';
 import { volumeConnectors, volumeTargets } from './nodes/volumes';
 import { policyLoads } from './policy-loads';
+import { powerNotices } from './power-notices';
 import { projectWindows } from './project-windows';
 import { quotas } from './quotas';
 import { ramdisks } from './ramdisks';
@@ -90,6 +91,7 @@ const parts = {
   idempotency,
   stepDurations,
   webhooks,
+  powerNotices,
   audit,
   auditList,
   retention,

@@ -1,6 +1,6 @@
 /** Queries of webhooks: receivers, pending deliveries, and the log. */
 import { type EventKind, webhookKinds } from '../model/resources/event-kinds';
-import { type Db, uuidArray } from './database';
+import { type Db, numberArray, uuidArray } from './database';
 import type { FeedEvent } from './feed';
 import type { SealedSecret } from './secrets/vault';
 
@@ -115,9 +115,9 @@ const delivering = (sql: Db) => ({
   async enqueue(events: readonly FeedEvent[]): Promise<void> {
     const wanted = events.filter(({ kind }) => webhookKinds.includes(kind));
     if (wanted.length === 0) return;
-    const seqs = sql.array(
+    const seqs = numberArray(
+      sql,
       wanted.map(({ seq }) => seq),
-      1016,
     );
     await sql`
       insert into webhook_deliveries (webhook_uuid, event_seq, kind)

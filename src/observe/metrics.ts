@@ -84,6 +84,11 @@ export const counterRows = {
     help: 'Decisions that the shadow policy would have made otherwise',
     labels: ['rule', 'would'],
   },
+  notices: {
+    name: 'temper_power_notices_total',
+    help: 'Attempts to notify Nova of the power of a node',
+    labels: ['outcome'],
+  },
   relayed: { name: 'temper_relay_total', help: 'Runs started and messages sent by the relay', labels: ['did'] },
 } as const satisfies Record<string, MetricRow & { name: string }>;
 

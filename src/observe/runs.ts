@@ -23,6 +23,11 @@ export const eventCounter =
       attempts.inc({ step: String(data.step ?? 'unknown'), code: String(data.code ?? 'unknown') });
   };
 
+export const noticeCounter =
+  ({ notices }: Pick<Metrics, 'notices'>) =>
+  (outcome: string, count: number): void =>
+    notices.inc({ outcome }, count);
+
 type Execution = { readonly activity: string; readonly work: () => Promise<unknown> };
 
 const add = (counter: Metrics['relayed'], did: string, count: unknown): void => {

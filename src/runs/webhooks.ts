@@ -21,6 +21,8 @@ export type NotifyDeps = SenderDeps & {
   /** Called once per event in the whole installation. */
   readonly onEvent?: (event: CountedEvent) => void;
   readonly onDelivery?: (outcome: 'delivered' | 'again' | 'failed', ms: number) => void;
+  /** True if changes of power become notices for Nova (`power-notices.ts`). */
+  readonly notifiesPower?: boolean;
 };
 
 const deliveriesAtOnce = 500;
@@ -36,7 +38,7 @@ const sweepEveryMs = 3_600_000;
 
 /** Reads until no event is left or another process is reading. @returns how many */
 export const readEvents = async (
-  { inventory, onEvent }: Pick<NotifyDeps, 'inventory' | 'onEvent'>,
+  { inventory, onEvent, notifiesPower }: Pick<NotifyDeps, 'inventory' | 'onEvent' | 'notifiesPower'>,
   signal?: AbortSignal,
 ): Promise<number> => {
   let read = 0;
@@ -44,6 +46,7 @@ export const readEvents = async (
     const rows = await inventory.transaction(async (store) => {
       const taken = (await store.feed.take(deliveriesAtOnce)) ?? [];
       await store.webhooks.enqueue(taken);
+      if (notifiesPower) await store.powerNotices.enqueue(taken);
       return taken;
     });
     for (const row of rows) onEvent?.(row);

@@ -37,6 +37,8 @@ const reasons: Readonly<Record<string, string>> = {
   'nodes/power-sync.ts: p.node_uuid = nodes.uuid': facts,
   'nodes/ramdisk-boots.ts: n.uuid = b.node_uuid': held,
   'nodes/ramdisk-boots.ts: nodes.uuid = contested.node_uuid': held,
+  'power-notices.ts: n.uuid = e.node_uuid':
+    'the event names the node alone; power and instance are sent as they are now',
   'ramdisks.ts: n.uuid = b.node_uuid': held,
   'rollouts/admission.ts: n.uuid = t.node_uuid': 'compared',
   'rollouts/due.ts: f.node_uuid = t.node_uuid': 'says in which order targets are looked at; admission compares',

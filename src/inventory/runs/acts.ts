@@ -161,17 +161,17 @@ export const stepActs = (sql: Db) => ({
       ...(reported && { reported }),
     };
     const ended = await sql`
-    with fence as (${heldBy(sql, lock)}
+    with fence as (${heldBy(sql, lock, ['uuid', 'power_state'])}
     ), held as (
       update nodes set
-        power_state = case when ${has('power_state')} then ${seen.power_state ?? null} else power_state end,
+        power_state = case when ${has('power_state')} then ${seen.power_state ?? null} else nodes.power_state end,
         boot_mode = case when ${has('boot_mode')} then ${seen.boot_mode ?? null} else boot_mode end,
         secure_boot = case when ${has('secure_boot')} then ${seen.secure_boot ?? null}::boolean else secure_boot end,
         health = case when ${has('health')} then ${seen.health ?? null} else health end,
         properties = case when ${has('vendor')} then properties || jsonb_build_object('vendor', ${seen.vendor ?? null}::text) else properties end,
         updated_at = now()
       from fence where nodes.uuid = fence.uuid
-      returning nodes.uuid, nodes.owner, nodes.lessee
+      returning nodes.uuid, nodes.owner, nodes.lessee, nodes.power_state, fence.power_state as power_before
     ), before as (
       select ${key.act} = any (acts_ended) as told from run_steps where run_id = ${lock.run} and index = ${key.index}
     ), ended as (
@@ -192,7 +192,10 @@ export const stepActs = (sql: Db) => ({
     select ${(stepDone ? 'step.done' : 'act.done') satisfies EventKind}, held.uuid, ${lock.run}, held.owner, held.lessee,
       jsonb_build_object('index', ${key.index}::int, 'step', ended.interface || '.' || ended.step, 'act', ${key.act}::text,
         'attempts', ended.attempts, 'note', ${outcome.note ?? null}::text)
-    from held, ended, before where not before.told -- an attempt whose answer was lost has told it
+        || case when held.power_state is distinct from held.power_before then jsonb_build_object('power_state', held.power_state) else '{}' end
+    from held, ended, before
+    where not before.told -- an attempt whose answer was lost has told it
+      or held.power_state is distinct from held.power_before
     )
     select 1 from ended`;
     return ended.length === 1;

@@ -15,7 +15,7 @@ type CardPort = VifCards['ports'][number];
 
 export type VifPlace = { readonly port_uuid: string | null; readonly portgroup_uuid: string | null };
 
-export type VifWish = {
+type VifWish = {
   readonly port_uuid?: string | undefined;
   readonly portgroup_uuid?: string | undefined;
   /** Physical networks of the VIF's network; any card does if empty. */

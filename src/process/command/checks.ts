@@ -11,6 +11,7 @@ import { ConfigFault } from '../settings/fault';
 import { type LookedAt, lookedAt } from '../settings/temper-settings';
 import { connectionOptions, type TemporalSettings } from '../temporal/client';
 import { askingNow } from '../temporal/pollers';
+import { noticesStand, novaAnswers } from './nova-check';
 
 const ok = (says: string): Finding => ({ is: 'ok', says });
 const failedCheck = (says: string, todo: string): Finding => ({ is: 'failed', says, todo });
@@ -158,6 +159,8 @@ export const checksOf = (env: NodeJS.ProcessEnv): DoctorCheck[] => {
       inTemporal('control workers', settings, (connection) => controlWorkers(connection, settings)),
       policy(settings),
       cleaningCheck(settings),
+      novaAnswers(settings),
+      inDatabase('power notices', settings, (sql) => noticesStand(sql, settings)),
     ];
   } catch (thrown) {
     if (!(thrown instanceof ConfigFault)) throw thrown;

@@ -5,6 +5,7 @@ import { bootServiceSettings, ramdiskBootSettings } from './boot';
 import { consoleSettings } from './console';
 import { httpSettings } from './http';
 import { migrate } from './migrate';
+import { openstack } from './openstack';
 import { admissionSettings, roleLookupSettings } from './rollouts';
 import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
@@ -38,6 +39,7 @@ export const processes = {
     ...images,
     ...admissionSettings,
     ...roleLookupSettings,
+    ...openstack,
   }),
   bmc: z.object({
     ...common,

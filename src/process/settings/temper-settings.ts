@@ -1,7 +1,9 @@
 /** Process settings in the environment of the `temper` command. */
 import type { z } from 'zod';
 import { processes } from './config';
+import { openstack } from './openstack';
 import { parseSettings } from './read';
+import { roleLookupSettings } from './rollouts';
 
 const schema = processes.api
   .pick({
@@ -22,6 +24,8 @@ const schema = processes.api
     TEMPER_CLEANING_RUNBOOKS: true,
   })
   .extend(processes.control.pick({ TEMPER_WORKFLOW_BUNDLE: true }).shape)
+  .extend(roleLookupSettings)
+  .extend(openstack)
   .partial({ TEMPER_DATABASE_URL: true, TEMPER_TEMPORAL_ADDRESS: true });
 
 export type LookedAt = z.infer<typeof schema>;

@@ -1,14 +1,16 @@
-/** Starts event consumers: metrics and webhooks. */
+/** Starts event consumers: metrics, webhooks and power notices. */
 import type { Inventory } from '../../inventory';
 import { createVault } from '../../inventory/secrets/vault';
 import { runLevels } from '../../observe/levels';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
-import { eventCounter } from '../../observe/runs';
+import { eventCounter, noticeCounter } from '../../observe/runs';
+import { runPowerNotices } from '../../runs/power-notices';
 import { runWebhookDelivery } from '../../runs/webhooks';
 import type { Life } from '../process';
 import type { ControlConfig } from '../settings/config';
 import { ConfigFault } from '../settings/fault';
+import { type ComputeSettings, computeFrom } from './openstack';
 
 type EventDeliverySettings = Pick<ControlConfig, 'TEMPER_WEBHOOK_ORIGINS' | 'TEMPER_WEBHOOK_KEYS'>;
 
@@ -23,10 +25,11 @@ export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }
 
 /** Runs until the process ends. */
 export const startWebhookDelivery = (
-  config: EventDeliverySettings & Pick<ControlConfig, 'TEMPER_WEBHOOK_LOG_DAYS'>,
+  config: EventDeliverySettings & Pick<ControlConfig, 'TEMPER_WEBHOOK_LOG_DAYS'> & ComputeSettings,
   { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
   life: Life,
 ): void => {
+  const compute = computeFrom(config);
   const deps = {
     inventory,
     log,
@@ -34,9 +37,19 @@ export const startWebhookDelivery = (
     logDays: config.TEMPER_WEBHOOK_LOG_DAYS,
     vault: webhookVaultFrom(config),
     onEvent: eventCounter(metrics),
+    notifiesPower: compute !== undefined,
     onDelivery: (outcome: string, ms: number) => metrics.deliveries.observe({ outcome }, ms / 1_000),
   };
   const delivery = runWebhookDelivery(deps, { signal: life.signal });
+  const notices =
+    compute &&
+    runPowerNotices(
+      { inventory, compute: compute.ask, log, onNotice: noticeCounter(metrics) },
+      { signal: life.signal },
+    );
   const levels = runLevels(inventory.levels, metrics, { log, signal: life.signal });
-  life.onEnd(() => Promise.all([delivery, levels]).then(() => {}));
+  life.onEnd(async () => {
+    await Promise.all([delivery, levels, notices]);
+    await compute?.close();
+  });
 };
