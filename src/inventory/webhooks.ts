@@ -34,8 +34,13 @@ export type DueDelivery = {
   readonly attempts: number;
   readonly webhook: string;
   readonly url: string;
-  /** The body that is sent. */
-  readonly event: Readonly<Record<string, unknown>> & { readonly seq: number; readonly kind: EventKind };
+  readonly event: Readonly<Record<string, unknown>> & {
+    readonly seq: number;
+    readonly kind: EventKind;
+    /** ISO 8601. */
+    readonly at: string;
+    readonly node_uuid: string | null;
+  };
   readonly secret: {
     readonly id: string;
     readonly key_id: string;

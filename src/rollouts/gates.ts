@@ -6,6 +6,7 @@ import type { Inventory } from '../inventory';
 import type { Vault } from '../inventory/secrets/vault';
 import { AnswerTooLong, textWithin } from '../model/bodies';
 import { isTemperError } from '../model/errors';
+import { cloudEventOf } from '../model/resources/webhooks';
 import { type Gate, type GateAnswer, inconclusive, type MetricGate } from '../model/rollouts/gates';
 import { cutOffBy } from '../model/signals';
 import { storable } from '../model/texts';
@@ -86,8 +87,13 @@ const askOfWebhook = async (deps: GateDeps, uuid: string, facts: GateFacts): Pro
   const message = {
     url: target.url,
     delivery,
-    kind: 'gate',
-    body: JSON.stringify({ delivery, ...facts }),
+    body: cloudEventOf({
+      id: delivery,
+      type: 'gate',
+      time: new Date().toISOString(),
+      subject: facts.rollout,
+      data: facts,
+    }),
     secret: String(deps.vault.open(target.secret)),
   };
   const { status, text } = await askWebhook(message, { timeoutMs: withinMs, ...deps }, new AbortController().signal);

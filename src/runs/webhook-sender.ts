@@ -1,11 +1,12 @@
-/** Signed delivery to an allowed origin. The address is checked on connection; redirects are not followed. */
+/** Delivery by Standard Webhooks to an allowed origin. The address is checked on connection; redirects are not followed. */
 import { createHmac } from 'node:crypto';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { type ClientRequest, request as httpRequest, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { guardedLookup, type Resolve } from '../model/access/guarded-lookup';
 import { bytesWithin } from '../model/bodies';
-import { allowedTarget, requireFarAway } from '../model/resources/webhooks';
+import { raise } from '../model/errors';
+import { allowedTarget, cloudEventType, requireFarAway, webhookKeys } from '../model/resources/webhooks';
 import { endingWithin } from '../model/signals';
 
 export type SenderDeps = {
@@ -20,29 +21,41 @@ export type Message = {
   readonly url: string;
   /** The same for every attempt, so that a receiver detects repeats. */
   readonly delivery: string;
-  readonly kind: string;
   readonly body: string;
+  /** One or several, in the form of the API. */
   readonly secret: string;
 };
 
 const defaultTimeoutMs = 10_000;
 
-/** HMAC-SHA256 over timestamp (seconds), full stop and raw body, as a receiver computes it. */
-const signatureOf = (secret: string, timestamp: number, body: string): string =>
-  `v1=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
+/**
+ * One signature for each key, so that a receiver with any of them can verify. Throws WebhookTargetRefused without a key.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+const signaturesOf = ({ url, secret, delivery, body }: Message, timestamp: number): string => {
+  const keys =
+    webhookKeys(secret) ??
+    raise('WebhookTargetRefused', {
+      target: new URL(url).origin,
+      reason: 'the secret of the webhook does not have the form whsec_…; give it a new one.',
+    });
+  const signed = `${delivery}.${timestamp}.${body}`;
+  return keys
+    .map((key) => `v1,${createHmac('sha256', Buffer.from(key, 'base64')).update(signed).digest('base64')}`)
+    .join(' ');
+};
 
 const resolve: Resolve = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address);
 
-const headersOf = ({ delivery, kind, body, secret }: Message): Record<string, string | number> => {
+const headersOf = (message: Message): Record<string, string | number> => {
   const timestamp = Math.floor(Date.now() / 1000);
   return {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(body),
+    'Content-Type': cloudEventType,
+    'Content-Length': Buffer.byteLength(message.body),
     'User-Agent': 'temper',
-    'X-Temper-Delivery': delivery,
-    'X-Temper-Event': kind,
-    'X-Temper-Timestamp': timestamp,
-    'X-Temper-Signature': signatureOf(secret, timestamp, body),
+    'webhook-id': message.delivery,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signaturesOf(message, timestamp),
   };
 };
 

@@ -8,7 +8,7 @@ import { maskSecrets } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
 import type { Log } from '../model/log';
 import { passUntil, pause } from '../model/passes';
-import { deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
+import { cloudEventOf, deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
 import { type SenderDeps, sendWebhook } from './webhook-sender';
 
 export type NotifyDeps = SenderDeps & {
@@ -76,13 +76,17 @@ const reasonOf = (thrown: unknown): string => {
 
 const outcomes = { delivered: 'delivered', pending: 'again', failed: 'failed' } as const;
 
+const bodyOf = (event: DueDelivery['event']): string => {
+  const { seq, kind: type, at: time, node_uuid: subject } = event;
+  return cloudEventOf({ id: String(seq), type, time, subject, data: maskSecrets(event) });
+};
+
 const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, signal: AbortSignal): Promise<void> => {
   const began = performance.now();
   let attempted: Attempted;
   try {
     const secret = String(vault.open(due.secret));
-    const body = JSON.stringify({ delivery: due.uuid, ...maskSecrets(due.event) });
-    const message = { url: due.url, delivery: due.uuid, kind: due.event.kind, body, secret };
+    const message = { url: due.url, delivery: due.uuid, body: bodyOf(due.event), secret };
     attempted = judged(due.attempts, await sendWebhook(message, deps, signal), null);
   } catch (thrown) {
     // The process is stopping; after the lease, another one tries.

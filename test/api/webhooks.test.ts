@@ -18,7 +18,8 @@ beforeAll(async () => {
 afterAll(() => api?.close());
 
 const path = '/temper/v1/webhooks';
-const secret = 'a-secret-of-some-length';
+const secret = `whsec_${Buffer.alloc(24, 'secret-of').toString('base64')}`;
+const another = `whsec_${Buffer.alloc(32, 'another').toString('base64')}`;
 const wanted = { url: 'https://hooks.example.org/t/42', kinds: ['run.*', 'node.moved'], secret };
 const post = (who: Persona, body: object) => api.as(who, 'POST', path, { body });
 
@@ -45,12 +46,12 @@ describe('a webhook', () => {
 
   test('keeps its secret, and the path of its URL, out of replies, events and audit', async () => {
     const { body } = await post('operator', wanted);
-    await api.as('operator', 'PATCH', `${path}/${body.uuid}`, { body: { secret: 'another-secret-of-length' } });
+    await api.as('operator', 'PATCH', `${path}/${body.uuid}`, { body: { secret: another } });
     const [told] = await api.sql<{ text: string }[]>`
       select (select string_agg(data::text, '') from events) || (select string_agg(data::text, '') from audit) ||
         (select string_agg(to_jsonb(webhooks)::text, '') from webhooks) as text`;
     const shown = (await api.as('operator', 'GET', `${path}/${body.uuid}`)).text;
-    for (const text of [told!.text, shown]) expect(text).not.toMatch(/secret-of/);
+    for (const text of [told!.text, shown]) expect(text).not.toMatch(/whsec_|secret-of|another/);
     const [events] = await api.sql<{ text: string }[]>`select string_agg(data::text, '') as text from events`;
     expect(events!.text).not.toContain('/t/42');
   });
@@ -110,7 +111,15 @@ describe('a webhook', () => {
     [{ kinds: [] }, 'at least one kind'],
     [{ kinds: ['freeze.*'] }, 'families are node, run, step, rollout, allocation, runbook'],
     [{ kinds: ['run.*', 'RUN'] }, 'families are node, run, step'],
-    [{ secret: 'short' }, 'at least 16 characters'],
+    [{ secret: 'a-secret-of-some-length' }, 'must be whsec_ and the base64 of 24 to 64 random bytes'],
+    [{ secret: `whsec_${'A'.repeat(31)}=` }, 'must be whsec_'],
+    [{ secret: `whsec_${Buffer.alloc(23).toString('base64')}` }, 'must be whsec_'],
+    [{ secret: `whsec_${Buffer.alloc(65).toString('base64')}` }, 'must be whsec_'],
+    [{ secret: Buffer.alloc(24).toString('base64') }, 'must be whsec_'],
+    [{ secret: `${secret}  ${another}` }, 'must be whsec_'],
+    [{ secret: `${secret} short` }, 'must be whsec_'],
+    [{ secret: [secret, another, secret, another].join(' ') }, 'up to 3 of these'],
+    [{ secret: '******' }, 'is the mask of a secret'],
     [{ secret: undefined }, 'secret: is missing'],
     [{ colour: 'red' }, 'colour'],
   ])('with %j is refused', async (change, says) => {
@@ -137,6 +146,13 @@ describe('a webhook', () => {
 });
 
 describe('the secret of a webhook', () => {
+  test.each([
+    ['64 bytes', `whsec_${Buffer.alloc(64, 1).toString('base64')}`],
+    ['several, while receivers change over', `${another} ${secret}`],
+  ])('may be %s', async (_, text) => {
+    expect((await post('operator', { ...wanted, secret: text })).status).toBe(201);
+  });
+
   test('lies sealed, where the API’s own role cannot read it back', async () => {
     const { body } = await post('operator', wanted);
     const [row] = await api.sql<{ id: string; key_id: string; nonce: Buffer; ciphertext: Buffer }[]>`

@@ -1,8 +1,10 @@
 /** Telling others of events: what is sent and how it is signed, what is tried again, and where nothing goes. */
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import http, { createServer, type IncomingHttpHeaders, type RequestOptions, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { HTTP } from 'cloudevents';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
 import type { CountedEvent } from '../../src/inventory/feed';
@@ -30,7 +32,8 @@ const received: Received[] = [];
 let answers: { status: number; headers?: Record<string, string> } = { status: 204 };
 
 const vault = createVault(new Map([['test', Buffer.alloc(32, 9)]]));
-const secret = 'a-secret-of-some-length';
+const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+const older = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
 const never = new AbortController().signal;
 
 beforeAll(async () => {
@@ -73,10 +76,10 @@ const deps = (more: Partial<NotifyDeps> = {}): NotifyDeps => ({
   ...more,
 });
 
-const webhook = async (kinds: string[], url = `${origin}/t`): Promise<string> => {
+const webhook = async (kinds: string[], url = `${origin}/t`, sealed = secret): Promise<string> => {
   const store = createInventory(owner);
   const { uuid } = await store.webhooks.create({ url, kinds, enabled: true, description: null });
-  await store.webhooks.setSecret(uuid, vault.seal(secret));
+  await store.webhooks.setSecret(uuid, vault.seal(sealed));
   return uuid;
 };
 
@@ -114,6 +117,10 @@ const log = (uuid: string) => owner<Logged[]>`
   select kind, state, attempts, status, error, extract(epoch from next_at - now())::float8 as waits
   from webhook_deliveries where webhook_uuid = ${uuid} order by id`;
 
+/** Of the first delivery. Throws WebhookVerificationError. */
+const verified = (key: string): unknown =>
+  new Webhook(key).verify(received[0]!.body, received[0]!.headers as Record<string, string>);
+
 /** Makes everything due now. */
 const hurry = () => owner`update webhook_deliveries set next_at = now() where state = 'pending'`;
 
@@ -124,15 +131,51 @@ test('an event goes, signed and without secrets, to those who want its kind and 
   expect(await deliverOnce(deps(), never)).toBe(true);
   expect(received).toHaveLength(1);
   const [{ headers, body, path }] = received as [Received];
-  const sent = JSON.parse(body);
+  const data = { seq, kind: 'run.failed', data: { error: 'It broke: password=******' } };
   expect(path).toBe('/t');
-  expect(sent).toMatchObject({ seq, kind: 'run.failed', data: { error: 'It broke: password=******' } });
-  expect(headers).toMatchObject({ 'x-temper-event': 'run.failed', 'x-temper-delivery': sent.delivery });
-  const stamp = headers['x-temper-timestamp'];
-  const expected = createHmac('sha256', secret).update(`${stamp}.${body}`).digest('hex');
-  expect(headers['x-temper-signature']).toBe(`v1=${expected}`);
+  expect(verified(secret)).toMatchObject({ id: String(seq), type: 'run.failed', data });
+  const event = HTTP.toEvent({ headers, body });
+  expect(event).toMatchObject({ id: String(seq), source: '/temper/v1/events', type: 'run.failed', data });
+  expect(event).toMatchObject({ subject: JSON.parse(body).data.node_uuid, specversion: '1.0' });
   expect(await log(runs)).toMatchObject([{ state: 'delivered', attempts: 1, status: 204, error: null }]);
   expect(await log(moves)).toHaveLength(0);
+});
+
+test('a receiver that changes over verifies with the new secret and with the old one, and with no other', async () => {
+  await webhook(['*'], undefined, `${secret} ${older}`);
+  await happened('run.failed');
+  await deliverOnce(deps(), never);
+  expect(verified(secret)).toEqual(verified(older));
+  expect(() => verified(`whsec_${Buffer.alloc(24, 3).toString('base64')}`)).toThrow(WebhookVerificationError);
+});
+
+test.each([
+  ['body', ({ body, headers }: Received) => [body.replace('run.failed', 'run.passed'), headers]],
+  ['id', ({ body, headers }: Received) => [body, { ...headers, 'webhook-id': randomUUID() }]],
+  [
+    'time',
+    ({ body, headers }: Received) => [
+      body,
+      { ...headers, 'webhook-timestamp': String(Math.floor(Date.now() / 1000) - 2) },
+    ],
+  ],
+  ['age', ({ body, headers }: Received) => [body, { ...headers, 'webhook-timestamp': '1700000000' }]],
+] as [string, (one: Received) => [string, Record<string, string>]][])(
+  'a delivery with another %s is not verified',
+  async (_, change) => {
+    await webhook(['*']);
+    await happened('run.failed');
+    await deliverOnce(deps(), never);
+    expect(() => new Webhook(secret).verify(...change(received[0]!))).toThrow(WebhookVerificationError);
+  },
+);
+
+test('a webhook whose secret has another form is sent nothing, and its log says what to do', async () => {
+  const uuid = await webhook(['*'], undefined, 'a-secret-of-some-length');
+  await happened('run.failed');
+  await deliverOnce(deps(), never);
+  const error = expect.stringContaining('does not have the form whsec_…; give it a new one.');
+  expect([received, await log(uuid)]).toMatchObject([[], [{ state: 'pending', error }]]);
 });
 
 test('an event carries the name of its node and the verb of its run', async () => {
@@ -146,7 +189,7 @@ test('an event carries the name of its node and the verb of its run', async () =
   await owner`insert into events (kind, node_uuid, run_id) values ('run.parked', ${node!.uuid}, ${run})`;
   await settled();
   await deliverOnce(deps(), never);
-  expect(JSON.parse(received[0]!.body)).toMatchObject({
+  expect(JSON.parse(received[0]!.body).data).toMatchObject({
     node_uuid: node!.uuid,
     node_name: 'hook-1',
     run_id: run,
@@ -161,7 +204,7 @@ test('a webhook gets nothing of what was before it, and each event once', async 
   await happened('node.moved');
   await deliverOnce(deps(), never);
   await deliverOnce(deps(), never);
-  expect(received.map(({ headers }) => headers['x-temper-event']).sort()).toEqual(['node.moved', 'step.done']);
+  expect(received.map(({ body }) => JSON.parse(body).type).sort()).toEqual(['node.moved', 'step.done']);
   expect(await log(all)).toHaveLength(2);
 });
 
@@ -181,7 +224,7 @@ test('what is refused is tried again, later every time, under the same id, until
     await hurry();
   }
   expect(received).toHaveLength(deliveryAttempts);
-  expect(new Set(received.map(({ headers }) => headers['x-temper-delivery'])).size).toBe(1);
+  expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   expect(outcomes).toEqual([...Array(deliveryAttempts - 1).fill('again'), 'failed']);
 });
 
@@ -235,7 +278,7 @@ test('a name is connected to at the addresses that were checked, of both familie
   }) as unknown as typeof http.request);
   const addresses = ['192.0.2.7', '2001:db8::7'];
   const sender = { origins: ['http://hooks.example.org:1'], lookup: async () => addresses };
-  const message = { url: 'http://hooks.example.org:1/x', delivery: 'd', kind: 'k', body: '{}', secret: 's' };
+  const message = { url: 'http://hooks.example.org:1/x', delivery: 'd', body: '{}', secret };
   await expect(sendWebhook(message, sender, never)).rejects.toThrow('enough');
   const found = (all: boolean) =>
     new Promise((done) => options.lookup!('hooks.example.org', { all }, (...answer) => done(answer)));

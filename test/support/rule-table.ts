@@ -212,7 +212,7 @@ const ramdisk = {
 };
 const discovered = '/temper/v1/discovered-machines/{discovered}';
 const imageRecord = { name: 'rules-new', sha256: 'a'.repeat(64), bytes: 2_048, disk_format: 'raw' };
-const webhook = { url: 'https://hooks.example.org/y', kinds: ['*'], secret: 'y'.repeat(32) };
+const webhook = { url: 'https://hooks.example.org/y', kinds: ['*'], secret: `whsec_${'y'.repeat(32)}` };
 
 const networkEvent = {
   event: 'network.bind_port',

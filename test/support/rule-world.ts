@@ -164,7 +164,11 @@ const makes: Readonly<Record<string, Make>> = {
   inspection: async (api) => posted(api, '/v1/inspection_rules', { actions: [{ op: 'fail' }] }),
   freeze: async (api, the) => posted(api, `/temper/v1/nodes/${await the('node')}/freezes`, { reason: 'x' }),
   webhook: async (api) =>
-    posted(api, '/temper/v1/webhooks', { url: 'https://hooks.example.org/x', kinds: ['*'], secret: 'x'.repeat(32) }),
+    posted(api, '/temper/v1/webhooks', {
+      url: 'https://hooks.example.org/x',
+      kinds: ['*'],
+      secret: `whsec_${'x'.repeat(32)}`,
+    }),
   ramdisk: async (api) => {
     const name = fresh('ramdisk');
     const area = { arguments_at: 0, arguments_bytes: 1_024, files_at: 1_024, files_bytes: 1_024 };

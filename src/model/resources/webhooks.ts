@@ -1,4 +1,4 @@
-/** Webhooks: allowed targets, names of events, and retries of failed deliveries. */
+/** Webhooks: allowed targets, names of events, secrets, bodies, and retries of failed deliveries. */
 import { cidrContains } from '../access/bmc-addresses';
 import { raise } from '../errors';
 import { meant } from '../nearest';
@@ -54,6 +54,45 @@ export const requireFarAway = (host: string, addresses: readonly string[]): void
   if (near !== undefined)
     raise('WebhookTargetRefused', { target: host, reason: `it resolves to ${near}, which is near this machine.` });
 };
+
+const digit = '[A-Za-z0-9+/]';
+/** Canonical base64 of 24 to 64 bytes. https://github.com/standard-webhooks/standard-webhooks, "Symmetric". */
+const secretForm = new RegExp(
+  `^whsec_((?:${digit}{4}){8,21}|(?:${digit}{4}){8,21}${digit}[AQgw]==|(?:${digit}{4}){8,20}${digit}{2}[AEIMQUYcgkosw048]=)$`,
+);
+const mostSecrets = 3;
+
+export const webhookSecretSays = `must be whsec_ and the base64 of 24 to 64 random bytes, or up to ${mostSecrets} of these, separated by a space`;
+
+/** The base64 of each key, in the order of signatures. Undefined if the text is not of that form. */
+export const webhookKeys = (text: string): readonly string[] | undefined => {
+  const keys = text.split(' ').map((one) => secretForm.exec(one)?.[1]);
+  return keys.length <= mostSecrets && keys.every((key) => key !== undefined) ? keys : undefined;
+};
+
+type CloudEvent = {
+  /** Unique among the events of its source. */
+  readonly id: string;
+  readonly type: string;
+  readonly time: string;
+  readonly subject?: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+export const cloudEventType = 'application/cloudevents+json';
+
+/** Structured mode. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md */
+export const cloudEventOf = ({ id, type, time, subject, data }: CloudEvent): string =>
+  JSON.stringify({
+    specversion: '1.0',
+    id,
+    source: '/temper/v1/events',
+    type,
+    time,
+    ...(subject && { subject }),
+    datacontenttype: 'application/json',
+    data,
+  });
 
 /** With these pauses most of a day. */
 export const deliveryAttempts = 12;

@@ -7,7 +7,13 @@ import type { SealedSecret } from '../../../inventory/secrets/vault';
 import type { DeliveryRow, WebhookRow, WebhookValues } from '../../../inventory/webhooks';
 import { masked } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
-import { allowedTarget, eventKindFault, requireFarAway } from '../../../model/resources/webhooks';
+import {
+  allowedTarget,
+  eventKindFault,
+  requireFarAway,
+  webhookKeys,
+  webhookSecretSays,
+} from '../../../model/resources/webhooks';
 import * as shapes from '../../../wire/records';
 import type { ApiContext } from '../../context';
 import { readPage, uuidPageQuery } from '../../resource/own-pages';
@@ -31,9 +37,12 @@ const webhookFields = {
     .max(50),
   secret: z
     .string()
-    .min(16, { error: 'must have at least 16 characters; deliveries are signed with it' })
-    .max(255)
-    .refine((text) => text !== masked, { error: 'is the mask of a secret; send the secret itself, or leave it out' }),
+    .max(300)
+    .refine((text) => text !== masked, {
+      error: 'is the mask of a secret; send the secret itself, or leave it out',
+      abort: true,
+    })
+    .refine((text) => webhookKeys(text) !== undefined, { error: webhookSecretSays }),
   enabled: z.boolean(),
   description: z.string().max(255).nullable(),
 };
