@@ -58,7 +58,7 @@ const fail = ({ is, reason }: Setback, challenge: string): never =>
 
 const demandSense = (names: readonly StrategyName[]): void => {
   const wrong = (reason: string): never => raise('InvalidInput', { field: 'authentication strategies', reason });
-  if (names.length === 0) wrong('name at least one of keystone, http_basic, static_tokens, noauth');
+  if (names.length === 0) wrong('name at least one of keystone, oidc, http_basic, static_tokens, noauth');
   if (new Set(names).size < names.length) wrong('each may be named once');
   if (names.includes('noauth') && names.length > 1)
     wrong('noauth admits every request, so it cannot be combined with another strategy');

@@ -6,6 +6,7 @@ export type { UserRoles } from './keystone-assignments';
 export type { ServiceUser } from './keystone-login';
 export { createRoleLookup, type RoleLookup } from './keystone-roles';
 export { createNoauth } from './noauth';
+export { askIssuers, createOidc } from './oidc';
 export { createServiceSession, type ServiceSession } from './service-session';
 export { fileSource } from './sources';
 export { createStaticTokens } from './static-tokens';

@@ -7,6 +7,8 @@ export type Presented = {
   /** X-Service-Token: a service that acts for the caller. */
   readonly serviceToken: string | null;
   readonly authorization: string | null;
+  /** X-Temper-Scope: which of the scopes of a token; `system` or a project's id. */
+  readonly scope: string | null;
   readonly method: string;
   /** Without the query. */
   readonly path: string;
@@ -64,6 +66,7 @@ export const presentedFrom = (request: Incoming): Presented => {
     token: headerIn(request, 'x-auth-token'),
     serviceToken: headerIn(request, 'x-service-token'),
     authorization: headerIn(request, 'authorization'),
+    scope: headerIn(request, 'x-temper-scope'),
     method: request.method,
     path: request.path,
   };

@@ -227,3 +227,18 @@ test('the users file is asked each time, and counts however long ago the last ac
   await writeFile(file, 'users: [');
   expect(await stands()).toBe('waits');
 });
+
+test('the grant of an OIDC token holds until the token ends, and no longer; a vote of its holder does not end with it', async () => {
+  const now = clock();
+  const caller: Caller = { ...granted, strategy: 'oidc', token_ends: new Date(now() + 300_000).toISOString() };
+  const authority = grantsFrom(settings, undefined, now);
+  const at = new Date(now());
+  now.pass(299_000);
+  expect(await authority(caller, at)).toBe('holds');
+  now.pass(2_000);
+  expect(await authority(caller, at)).toBe('lost');
+  const longLived = { ...caller, token_ends: new Date(now() + 1_000 * hour).toISOString() };
+  now.pass(25 * hour);
+  expect(await authority(longLived, at)).toBe('lost');
+  expect(await votersFrom(settings)(caller)).toBe('holds');
+});

@@ -138,6 +138,7 @@ const nothingToOpen: Readonly<Record<string, readonly string[]>> = {
     'TEMPER_POLICY_DIRS',
     'TEMPER_HTPASSWD_FILE',
     'TEMPER_USERS_FILE',
+    'TEMPER_OIDC_FILE',
     'TEMPER_TOKENS_FILE',
     'TEMPER_POLICY_FILE',
     'TEMPER_POLICY_SHADOW_FILE',

@@ -104,6 +104,7 @@ test('only the three credential headers of a request are looked at', () => {
     token: 't',
     serviceToken: null,
     authorization: 'Basic a, Basic b',
+    scope: null,
     method: 'PUT',
     path: '/v1',
   });

@@ -10,6 +10,7 @@ export const presenting = (given: Partial<Presented>): Presented => ({
   token: null,
   serviceToken: null,
   authorization: null,
+  scope: null,
   method: 'GET',
   path: '/v1/nodes',
   ...given,

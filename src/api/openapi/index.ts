@@ -81,7 +81,13 @@ const tags = [
 ];
 
 const securitySchemes = {
-  token: { type: 'apiKey', in: 'header', name: 'X-Auth-Token', description: 'A Keystone token, or a static one.' },
+  token: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Auth-Token',
+    description: 'A Keystone token, an OIDC token, or a static one.',
+  },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
   basic: { type: 'http', scheme: 'basic' },
 };
 

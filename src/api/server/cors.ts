@@ -28,6 +28,7 @@ const allowedHeaders = [
   'X-Auth-Token',
   'X-OpenStack-Ironic-API-Version',
   'X-OpenStack-Request-Id',
+  'X-Temper-Scope',
 ];
 
 /** Seconds for which a browser caches a preflight. */

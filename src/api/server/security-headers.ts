@@ -10,4 +10,5 @@ export const securityHeaders = {
 } as const;
 
 /** Request headers that select the answer, for caches. */
-export const varies = 'X-Auth-Token, Authorization, X-OpenStack-Ironic-API-Version, OpenStack-API-Version';
+export const varies =
+  'X-Auth-Token, Authorization, X-Temper-Scope, X-OpenStack-Ironic-API-Version, OpenStack-API-Version';

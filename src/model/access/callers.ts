@@ -35,7 +35,9 @@ export type Caller = {
   readonly all_powerful: boolean;
   /** Absent for a direct login. Its owner may revoke it. */
   readonly delegated?: Delegated;
-  readonly strategy: 'keystone' | 'http_basic' | 'static_tokens' | 'noauth' | 'public';
+  /** Of an OIDC token, ISO 8601. Nothing shows the roles of its holder later. */
+  readonly token_ends?: string;
+  readonly strategy: 'keystone' | 'oidc' | 'http_basic' | 'static_tokens' | 'noauth' | 'public';
 };
 
 export const anonymous: Caller = {

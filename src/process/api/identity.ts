@@ -4,6 +4,7 @@ import {
   createIdentity,
   createKeystone,
   createNoauth,
+  createOidc,
   createStaticTokens,
   fileSource,
   type Identity,
@@ -67,6 +68,17 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
         onOutage: (reason) => log.warn('the identity service is down, known tokens go on', { reason }),
       }),
   },
+  oidc: {
+    needs: ['TEMPER_OIDC_FILE'],
+    make: (config, log) =>
+      createOidc({
+        issuers: fileSource(config.TEMPER_OIDC_FILE!),
+        cacheMs: config.TEMPER_TOKEN_CACHE_SECONDS * 1_000,
+        outageMs: config.TEMPER_TOKEN_OUTAGE_SECONDS * 1_000,
+        onOutage: (reason) => log.warn('an issuer is away, its known keys go on', { reason }),
+        onFault: notReloaded(log),
+      }),
+  },
   http_basic: {
     needs: ['TEMPER_HTPASSWD_FILE', 'TEMPER_USERS_FILE'],
     make: (config, log) =>
@@ -88,7 +100,7 @@ const makers: Readonly<Record<ApiConfig['TEMPER_AUTH_STRATEGY'][number], Maker>>
   noauth: { needs: [], make: () => createNoauth() },
 };
 
-const fileSettings = ['TEMPER_HTPASSWD_FILE', 'TEMPER_USERS_FILE', 'TEMPER_TOKENS_FILE'] as const;
+const fileSettings = ['TEMPER_OIDC_FILE', 'TEMPER_HTPASSWD_FILE', 'TEMPER_USERS_FILE', 'TEMPER_TOKENS_FILE'] as const;
 
 const fileFault = (config: ApiConfig, thrown: unknown): unknown => {
   if (!isTemperError(thrown, 'IdentityFileInvalid')) return thrown;

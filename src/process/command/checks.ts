@@ -1,6 +1,7 @@
 /** Checks of `temper doctor` behind the API: database, Temporal and policy. */
 import { Connection } from '@temporalio/client';
 import type { DoctorCheck, Finding } from '../../cli';
+import { askIssuers } from '../../identity';
 import { clockOf, connect, type Sql } from '../../inventory/database';
 import { migrationFiles, missingMigrations } from '../../inventory/migrate';
 import { attributes, controlQueue } from '../../workflows/contract';
@@ -148,6 +149,21 @@ const policy = (settings: LookedAt): DoctorCheck => ({
   },
 });
 
+const oidcIssuers = ({ TEMPER_OIDC_FILE: file }: LookedAt): DoctorCheck => ({
+  name: 'OIDC issuers',
+  async find() {
+    if (file === undefined) return skipped('TEMPER_OIDC_FILE is not set here');
+    try {
+      const { names, faults } = await askIssuers(file);
+      return faults.length === 0
+        ? ok(`${names.join(', ')} answered with keys`)
+        : failedCheck(faults.join('; '), 'Make the issuer reachable from here, or correct its entry in the file.');
+    } catch (thrown) {
+      return failedCheck(reasonText(thrown), 'Mend the file; a running API keeps the old one until then.');
+    }
+  },
+});
+
 /** Invalid settings are a finding. */
 export const checksOf = (env: NodeJS.ProcessEnv): DoctorCheck[] => {
   try {
@@ -161,6 +177,7 @@ export const checksOf = (env: NodeJS.ProcessEnv): DoctorCheck[] => {
       cleaningCheck(settings),
       novaAnswers(settings),
       inDatabase('power notices', settings, (sql) => noticesStand(sql, settings)),
+      oidcIssuers(settings),
     ];
   } catch (thrown) {
     if (!(thrown instanceof ConfigFault)) throw thrown;

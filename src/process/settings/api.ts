@@ -60,6 +60,9 @@ export const api = {
   TEMPER_TOKEN_OUTAGE_SECONDS: count(0)
     .default(900)
     .describe('How long beyond that while Keystone does not answer, and never beyond the end of the token.'),
+  TEMPER_OIDC_FILE: nonEmptyText
+    .optional()
+    .describe('Issuers of tokens, and what their claims grant (YAML); for oidc.'),
   TEMPER_HTPASSWD_FILE: nonEmptyText.optional().describe('bcrypt htpasswd file; for http_basic.'),
   TEMPER_USERS_FILE: nonEmptyText
     .optional()

@@ -113,7 +113,7 @@ export const publicKeys = commaList.transform((items, context) => {
   return read;
 });
 
-export const strategies = ['keystone', 'http_basic', 'static_tokens', 'noauth'] as const;
+export const strategies = ['keystone', 'oidc', 'http_basic', 'static_tokens', 'noauth'] as const;
 
 export const strategyList = commaList.pipe(
   z

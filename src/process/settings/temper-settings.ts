@@ -22,6 +22,7 @@ const schema = processes.api
     TEMPER_POLICY_DIRS: true,
     TEMPER_POLICY_MODE: true,
     TEMPER_CLEANING_RUNBOOKS: true,
+    TEMPER_OIDC_FILE: true,
   })
   .extend(processes.control.pick({ TEMPER_WORKFLOW_BUNDLE: true }).shape)
   .extend(roleLookupSettings)

@@ -106,7 +106,8 @@ export const votersFrom =
 
 /**
  * Reads the users file each time, and Keystone at its cache interval: after a role is revoked, no target starts.
- * Other callers count for TEMPER_ROLLOUT_GRANT_HOURS after their last act. During an outage nothing starts.
+ * Other callers count for TEMPER_ROLLOUT_GRANT_HOURS after their last act, or until their OIDC token ends. During an outage nothing
+ * starts.
  */
 export const grantsFrom = (
   settings: GrantSettings,
@@ -129,6 +130,7 @@ export const grantsFrom = (
       case 'unknown':
       case 'unasked':
         if (standing === 'unknown') awaySince.delete(strategy);
+        if (granted.token_ends !== undefined && now() > Date.parse(granted.token_ends)) return 'lost';
         return now() - granted_at.getTime() > hours * hour ? 'lost' : 'holds';
       default:
         awaySince.delete(strategy);
