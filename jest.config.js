@@ -18,7 +18,7 @@ const tsx = {
 };
 
 // Modules that offer themselves to `import` alone, which the tests turn into `require`.
-const esm = 'unixcrypt|temporal-polyfill|temporal-utils|temporal-spec|jose';
+const esm = 'unixcrypt|temporal-polyfill|temporal-utils|temporal-spec|jose|openid-client|oauth4webapi';
 
 const project = (displayName, folders, rest) => ({
   displayName,

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /** The `temper` command on terminal, network and environment. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Agent, fetch as fetchOfUndici } from 'undici';
 import { type CliDeps, CliFault, runCli, stop, type Trust } from '../cli';
@@ -22,6 +23,19 @@ const readFile = (path: string): string | undefined => {
 const writeFile = (path: string, text: string): void => {
   try {
     writeFileSync(path, text);
+  } catch (thrown) {
+    stop('usage', `${path} could not be written${fileReason(thrown)}.`);
+  }
+};
+
+/** A killed command leaves the earlier file, never half of one. */
+const keepSecret = (path: string, text: string): void => {
+  const part = `${path}.${process.pid}`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    rmSync(part, { force: true });
+    writeFileSync(part, text, { mode: 0o600, flag: 'wx' });
+    renameSync(part, path);
   } catch (thrown) {
     stop('usage', `${path} could not be written${fileReason(thrown)}.`);
   }
@@ -93,6 +107,8 @@ const main = async (): Promise<number> => {
     fetchWith,
     readFile,
     writeFile,
+    keepSecret,
+    removeFile: (path) => rmSync(path, { force: true }),
     filesIn,
     home: homeOf(),
     out: (text) => void process.stdout.write(text),

@@ -60,6 +60,9 @@ export type CliDeps = {
   readFile(path: string): string | undefined;
   /** Replaces the text of an existing file. */
   writeFile(path: string, text: string): void;
+  /** Writes a file that only its user can read, and makes its folder. */
+  keepSecret(path: string, text: string): void;
+  removeFile(path: string): void;
   /** Files directly in a folder; undefined if it is no folder. */
   filesIn(path: string): readonly string[] | undefined;
   readonly home: string;

@@ -1,5 +1,6 @@
 /** The `temper` command for operators: a client of the API, with some direct access to the installation. */
 import { Command, CommanderError } from 'commander';
+import { addLogin } from './access/login-command';
 import { actingWith } from './context';
 import type { CliDeps } from './deps';
 import { CliFault, exits } from './faults';
@@ -27,7 +28,7 @@ export { CliFault, stop } from './faults';
 
 const environmentHelp = `
 The API is found by TEMPER_URL with TEMPER_TOKEN, or TEMPER_USERNAME and TEMPER_PASSWORD; else by --os-cloud, OS_CLOUD and
-clouds.yaml, or OS_AUTH_URL and its companions, as for the OpenStack clients.
+clouds.yaml, or OS_AUTH_URL and its companions, as for the OpenStack clients; else by the login that "temper login" keeps.
 
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not reachable.
 `;
@@ -41,6 +42,7 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
     .exitOverride()
     .configureOutput({ writeOut: (text) => deps.out(text), writeErr: (text) => deps.err(text) });
   const acting = actingWith(deps, end);
+  addLogin(program, acting);
   addRuns(program, acting);
   addRunbooks(program, acting);
   addPlan(program, acting);

@@ -187,7 +187,9 @@ describe('at Keystone', () => {
     api.asked.length = 0;
     expect(await temper('runs list', { env: operator() })).toMatchObject({
       status: 1,
-      err: expect.stringMatching(/^temper: no\. Set OS_CLOUD, .* to whom the API knows\. \(HTTP 401\)\n$/),
+      err: expect.stringMatching(
+        /^temper: no\. Set OS_CLOUD, .* to whom the API knows, or run "temper login"\. \(HTTP 401\)\n$/,
+      ),
     });
     expect(api.asked).toHaveLength(2);
   });

@@ -7,6 +7,7 @@ import { stop } from '../faults';
 import { plainText } from '../tables';
 import { apiTarget, type Target } from './clouds';
 import { signIn } from './login';
+import { savedToken, serviceToken } from './saved-login';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
 
@@ -47,15 +48,25 @@ const withoutLogin = (target: Target): Session | undefined => {
     case 'none':
       return { url, headers: {} };
     case 'keystone':
+    case 'service_account':
+    case 'saved':
       return undefined;
   }
 };
 
-const sessionOf = async (target: Target, fetcher: typeof fetch, signal: AbortSignal): Promise<Session> => {
+/** Undefined for credentials that are no OIDC server's. Throws CliFault. */
+const oidcToken = async (deps: CliDeps, { credentials, trust }: Target): Promise<string | undefined> => {
+  if (credentials.is === 'saved') return savedToken(deps, trust, credentials.login);
+  return credentials.is === 'service_account' ? serviceToken(deps, trust, credentials.client) : undefined;
+};
+
+const sessionOf = async (deps: CliDeps, target: Target, fetcher: typeof fetch): Promise<Session> => {
   const ready = withoutLogin(target);
   if (ready) return ready;
+  const bearer = target.url === null ? undefined : await oidcToken(deps, target);
+  if (bearer !== undefined) return { url: target.url!, headers: { authorization: `Bearer ${bearer}` } };
   if (target.credentials.is !== 'keystone') return stop('usage', 'Nothing says where the API is: set TEMPER_URL.');
-  const { token, url } = await signIn(fetcher, target.credentials.login, target, signal);
+  const { token, url } = await signIn(fetcher, target.credentials.login, target, deps.signal);
   const at =
     target.url ??
     url ??
@@ -72,7 +83,8 @@ const withoutWords: Readonly<Record<number, string>> = {
   403: 'This caller may not do that.',
   404: 'There is no such thing, or this is not the address of the API.',
 };
-const signInAgain = 'Set OS_CLOUD, or TEMPER_TOKEN or TEMPER_USERNAME and TEMPER_PASSWORD, to whom the API knows.';
+const signInAgain =
+  'Set OS_CLOUD, or TEMPER_TOKEN or TEMPER_USERNAME and TEMPER_PASSWORD, to whom the API knows, or run "temper login".';
 
 const throwRefusal = async (reply: Response): Promise<never> => {
   const text = await textWithin(reply, longestApiAnswer).catch(() => '');
@@ -113,7 +125,7 @@ export const createApiClient = (deps: CliDeps, cloud: string | undefined): Clien
   };
   let session: Promise<Session> | undefined;
   const signedIn = () => {
-    session ??= sessionOf(target().target, target().fetcher, deps.signal);
+    session ??= sessionOf(deps, target().target, target().fetcher);
     return session;
   };
 

@@ -3,6 +3,8 @@ import { asDocument } from '../../model/document';
 import type { CliDeps, Trust } from '../deps';
 import { stop } from '../faults';
 import { cloudOfFiles } from './cloud-files';
+import type { OidcClient } from './oidc';
+import { type SavedLogin, savedLogin } from './saved-login';
 
 export type Login = { readonly authUrl: string; readonly identity: unknown; readonly scope?: unknown };
 
@@ -10,6 +12,8 @@ type Credentials =
   | { readonly is: 'token'; readonly token: string }
   | { readonly is: 'basic'; readonly username: string; readonly password: string }
   | { readonly is: 'keystone'; readonly login: Login }
+  | { readonly is: 'service_account'; readonly client: OidcClient }
+  | { readonly is: 'saved'; readonly login: SavedLogin }
   | { readonly is: 'none' };
 
 export type Target = {
@@ -132,28 +136,56 @@ const credentialsOf = ({ auth, auth_type }: Cloud): Credentials => {
 const ownCredentials = ({ env }: CliDeps): Credentials | undefined => {
   if (env.TEMPER_TOKEN) return { is: 'token', token: env.TEMPER_TOKEN };
   const { TEMPER_USERNAME: username, TEMPER_PASSWORD: password } = env;
-  return username && password !== undefined ? { is: 'basic', username, password } : undefined;
+  if (username && password !== undefined) return { is: 'basic', username, password };
+  const {
+    TEMPER_OIDC_ISSUER: issuer,
+    TEMPER_OIDC_CLIENT_ID: client_id,
+    TEMPER_OIDC_CLIENT_SECRET: client_secret,
+  } = env;
+  if (!issuer || !client_id || !client_secret) return undefined;
+  const [scope, resource] = [env.TEMPER_OIDC_SCOPE || undefined, env.TEMPER_OIDC_RESOURCE || undefined];
+  return { is: 'service_account', client: { issuer, client_id, client_secret, scope, resource } };
 };
+
+/** Only for the API that it was made for. */
+const savedFor = (deps: CliDeps): { readonly url: string; readonly credentials: Credentials } | undefined => {
+  const login = savedLogin(deps);
+  const { TEMPER_URL: wanted } = deps.env;
+  if (!login || (wanted !== undefined && baseOf(wanted) !== login.url)) return undefined;
+  return { url: login.url, credentials: { is: 'saved', login } };
+};
+
+/** Without the version and slashes at the end. */
+export const baseOf = (url: string): string => url.replace(/\/+$/, '').replace(/\/v1$/, '');
 
 const trustOf = (cloud: Cloud | undefined, { env }: CliDeps): Trust => ({
   caFile: cloud?.cacert ?? env.OS_CACERT,
   insecure: cloud?.verify === false,
 });
 
-/** Order: TEMPER_URL and TEMPER_TOKEN, a cloud by name, OS_*. Throws CliFault (usage) if something is missing. */
+/** For a login that no cloud has a part in. */
+export const trustIn = (deps: CliDeps): Trust => trustOf(undefined, deps);
+
+/** Order: TEMPER_URL and TEMPER_TOKEN, a cloud by name, OS_*, the saved login. Throws CliFault (usage) if something is missing. */
 export const apiTarget = (deps: CliDeps, cloudName: string | undefined): Target => {
   const own = ownCredentials(deps);
   const name = cloudName ?? (own ? undefined : deps.env.OS_CLOUD);
   const cloud = name ? cloudNamed(deps, name) : own ? undefined : cloudOfEnvironment(deps);
-  const url = deps.env.TEMPER_URL ?? cloud?.baremetal_endpoint_override ?? textOrNumber(cloud?.auth.endpoint) ?? null;
-  const credentials = cloud ? credentialsOf(cloud) : (own ?? { is: 'none' });
+  const saved = own || cloud ? undefined : savedFor(deps);
+  const url =
+    saved?.url ??
+    deps.env.TEMPER_URL ??
+    cloud?.baremetal_endpoint_override ??
+    textOrNumber(cloud?.auth.endpoint) ??
+    null;
+  const credentials = cloud ? credentialsOf(cloud) : (own ?? saved?.credentials ?? { is: 'none' });
   if (url === null && credentials.is !== 'keystone')
     return stop(
       'usage',
-      'Nothing says where the API is: set TEMPER_URL (and TEMPER_TOKEN), or OS_CLOUD, or OS_AUTH_URL and its companions.',
+      'Nothing says where the API is: set TEMPER_URL (and TEMPER_TOKEN), or OS_CLOUD, or OS_AUTH_URL and its companions; or run "temper login".',
     );
   return {
-    url: url?.replace(/\/+$/, '').replace(/\/v1$/, '') ?? null,
+    url: url === null ? null : baseOf(url),
     credentials,
     trust: trustOf(cloud, deps),
     region: cloud?.region_name ?? null,

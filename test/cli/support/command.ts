@@ -27,18 +27,26 @@ type World = Partial<
   readonly files?: Record<string, string>;
   /** Called with what is printed, as it is printed. */
   readonly heard?: (text: string) => void;
+  /** The same for errors and notes. */
+  readonly noted?: (text: string) => void;
 };
 
 /** Runs the command to its end. @param line its arguments; a text is split at blanks */
 export const temper = async (line: string | readonly string[], world: World = {}): Promise<Said> => {
   const said = { out: '', err: '' };
-  const { env = {}, files = {}, heard = () => {}, ...rest } = world;
+  const { env = {}, files = {}, heard = () => {}, noted = () => {}, ...rest } = world;
   const status = await runCli(typeof line === 'string' ? line.split(' ') : line, {
     env,
     home: '/home/x',
     readFile: (path) => files[path],
     writeFile: (path, text) => {
       files[path] = text;
+    },
+    keepSecret: (path, text) => {
+      files[path] = text;
+    },
+    removeFile: (path) => {
+      delete files[path];
     },
     filesIn: (path) => {
       const folder = `${path.replace(/\/$/, '')}/`;
@@ -52,6 +60,7 @@ export const temper = async (line: string | readonly string[], world: World = {}
     },
     err: (text) => {
       said.err += text;
+      noted(text);
     },
     signal: new AbortController().signal,
     checks: () => [],
