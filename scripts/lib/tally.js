@@ -14,6 +14,7 @@ const core = ['policy', 'states', 'layout', 'replay', 'api', 'activities', 'e2e'
 
 /** Suites of which a part may be skipped where every other tool is there, too, and why. */
 const optional = {
+  'test/cli/completion.test.ts': 'zsh and fish are shells of users, not tools of a build',
   'test/bin/file-faults.test.ts': 'mounts and other accounts are rights of a machine, not tools',
   'test/bin/reuse-port.test.ts': 'Node 20 is supported, and cannot share a port',
   'test/clients/terraform.test.ts': "the provider's program is in no registry; its requests are sent without it",

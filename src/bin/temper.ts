@@ -1,154 +1,33 @@
 #!/usr/bin/env node
-/** The `temper` command on terminal, network and environment. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname } from 'node:path';
-import { createInterface } from 'node:readline/promises';
-import { Agent, fetch as fetchOfUndici } from 'undici';
-import { type CliDeps, CliFault, runCli, stop, type Trust } from '../cli';
-import { fileFault, fileReason } from '../model/file-faults';
+/** The `temper` command of an installation: a client of the API that also works on this host. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Installation } from '../cli';
+import { runAtTerminal } from '../process/command/terminal';
 
-// Shells report termination by a signal as 128 plus its number.
-const interrupted = 130;
-
-const readFile = (path: string): string | undefined => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    return stop('usage', `${path} could not be read${fileReason(thrown)}.`);
-  }
+// Most commands need none of these modules, and some load Temporal's SDK, which takes long.
+const modules = {
+  checks: () => require('../process/command/checks') as typeof import('../process/command/checks'),
+  dnsmasq: () => require('../process/command/dnsmasq') as typeof import('../process/command/dnsmasq'),
+  ironic: () => require('../process/command/ironic') as typeof import('../process/command/ironic'),
+  ramdisks: () => require('../process/command/ramdisks') as typeof import('../process/command/ramdisks'),
+  replay: () => require('../process/temporal/replay') as typeof import('../process/temporal/replay'),
+  secrets: () => require('../process/command/secrets') as typeof import('../process/command/secrets'),
 };
 
-const writeFile = (path: string, text: string): void => {
-  try {
-    writeFileSync(path, text);
-  } catch (thrown) {
-    stop('usage', `${path} could not be written${fileReason(thrown)}.`);
-  }
+const { env } = process;
+const installation: Installation = {
+  checks: () => modules.checks().checksOf(env),
+  replay: (of) => modules.replay().replayRun(of, env),
+  newKeys: () => modules.secrets().newKeys(),
+  secrets: () => modules.secrets().secretsOf(env),
+  storeRamdisk: (given) => modules.ramdisks().makeBootImage(env, given),
+  storeImage: (given) => modules.ramdisks().storeImage(env, given),
+  importIronic: (given) => modules.ironic().ironicInto(env, given),
+  prepareDhcp: (given) => modules.dnsmasq().makeDhcpFolder(env, given),
 };
 
-/** A killed command leaves the earlier file, never half of one. */
-const keepSecret = (path: string, text: string): void => {
-  const part = `${path}.${process.pid}`;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    rmSync(part, { force: true });
-    writeFileSync(part, text, { mode: 0o600, flag: 'wx' });
-    renameSync(part, path);
-  } catch (thrown) {
-    stop('usage', `${path} could not be written${fileReason(thrown)}.`);
-  }
-};
+const manifest = join(__dirname, '../../package.json');
+const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version: string };
 
-const filesIn = (path: string): string[] | undefined => {
-  try {
-    return readdirSync(path, { withFileTypes: true })
-      .filter((entry) => !entry.isDirectory())
-      .map(({ name }) => name);
-  } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    return stop('usage', `${path} could not be read${fileReason(thrown)}.`);
-  }
-};
-
-const fetchWith = ({ caFile, insecure }: Trust): typeof fetch => {
-  if (!caFile && !insecure) return fetch;
-  const ca = caFile && (readFile(caFile) ?? stop('usage', `There is no ${caFile}, which is to say whom to trust.`));
-  const dispatcher = new Agent({ connect: { ...(ca && { ca }), ...(insecure && { rejectUnauthorized: false }) } });
-  // Node's fetch accepts only agents of its bundled undici.
-  const fetchBy = fetchOfUndici as unknown as (input: Parameters<typeof fetch>[0], init: object) => Promise<Response>;
-  return (input, init) => fetchBy(input, { ...init, dispatcher });
-};
-
-const confirm = async (question: string): Promise<boolean> => {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
-  } finally {
-    terminal.close();
-  }
-};
-
-// `checks` and `replay` load Temporal's SDK, which takes longer than most commands.
-const checks = (): ReturnType<CliDeps['checks']> =>
-  (require('../process/command/checks') as typeof import('../process/command/checks')).checksOf(process.env);
-const replay: CliDeps['replay'] = (of) =>
-  (require('../process/temporal/replay') as typeof import('../process/temporal/replay')).replayRun(of, process.env);
-
-const sealing = () => require('../process/command/secrets') as typeof import('../process/command/secrets');
-
-const imaging = () => require('../process/command/ramdisks') as typeof import('../process/command/ramdisks');
-
-/** After EPIPE the reader has the lines it needs. After other errors the output is lost. */
-const endOfOutput = (thrown: NodeJS.ErrnoException): never => {
-  if (thrown.code === 'EPIPE') return process.exit(0);
-  process.stderr.write(`temper: what it prints cannot be written${fileReason(thrown)}.\n`);
-  return process.exit(1);
-};
-
-/** A user without an account entry has no home, and `/` has no clouds.yaml. */
-const homeOf = (): string => {
-  try {
-    return homedir();
-  } catch {
-    return '/';
-  }
-};
-
-const main = async (): Promise<number> => {
-  const ending = new AbortController();
-  process.once('SIGINT', () => ending.abort());
-  process.once('SIGTERM', () => ending.abort());
-  process.stdout.on('error', endOfOutput);
-  const deps: CliDeps = {
-    env: process.env,
-    fetchWith,
-    readFile,
-    writeFile,
-    keepSecret,
-    removeFile: (path) => rmSync(path, { force: true }),
-    filesIn,
-    home: homeOf(),
-    out: (text) => void process.stdout.write(text),
-    ...(process.stdout.isTTY && { terminal: process.stdout }),
-    err: (text) => void process.stderr.write(text),
-    get keyboard() {
-      return process.stdin;
-    },
-    screen: process.stdout,
-    ...(process.stdin.isTTY && { confirm }),
-    signal: ending.signal,
-    checks,
-    replay,
-    newKeys: () => sealing().newKeys(),
-    secrets: () => sealing().secretsOf(process.env),
-    storeRamdisk: (given) => imaging().makeBootImage(process.env, given),
-    storeImage: (given) => imaging().storeImage(process.env, given),
-    importIronic: (given) =>
-      (require('../process/command/ironic') as typeof import('../process/command/ironic')).ironicInto(
-        process.env,
-        given,
-      ),
-    prepareDhcp: (given) =>
-      (require('../process/command/dnsmasq') as typeof import('../process/command/dnsmasq')).makeDhcpFolder(
-        process.env,
-        given,
-      ),
-  };
-  const status = await runCli(process.argv.slice(2), deps);
-  return ending.signal.aborted ? interrupted : status;
-};
-
-main().then(
-  (status) => {
-    process.exitCode = status;
-  },
-  (thrown) => {
-    process.stderr.write(
-      `temper: ${thrown instanceof CliFault ? thrown.message : (fileFault(thrown) ?? thrown?.stack ?? thrown)}\n`,
-    );
-    process.exitCode = 1;
-  },
-);
+void runAtTerminal({ version, installation });

@@ -53,30 +53,8 @@ export type ImportReport = {
   readonly not_taken: readonly { readonly what: string; readonly count: number; readonly instead: string }[];
 };
 
-export type CliDeps = {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  fetchWith(trust: Trust): typeof fetch;
-  /** Returns undefined if there is no such file. */
-  readFile(path: string): string | undefined;
-  /** Replaces the text of an existing file. */
-  writeFile(path: string, text: string): void;
-  /** Writes a file that only its user can read, and makes its folder. */
-  keepSecret(path: string, text: string): void;
-  removeFile(path: string): void;
-  /** Files directly in a folder; undefined if it is no folder. */
-  filesIn(path: string): readonly string[] | undefined;
-  readonly home: string;
-  out(text: string): void;
-  /** The terminal of `out`; absent for a file or a pipe. */
-  readonly terminal?: NodeJS.WriteStream;
-  err(text: string): void;
-  /** Streams for a command that connects them with a node. */
-  readonly keyboard?: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
-  readonly screen?: NodeJS.WritableStream;
-  /** Prompts the user; undefined without a terminal. */
-  readonly confirm?: (question: string) => Promise<boolean>;
-  /** Aborts when the command must end. */
-  readonly signal: AbortSignal;
+/** Work on the host of a process, with its settings. */
+export type Installation = {
   /** Checks of the processes' settings, if the environment has them. */
   checks(): readonly DoctorCheck[];
   /** Replays a run against this build; a text is a workflow's id. */
@@ -101,4 +79,33 @@ export type CliDeps = {
     readonly only?: ReadonlySet<string>;
     readonly ironicStopped?: boolean;
   }): Promise<ImportReport>;
+};
+
+export type CliDeps = {
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  fetchWith(trust: Trust): typeof fetch;
+  /** Returns undefined if there is no such file. */
+  readFile(path: string): string | undefined;
+  /** Replaces the text of an existing file. */
+  writeFile(path: string, text: string): void;
+  /** Writes a file that only its user can read, and makes its folder. */
+  keepSecret(path: string, text: string): void;
+  removeFile(path: string): void;
+  /** Files directly in a folder; undefined if it is no folder. */
+  filesIn(path: string): readonly string[] | undefined;
+  readonly home: string;
+  out(text: string): void;
+  /** The terminal of `out`; absent for a file or a pipe. */
+  readonly terminal?: NodeJS.WriteStream;
+  err(text: string): void;
+  /** Streams for a command that connects them with a node. */
+  readonly keyboard?: NodeJS.ReadableStream & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
+  readonly screen?: NodeJS.WritableStream;
+  /** Prompts the user; undefined without a terminal. */
+  readonly confirm?: (question: string) => Promise<boolean>;
+  /** Aborts when the command must end. */
+  readonly signal: AbortSignal;
+  /** Absent in the client package. */
+  readonly installation?: Installation;
 };

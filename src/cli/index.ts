@@ -1,6 +1,7 @@
 /** The `temper` command for operators: a client of the API, with some direct access to the installation. */
 import { Command, CommanderError } from 'commander';
 import { addLogin } from './access/login-command';
+import { addCompletion } from './completion';
 import { actingWith } from './context';
 import type { CliDeps } from './deps';
 import { CliFault, exits } from './faults';
@@ -22,9 +23,11 @@ import { addPlan } from './runbooks/plan';
 import { addRunbooks } from './runbooks/runbooks';
 import { addFreezes } from './runs/freezes';
 import { addRuns } from './runs/runs';
+import { safeLines } from './tables';
 
 export type * from './deps';
 export { CliFault, stop } from './faults';
+export { safeLines } from './tables';
 
 const environmentHelp = `
 The API is found by TEMPER_URL with TEMPER_TOKEN, or TEMPER_USERNAME and TEMPER_PASSWORD; else by --os-cloud, OS_CLOUD and
@@ -36,9 +39,11 @@ Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings, 3 not reach
 const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   const program = new Command('temper')
     .description('See and operate what Temper is doing.')
+    .version(`temper ${deps.version}`, '--version', 'print the version')
     .option('--json', 'print JSON')
     .option('--os-cloud <name>', 'a cloud of clouds.yaml')
     .addHelpText('after', environmentHelp)
+    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({ writeOut: (text) => deps.out(text), writeErr: (text) => deps.err(text) });
   const acting = actingWith(deps, end);
@@ -61,14 +66,28 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   addSecrets(program, acting);
   addImport(program, acting);
   addPolicy(program, acting);
+  addCompletion(program, deps);
   return program;
 };
 
 // --help is no wrong usage; commander gives it exit code 0.
 const usageOf = (thrown: CommanderError): number => (thrown.exitCode === 0 ? exits.ok : exits.usage);
 
+/** Texts of the API, of files and of arguments are printed. No part of them may steer the terminal. */
+const guarded = (given: CliDeps): CliDeps => {
+  const { confirm } = given;
+  const safe: Partial<CliDeps> = {
+    out: (text) => given.out(safeLines(text)),
+    err: (text) => given.err(safeLines(text)),
+    ...(confirm && { confirm: (question) => confirm(safeLines(question)) }),
+  };
+  // Not a copy, which would open standard input for commands that do not read it.
+  return Object.setPrototypeOf(safe, given);
+};
+
 /** @param args without the command's name @returns its exit status */
-export const runCli = async (args: readonly string[], deps: CliDeps): Promise<number> => {
+export const runCli = async (args: readonly string[], given: CliDeps): Promise<number> => {
+  const deps = guarded(given);
   let status: number = exits.ok;
   const program = programOf(deps, (given) => {
     status = given;

@@ -1,6 +1,6 @@
 /** The `temper` command as a process: its exit statuses, and what it says of settings that the environment holds. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,11 @@ test.each([
   ['temper replay a.b', 2],
 ])('`%s` without settings ends with %d', async (command, status) => {
   expect((await run(command, {})).status).toBe(status);
+});
+
+test('says the version of its package', async () => {
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string };
+  expect(await run('temper --version', {})).toEqual({ status: 0, out: `temper ${version}\n`, err: '' });
 });
 
 test('doctor names every part that is away, without a password', async () => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CliDeps } from '../../src/cli';
+import type { Installation } from '../../src/cli';
 import { temper } from './support/command';
 import { type Double, startDouble } from './support/double';
 
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 const stored = { sha256, bytes: 4_096, disk_format: 'raw' as const };
-const does = (line: readonly string[], storeImage: CliDeps['storeImage'] = async () => stored) =>
+const does = (line: readonly string[], storeImage: Installation['storeImage'] = async () => stored) =>
   temper(['image', ...line], { env: { TEMPER_URL: api.url, TEMPER_TOKEN: 't' }, storeImage });
 const posted = () => api.asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
 

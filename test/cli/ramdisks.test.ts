@@ -1,5 +1,5 @@
 /** `temper ramdisk`: what is recorded of an image that was made where the command runs, and what is refused before that. */
-import type { CliDeps } from '../../src/cli';
+import type { Installation } from '../../src/cli';
 import { temper } from './support/command';
 import { type Double, startDouble } from './support/double';
 
@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterAll(() => api.close());
 
-const does = (line: readonly string[], storeRamdisk: CliDeps['storeRamdisk'] = async () => stored) =>
+const does = (line: readonly string[], storeRamdisk: Installation['storeRamdisk'] = async () => stored) =>
   temper(['ramdisk', ...line], { env: { TEMPER_URL: api.url, TEMPER_TOKEN: 't' }, storeRamdisk });
 
 test('an image is made first, and its digest and offsets are what is recorded', async () => {

@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { ownPage } from '../../model/resources/own-lists';
 import type { Context } from '../context';
-import { plainText } from '../tables';
+import { withFormats } from '../formats';
+import { type Listing, plainText } from '../tables';
 import { queryText } from './query';
 
 export type PageOptions = { readonly limit?: string; readonly marker?: string };
@@ -18,7 +19,9 @@ type Query = PageOptions & Readonly<Record<string, string | undefined>>;
 const limitHelp = `at most so many, 1 to ${ownPage.most}; ${ownPage.unasked} when absent`;
 
 export const pageOptions = (command: Command, row: string): Command =>
-  command.option('--limit <number>', limitHelp).option(`--marker <${row}>`, `the page that follows this ${row}`);
+  withFormats(command)
+    .option('--limit <number>', limitHelp)
+    .option(`--marker <${row}>`, `the page that follows this ${row}`);
 
 const pathWith = (path: string, query: Query): string => {
   const asked = queryText(query);
@@ -45,11 +48,11 @@ export const printPage = async <Row>(
   context: Context,
   list: PagedList,
   query: Query,
-  textOf: (rows: readonly Row[], width?: number) => string,
+  listing: Listing<Row>,
 ): Promise<void> => {
   const answer = (await context.api.send('GET', pathWith(list.path, query))) as object;
   const rows = rowsOf<Row>(answer, list);
-  context.print(answer, () => textOf(rows, context.width));
+  context.printRows(answer, rows, listing);
   noteFurtherRows(context, answer, rows.length);
 };
 

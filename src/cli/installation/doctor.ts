@@ -160,7 +160,7 @@ const examine = async (context: Context, { node }: { node?: string }): Promise<v
     workers(context),
     recovery(context),
     ramdisks(context),
-    ...context.deps.checks(),
+    ...(context.deps.installation?.checks() ?? []),
     bmc(context, node),
   ];
   const findings: ({ name: string } & Finding)[] = [];

@@ -35,10 +35,10 @@ const endText = ({ dry_run, counts }: ImportReport): string => {
 };
 
 const run = async (
-  { deps, print, end }: Context,
+  { deps, installation, print, end }: Context,
   { from, apply = false, node, ironicStopped }: Options,
 ): Promise<void> => {
-  const report = await deps.importIronic({
+  const report = await installation().importIronic({
     url: from ?? deps.env.TEMPER_IMPORT_URL,
     dryRun: !apply,
     ...(node && { only: new Set(node) }),

@@ -13,7 +13,7 @@ const replay = async (context: Context, ident: string): Promise<void> => {
   const of = workflow.test(ident)
     ? ident
     : ((await context.api.send('GET', `/temper/v1/runs/${encodeURIComponent(await findRun(context, ident))}`)) as Run);
-  const { events, fault } = await context.deps.replay(of);
+  const { events, fault } = await context.installation().replay(of);
   context.print({ events, fault }, () =>
     fault === null
       ? `This build replays all ${events} events.\n`

@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import type { Acting, Context } from '../context';
 import type { KeyUse, SecretsTool } from '../deps';
 import { exits, stop } from '../faults';
+import { withFormats } from '../formats';
 import { listing, plainText } from '../tables';
 
 const keysTable = listing<KeyUse>('secrets', ['SEALED TO', 'SECRETS'], ({ key_id, count }) => [key_id, String(count)]);
 
 const withTool = async (context: Context, work: (tool: SecretsTool) => Promise<void>): Promise<void> => {
-  const tool = context.deps.secrets();
+  const tool = context.installation().secrets();
   try {
     await work(tool);
   } finally {
@@ -18,10 +19,10 @@ const withTool = async (context: Context, work: (tool: SecretsTool) => Promise<v
 
 type Made = { readonly id: string; readonly group?: string };
 
-const makeKeys = async ({ deps, print }: Context, { id, group }: Made): Promise<void> => {
+const makeKeys = async ({ installation, print }: Context, { id, group }: Made): Promise<void> => {
   if (!/^[^:@,\s]+$/.test(id)) stop('usage', '--id must be a word without : @ and commas.');
   if (group !== undefined && /[:,]/.test(group)) stop('usage', '--group must be without : and commas.');
-  const made = deps.newKeys();
+  const made = installation().newKeys();
   const pair = {
     TEMPER_SECRETS_PUBLIC_KEYS: `${id}${group === undefined ? '' : `@${group}`}:${made.public}`,
     TEMPER_SECRETS_PRIVATE_KEYS: `${id}:${made.private}`,
@@ -35,7 +36,10 @@ const makeKeys = async ({ deps, print }: Context, { id, group }: Made): Promise<
 };
 
 const status = (context: Context): Promise<void> =>
-  withTool(context, async (tool) => context.print({ keys: await tool.keys() }, ({ keys }) => keysTable(keys)));
+  withTool(context, async (tool) => {
+    const keys = await tool.keys();
+    context.printRows({ keys }, keys, keysTable);
+  });
 
 const reseal = (context: Context): Promise<void> =>
   withTool(context, async (tool) => {
@@ -81,7 +85,9 @@ export const addSecrets = (program: Command, acting: Acting): void => {
     .option('--id <id>', 'name of the pair', 'k1')
     .option('--group <conductor group>', 'for this group only')
     .action(acting(makeKeys));
-  secrets.command('status').description('how many secrets are sealed to which keys').action(acting(status));
+  withFormats(secrets.command('status').description('how many secrets are sealed to which keys')).action(
+    acting(status),
+  );
   secrets
     .command('reseal')
     .description('seal again, to the present keys, what the keys held here open')

@@ -1,6 +1,7 @@
 /** Commands that `temper image` and `temper ramdisk` share. */
 import type { Command } from 'commander';
 import type { Acting, Context } from '../context';
+import { withFormats } from '../formats';
 import { keyLines, listing, plainText } from '../tables';
 
 type Kind<One> = {
@@ -19,8 +20,10 @@ export const bootRecords = <One extends object>({ resource, headings, cells, rem
   const pathOf = (name: string): string => `${path}/${encodeURIComponent(name)}`;
   const tableOf = listing<One>(things, headings, cells);
 
-  const list = async ({ api, print, width }: Context): Promise<void> =>
-    print((await api.send('GET', path)) as Record<string, One[]>, (answer) => tableOf(answer[things]!, width));
+  const list = async ({ api, printRows }: Context): Promise<void> => {
+    const answer = (await api.send('GET', path)) as Record<string, One[]>;
+    printRows(answer, answer[things]!, tableOf);
+  };
   const show = async ({ api, print }: Context, name: string): Promise<void> =>
     print((await api.send('GET', pathOf(name))) as One, keyLines);
   const remove = async ({ api, print }: Context, name: string): Promise<void> => {
@@ -34,8 +37,8 @@ export const bootRecords = <One extends object>({ resource, headings, cells, rem
     },
 
     addTo(command: Command, acting: Acting): void {
-      command.command('list').description(`all ${things}`).action(acting(list));
-      command.command('show').description(`one ${resource}`).argument('<name>').action(acting(show));
+      withFormats(command.command('list').description(`all ${things}`)).action(acting(list));
+      withFormats(command.command('show').description(`one ${resource}`).argument('<name>')).action(acting(show));
       command.command('remove').description(removal).argument('<name>').action(acting(remove));
     },
   };

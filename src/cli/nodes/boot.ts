@@ -24,7 +24,7 @@ const endsOf = (range: string, option: string): readonly [string, string] => {
 };
 
 const dnsmasq = async (
-  { deps, print }: Context,
+  { installation, print }: Context,
   { range, discovery, secureBoot = false, ...given }: DnsmasqOptions,
 ): Promise<void> => {
   const wanted = {
@@ -33,7 +33,7 @@ const dnsmasq = async (
     ...(range !== undefined && { range: endsOf(range, '--range') }),
     ...(discovery !== undefined && { discovery: discovery === true || endsOf(discovery, '--discovery') }),
   };
-  const config = await deps.prepareDhcp(wanted);
+  const config = await installation().prepareDhcp(wanted);
   print({ config }, () => `Written: ${config}\nStart it with: dnsmasq --keep-in-foreground --conf-file=${config}\n`);
 };
 

@@ -88,7 +88,7 @@ const readConsole = async ({ api, deps }: Context, node: string): Promise<void> 
   const leave = () => socket.destroy();
   deps.signal.addEventListener('abort', leave, { once: true });
   if (raw) {
-    deps.err('Connected; ~. at the start of a line ends it.\r\n');
+    deps.err('Connected; ~. at the start of a line ends it.\n');
     keyboard.setRawMode?.(true);
   }
   try {

@@ -4,6 +4,8 @@ import type { DiscoveredMachine, EnrolledMachine } from '../../wire/records';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
+import { withFormats } from '../formats';
+import { collect } from '../options';
 import { keyLines, listing, plainText } from '../tables';
 
 type Listed = PageOptions & { readonly state?: string };
@@ -81,8 +83,6 @@ const remove = async ({ api, print }: Context, uuid: string): Promise<void> => {
   print({ uuid }, () => `The record of ${plainText(uuid)} is removed.\n`);
 };
 
-const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value];
-
 export const addDiscovered = (program: Command, acting: Acting): void => {
   const discovered = program.command('discovered').description('machines without a node that reported themselves');
   pageOptions(
@@ -92,14 +92,16 @@ export const addDiscovered = (program: Command, acting: Acting): void => {
       .option('--state <state>', 'waiting or refused; both when absent'),
     'machine',
   ).action(acting(list));
-  discovered.command('show').description('one, with its inventory').argument('<machine>').action(acting(show));
+  withFormats(discovered.command('show').description('one, with its inventory').argument('<machine>')).action(
+    acting(show),
+  );
   discovered
     .command('enroll')
     .description('make it a node, with its ports and its inventory')
     .argument('<machine>')
     .requiredOption('--driver <driver>', 'such as redfish')
     .option('--name <name>', 'of the node')
-    .option('--driver-info <key=value>', 'how its BMC is reached; may be given several times', collected, [])
+    .option('--driver-info <key=value>', 'how its BMC is reached; may be given several times', collect, [])
     .option('--resource-class <class>', 'of the node')
     .option('--conductor-group <group>', 'of the node')
     .option('--owner <project>', 'of the node')

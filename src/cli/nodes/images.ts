@@ -88,9 +88,9 @@ const fromUrl = async (context: Context, url: string, given: Added): Promise<Fou
   return { url, sha256, bytes: size, ...(seen.disk_format && { disk_format: seen.disk_format }) };
 };
 
-const fromFile = async ({ deps }: Context, file: string, { checksum, dir }: Added): Promise<Found> => {
+const fromFile = async ({ installation }: Context, file: string, { checksum, dir }: Added): Promise<Found> => {
   const expected = digestIn(checksum);
-  const stored = await deps.storeImage({ file, ...(dir !== undefined && { dir }) });
+  const stored = await installation().storeImage({ file, ...(dir !== undefined && { dir }) });
   if (expected !== undefined && expected !== stored.sha256)
     stop('refused', `${plainText(file)} has the SHA-256 digest ${stored.sha256}, not the one that was given.`);
   return { url: null, ...stored };

@@ -44,7 +44,7 @@ const addRamdisk = async (context: Context, name: string, given: Added): Promise
   if (fault !== undefined) stop('usage', `--args ${fault}.`);
   const files = filesOf(given);
   const { dir, arch, args } = given;
-  const stored = await context.deps.storeRamdisk({ ...files, ...(dir !== undefined && { dir }) });
+  const stored = await context.installation().storeRamdisk({ ...files, ...(dir !== undefined && { dir }) });
   await records.create(context, { name, arch, args, ...stored });
 };
 

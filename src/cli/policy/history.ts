@@ -5,17 +5,19 @@ import { noteFurtherRows, type PageOptions } from '../access/pages';
 import { queryText } from '../access/query';
 import type { Context } from '../context';
 import { stop } from '../faults';
-import { plainText, table } from '../tables';
+import { listing, plainText } from '../tables';
 
 type Past = PolicyHistory['history'][number];
 
 const pathsOf = ({ files }: Past): string => files.map(({ path }) => path).join(', ') || '-';
 
-const listText = (rows: readonly Past[]): string =>
-  table(
-    ['RULES', 'SINCE', 'SET', 'MODE', 'FILES'],
-    rows.map((row) => [row.rule_set, row.first_at, row.set, row.mode, pathsOf(row)]),
-  );
+const pastTable = listing<Past>('policies', ['RULES', 'SINCE', 'SET', 'MODE', 'FILES'], (row) => [
+  row.rule_set,
+  row.first_at,
+  row.set,
+  row.mode,
+  pathsOf(row),
+]);
 
 const pastText = (row: Past): string =>
   [
@@ -33,7 +35,7 @@ export const history = async (context: Context, hash: string | undefined, page: 
   const query = queryText({ hash, ...page });
   const found = (await context.api.send('GET', `/temper/v1/policy/history?${query}`)) as PolicyHistory;
   if (hash !== undefined && found.history.length === 0) stop('refused', `No policy of hash ${hash} was in force here.`);
-  const toText = hash === undefined ? listText : (rows: readonly Past[]) => rows.map(pastText).join('\n');
-  context.print(found.history, toText);
+  const withTexts = Object.assign((rows: readonly Past[]) => rows.map(pastText).join('\n'), pastTable);
+  context.printRows(found.history, found.history, hash === undefined ? pastTable : withTexts);
   noteFurtherRows(context, found, found.history.length);
 };

@@ -4,6 +4,7 @@ import type { DisruptionBudget } from '../../wire/records';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
+import { withFormats } from '../formats';
 import { listing, plainText } from '../tables';
 
 type BudgetOptions = {
@@ -98,7 +99,9 @@ export const addDisruptionBudgets = (program: Command, acting: Acting): void => 
   pageOptions(budgets.command('list').description('those you may see, and what each leaves now'), 'budget').action(
     acting(listBudgets),
   );
-  budgets.command('show').description('one of them').argument('<budget>', 'its UUID').action(acting(showBudget));
+  withFormats(budgets.command('show').description('one of them').argument('<budget>', 'its UUID')).action(
+    acting(showBudget),
+  );
   limited(budgets.command('create').description('make one for your project'))
     .option('--project <project>', 'the owner or lessee of the nodes; your project if absent')
     .action(acting(createBudget));

@@ -4,6 +4,7 @@ import type { Rollout, RolloutVotes } from '../../wire/rollouts';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
+import { withFormats } from '../formats';
 import { findRollout, rolloutsPath as path, planHashOf, rolloutList } from './find-rollout';
 import { readPlanFile } from './plan-file';
 import { type ActedRollout, actedText, planText, rolloutTable, targetTable, votesText } from './rollout-texts';
@@ -194,7 +195,7 @@ export const addRollouts = (program: Command, run: Acting): void => {
     .action(run(planRollout));
   const list = rollouts.command('list').description('those you may see').option('--state <state>');
   pageOptions(list, 'rollout').action(run(listRollouts));
-  rollouts.command('show').description('the plan of one').argument('<rollout>').action(run(showRollout));
+  withFormats(rollouts.command('show').description('the plan of one').argument('<rollout>')).action(run(showRollout));
   rollouts
     .command('watch')
     .description('follow one until it ends')

@@ -1,9 +1,6 @@
 /** Parameters of a runbook on the command line: `--param name=value`. */
 import { stop } from '../faults';
 
-/** Collects a repeatable option. */
-export const collect = (one: string, before: readonly string[] = []): string[] => [...before, one];
-
 /** Valid JSON is parsed; anything else is a text. */
 const parsed = (text: string): unknown => {
   try {

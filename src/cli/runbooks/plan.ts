@@ -4,10 +4,11 @@ import { type Document, isDocument } from '../../model/document';
 import type { NodePlan } from '../../wire/runs';
 import type { Acting, Context } from '../context';
 import { exits, stop } from '../faults';
+import { collect } from '../options';
 import { clock } from '../spans';
 import { plainText, table } from '../tables';
 import { documentIn } from './documents';
-import { collect, parametersOf } from './parameters';
+import { parametersOf } from './parameters';
 
 type PlanOptions = {
   readonly runbook?: string;

@@ -11,9 +11,11 @@ import type { NodePlan } from '../../wire/runs';
 import { type PageOptions, pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { exits, stop } from '../faults';
-import { table } from '../tables';
+import { withFormats } from '../formats';
+import { collect } from '../options';
+import { listing, table } from '../tables';
 import { documentIn, listIn } from './documents';
-import { collect, parametersOf } from './parameters';
+import { parametersOf } from './parameters';
 
 type RunbookOptions = {
   readonly node?: readonly string[];
@@ -58,19 +60,18 @@ const check = async (context: Context, runbook: string | undefined, given: Runbo
 const personOf = (person: ListedRevision['author']): string => person?.user_name ?? person?.user_id ?? '-';
 const shortDigest = 12;
 
-const revisionsText = (revisions: readonly ListedRevision[], width: number | undefined): string =>
-  table(
-    ['REVISION', 'MADE', 'BY', 'DIGEST', 'NAME', 'WITHDRAWN'],
-    revisions.map(({ revision, newest, created_at, author, digest, name, withdrawn }) => [
-      `${revision}${newest ? ' (newest)' : ''}`,
-      created_at,
-      personOf(author),
-      digest.slice(0, shortDigest),
-      name,
-      withdrawn?.reason ?? '-',
-    ]),
-    width,
-  );
+const revisionsTable = listing<ListedRevision>(
+  'revisions',
+  ['REVISION', 'MADE', 'BY', 'DIGEST', 'NAME', 'WITHDRAWN'],
+  ({ revision, newest, created_at, author, digest, name, withdrawn }) => [
+    `${revision}${newest ? ' (newest)' : ''}`,
+    created_at,
+    personOf(author),
+    digest.slice(0, shortDigest),
+    name,
+    withdrawn?.reason ?? '-',
+  ],
+);
 
 const diffText = ({ from, to, patch }: RunbookDiff): string => {
   const between = `revision ${from.revision} and revision ${to.revision}`;
@@ -89,7 +90,7 @@ const runbookPath = (runbook: string, below = ''): string =>
 
 const revisions = async (context: Context, runbook: string, page: PageOptions): Promise<void> => {
   const list = { path: runbookPath(runbook), rows: 'revisions' };
-  await printPage(context, list, page, revisionsText);
+  await printPage(context, list, page, revisionsTable);
 };
 
 const diff = async (
@@ -120,19 +121,16 @@ const withdraw = async (
   );
 };
 
-const parametersText = ({ parameters }: RunbookParameters, width: number | undefined): string =>
-  parameters.length === 0
-    ? 'It has no parameters.\n'
-    : table(
-        ['PARAMETER', 'DEFAULT', 'FORM', 'DESCRIPTION'],
-        parameters.map(({ name, schema, secret, description, ...rest }) => [
-          `${name}${secret ? ' (secret)' : ''}`,
-          rest.default === undefined ? 'must be given' : JSON.stringify(rest.default),
-          schema,
-          description ?? '-',
-        ]),
-        width,
-      );
+const parametersTable = listing<RunbookParameters['parameters'][number]>(
+  'parameters',
+  ['PARAMETER', 'DEFAULT', 'FORM', 'DESCRIPTION'],
+  ({ name, schema, secret, description, ...rest }) => [
+    `${name}${secret ? ' (secret)' : ''}`,
+    rest.default === undefined ? 'must be given' : JSON.stringify(rest.default),
+    schema,
+    description ?? '-',
+  ],
+);
 
 /** Reads the list, or an object with it. Throws CliFault (usage). */
 const parametersIn = ({ deps }: Context, path: string): unknown[] =>
@@ -144,7 +142,7 @@ const parameters = async (context: Context, runbook: string, { file }: { readonl
     file === undefined
       ? await context.api.send('GET', path)
       : await context.api.send('PUT', path, { parameters: parametersIn(context, file) });
-  context.print(answer as RunbookParameters, (value) => parametersText(value, context.width));
+  context.printRows(answer, (answer as RunbookParameters).parameters, parametersTable);
 };
 
 type RunOptions = Pick<RunbookOptions, 'verb' | 'param'> & { readonly reason?: string };
@@ -168,7 +166,7 @@ export const addRunbooks = (program: Command, acting: Acting): void => {
   pageOptions(about('revisions', 'every state that a runbook was in, the newest first'), 'revision').action(
     acting(revisions),
   );
-  about('diff', 'what a revision changed')
+  withFormats(about('diff', 'what a revision changed'))
     .argument('<revision>', 'its number')
     .option('--from <revision>', 'compare with this revision and not with the one before')
     .action(acting(diff));
@@ -176,7 +174,7 @@ export const addRunbooks = (program: Command, acting: Acting): void => {
     .argument('<revision>', 'its number')
     .requiredOption('--reason <text>', 'why; callers who are refused read it')
     .action(acting(withdraw));
-  about('parameters', 'what a runbook leaves open; with --file they are replaced')
+  withFormats(about('parameters', 'what a runbook leaves open; with --file they are replaced'))
     .option('--file <path>', 'the new ones, JSON or YAML')
     .action(acting(parameters));
   about('run', 'run it on a node')

@@ -1,7 +1,7 @@
 /** Runs as text: lists, one run, and effects of acts. */
 import { willOf } from '../../model/runs/run-acts';
 import type { ListedRun, Run, RunStep } from '../../wire/runs';
-import { plainText, sheet, table } from '../tables';
+import { listing, plainText, sheet, table } from '../tables';
 
 /** Shown characters of a UUID; more if two runs share them. */
 const shortId = 8;
@@ -11,23 +11,20 @@ const runbookOf = ({ runbook }: Run): string =>
     ? `${plainText(runbook.name)}, revision ${runbook.revision}`
     : plainText(runbook?.name);
 
-/** @param width of a terminal: shortens ids and texts. Scripts get everything. */
-export const runTable = (runs: readonly ListedRun[], width?: number): string =>
-  runs.length === 0
-    ? 'No runs.\n'
-    : table(
-        ['RUN', 'NODE', 'VERB', 'STATE', 'STEP', 'BEGAN', 'WAITS FOR, OR LAST ERROR'],
-        runs.map((run) => [
-          width === undefined ? run.uuid : run.uuid.slice(0, shortId),
-          run.node_name ?? run.node_uuid,
-          run.verb,
-          run.retrying ? 'retrying' : run.state,
-          `${Math.min(run.cursor + 1, run.step_count)}/${run.step_count}`,
-          run.started_at ?? run.created_at,
-          run.waiting_for ?? run.last_error,
-        ]),
-        width,
-      );
+/** On a terminal, ids are short. */
+export const runTable = listing<ListedRun>(
+  'runs',
+  ['RUN', 'NODE', 'VERB', 'STATE', 'STEP', 'BEGAN', 'WAITS FOR, OR LAST ERROR'],
+  (run, width) => [
+    width === undefined ? run.uuid : run.uuid.slice(0, shortId),
+    run.node_name ?? run.node_uuid,
+    run.verb,
+    run.retrying ? 'retrying' : run.state,
+    `${Math.min(run.cursor + 1, run.step_count)}/${run.step_count}`,
+    run.started_at ?? run.created_at,
+    run.waiting_for ?? run.last_error,
+  ],
+);
 
 // A parked step's reason is in the run.
 const saysOf = ({ state, waiting_for, last_error, note }: RunStep): string | null =>

@@ -5,6 +5,7 @@ import type { Rerun, Run, Will } from '../../wire/runs';
 import { pageOptions, printPage } from '../access/pages';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
+import { withFormats } from '../formats';
 import { spanMs } from '../spans';
 import { plainText } from '../tables';
 import { findRun } from './find-run';
@@ -123,7 +124,9 @@ const addList = (runs: Command, acting: Acting): void => {
 export const addRuns = (program: Command, acting: Acting): void => {
   const runs = program.command('runs').description('see and operate runs');
   addList(runs, acting);
-  runs.command('show').description('one run with its steps').argument('<run>', which).action(acting(showRun));
+  withFormats(runs.command('show').description('one run with its steps').argument('<run>', which)).action(
+    acting(showRun),
+  );
   runs
     .command('watch')
     .description('print the events of a run until it ends; fails when the run does')

@@ -1,6 +1,6 @@
 /** `temper import`, with settings and database role of an API process. */
 import { userInfo } from 'node:os';
-import { type CliDeps, stop } from '../../cli';
+import { type Installation, stop } from '../../cli';
 import { importIronic, openSource, SourceFault } from '../../import';
 import { createInventory } from '../../inventory';
 import { connect } from '../../inventory/database';
@@ -29,8 +29,8 @@ const opened = (url: string) =>
 /** Throws CliFault: usage, or refused if the database cannot be imported. */
 export const ironicInto = async (
   env: NodeJS.ProcessEnv,
-  { url, ...wish }: Parameters<CliDeps['importIronic']>[0],
-): ReturnType<CliDeps['importIronic']> => {
+  { url, ...wish }: Parameters<Installation['importIronic']>[0],
+): ReturnType<Installation['importIronic']> => {
   const settings = settingsOf(env);
   const source = await opened(
     url || stop('usage', 'Give --from or set TEMPER_IMPORT_URL: the address of Ironic’s database.'),

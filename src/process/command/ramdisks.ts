@@ -1,6 +1,6 @@
 /** `temper ramdisk add` and `temper image add` on the boot service's host: writes files by digest. */
 import { BuildFault, storeImage as storeBootImage, storeFile } from '../../boot';
-import { type CliDeps, stop } from '../../cli';
+import { type Installation, stop } from '../../cli';
 import { fileReason } from '../../model/file-faults';
 
 const folderOf = (env: NodeJS.ProcessEnv, dir: string | undefined): string =>
@@ -17,8 +17,8 @@ const refused = (thrown: unknown): never => {
 /** Throws CliFault (usage, refused). */
 export const makeBootImage = async (
   env: NodeJS.ProcessEnv,
-  { dir, ...given }: Parameters<CliDeps['storeRamdisk']>[0],
-): ReturnType<CliDeps['storeRamdisk']> => {
+  { dir, ...given }: Parameters<Installation['storeRamdisk']>[0],
+): ReturnType<Installation['storeRamdisk']> => {
   const folder = folderOf(env, dir);
   return storeBootImage(folder, given, env.PATH ?? '').catch(refused);
 };
@@ -26,8 +26,8 @@ export const makeBootImage = async (
 /** Throws CliFault (usage, refused). */
 export const storeImage = async (
   env: NodeJS.ProcessEnv,
-  { dir, file }: Parameters<CliDeps['storeImage']>[0],
-): ReturnType<CliDeps['storeImage']> => {
+  { dir, file }: Parameters<Installation['storeImage']>[0],
+): ReturnType<Installation['storeImage']> => {
   const folder = folderOf(env, dir);
   return storeFile(folder, file).catch(refused);
 };

@@ -1,41 +1,38 @@
 /** The command run in this process, with a world of the test's own. */
-import type { CliDeps } from '../../../src/cli';
+import type { CliDeps, Installation } from '../../../src/cli';
 import { runCli, stop } from '../../../src/cli';
 
 export type Said = { readonly status: number; readonly out: string; readonly err: string };
-type World = Partial<
-  Pick<
-    CliDeps,
-    | 'checks'
-    | 'replay'
-    | 'storeRamdisk'
-    | 'storeImage'
-    | 'prepareDhcp'
-    | 'importIronic'
-    | 'secrets'
-    | 'confirm'
-    | 'fetchWith'
-    | 'readFile'
-    | 'signal'
-    | 'terminal'
-    | 'keyboard'
-    | 'screen'
-  >
-> & {
-  readonly env?: Readonly<Record<string, string>>;
-  /** What is written replaces it. */
-  readonly files?: Record<string, string>;
-  /** Called with what is printed, as it is printed. */
-  readonly heard?: (text: string) => void;
-  /** The same for errors and notes. */
-  readonly noted?: (text: string) => void;
+type World = Partial<Installation> &
+  Partial<Pick<CliDeps, 'confirm' | 'fetchWith' | 'readFile' | 'signal' | 'terminal' | 'keyboard' | 'screen'>> & {
+    /** As the client package: it has nothing of an installation. */
+    readonly client?: true;
+    readonly env?: Readonly<Record<string, string>>;
+    /** What is written replaces it. */
+    readonly files?: Record<string, string>;
+    /** Called with what is printed, as it is printed. */
+    readonly heard?: (text: string) => void;
+    /** The same for errors and notes. */
+    readonly noted?: (text: string) => void;
+  };
+
+const installation: Installation = {
+  checks: () => [],
+  replay: async () => ({ events: 0, fault: null }),
+  newKeys: () => ({ public: 'cHVi', private: 'cHJp' }),
+  secrets: () => stop('usage', 'no settings of a worker'),
+  storeRamdisk: async () => stop('usage', 'no folder of images'),
+  storeImage: async () => stop('usage', 'no folder of images'),
+  prepareDhcp: async () => stop('usage', 'no folder of dnsmasq'),
+  importIronic: async () => stop('usage', 'no settings of an API process'),
 };
 
 /** Runs the command to its end. @param line its arguments; a text is split at blanks */
 export const temper = async (line: string | readonly string[], world: World = {}): Promise<Said> => {
   const said = { out: '', err: '' };
-  const { env = {}, files = {}, heard = () => {}, noted = () => {}, ...rest } = world;
+  const { env = {}, files = {}, heard = () => {}, noted = () => {}, client, ...rest } = world;
   const status = await runCli(typeof line === 'string' ? line.split(' ') : line, {
+    version: '0.0.0-test',
     env,
     home: '/home/x',
     readFile: (path) => files[path],
@@ -63,15 +60,8 @@ export const temper = async (line: string | readonly string[], world: World = {}
       noted(text);
     },
     signal: new AbortController().signal,
-    checks: () => [],
-    replay: async () => ({ events: 0, fault: null }),
-    newKeys: () => ({ public: 'cHVi', private: 'cHJp' }),
-    secrets: () => stop('usage', 'no settings of a worker'),
-    storeRamdisk: async () => stop('usage', 'no folder of images'),
-    storeImage: async () => stop('usage', 'no folder of images'),
-    prepareDhcp: async () => stop('usage', 'no folder of dnsmasq'),
-    importIronic: async () => stop('usage', 'no settings of an API process'),
     ...rest,
+    ...(!client && { installation: { ...installation, ...rest } }),
   });
   return { status, ...said };
 };
