@@ -65,9 +65,9 @@ function productionLock(folder) {
 }
 
 /** Of what the lock names, what is packed: packages for other systems are not. */
-function packedOnly(bill, folder) {
+function packedOnly(bill, isPacked) {
   const placeOf = ({ properties = [] }) => properties.find((one) => one.name === 'cdx:npm:package:path')?.value;
-  const components = bill.components.filter((one) => fs.existsSync(path.join(folder, placeOf(one) ?? '')));
+  const components = bill.components.filter((one) => isPacked(placeOf(one) ?? ''));
   const refs = new Set([bill.metadata.component, ...components].map((one) => one['bom-ref']));
   const dependencies = bill.dependencies
     .filter(({ ref }) => refs.has(ref))
@@ -77,19 +77,20 @@ function packedOnly(bill, folder) {
 
 /**
  * What is in it, as CycloneDX; npm writes it, and what differs from one time to the next is made from the rest.
- * @param {string} target where the packages are
+ * @param {{name: string, version: string}} of what
+ * @param {(folder: string) => boolean} isPacked whether the package in this folder of the checkout is in it
  * @param {number} epoch seconds
  */
-async function billOfMaterials(target, epoch) {
+async function billOf(of, isPacked, epoch) {
   const folder = temporaryDir('sbom');
   productionLock(folder);
   const args = ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--loglevel=silent'];
   const told = await run('npm', args, { cwd: folder });
   fs.rmSync(folder, { recursive: true });
   if (!told.ok) throw new Stop(`npm does not write the bill of materials: ${told.reason}`);
-  const bill = packedOnly(JSON.parse(told.output.slice(told.output.indexOf('{'))), target);
+  const bill = packedOnly(JSON.parse(told.output.slice(told.output.indexOf('{'))), isPacked);
   bill.metadata.timestamp = new Date(epoch * 1000).toISOString();
-  Object.assign(bill.metadata.component, { name, version });
+  Object.assign(bill.metadata.component, { name: of.name, version: of.version });
   delete bill.metadata.tools;
   delete bill.serialNumber;
   const hex = createHash('sha256').update(JSON.stringify(bill)).digest('hex');
@@ -97,6 +98,10 @@ async function billOfMaterials(target, epoch) {
   bill.serialNumber = `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
   return `${JSON.stringify(bill, null, 2)}\n`;
 }
+
+/** Of the programs that were put into a folder. */
+const billOfMaterials = (target, epoch) =>
+  billOf({ name, version }, (folder) => fs.existsSync(path.join(target, folder)), epoch);
 
 /**
  * Puts what the product is made of into a folder: its programs in `dist`, and the packages they need in `node_modules`.
@@ -106,7 +111,8 @@ async function billOfMaterials(target, epoch) {
 async function putPrograms(target) {
   const ours = (file) => !file.endsWith('.stamp');
   fs.cpSync(dist, path.join(target, 'dist'), { recursive: true, filter: ours });
-  for (const file of ['package.json', 'LICENSE']) fs.copyFileSync(path.join(root, file), path.join(target, file));
+  for (const file of ['package.json', 'LICENSE', 'NOTICE'])
+    fs.copyFileSync(path.join(root, file), path.join(target, file));
   for (const folder of await productionModules())
     copyModule(folder, target, folder.endsWith('core-bridge') ? unneededOfEngine() : []);
   fs.chmodSync(path.join(target, 'dist/bin/temper.js'), 0o755);
@@ -125,4 +131,4 @@ if (require.main === module)
     fs.writeFileSync(path.join(target, 'sbom.cdx.json'), await billOfMaterials(target, Number(epoch)));
   });
 
-module.exports = { billOfMaterials, putPrograms };
+module.exports = { billOf, billOfMaterials, productionModules, putPrograms };

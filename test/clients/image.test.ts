@@ -138,6 +138,7 @@ suiteOf('the container image', missing)('the container image', () => {
       expect(readdirSync(modules)).not.toContain('jest');
       expect(readdirSync(join(tree, 'app')).sort()).toEqual([
         'LICENSE',
+        'NOTICE',
         'dist',
         'node_modules',
         'package.json',

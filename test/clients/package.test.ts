@@ -35,6 +35,7 @@ const parts = [
   'package-lock.json',
   '.npmrc',
   'LICENSE',
+  'NOTICE',
   'tsconfig.json',
   'tsconfig.build.json',
   'tsconfig.tools.json',

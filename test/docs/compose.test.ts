@@ -299,7 +299,7 @@ describe('the image', () => {
 
   test('leaves what is for development behind', () => {
     const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, from]) => from!.split(' '));
-    expect(copied.filter((one) => !one.includes('.')).sort()).toEqual(['LICENSE', 'scripts/lib', 'src']);
+    expect(copied.filter((one) => !one.includes('.')).sort()).toEqual(['LICENSE', 'NOTICE', 'scripts/lib', 'src']);
     expect(readdirSync(join(root, 'src/bin')).sort()).toEqual([
       'api.ts',
       'boot.ts',
