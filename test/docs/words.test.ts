@@ -33,7 +33,15 @@ const found = (path: string, text: string): string[] =>
     .map((word) => `${path}: ${word}`);
 
 const documents = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...[
+    'README.md',
+    'ARCHITECTURE.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'CHANGELOG.md',
+    'GOVERNANCE.md',
+    'CODE_OF_CONDUCT.md',
+  ],
   ...files('docs', '.md'),
   ...files('reports', '.md'),
 ];
