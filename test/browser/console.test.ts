@@ -1,7 +1,10 @@
 /** The console in a real browser: by keyboard alone, narrow, without JavaScript, alive, and small. */
 import { happened } from '../support/happenings';
-import { suiteInChromium } from './support/chromium-suite';
+import { foundByAxe, suiteInChromium } from './support/chromium-suite';
 import { takeAllPictures, takePictures } from './support/pictures';
+
+/** Ids of what a button opens, without the menu of phones. */
+const popovers = `[...document.querySelectorAll('[popover]:not(.menu)')].map(({ id }) => id)`;
 
 // By `npm run screenshots` alone.
 const pictures = process.env.TEMPER_SCREENSHOTS;
@@ -176,6 +179,21 @@ suiteInChromium('the console in Chromium', (system) => {
     await page.getByLabel('Select rack-4').check();
     await page.getByRole('form', { name: 'Selected nodes' }).waitFor();
   });
+
+  test('axe finds nothing in an open dialog or menu, light or dark', async () => {
+    const page = await (await system().as('operator')).newPage();
+    let opened = 0;
+    for (const address of [`/runs/${system().world.parked.run}`, '/nodes', `/rollouts/${system().underWay}`]) {
+      await page.goto(address);
+      for (const id of (await page.evaluate(popovers)) as string[]) {
+        await page.evaluate(`document.getElementById(${JSON.stringify(id)}).showPopover()`);
+        expect({ address, id, found: await foundByAxe(page) }).toEqual({ address, id, found: [] });
+        await page.evaluate(`document.getElementById(${JSON.stringify(id)}).hidePopover()`);
+        opened += 1;
+      }
+    }
+    expect(opened).toBeGreaterThan(8);
+  }, 120_000);
 
   test('ids are copied by a click, and times go on', async () => {
     const context = await system().as('operator', { permissions: ['clipboard-read', 'clipboard-write'] });

@@ -2,7 +2,7 @@
 import type { VNode } from 'preact';
 import { ActForm, Field, Send } from '../parts/forms';
 import { Notice, Title } from '../parts/texts';
-import type { FormBody } from '../server/context';
+import { type FormBody, fieldOf } from '../server/context';
 import type { Session } from '../server/session';
 
 const titles: Readonly<Record<number, string>> = {
@@ -26,15 +26,15 @@ export type SentForm = { readonly action: string; readonly form: FormBody; reado
 const typedFields: Readonly<Record<string, string>> = { reason: 'Reason', at: 'At (UTC)' };
 const ownFields: readonly string[] = ['csrf', 'key'];
 
-type AgainProps = SentForm & { readonly says?: string };
+type AgainProps = SentForm & { readonly says?: string; readonly sameKey?: boolean };
 
-/** The API begins a refusal of a field with its name. */
-const FormAgain = ({ action, form, session, says = '' }: AgainProps) => {
+/** The API begins a refusal of a field with its name. @param sameKey if the first one may have had an effect */
+const FormAgain = ({ action, form, session, says = '', sameKey }: AgainProps) => {
   const values = Object.entries(form).flatMap(([name, value]) =>
     [value ?? []].flat().map((one) => [name, one] as const),
   );
   return (
-    <ActForm session={session} action={action} class="card">
+    <ActForm session={session} action={action} fields={sameKey ? { key: fieldOf(form, 'key') } : {}} class="card">
       {values
         .filter(([name]) => !ownFields.includes(name))
         .map(([name, value], at) => {
@@ -78,10 +78,11 @@ export const refusalPage = (status: number, says: string, back?: string, sent?: 
 };
 
 /** @param says service that did not answer */
-export const awayPage = (says: string): VNode => (
+export const awayPage = (says: string, sent?: SentForm): VNode => (
   <>
     <Title text="The API is away" />
     <Notice tone="bad" role="alert" says={says} />
     <p>The console shows only what the API answers. Runs continue without it. Reload this page in a moment.</p>
+    {sent && <FormAgain {...sent} sameKey />}
   </>
 );

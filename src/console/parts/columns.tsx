@@ -6,9 +6,12 @@ import type { Column } from './tables';
 
 const keyOf = ({ title }: { title: string }): string => title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
-/** A form repeats the parameter; links hold the names in one. @param address path and query of the request */
-export const columnsIn = (address: string): string | undefined =>
-  new URL(address, 'http://console').searchParams.getAll('column').join(',') || undefined;
+/** A form repeats the parameter; links hold the names in one. Unknown names are dropped. @param address path and query of the request */
+export const columnsIn = <Row,>(address: string, columns: readonly Column<Row>[]): string | undefined => {
+  const given = new URL(address, 'http://console').searchParams.getAll('column').flatMap((names) => names.split(','));
+  const known = columns.map(keyOf).filter((key) => given.includes(key));
+  return known.join(',') || undefined;
+};
 
 const isFixed = <Row,>(column: Column<Row>, at: number): boolean => column.ticks === true || at === 0;
 

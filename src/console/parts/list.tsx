@@ -129,7 +129,7 @@ const NoMatch = ({ path }: { path: string }) => (
 
 export const listPage = async <Row,>(context: PageContext, list: List<Row>): Promise<PageAnswer> => {
   const { title, path, filters = [], also = [], views = [], columns } = list;
-  const column = columnsIn(context.path);
+  const column = columnsIn(context.path, columns);
   const asked = wantedOf(context.query, [...filters.map(({ name }) => name), ...also]);
   const filtered = filters.some(({ name }) => asked[name] !== undefined);
   const [{ rows, fault }, around] = await Promise.all([rowsOf(context, list, asked), list.around?.(filtered)]);

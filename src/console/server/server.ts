@@ -134,7 +134,11 @@ const sessionOver = 'Your session has ended: sign in again.';
 const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown): Promise<void> => {
   const { deps, request, response } = exchange;
   if (thrown instanceof ApiAway)
-    return sendPage(exchange, session, { title: 'The API is away', status: 503, body: awayPage(thrown.message) });
+    return sendPage(exchange, session, {
+      title: 'The API is away',
+      status: 503,
+      body: awayPage(thrown.message, exchange.sent),
+    });
   if (!(thrown instanceof ApiRefusal)) throw thrown;
   if (thrown.status !== 401) return sendRefusal(exchange, session, thrown);
   deps.sessions.end(response, session);
