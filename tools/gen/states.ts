@@ -1,4 +1,4 @@
-/** Renders the provision state machine: a diagram, the states, and what each verb does. */
+/** Renders the provision state machine: the states, what leads from one to another, and what each verb does. */
 import {
   next,
   type ProvisionState,
@@ -10,28 +10,11 @@ import {
 import { type Verb, type VerbRow, verbRow, verbs } from '../../src/model/lifecycle/verbs';
 import { code, codes, page, table } from './markdown';
 
-const idOf = (state: string): string => state.replaceAll(/[ -]/g, '_');
-
-// One arrow for several events between the same two states keeps the drawing readable.
-const arrows = (): string[] => {
-  const events = new Map<string, string[]>();
-  for (const { from, on, to } of transitions) {
-    const arrow = `${idOf(from)} --> ${idOf(to)}`;
-    events.set(arrow, [...(events.get(arrow) ?? []), on]);
-  }
-  return [...events].map(([arrow, on]) => `  ${arrow}: ${on.join(', ')}`);
-};
-
-const diagram = (): string =>
-  [
-    '```mermaid',
-    'stateDiagram-v2',
-    '  direction LR',
-    ...Object.keys(states).map((state) => `  state "${state}" as ${idOf(state)}`),
-    '  [*] --> enroll',
-    ...arrows(),
-    '```',
-  ].join('\n');
+const transitionTable = (): string =>
+  table(
+    ['from', 'event', 'to'],
+    transitions.map(({ from, on, to }) => [code(from), code(on), code(to)]),
+  );
 
 const yes = (value: boolean): string => (value ? 'yes' : '');
 
@@ -131,7 +114,7 @@ export const renderStates = (): string =>
     'States and verbs',
     'What a node’s `provision_state` can be and what leads where. Events that no verb sends (`done`, `fail`, `wait`, ' +
       '`resume`, `hold`) come from the run that works on the node.',
-    diagram(),
+    '![The life of a node: stable states, and the work between them](diagrams/life-of-a-node.svg)',
     '## Verbs\n\nThe `target` of `PUT /v1/nodes/{node}/states/provision`. Where a run waits on the node, a verb that is legal there ' +
       'takes over from it: the waiting run is signalled to end, and the new one acts once it has.',
     verbTable(),
@@ -139,4 +122,6 @@ export const renderStates = (): string =>
     powerTable(),
     '## States',
     stateTable(),
+    '## Transitions',
+    transitionTable(),
   );
