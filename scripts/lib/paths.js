@@ -29,6 +29,7 @@ const toolPrograms = {
   gen: 'tools/gen/index.js',
   rack: 'emulator/rack-process.js',
   seed: 'demo/seed-process.js',
+  site: 'tools/site/index.js',
 };
 
 /** The compiled entry point of a process or one-shot: `bin('api')` is `dist/bin/api.js`. */
