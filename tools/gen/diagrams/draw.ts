@@ -61,9 +61,9 @@ export const box = ({ x, y, w, h, title, lines = [], tone = 'plain' }: Box): str
   ].join('');
 };
 
-/** A frame around others, with its name at its upper left. */
+/** A frame around others, with its name at its upper right. */
 export const frame = (x: number, y: number, w: number, h: number, name: string): string =>
-  rect(x, y, w, h, 'faint', ' stroke-dasharray="4 4"') + text([x + 12, y + 20], name);
+  rect(x, y, w, h, 'faint', ' stroke-dasharray="4 4"') + text([x + w - 12, y + 20], name, 'text', 'end');
 
 const headAt = ([x, y]: Point, [fromX, fromY]: Point): string => {
   const angle = (Math.atan2(y - fromY, x - fromX) * 180) / Math.PI;

@@ -103,7 +103,7 @@ export const renderWiring = (): string =>
       ...lines.map(arrow),
       label([210, 84], '6385'),
       label([210, 204], '6380'),
-      label([840, 280], 'commands, reads'),
+      label([832, 270], 'commands, reads'),
       label([660, 277], 'steps in the ramdisk'),
       label([432, 356], '6386'),
       label([560, 427], 'images by virtual media'),
