@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { linkOf } from './markdown';
 import type { Page } from './types';
 
-export type Entry = { readonly source: string; readonly label: string };
+type Entry = { readonly source: string; readonly label: string };
 export type Group = { readonly title: string; readonly entries: readonly Entry[] };
 
 export const contents = 'docs/README.md';

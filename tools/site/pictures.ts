@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { escapeHtml } from './highlight';
 
-export const darkOf = (path: string): string => path.replace(/-light\.png$/, '-dark.png');
+const darkOf = (path: string): string => path.replace(/-light\.png$/, '-dark.png');
 
 // A PNG has width and height as two 32-bit numbers behind its signature and the name of its first chunk.
 const sizeOf = (file: string): string => {
