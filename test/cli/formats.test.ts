@@ -88,7 +88,7 @@ describe('a record', () => {
     expect(await said('-c state -c verb')).toBe('state  running\nverb   clean\n');
     expect(JSON.parse(await said('-f json -c state'))).toEqual({ state: 'running' });
     expect(parse(await said('-f yaml'))).toEqual(shownRun());
-    expect(await said('-f table')).toMatch(/^run .*\nnode .*\n[^]*\n# +STEP /);
+    expect(await said('-f table')).toMatch(/^run .*\nnode .*\n[\s\S]*\n# +STEP /);
   });
 });
 
