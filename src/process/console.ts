@@ -40,6 +40,23 @@ const demoPeople = (file: string): DemoPerson[] => {
 };
 
 /** Throws ConfigFault. */
+const oidcSettings = (config: ConsoleConfig): ConsoleSettings['oidc'] => {
+  const { TEMPER_CONSOLE_OIDC_ISSUER: issuer, TEMPER_CONSOLE_OIDC_CLIENT_SECRET: clientSecret } = config;
+  if (issuer === undefined) return undefined;
+  if (clientSecret === undefined)
+    throw new ConfigFault(['TEMPER_CONSOLE_OIDC_CLIENT_SECRET is not set. TEMPER_CONSOLE_OIDC_ISSUER needs it.']);
+  if (!issuer.startsWith('https:') && !isLoopback(new URL(issuer).hostname))
+    throw new ConfigFault(['TEMPER_CONSOLE_OIDC_ISSUER must begin with https://, because people sign in there.']);
+  return {
+    issuer,
+    clientSecret,
+    clientId: config.TEMPER_CONSOLE_OIDC_CLIENT_ID,
+    scope: config.TEMPER_CONSOLE_OIDC_SCOPE,
+    resource: config.TEMPER_CONSOLE_OIDC_RESOURCE,
+  };
+};
+
+/** Throws ConfigFault. */
 export const consoleSettings = (config: ConsoleConfig): ConsoleSettings => {
   const host = config.TEMPER_CONSOLE_HOST.includes(':')
     ? `[${config.TEMPER_CONSOLE_HOST}]`
@@ -50,7 +67,9 @@ export const consoleSettings = (config: ConsoleConfig): ConsoleSettings => {
     throw new ConfigFault([
       'TEMPER_CONSOLE_DEMO signs every visitor in without a password: it is only possible if TEMPER_CONSOLE_HOST and TEMPER_CONSOLE_URL are loopback addresses.',
     ]);
+  const oidc = oidcSettings(config);
   return {
+    ...(oidc && { oidc }),
     apiUrl: config.TEMPER_CONSOLE_API_URL.replace(/\/+$/, '').replace(/\/v1$/, ''),
     identityUrl: config.TEMPER_IDENTITY_URL,
     publicUrl,

@@ -4,11 +4,12 @@ import { CsrfField, Field, Hidden, Send } from '../parts/forms';
 import { Brand } from '../parts/navigation';
 import { Notice } from '../parts/texts';
 import type { ConsoleSettings } from '../server/context';
+import { oidcPath } from '../server/oidc';
 import type { Session } from '../server/session';
 
 export type SignInProps = {
   readonly session: Session;
-  readonly settings: Pick<ConsoleSettings, 'identityUrl' | 'demo'>;
+  readonly settings: Pick<ConsoleSettings, 'identityUrl' | 'demo' | 'oidc'>;
   /** Reason for this page, or for the last refusal. */
   readonly says?: string;
   /** Address to return to. */
@@ -58,6 +59,17 @@ const Keystone = (props: SignInProps) => (
   </section>
 );
 
+const Oidc = ({ settings, next }: SignInProps) => (
+  <section aria-labelledby="oidc">
+    <h2 id="oidc">Single sign-on</h2>
+    <p>
+      <a class="button primary" href={`${oidcPath}/begin?next=${encodeURIComponent(next)}`}>
+        Sign in at {new URL(settings.oidc!.issuer).host}
+      </a>
+    </p>
+  </section>
+);
+
 const Others = (props: SignInProps) => (
   <section class="card" aria-labelledby="others">
     <h2 id="others">Other credentials</h2>
@@ -85,7 +97,17 @@ export const signInPage = (props: SignInProps): VNode => (
     <h1>Sign in</h1>
     {props.says && <Notice tone="wait" role="alert" says={props.says} />}
     {props.settings.demo?.length ? <Demo {...props} /> : null}
+    {props.settings.oidc && <Oidc {...props} />}
     {props.settings.identityUrl && <Keystone {...props} />}
     <Others {...props} />
+  </>
+);
+
+export const signedInPage = (next: string): VNode => (
+  <>
+    <h1>You are signed in</h1>
+    <p>
+      <a href={next}>Go on</a>
+    </p>
   </>
 );

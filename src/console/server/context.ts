@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import type { Crumbs } from '../parts/layout';
 import type { Api } from './api';
 import type { Keystone } from './keystone';
+import type { OidcSettings, OidcSignIn } from './oidc';
 import type { SessionSettings, Sessions, SignedIn } from './session';
 
 /** A demo user. Its password is no secret on this machine. */
@@ -19,6 +20,8 @@ export type ConsoleSettings = SessionSettings & {
   readonly apiUrl: string;
   /** Keystone; without it there is no password login of its users. */
   readonly identityUrl?: string;
+  /** An OIDC server at which people sign in. */
+  readonly oidc?: OidcSettings;
   /** Public address of the console. Forms from other origins are refused. */
   readonly publicUrl: string;
   /** One-click users; only `npm start` makes them. */
@@ -29,6 +32,7 @@ export type ConsoleDeps = {
   readonly settings: ConsoleSettings;
   readonly sessions: Sessions;
   readonly keystone: Keystone | undefined;
+  readonly oidc: OidcSignIn | undefined;
 };
 
 /** Query parameters; of duplicates the first counts. */

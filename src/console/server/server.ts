@@ -4,14 +4,15 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
 import { readForm } from '../../model/forms';
 import { awayPage, refusalPage, type SentForm, titleOf } from '../pages/faults';
-import { signInPage } from '../pages/sign-in';
+import { signedInPage, signInPage } from '../pages/sign-in';
 import { documentOf } from '../parts/layout';
 import { type Rights, rightsOf } from '../parts/navigation';
 import { ApiAway, ApiRefusal, apiOf } from './api';
 import { assetRoutes } from './assets';
 import type { ConsoleDeps, ConsoleSettings, FormBody, FormContext, PageAnswer, PageContext, PageQuery } from './context'; // biome-ignore format: one line
 import { createKeystone } from './keystone';
-import { createSessions, type Session, type SignedIn, sameToken } from './session';
+import { createOidcSignIn, oidcLastsSeconds, oidcPath } from './oidc';
+import { cookieIn, createSessions, type Session, type SignedIn, sameToken } from './session';
 import { changeScope, placeWithin, signIn, signOut } from './sign-in';
 
 type PageHandler = (context: PageContext) => Promise<PageAnswer>;
@@ -184,10 +185,71 @@ const signedInBy = async (exchange: Exchange, { session, form }: ProvenForm): Pr
     await signIn(exchange.deps, form, { before: session, response: exchange.response });
     exchange.response.redirect(303, next);
   } catch (thrown) {
-    if (!(thrown instanceof ApiRefusal || thrown instanceof ApiAway)) throw thrown;
-    const status = thrown instanceof ApiRefusal ? thrown.status : 503;
-    await showSignIn(exchange, { says: thrown.message, status, next });
+    await signInRefused(exchange, next, thrown);
   }
+};
+
+/** With the prefix, no other host of the domain can set it. */
+const oidcCookie = (secure: boolean) => ({
+  name: secure ? '__Host-temper_console_oidc' : 'temper_console_oidc',
+  options: { httpOnly: true, sameSite: 'lax', secure, path: '/' } as const,
+});
+
+/** Begins a sign-in at the OIDC server. Lax, because the browser comes back from another site. */
+const oidcBegun = async (exchange: Exchange): Promise<void> => {
+  const { deps, request, response } = exchange;
+  const next = placeWithin(queryOf(request).next ?? '/');
+  await orSignInShown(exchange, next, async (oidc) => {
+    const { url, kept } = await oidc.begin(next);
+    const { name, options } = oidcCookie(deps.settings.secure);
+    response.cookie(name, kept, { ...options, maxAge: oidcLastsSeconds * 1_000 });
+    response.redirect(303, url);
+  });
+};
+
+/**
+ * The next page is loaded by this one: after a redirect from another site, the browser would not send the session's
+ * strict cookie.
+ */
+const oidcFinished = async (exchange: Exchange): Promise<void> => {
+  const { deps, request, response } = exchange;
+  const { name, options } = oidcCookie(deps.settings.secure);
+  response.clearCookie(name, options);
+  await orSignInShown(exchange, '/', async (oidc) => {
+    const query = request.originalUrl.slice(request.path.length);
+    const { token, next, ...who } = await oidc.finish(cookieIn(request, name), query);
+    await deps.sessions.begin(response, {
+      ...who,
+      credentials: { is: 'token', token },
+      scope: 'OIDC',
+      keystone: false,
+    });
+    response.set('refresh', `0; url=${next}`);
+    await sendPage(exchange, undefined, { title: 'Signed in', body: signedInPage(next) });
+  });
+};
+
+const orSignInShown = async (
+  exchange: Exchange,
+  next: string,
+  work: (oidc: NonNullable<ConsoleDeps['oidc']>) => Promise<void>,
+): Promise<void> => {
+  const { oidc } = exchange.deps;
+  if (!oidc) return exchange.response.redirect(303, '/sign-in');
+  try {
+    await work(oidc);
+  } catch (thrown) {
+    await signInRefused(exchange, next, thrown);
+  }
+};
+
+const signInRefused = (exchange: Exchange, next: string, thrown: unknown): Promise<void> => {
+  if (!(thrown instanceof ApiRefusal || thrown instanceof ApiAway)) throw thrown;
+  return showSignIn(exchange, {
+    says: thrown.message,
+    status: thrown instanceof ApiRefusal ? thrown.status : 503,
+    next,
+  });
 };
 
 const scopeChanged = async (exchange: Exchange, { session, form }: ProvenForm): Promise<void> => {
@@ -240,6 +302,8 @@ const routerOf = (deps: ConsoleDeps, routes: readonly ConsoleRoute[]): Router =>
       if (form) await handle(exchange, form);
     });
   get('/sign-in', signInShown);
+  get(`${oidcPath}/begin`, oidcBegun);
+  get(oidcPath, oidcFinished);
   post('/sign-in', signedInBy);
   post('/scope', scopeChanged);
   post('/sign-out', async ({ request, response }) => {
@@ -261,6 +325,7 @@ export const createConsole = (
     settings,
     sessions: createSessions(settings),
     keystone: settings.identityUrl === undefined ? undefined : createKeystone(settings.identityUrl),
+    oidc: settings.oidc && createOidcSignIn(settings.oidc, settings.publicUrl, settings.keys),
   };
   const app = express();
   app.disable('x-powered-by');

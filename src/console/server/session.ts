@@ -51,7 +51,8 @@ const anonymousMs = 60 * 60_000;
 const endedAtMost = 100_000;
 const oneDayMs = 24 * 60 * 60_000;
 
-const cookieIn = (request: Request, name: string): string | undefined => {
+/** Undefined without it. */
+export const cookieIn = (request: Request, name: string): string | undefined => {
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
   const value = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
   try {

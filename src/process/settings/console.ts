@@ -13,6 +13,15 @@ export const consoleSettings = {
   TEMPER_IDENTITY_URL: webUrl
     .optional()
     .describe('Keystone, with /v3; its users cannot sign in with a password when unset.'),
+  TEMPER_CONSOLE_OIDC_ISSUER: webUrl
+    .optional()
+    .describe('OIDC server at which people sign in to the console; none when unset.'),
+  TEMPER_CONSOLE_OIDC_CLIENT_ID: nonEmptyText.default('temper-console').describe('The console’s client there.'),
+  TEMPER_CONSOLE_OIDC_CLIENT_SECRET: nonEmptyText.optional().describe('Its secret.'),
+  TEMPER_CONSOLE_OIDC_SCOPE: nonEmptyText.default('openid profile').describe('Scopes that it asks for.'),
+  TEMPER_CONSOLE_OIDC_RESOURCE: nonEmptyText
+    .optional()
+    .describe('Audience that tokens are to have (RFC 8707), for servers that need it in the request.'),
   TEMPER_CONSOLE_KEY: keys.describe(
     'What seals the cookies that callers are signed in with: <id>:<base64 of 32 bytes>, several separated by commas; the first one seals, all open. The same in every process of the console.',
   ),
