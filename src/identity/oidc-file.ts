@@ -4,7 +4,7 @@ import { parseYaml } from './sources';
 import { oneScope, oneScopeSays, standingFields, supportsAsAdmin, supportsAsAdminSays } from './users';
 
 /** Neither `none` nor HMAC: with the latter, a public key would be the secret. */
-export const oidcAlgorithms = [
+const oidcAlgorithms = [
   'RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519',
 ] as const; // biome-ignore format: one row of names
 

@@ -7,7 +7,7 @@ import type { Issuer } from './oidc-file';
 import { singleFlight } from './strategy';
 
 export type KeySet = ReturnType<typeof createLocalJWKSet>;
-export type Keys = { readonly is: 'known'; readonly set: KeySet } | { readonly is: 'down'; readonly reason: string };
+type Keys = { readonly is: 'known'; readonly set: KeySet } | { readonly is: 'down'; readonly reason: string };
 
 export type KeySourceOptions = {
   /** Time for which keys count while the issuer does not answer; default 900 000 ms. */
