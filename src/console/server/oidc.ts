@@ -15,7 +15,7 @@ export type OidcSettings = {
 
 type Begun = { readonly state: string; readonly verifier: string; readonly nonce: string; readonly next: string };
 
-export type OidcLogin = {
+type OidcLogin = {
   readonly token: string;
   readonly name: string;
   /** Milliseconds since the epoch. */
