@@ -24,12 +24,13 @@ const makers = { deb: async (out, what) => [await makePackage(out, what)], clien
 /** @returns {{kind: string, out: string} | undefined} undefined when only help was asked for */
 function options(args) {
   try {
+    /** @type {import('node:util').ParseArgsConfig['options']} */
     const options = { out: { type: 'string' }, help: { type: 'boolean' } };
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const [kind = 'deb', ...more] = positionals;
     if (!Object.hasOwn(makers, kind) || more.length > 0)
       throw new Error(`There is no package "${positionals.join(' ')}".`);
-    return values.help ? undefined : { kind, out: path.resolve(values.out ?? path.join(workDir, 'package')) };
+    return values.help ? undefined : { kind, out: path.resolve(String(values.out ?? path.join(workDir, 'package'))) };
   } catch (failure) {
     throw new Stop(`${failure.message}\n${usage}`);
   }

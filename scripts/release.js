@@ -19,22 +19,25 @@ const usage = `npm run release -- [--rehearsal] [--parts LIST] [--key FILE] [--o
   --key FILE    private key of OpenSSH that signs the checksums; a release needs one
   --out DIR     where the files go (default .temper/release); the folder is replaced`;
 
-const optionKinds = /** @type {const} */ ({
+/** @type {NonNullable<import('node:util').ParseArgsConfig['options']>} */
+const optionKinds = {
   rehearsal: { type: 'boolean' },
   parts: { type: 'string' },
   key: { type: 'string' },
   out: { type: 'string' },
   help: { type: 'boolean' },
-});
+};
 
 function options(args) {
   try {
     const { values } = parseArgs({ args, options: optionKinds });
-    const parts = values.parts?.split(',') ?? partNames;
+    const parts = values.parts === undefined ? partNames : String(values.parts).split(',');
     const unknown = parts.find((part) => !partNames.includes(part));
     if (unknown !== undefined) throw new Error(`There is no part "${unknown}".`);
     if (values.parts && !values.rehearsal) throw new Error('--parts is for a --rehearsal: a release has all parts.');
-    return { ...values, parts, out: path.resolve(values.out ?? path.join(workDir, 'release')) };
+    const { help, rehearsal, key } = values;
+    const out = path.resolve(String(values.out ?? path.join(workDir, 'release')));
+    return { help, rehearsal, parts, out, key: key === undefined ? undefined : String(key) };
   } catch (failure) {
     throw new Stop(`${failure.message}\n${usage}`);
   }

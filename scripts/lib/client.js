@@ -7,7 +7,9 @@ const { billOf } = require('./programs');
 const { run } = require('./run');
 const { Stop } = require('./say');
 
-const { version, ...manifest } = require('../../package.json');
+const manifest = require('../../package.json');
+
+const { version } = manifest;
 
 const command = path.join(dist, 'process', 'command', 'terminal.js');
 
@@ -38,8 +40,8 @@ function bundle(folder, full) {
   });
   return new Promise((resolve, reject) => {
     compiler.run((failure, stats) => {
-      if (failure || stats.hasErrors())
-        return reject(new Stop(`The client cannot be bundled: ${failure ?? stats.toString('errors-only')}`));
+      if (failure || !stats || stats.hasErrors())
+        return reject(new Stop(`The client cannot be bundled: ${failure ?? stats?.toString('errors-only')}`));
       const { fileDependencies } = stats.compilation;
       compiler.close(() => resolve([...fileDependencies].filter((file) => file.startsWith(modules))));
     });

@@ -74,7 +74,7 @@ const commandAt = (
 const choicesOf = (choices: readonly string[] | undefined): Candidate[] => (choices ?? []).map((word) => [word, '']);
 
 /** @param words after the command's name; the last is the one that the user is typing */
-export const candidates = (program: Command, words: readonly string[]): readonly Candidate[] => {
+const candidates = (program: Command, words: readonly string[]): readonly Candidate[] => {
   const [before, typed] = [words.slice(0, -1), words.at(-1) ?? ''];
   const { command, given } = commandAt(program, before);
   const option = optionNamed(command, before.at(-1));

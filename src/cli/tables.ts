@@ -6,7 +6,7 @@ import stringWidth from 'string-width';
 const control = /[\u0000-\u001f\u007f-\u009f]+/g;
 // Marks that change the direction of text: Unicode 16, Bidi_Control.
 const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-// What JSON.stringify leaves unescaped.
+// JSON.stringify leaves these unescaped.
 const marks = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 const withoutMarks = (text: string): string => text.replace(control, ' ').replace(bidi, '');

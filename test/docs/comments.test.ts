@@ -51,7 +51,7 @@ test('texts of errors are, too, and say "if" for a condition', () => {
 });
 
 /** Keywords, fragments of SQL, patterns and code are no text. */
-const isText = (text: string): boolean => !/[=|{}]|<\w|^insert into|^jsonb_|^and as assert/.test(text);
+const isText = (text: string): boolean => !/[=|{}]|<\w|^insert into|^jsonb_|^and as assert|^function __/.test(text);
 const textRiddles =
   /\b(?:anew|once more|so long|by itself|of its own|stands? (?:for|behind)|the original|the engine|the store|Postgres(?!QL))\b/g;
 

@@ -78,4 +78,4 @@ const run = async () => {
   process.send({ issuer });
 };
 
-run();
+void run();
