@@ -48,7 +48,7 @@ const world = async (): Promise<Record<string, string>> => {
     webhooks: await make('/temper/v1/webhooks', {
       url: 'https://hooks.example.org/x',
       kinds: ['*'],
-      secret: 'x'.repeat(32),
+      secret: `whsec_${'x'.repeat(32)}`,
     }),
     windows: (
       await api.as('owner-manager', 'POST', '/temper/v1/windows', {

@@ -364,7 +364,7 @@ test('webhook and metrics are asked by the worker over their connections, and th
       enabled: true,
       description: null,
     });
-    await store.webhooks.setSecret(uuid, gateVault.seal('sixteen letters.'));
+    await store.webhooks.setSecret(uuid, gateVault.seal(`whsec_${Buffer.alloc(24, 'k').toString('base64')}`));
     gates = createGates({ inventory: deps.inventory, vault: gateVault, origins: [url], metricsUrl: url });
     const waves = [
       { size: 1, advance: 'auto', gate: { metric: { query: 'sum(alarms)', at_most: 0 } } },
@@ -385,7 +385,11 @@ test('webhook and metrics are asked by the worker over their connections, and th
       waves: [{ gate: { answer: 'pass' } }, { gate: { answer: 'pass' } }],
     });
     expect(asked.map(({ path }) => path)).toEqual(['/api/v1/query', '/api/v1/query', '/gate']);
-    expect(JSON.parse(asked[2]!.body)).toMatchObject({ rollout: rollout.uuid, wave: 2, states: { done: 1 } });
+    expect(JSON.parse(asked[2]!.body)).toMatchObject({
+      type: 'gate',
+      subject: rollout.uuid,
+      data: { rollout: rollout.uuid, wave: 2, states: { done: 1 } },
+    });
   } finally {
     server.closeAllConnections();
     server.close();
