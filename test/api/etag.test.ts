@@ -32,7 +32,7 @@ describe('one thing', () => {
     for (const reply of [first, second]) {
       expect(reply.headers.get('cache-control')).toBe('private, no-cache');
       expect(reply.headers.get('vary')).toBe(
-        'X-Auth-Token, Authorization, X-OpenStack-Ironic-API-Version, OpenStack-API-Version',
+        'X-Auth-Token, Authorization, X-Temper-Scope, X-OpenStack-Ironic-API-Version, OpenStack-API-Version',
       );
     }
   });
