@@ -48,7 +48,7 @@ const makers = {
 function notesOf(changelog, heading) {
   const part = changelog.split(/^## /m).find((text) => text.startsWith(`${heading}\n`));
   if (!part) throw new Stop(`CHANGELOG.md has no part "## ${heading}". Write it, commit it, and start again.`);
-  return `# Temper ${version}\n${part.slice(heading.length).trimEnd()}\n`;
+  return `# Temper ${version}\n\n${part.slice(heading.length).trim()}\n`;
 }
 
 const digestOf = (file) => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
