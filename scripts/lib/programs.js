@@ -66,7 +66,9 @@ function productionLock(folder) {
 
 /** Of what the lock names, what is packed: packages for other systems are not. */
 function packedOnly(bill, isPacked) {
-  const placeOf = ({ properties = [] }) => properties.find((one) => one.name === 'cdx:npm:package:path')?.value;
+  // npm names the place of a package only if it is installed.
+  const placeOf = ({ name: of, properties = [] }) =>
+    properties.find((one) => one.name === 'cdx:npm:package:path')?.value || `node_modules/${of}`;
   const components = bill.components.filter((one) => isPacked(placeOf(one) ?? ''));
   const refs = new Set([bill.metadata.component, ...components].map((one) => one['bom-ref']));
   const dependencies = bill.dependencies
