@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Client, createApiClient } from './access/client';
 import type { CliDeps, Installation } from './deps';
 import { stop } from './faults';
-import { listText, outputOf, recordText } from './formats';
+import { listText, outputOf, recordText, withoutFormats } from './formats';
 import type { Listing } from './tables';
 
 export type Context = {
@@ -51,5 +51,6 @@ export const actingWith =
       printRows: (answer, rows, listing) => deps.out(listText(output, answer, rows, listing, width)),
       end,
     };
-    await act(context, ...(given.slice(0, -1) as never));
+    const own = withoutFormats(command, command.opts());
+    await act(context, ...([...given.slice(0, -2), own] as never));
   };

@@ -110,11 +110,23 @@ export const withFormats = (command: Command): Command =>
       collect,
     );
 
-/** Other commands may have a `--format` of their own. Throws CliFault (usage). */
+/** Other commands may have a `--format` of their own. */
+const hasFormats = (command: Command): boolean => command.options.some(({ short }) => short === formatFlag);
+
+type OutputOptions = { readonly format?: Format; readonly column?: string[] };
+
+/** The options that are the command's own: lists send theirs to the API. */
+export const withoutFormats = (command: Command, options: OutputOptions): object => {
+  if (!hasFormats(command)) return options;
+  const { format: _, column: __, ...own } = options;
+  return own;
+};
+
+/** Throws CliFault (usage). */
 export const outputOf = (command: Command): Output => {
   const { json: asJson = false } = command.optsWithGlobals<{ readonly json?: boolean }>();
-  if (!command.options.some(({ short }) => short === formatFlag)) return { format: asJson ? 'json' : 'table' };
-  const { format, column } = command.opts<{ readonly format?: Format; readonly column?: string[] }>();
+  if (!hasFormats(command)) return { format: asJson ? 'json' : 'table' };
+  const { format, column } = command.opts<OutputOptions>();
   if (asJson && format !== undefined && format !== 'json') stop('usage', 'Give --json or --format, not both.');
   return { format: format ?? (asJson ? 'json' : 'table'), columns: column };
 };

@@ -194,6 +194,27 @@ test.each([
   expect(out).toContain('-c, --column <column>');
 });
 
+const uuid = '11111111-2222-4333-8444-555555555555';
+test.each([
+  ...['runs list', 'rollouts list', `rollouts targets ${uuid}`, 'freezes list', 'windows list'],
+  ...['disruption-budgets list', 'discovered list'],
+])('`temper %s` does not send the options of its output to the API', async (line) => {
+  answer = () => ({
+    json: {
+      runs: [],
+      rollouts: [],
+      targets: [],
+      freezes: [],
+      windows: [],
+      disruption_budgets: [],
+      discovered_machines: [],
+    },
+  });
+  expect(await does(`${line} -f csv -c UUID`)).toMatchObject({ status: 0, err: '' });
+  expect(api.asked.map(({ path }) => path).filter((path) => /format|column/.test(path))).toEqual([]);
+  expect(api.asked).not.toEqual([]);
+});
+
 test('a command with a format of its own keeps it', async () => {
   const { err } = await temper('image add x http://h/x --checksum 1 --format xml');
   expect(err).toContain('--format is one of raw, qcow2');

@@ -54,15 +54,11 @@ export const sinceOf = (text: string, now: number): string => {
 const runList = { path: '/temper/v1/runs', rows: 'runs' };
 
 const listRuns = async (context: Context, node: string | undefined, given: RunListed): Promise<void> => {
-  const { since, revision, state, verb, runbook, limit, marker } = given;
+  const { since, revision, ...filters } = given;
   // For one node all runs, else only the unfinished ones.
   const query = {
-    ...(node !== undefined && { node }),
-    state: state ?? (node === undefined ? undefined : 'any'),
-    verb,
-    runbook,
-    limit,
-    marker,
+    ...(node !== undefined && { node, state: 'any' }),
+    ...filters,
     runbook_revision: revision,
     ...(since !== undefined && { since: sinceOf(since, Date.now()) }),
   };
