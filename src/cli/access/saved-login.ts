@@ -1,26 +1,31 @@
 /** The login that `temper login` keeps: tokens with their client and API, in a file for its user alone. */
 import { join } from 'node:path';
-import { z } from 'zod';
+import { asDocument } from '../../model/document';
+import { jsonObject } from '../../model/error-texts';
 import type { CliDeps, Trust } from '../deps';
 import { stop } from '../faults';
-import { asServiceAccount, type OidcClient, refreshed } from './oidc';
+import { asServiceAccount, type OidcClient, type OidcTokens, refreshed } from './oidc';
 
-const Saved = z.object({
+export type SavedLogin = {
   /** The only API that the token is sent to. */
-  url: z.string(),
-  client: z.object({
-    issuer: z.string(),
-    client_id: z.string(),
-    scope: z.string().optional(),
-    resource: z.string().optional(),
-  }),
-  tokens: z.object({
-    access_token: z.string(),
-    refresh_token: z.string().optional(),
-    ends: z.number().nullable(),
-  }),
-});
-export type SavedLogin = z.infer<typeof Saved>;
+  readonly url: string;
+  readonly client: OidcClient;
+  readonly tokens: OidcTokens;
+};
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+// Without a schema of zod, because the client package does not contain zod.
+const isSavedLogin = (value: unknown): value is SavedLogin => {
+  const { url, client, tokens } = asDocument(value);
+  const { issuer, client_id, scope, resource } = asDocument(client);
+  const { access_token, refresh_token, ends } = asDocument(tokens);
+  return (
+    [url, issuer, client_id, access_token].every(isText) &&
+    [scope, resource, refresh_token].every((text) => text === undefined || isText(text)) &&
+    (ends === null || typeof ends === 'number')
+  );
+};
 
 /** A token is renewed before its end, because a request takes time. */
 const earlyMs = 30_000;
@@ -32,11 +37,9 @@ const fileOf = ({ env, home }: CliDeps): string =>
 export const savedLogin = (deps: CliDeps): SavedLogin | undefined => {
   const text = deps.readFile(fileOf(deps));
   if (text === undefined) return undefined;
-  try {
-    return Saved.parse(JSON.parse(text));
-  } catch {
-    return stop('usage', `${fileOf(deps)} is no login of this command. Delete it, and run "temper login" again.`);
-  }
+  const saved = jsonObject(text);
+  if (isSavedLogin(saved)) return saved;
+  return stop('usage', `${fileOf(deps)} is no login of this command. Delete it, and run "temper login" again.`);
 };
 
 /** @returns the file */
