@@ -1,6 +1,7 @@
 /** HTTP exchanges with Keystone and the services of its catalogue. */
 import { Agent, type Dispatcher, request } from 'undici';
 import { AnswerTooLong, bytesWithin } from '../model/bodies';
+import { withoutVersion } from '../model/texts';
 import { Down, type KeystoneHeaders, type Reply } from './keystone-replies';
 
 export type KeystoneAddress = {
@@ -23,7 +24,7 @@ export type Exchange = (
 
 /** Requests to Keystone, and the sockets that others may use beside. */
 export const exchangeWith = ({ identityUrl, ca, timeoutMs = 5_000 }: KeystoneAddress) => {
-  const base = `${identityUrl.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
+  const base = `${withoutVersion(identityUrl, 'v3')}/v3`;
   const dispatcher = new Agent({ connect: { timeout: timeoutMs, ...(ca ? { ca } : {}) } });
   const exchange: Exchange = (method, path, extra) =>
     askOnce(`${base}${path}`, { method, dispatcher, signal: AbortSignal.timeout(timeoutMs), ...extra });

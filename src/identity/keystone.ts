@@ -1,4 +1,5 @@
 /** The keystone strategy: cached tokens, limited by access rules. */
+import { withoutVersion } from '../model/texts';
 import { type AssignmentOptions, createAdminProjects } from './keystone-assignments';
 import { createKeystoneClient, type KeystoneClientOptions } from './keystone-client';
 import { createMemory, type MemoryOptions } from './keystone-memory';
@@ -53,7 +54,7 @@ export const createKeystone = (options: KeystoneOptions): Strategy => {
     return { is: 'known', caller: callers.of(token, service.token, await adminProjectsOf(token)) };
   };
 
-  const uri = (options.publicUrl ?? options.identityUrl).replace(/\/+$/, '').replace(/\/v3$/, '');
+  const uri = withoutVersion(options.publicUrl ?? options.identityUrl, 'v3');
   return {
     name: 'keystone',
     reads: 'token',

@@ -36,6 +36,12 @@ export const withoutLastSlashes = (path: string): string => {
   return path.slice(0, end);
 };
 
+/** An address without slashes and the version at its end. */
+export const withoutVersion = (url: string, version: 'v1' | 'v3'): string => {
+  const base = withoutLastSlashes(url);
+  return base.endsWith(`/${version}`) ? base.slice(0, -version.length - 1) : base;
+};
+
 const truths: Readonly<Record<string, boolean>> = Object.fromEntries([
   ...['1', 't', 'true', 'on', 'y', 'yes'].map((text) => [text, true] as const),
   ...['0', 'f', 'false', 'off', 'n', 'no'].map((text) => [text, false] as const),

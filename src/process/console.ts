@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ConsoleSettings, DemoPerson } from '../console';
 import { fileReason } from '../model/file-faults';
+import { withoutVersion } from '../model/texts';
 import { isLoopback } from './listen';
 import type { ConsoleConfig } from './settings/config';
 import { ConfigFault } from './settings/fault';
@@ -70,7 +71,7 @@ export const consoleSettings = (config: ConsoleConfig): ConsoleSettings => {
   const oidc = oidcSettings(config);
   return {
     ...(oidc && { oidc }),
-    apiUrl: config.TEMPER_CONSOLE_API_URL.replace(/\/+$/, '').replace(/\/v1$/, ''),
+    apiUrl: withoutVersion(config.TEMPER_CONSOLE_API_URL, 'v1'),
     identityUrl: config.TEMPER_IDENTITY_URL,
     publicUrl,
     keys: [...config.TEMPER_CONSOLE_KEY.values()].map((key) => key.toString('base64')),

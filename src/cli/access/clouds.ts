@@ -1,5 +1,6 @@
 /** API address and credentials, read as OpenStack clients do: TEMPER_*, OS_*, clouds.yaml, secure.yaml. */
 import { asDocument } from '../../model/document';
+import { withoutVersion } from '../../model/texts';
 import type { CliDeps, Trust } from '../deps';
 import { stop } from '../faults';
 import { cloudOfFiles } from './cloud-files';
@@ -151,12 +152,9 @@ const ownCredentials = ({ env }: CliDeps): Credentials | undefined => {
 const savedFor = (deps: CliDeps): { readonly url: string; readonly credentials: Credentials } | undefined => {
   const login = savedLogin(deps);
   const { TEMPER_URL: wanted } = deps.env;
-  if (!login || (wanted !== undefined && baseOf(wanted) !== login.url)) return undefined;
+  if (!login || (wanted !== undefined && withoutVersion(wanted, 'v1') !== login.url)) return undefined;
   return { url: login.url, credentials: { is: 'saved', login } };
 };
-
-/** Without the version and slashes at the end. */
-export const baseOf = (url: string): string => url.replace(/\/+$/, '').replace(/\/v1$/, '');
 
 const trustOf = (cloud: Cloud | undefined, { env }: CliDeps): Trust => ({
   caFile: cloud?.cacert ?? env.OS_CACERT,
@@ -185,7 +183,7 @@ export const apiTarget = (deps: CliDeps, cloudName: string | undefined): Target 
       'Nothing says where the API is: set TEMPER_URL (and TEMPER_TOKEN), or OS_CLOUD, or OS_AUTH_URL and its companions; or run "temper login".',
     );
   return {
-    url: url === null ? null : baseOf(url),
+    url: url === null ? null : withoutVersion(url, 'v1'),
     credentials,
     trust: trustOf(cloud, deps),
     region: cloud?.region_name ?? null,

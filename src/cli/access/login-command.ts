@@ -1,8 +1,9 @@
 /** `temper login` and `temper logout`: a login at an OIDC server, kept for later commands. */
 import type { Command } from 'commander';
+import { withoutVersion } from '../../model/texts';
 import type { Acting, Context } from '../context';
 import { stop } from '../faults';
-import { baseOf, trustIn } from './clouds';
+import { trustIn } from './clouds';
 import { byBrowser, byDevice, revoke } from './oidc';
 import { forgetLogin, savedLogin, saveLogin } from './saved-login';
 
@@ -26,7 +27,7 @@ const login = async ({ deps }: Context, given: Given): Promise<void> => {
     resource: given.resource ?? env.TEMPER_OIDC_RESOURCE,
   };
   const tokens = await (given.browser ? byBrowser : byDevice)(deps, trustIn(deps), client);
-  const file = saveLogin(deps, { url: baseOf(url), client, tokens });
+  const file = saveLogin(deps, { url: withoutVersion(url, 'v1'), client, tokens });
   deps.err(`You are logged in. ${file} keeps the login; "temper logout" ends it.\n`);
 };
 

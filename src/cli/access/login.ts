@@ -2,6 +2,7 @@
 import { textWithin } from '../../model/bodies';
 import { fetchReason, jsonObject } from '../../model/error-texts';
 import { cutOffBy, endingWithin } from '../../model/signals';
+import { withoutVersion } from '../../model/texts';
 import { stop } from '../faults';
 import type { Login, Target } from './clouds';
 
@@ -17,7 +18,7 @@ const longestAnswer = 4 * 1024 * 1024;
 const endpointIn = (catalogue: Catalogue, { region, interface: wanted }: Target): string | null => {
   const endpoints = catalogue.find(({ type }) => type === 'baremetal')?.endpoints ?? [];
   const found = endpoints.find((one) => one.interface === wanted && (region === null || one.region_id === region));
-  return found?.url?.replace(/\/+$/, '').replace(/\/v1$/, '') ?? null;
+  return found?.url === undefined ? null : withoutVersion(found.url, 'v1');
 };
 
 const askKeystone = async (
@@ -25,7 +26,7 @@ const askKeystone = async (
   { authUrl, identity, scope }: Login,
   signal: AbortSignal,
 ): Promise<Response> => {
-  const base = authUrl.replace(/\/+$/, '').replace(/\/v3$/, '');
+  const base = withoutVersion(authUrl, 'v3');
   try {
     const ending = endingWithin(signal, loginLimitMs);
     const reply = await fetcher(`${base}/v3/auth/tokens`, {

@@ -1,4 +1,5 @@
 /** Keystone login: exchanges a password, an application credential or a token for a token. */
+import { withoutVersion } from '../../model/texts';
 import type { Fields } from '../views';
 import { ApiAway, ApiRefusal, answerOf, objectIn } from './api';
 
@@ -45,7 +46,7 @@ export type Keystone = {
 
 /** @param url of Keystone, with or without /v3 @param limitMs of one response, body included */
 export const createKeystone = (url: string, limitMs = 30_000): Keystone => {
-  const base = `${url.replace(/\/+$/, '').replace(/\/v3$/, '')}/v3`;
+  const base = `${withoutVersion(url, 'v3')}/v3`;
   const exchange = (path: string, init: RequestInit): Promise<Response> =>
     answerOf(who, `${base}${path}`, { ...init, signal: AbortSignal.timeout(limitMs) });
   return {
