@@ -25,8 +25,8 @@ export const eventCounter =
 
 export const noticeCounter =
   ({ notices }: Pick<Metrics, 'notices'>) =>
-  (outcome: string, count: number): void =>
-    notices.inc({ outcome }, count);
+  (outcome: string): void =>
+    notices.inc({ outcome });
 
 type Execution = { readonly activity: string; readonly work: () => Promise<unknown> };
 

@@ -19,7 +19,7 @@ type NoticeDeps = {
   readonly inventory: Inventory;
   readonly compute: AskCompute;
   readonly log: Pick<Log, 'warn'>;
-  readonly onNotice?: (outcome: 'sent' | 'again' | 'failed', count: number) => void;
+  readonly onNotice?: (outcome: 'sent' | 'again' | 'failed') => void;
 };
 
 /** Notices of one request. */
@@ -86,7 +86,7 @@ export const notifyOnce = async (deps: NoticeDeps): Promise<{ readonly busy: boo
   for (const { id, server, power, attempts } of notices) {
     const attempted = attemptedOf(verdict(server), attempts);
     await deps.inventory.powerNotices.attempted(id, power, attempted);
-    deps.onNotice?.(noticeOutcomes[attempted.state], 1);
+    deps.onNotice?.(noticeOutcomes[attempted.state]);
     if (attempted.state === 'pending') error = attempted.error ?? undefined;
   }
   return { busy: true, ...(error !== undefined && { error }) };

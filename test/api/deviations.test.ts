@@ -357,7 +357,7 @@ describe('steps and networks other than in the original', () => {
     expect(port.internal_info).toEqual({ tenant_vif_port_id: 'one' });
   });
 
-  test('a network of a node that a run holds is refused by another status than an attached one', async () => {
+  test('while a run holds the node, an attachment is refused with 503, and a VIF that is attached already with 409', async () => {
     const attach = () => as('operator', 'POST', '/nodes/n1/vifs', { id: 'one' }, 67);
     await attach();
     expect((await attach()).status).toBe(409);

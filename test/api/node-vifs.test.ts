@@ -47,7 +47,7 @@ const portgroup = async (node_uuid: string): Promise<string> => {
   await port(node_uuid, { portgroup_uuid: row!.uuid });
   return row!.uuid;
 };
-/** What Nova reads of a card before it writes a configuration drive. */
+/** Nova reads it of each card before it writes a configuration drive. */
 const shown = async (kind: 'ports' | 'portgroups', uuid: string): Promise<unknown> =>
   (await api.as('operator', 'GET', `/v1/${kind}/${uuid}`)).body.internal_info;
 

@@ -81,7 +81,7 @@ describe('real shells', () => {
     });
   };
 
-  /** What a shell prints. It must print nothing to standard error. */
+  /** Runs the shell, and returns its standard output. It must print nothing to standard error. */
   const says = (shell: string, args: readonly string[]): string => {
     const env = { PATH: `${dir}:${process.env.PATH}`, HOME: dir, TERM: 'dumb' };
     const { stdout, stderr, status } = spawnSync(shell, args, { cwd: dir, env, encoding: 'utf8' });

@@ -54,7 +54,7 @@ whenThere('a service of the catalogue', () => {
     }
   };
 
-  test('is asked at the preferred endpoint of its region, by a user whose token Keystone knows', async () => {
+  test('gets requests at the preferred endpoint of its region, with a token that Keystone knows', async () => {
     expect(await asked()).toMatchObject({ is: 'answer', status: 207 });
     const [{ url, headers }] = nova.asked as [(typeof nova.asked)[number]];
     expect(url).toBe('/v2.1/os-server-external-events');
@@ -63,7 +63,7 @@ whenThere('a service of the catalogue', () => {
     expect(projects).toEqual([expect.objectContaining({ name: 'service' })]);
   });
 
-  test('is asked elsewhere for another region or interface, and at the version that its endpoint leaves out', async () => {
+  test('gets requests at another endpoint for another region or interface, with the version that the endpoint leaves out', async () => {
     expect(await asked({ region: 'two' })).toMatchObject({ status: 200 });
     expect(await asked({ interfaces: ['public'] })).toMatchObject({ status: 200 });
     expect(other.asked.map(({ url }) => url)).toEqual(Array(2).fill('/v2.1/os-server-external-events'));

@@ -143,7 +143,7 @@ test('nobody with a known key waits for an issuer that hangs', async () => {
   await patient.close?.();
 });
 
-test('while the issuer is away, it is asked at most once in ten seconds, and nobody waits meanwhile', async () => {
+test('while the issuer does not answer, Temper asks it at most once in ten seconds, and other callers do not wait', async () => {
   everywhere({ status: 500 });
   for (let count = 0; count < 5; count++) expect(await verdictOn(await tokenBy(first))).toBe('unavailable');
   expect(service.asked).toHaveLength(1);

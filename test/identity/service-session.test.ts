@@ -63,14 +63,14 @@ test.each([
   ['/compute/', '/compute/v2.1/things'],
   ['/v2.1/0123456789', '/v2.1/0123456789/things'],
   ['/compute/v2/', '/compute/v2/things'],
-])('an endpoint at %j is asked at %s', async (path, asked) => {
+])('for the endpoint %j, the request goes to %s', async (path, asked) => {
   const nova = await scripted(fine);
   const at = await keystone([endpoint('internal', 'one', `${nova.url}${path}`)]);
   await sessionAt(at.url).ask(compute, call);
   expect(nova.asked.map(({ url }) => url)).toEqual([asked]);
 });
 
-test('an address of its own needs no catalogue', async () => {
+test('a service with a configured address needs no catalogue', async () => {
   const nova = await scripted(fine);
   const at = await keystone([]);
   expect(await sessionAt(at.url).ask({ ...compute, url: nova.url }, call)).toMatchObject({ status: 207 });

@@ -435,7 +435,7 @@ test('a run that the engine does not take now is accepted, and left to the relay
   expect(facts).toEqual([{ run: id, reason: 'Error: away' }]);
 });
 
-test('a run without steps is not asked of the engine, because its acceptance has ended it', async () => {
+test('no workflow starts in Temporal for a run without steps, because its acceptance has ended it', async () => {
   const answers = {
     'runs.newId': id,
     'runs.accept': { lock: { run: id, node_uuid: node, fence: 1 }, owner: null, lessee: null },

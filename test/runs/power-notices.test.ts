@@ -1,4 +1,4 @@
-/** Telling Nova of power: what is told, what is tried again and how long, and that no answer of Nova's holds anything up. */
+/** Power notices to Nova: their content, repeats after failures, and that no answer of Nova delays other work. */
 import { randomUUID } from 'node:crypto';
 import { createInventory, type Inventory } from '../../src/inventory';
 import { connect, type Sql } from '../../src/inventory/database';
@@ -93,7 +93,7 @@ const log = () => owner<
   from webhook_deliveries where webhook_uuid is null order by id`;
 const hurry = () => owner`update webhook_deliveries set next_at = now() where state = 'pending'`;
 
-test('a change of power on a node with an instance is told as Ironic tells it, and once', async () => {
+test('a change of power on a node with an instance is sent to Nova once, in the form that Ironic sends', async () => {
   const instance_uuid = server();
   const uuid = await node({ instance_uuid });
   await turned(uuid, 'power off');

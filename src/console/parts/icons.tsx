@@ -1,4 +1,4 @@
-/** An icon out of the file of symbols; the words beside it say what it means. */
+/** An icon of assets/icons.svg. Screen readers skip it, because the text beside it has the meaning. */
 import type { IconName } from '../icons';
 import { assetPath } from '../server/assets';
 

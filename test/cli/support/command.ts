@@ -8,7 +8,7 @@ type World = Partial<Installation> &
     /** As the client package: it has nothing of an installation. */
     readonly client?: true;
     readonly env?: Readonly<Record<string, string>>;
-    /** What is written replaces it. */
+    /** Texts by path; the command's writes replace them. */
     readonly files?: Record<string, string>;
     /** Called with what is printed, as it is printed. */
     readonly heard?: (text: string) => void;
