@@ -17,24 +17,38 @@ const documents = 'usr/share/doc/temper';
 
 /** Settings by the file of the process that reads them: what compose decides by itself, a host of its own has to be told. */
 const storeLines = (role) => `
-# Where Postgres is.
+# PostgreSQL, as the role of this process.
 TEMPER_DATABASE_URL=postgres://${role}:PASSWORD@127.0.0.1:5432/temper
 `;
 const hostLines = (role) => `${storeLines(role)}
-# Where Temporal is.
+# Temporal's frontend.
 TEMPER_TEMPORAL_ADDRESS=127.0.0.1:7233
 #TEMPER_TEMPORAL_NAMESPACE=temper
 `;
 
 const addedLines = {
-  shared: '',
-  api: hostLines('temper_api'),
+  shared: `
+# Address at which processes serve /readyz and /metrics. A balancer or a Prometheus on another host needs one of this host.
+#TEMPER_HEALTH_HOST=127.0.0.1
+`,
+  api: `${hostLines('temper_api')}
+# Address of the API. A balancer on another host needs one of this host.
+#TEMPER_API_HOST=127.0.0.1
+`,
   control: hostLines('temper_control'),
   bmc: hostLines('temper_bmc'),
-  boot: storeLines('temper_boot'),
-  console: '\n# Where the API is.\nTEMPER_CONSOLE_API_URL=http://127.0.0.1:6385\n',
+  boot: `${storeLines('temper_boot')}
+# Address of the boot service, which BMCs and nodes must reach.
+#TEMPER_BOOT_HOST=0.0.0.0
+`,
+  console: `
+# The API, as the console reaches it.
+TEMPER_CONSOLE_API_URL=http://127.0.0.1:6385
+# Address of the console. A balancer on another host needs one of this host.
+#TEMPER_CONSOLE_HOST=127.0.0.1
+`,
   migrate: `${hostLines('temper_owner')}
-# The passwords that it gives the roles of the other processes; a role without one is made without login.
+# Passwords of the roles of the other processes. A role without one cannot log in.
 TEMPER_API_DB_PASSWORD=
 TEMPER_CONTROL_DB_PASSWORD=
 TEMPER_BMC_DB_PASSWORD=
@@ -50,8 +64,7 @@ const settingsFile = (process) =>
     .replaceAll('/etc/temper/', '/etc/temper/files/')
     .replaceAll('deploy/files', '/etc/temper/files')
     .replace(/Copy to [\w.]+ and fill in; |Copy to [\w.]+; /, 'Fill in; ')
-    .replaceAll('docs/settings.md', '/usr/share/doc/temper/settings.md')
-    .replaceAll('docs/boot.md', '/usr/share/doc/temper/boot.md')
+    .replaceAll(/\bdocs\/([\w-]+\.md)/g, `/${documents}/$1`)
     .replaceAll('npm run temper --', 'temper') + addedLines[process];
 
 const put = (file, text) => {
