@@ -70,6 +70,9 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   return program;
 };
 
+/** All commands with their options, to be read. Their actions must not be called. */
+export const commandTree = (): Command => programOf({} as CliDeps, () => {});
+
 // --help is no wrong usage; commander gives it exit code 0.
 const usageOf = (thrown: CommanderError): number => (thrown.exitCode === 0 ? exits.ok : exits.usage);
 

@@ -1,6 +1,7 @@
 /** `gen [--check]`: writes the committed documents that are generated from tables, or says which differ. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { renderCommands } from './commands';
 import { diagrams } from './diagrams';
 import { renderErrors } from './errors';
 import { renderFields } from './fields';
@@ -19,6 +20,7 @@ export const documents: Readonly<Record<string, () => string>> = {
   'deploy/policies/service-operator.yaml': renderServiceOperator,
   'docs/api-fields.md': renderFields,
   'docs/api-versions.md': renderVersions,
+  'docs/commands.md': renderCommands,
   ...diagrams,
   'docs/errors.md': renderErrors,
   'docs/openapi.json': renderOpenapi,
