@@ -1,8 +1,8 @@
-/** The threat model's table of what is kept and checked again names functions that are there. */
+/** The table of what is kept and checked again names functions that are there. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const page = readFileSync(join(__dirname, '../../docs/threat-model.md'), 'utf8');
+const page = readFileSync(join(__dirname, '../../docs/security-reference.md'), 'utf8');
 const section = page.split(/^## /m).find((part) => part.startsWith('Checks at the time of use\n')) ?? '';
 const rows = section.split('\n').filter((line) => line.startsWith('| ') && line.includes('.ts`'));
 

@@ -32,7 +32,7 @@ const rightsOf = (rows: readonly Granted[]): string =>
 
 type Granted = { table: string; role: Role; privilege: keyof typeof words; column: string };
 
-/** The table of docs/threat-model.md as the catalogue has it. */
+/** The table of docs/security-reference.md as the catalogue has it. */
 const tableOfRights = async (): Promise<string[]> => {
   const granted = await owner<Granted[]>`
     select c.relname as table, r.rolname as role, p.name as privilege, coalesce(a.attname, '*') as column
@@ -234,20 +234,20 @@ test('no role is a member of another one, or owns anything', async () => {
   expect([...owned]).toEqual([]);
 });
 
-test('what each role may do is the table of the threat model', async () => {
-  const page = readFileSync(join(__dirname, '../../docs/threat-model.md'), 'utf8');
+test('what each role may do is the table of the page', async () => {
+  const page = readFileSync(join(__dirname, '../../docs/security-reference.md'), 'utf8');
   const section = page.split(/^## /m).find((part) => part.startsWith('Database roles\n')) ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('| `') && !line.includes('()'));
   expect(rows).toEqual(await tableOfRights());
 });
 
-test('which function of the owner each role may call is the second table of the threat model', async () => {
+test('which function of the owner each role may call is the second table of the page', async () => {
   const callable = await owner<{ name: string; roles: string[] | null }[]>`
     select p.proname as name, array_agg(r.rolname order by r.rolname) filter (
       where has_function_privilege(r.oid, p.oid, 'EXECUTE')) as roles
     from pg_proc p, pg_roles r
     where p.pronamespace = 'public'::regnamespace and p.prosecdef and r.rolname = any (${roles}) group by 1 order by 1`;
-  const page = readFileSync(join(__dirname, '../../docs/threat-model.md'), 'utf8');
+  const page = readFileSync(join(__dirname, '../../docs/security-reference.md'), 'utf8');
   const section = page.split(/^## /m).find((part) => part.startsWith('Database roles\n')) ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('| `') && line.includes('()'));
   expect(
