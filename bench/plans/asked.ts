@@ -8,6 +8,7 @@ import { nodeTable } from '../../src/model/resources/nodes';
 import { portgroupTable } from '../../src/model/resources/portgroups';
 import { portTable } from '../../src/model/resources/ports';
 import { runbookTable } from '../../src/model/resources/runbooks';
+import { summarized } from '../../src/model/resources/summarized';
 import { connectorTable, targetTable } from '../../src/model/resources/volumes';
 import { owner, seededUuid } from './seed';
 
@@ -147,6 +148,11 @@ const tenantsLists = (collection: Collection): string[] => {
 const node = seededUuid('node', 43);
 const leased = seededUuid('node', 500);
 
+/** The longest in trouble first. */
+const troubled = ['fault=power failure&sort_key=fault_since', 'maintenance=true&sort_key=maintenance_since'].flatMap(
+  (asked) => [`/v1/nodes?${asked}`, `/v1/nodes?${asked}&limit=20&marker=${seededUuid('node', 1007)}`],
+);
+
 const below = (ident: string): string[] =>
   ['', '/states', '/traits', '/vifs', '/bios', '/firmware', '/inventory', '/history', '/allocation', '/ports', '/portgroups',
     '/volume/connectors', '/volume/targets', '/validate'].map((part) => `/v1/nodes/${ident}${part}`); // biome-ignore format: one row of paths
@@ -175,6 +181,14 @@ const lookups: readonly string[] = [
   `/v1/lookup?node_uuid=${seededUuid('node', 203)}`,
 ];
 
+/** Counts of nodes: of all, and for each value of what they may be counted by. */
+export const summaries: readonly string[] = [
+  '/temper/v1/summary',
+  '/temper/v1/summary?only=trouble',
+  ...summarized.map((by) => `/temper/v1/summary?by=${by}`),
+  '/temper/v1/summary?by=properties.rack&limit=20&marker=r3',
+];
+
 const run = seededUuid('run', 203);
 const ours: readonly string[] = [
   '/temper/v1/runs',
@@ -192,6 +206,7 @@ const ours: readonly string[] = [
   `/temper/v1/runs?state=any&node=${node}`,
   `/temper/v1/runs/${run}`,
   `/temper/v1/nodes/${node}/runs`,
+  ...summaries,
   '/temper/v1/freezes',
   `/temper/v1/freezes?marker=${seededUuid('freeze', 101)}`,
   '/temper/v1/freezes?all=True',
@@ -248,11 +263,13 @@ export const allAsked = (nodes: number): Asked[] => {
   const by = (as: Asker, paths: readonly string[]): Asked[] => paths.map((path) => ({ as, path }));
   return [
     ...collections.flatMap((one) => [...by('operator', listsOf(one, nodes)), ...by('lessee', tenantsLists(one))]),
-    ...by('operator', [...lookups, ...ours, ...rolloutsAsked(nodes)]),
+    ...by('operator', [...troubled, ...lookups, ...ours, ...rolloutsAsked(nodes)]),
     ...by('lessee', [
+      ...troubled,
       ...below(leased),
       '/temper/v1/runs',
       '/temper/v1/runs?state=ended',
+      ...summaries,
       '/temper/v1/freezes',
       `/temper/v1/nodes/${leased}/runs`,
       ...tenantsRollouts,

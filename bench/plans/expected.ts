@@ -31,10 +31,17 @@ const [pathOf, orderOf] = [
   ({ path }: Asked): string | null => new URL(path, 'http://api').searchParams.get('sort_key'),
 ];
 
+/** Orders of `/v1/nodes` that an index has within a filter. */
+const ordersWithin: Readonly<Record<string, RegExp>> = {
+  fault_since: /[?&]fault=/,
+  maintenance_since: /[?&]maintenance=true/,
+};
+
 /** Whether pages are asked for in an order that no index has. */
 export const isSortedWhole = (asked: Asked): boolean => {
   const [order, indexed] = [orderOf(asked), indexedOrders[pathOf(asked)]];
-  return asked.as === 'operator' && order !== null && indexed !== undefined && !indexed.includes(order);
+  if (asked.as !== 'operator' || order === null || indexed === undefined) return false;
+  return !indexed.includes(order) && !ordersWithin[order]?.test(asked.path);
 };
 
 type Exception = { readonly what: string; readonly is: (asked: Asked) => boolean; readonly why: string };
@@ -67,6 +74,11 @@ export const exceptions: readonly Exception[] = [
     why: 'looked for in the order of the plan until the page is full, or among all targets where they are half of them',
   },
   { what: '`/v1/shards`', is: ({ path }) => path === '/v1/shards', why: 'counts all nodes, in an index' },
+  {
+    what: '`/temper/v1/summary`',
+    is: ({ as, path }) => as === 'operator' && path.startsWith('/temper/v1/summary'),
+    why: 'counts all nodes, each time in an index',
+  },
 ];
 
 /** Rows that a statement may look at for a page of 1,000: a value that a tenth of them has is found in passing. */

@@ -24,6 +24,7 @@ const [perOwner, perLessee] = [250, 100];
 const driverInfo = `jsonb_build_object('redfish_address', 'https://10.0.' || n / 250 || '.' || n % 250, 'redfish_username',
   'operator', 'redfish_password', jsonb_build_object('$secret', ${uuid('secret')}), 'redfish_system_id', '/redfish/v1/Systems/1')`;
 const properties = `jsonb_build_object('cpus', 64, 'memory_mb', 262144, 'local_gb', 1787, 'cpu_arch', 'x86_64',
+  'rack', 'r' || n / 40, 'power_feed', 'feed-' || n / 400 || '-' || n % 2, 'serial_number', 'SN' || n,
   'capabilities', 'boot_mode:uefi,secure_boot:true', 'vendor', 'A vendor with a long name', 'root_device', '{"wwn": "0x5000c500a1b2c3d4"}'::jsonb)`;
 const extra = `jsonb_build_object('rack', 'r' || n / 40, 'unit', n % 40, 'asset', 'A-' || n, 'note', repeat('lorem ipsum ', 12))`;
 const instanceInfo = `jsonb_build_object('image_source', 'https://images.example.org/os-' || n % 7 || '.raw', 'image_checksum', md5(n::text),
@@ -47,7 +48,9 @@ const node: Readonly<Record<string, string>> = {
   provision_updated_at: `timestamptz '2026-01-01' + n % 9973 * interval '1 minute'`,
   maintenance: 'n % 100 = 7',
   maintenance_reason: `case when n % 100 = 7 then 'broken' end`,
+  maintenance_since: `case when n % 100 = 7 then timestamptz '2026-02-01' + n % 9973 * interval '1 minute' end`,
   fault: `case when n % 1000 = 7 then 'power failure' end`,
+  fault_since: `case when n % 1000 = 7 then timestamptz '2026-02-01' + n % 9973 * interval '1 minute' end`,
   last_error: `case when n % 500 = 499 then 'Cleaning failed: ' || repeat('the BMC did not answer ', 5) end`,
   reservation: `case when n % 200 = 3 then ${uuid('run')} end`,
   resource_class: `'class-' || n % 10`,

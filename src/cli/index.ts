@@ -15,6 +15,7 @@ import { addConsole } from './nodes/console';
 import { addDiscovered } from './nodes/discovered';
 import { addImages } from './nodes/images';
 import { addRamdisks } from './nodes/ramdisks';
+import { addSummary } from './nodes/summary';
 import { addPolicy } from './policy';
 import { addDisruptionBudgets } from './rollouts/disruption-budgets';
 import { addRollouts } from './rollouts/rollouts';
@@ -53,6 +54,7 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   addPlan(program, acting);
   addRollouts(program, acting);
   addFreezes(program, acting);
+  addSummary(program, acting);
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);
   addRamdisks(program, acting);

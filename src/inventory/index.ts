@@ -69,6 +69,7 @@ import { turns } from './runs/turns';
 import { resealing } from './secrets/resealing';
 import { secrets } from './secrets/secrets';
 import { summary } from './summary';
+import { summaryGroups } from './summary-groups';
 import { webhooks } from './webhooks';
 import { workers } from './workers';
 
@@ -120,6 +121,7 @@ const parts = {
   levels,
   runList,
   summary,
+  summaryGroups,
   allocations,
   allocationPasses,
   chassis,

@@ -1,17 +1,29 @@
 /** Answer schemas of the installation: counts, events, recovery and console tickets. */
 import { z } from 'zod';
-import { count, document, id, list, pageOf, text, time, trueOrFalse } from './parts';
+import { summarized } from '../model/resources/summarized';
+import { count, document, id, list, maybe, pageOf, text, time, trueOrFalse } from './parts';
 
 export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
 export type ConsoleTicket = z.output<typeof consoleTicket>;
 
 const counts = z.record(text, count);
 
+const nodeCounts = { count, provision_state: counts, power_state: counts, fault: counts, maintenance: count };
+export type NodeCounts = z.output<z.ZodObject<typeof nodeCounts>>;
+
 export const summary = z.strictObject({
-  nodes: z.strictObject({ count, provision_state: counts, power_state: counts, fault: counts, maintenance: count }),
+  nodes: z.strictObject(nodeCounts),
   runs: z.strictObject({ phase: counts }),
 });
 export type Summary = z.output<typeof summary>;
+
+/** One row for each value of `by`, in their order; null for nodes without one, which comes last. */
+export const summaryBy = z.strictObject({
+  by: z.enum(summarized),
+  groups: list(z.strictObject({ value: maybe, ...nodeCounts })),
+  next: text.optional(),
+});
+export type SummaryBy = z.output<typeof summaryBy>;
 
 /** The parts that a restore holds back, and the remedy. */
 export const recovery = z.strictObject({

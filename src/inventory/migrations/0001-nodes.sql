@@ -37,7 +37,9 @@ create table nodes (
   provision_updated_at   timestamptz,
   maintenance            boolean not null default false,
   maintenance_reason     text,
+  maintenance_since      timestamptz,                    -- a trigger alone writes it, as the next
   fault                  text,
+  fault_since            timestamptz,
   last_error             text,
   reservation            uuid,                           -- the run that holds the node
   fence                  bigint not null default 0,      -- grows with every lock; an older run's writes find no row
@@ -99,7 +101,10 @@ create table nodes (
     coalesce(octet_length(raid_config::text), 0) +
     coalesce(octet_length(target_raid_config::text), 0) +
     coalesce(octet_length(network_data::text), 0)
-  ) stored
+  ) stored,
+  -- Where the node stands and what feeds it. Cut, so that a long text fits into the index of counts.
+  rack                   text generated always as (left(properties ->> 'rack', 64)) stored,
+  power_feed             text generated always as (left(properties ->> 'power_feed', 64)) stored
 );
 -- Lists are paged by id within a filter. An order ends with the row's id, so that a page begins where the last one ended.
 create index nodes_by_state on nodes (provision_state, id);
@@ -122,10 +127,13 @@ create index nodes_by_power on nodes (power_state, id);
 create index nodes_by_age on nodes (created_at, id);
 create index nodes_by_last_move on nodes (provision_updated_at, id);
 -- For the few that a filter asks for.
-create index nodes_in_maintenance on nodes (id) where maintenance;
+create index nodes_in_maintenance on nodes (maintenance_since, id) where maintenance;
 create index nodes_retired on nodes (id) where retired;
-create index nodes_by_fault on nodes (fault, id) where fault is not null;
+create index nodes_by_fault on nodes (fault, fault_since, id) where fault is not null;
 create index nodes_by_instance_name on nodes (instance_name, id) where instance_name is not null;
+-- All that nodes are counted by, so that a count reads no row.
+create index nodes_counted on nodes
+  (provision_state, power_state, fault, maintenance, resource_class, driver, conductor_group, owner, lessee, rack, power_feed);
 create index nodes_long on nodes (id) where document_bytes > 32768;
 
 -- A lease is a stretch of time in which one project is a node's lessee.
@@ -579,6 +587,24 @@ begin
   return new;
 end $$;
 
+-- Since when a node has its present fault, and is in maintenance. Its name comes last, because triggers run in the order of their names.
+create function note_trouble() returns trigger language plpgsql
+  set search_path = pg_catalog, public, pg_temp as $$
+declare
+  was_faulty constant text := case when tg_op = 'UPDATE' then old.fault end;
+  was_in_maintenance constant boolean := tg_op = 'UPDATE' and old.maintenance;
+begin
+  new.fault_since := case
+    when new.fault is null then null
+    when new.fault = was_faulty then old.fault_since
+    else now() end;
+  new.maintenance_since := case
+    when not new.maintenance then null
+    when was_in_maintenance then old.maintenance_since
+    else now() end;
+  return new;
+end $$;
+
 -- Whatever ends a tear-down, the instance is gone, and with it what it was attached to.
 create function forget_vifs() returns trigger language plpgsql
   set search_path = pg_catalog, public, pg_temp as $$
@@ -606,6 +632,13 @@ create trigger nodes_lease_writes before update on nodes for each row
   when (new.lessee is distinct from old.lessee or old.of_lease <> '{}'
     or (old.lease_id is not null and current_setting('temper.lease', true) = old.lease_id::text))
   execute function follow_lease_writes();
+create trigger nodes_trouble_begins before insert on nodes for each row
+  when (new.fault is not null or new.maintenance or new.fault_since is not null or new.maintenance_since is not null)
+  execute function note_trouble();
+create trigger nodes_trouble_changes before update on nodes for each row
+  when (new.fault is distinct from old.fault or new.maintenance is distinct from old.maintenance
+    or new.fault_since is distinct from old.fault_since or new.maintenance_since is distinct from old.maintenance_since)
+  execute function note_trouble();
 do $$
 declare relation text;
 begin

@@ -37,6 +37,9 @@ export type NodeRow = {
   readonly maintenance: boolean;
   readonly maintenance_reason: string | null;
   readonly fault: Fault | null;
+  /** Written by a trigger, as the next. */
+  readonly fault_since: Date | null;
+  readonly maintenance_since: Date | null;
   readonly last_error: string | null;
   /** The run that holds the node. */
   readonly reservation: string | null;

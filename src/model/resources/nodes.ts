@@ -148,6 +148,7 @@ const fields: readonly FieldRow[] = [
     inList: true,
   },
   { name: 'maintenance_reason', type: 'text', nullable: true, withoutBmc: { rule: nodeRule('get:driver_info') } },
+  { name: 'maintenance_since', wire: 'temper', type: 'timestamp', nullable: true },
   {
     name: 'reservation',
     type: 'text',
@@ -181,6 +182,7 @@ const fields: readonly FieldRow[] = [
   },
   { name: 'traits', since: 37, type: 'texts' },
   { name: 'fault', since: 42, type: 'text', nullable: true },
+  { name: 'fault_since', wire: 'temper', type: 'timestamp', nullable: true },
   { name: 'deploy_step', since: 44, type: 'object', secret: true },
   {
     name: 'conductor_group',
