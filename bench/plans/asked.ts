@@ -190,6 +190,14 @@ export const summaries: readonly string[] = [
 ];
 
 const run = seededUuid('run', 203);
+
+/** Beginnings that many have, that few have and that nothing has; of names, ids, addresses, serial numbers, racks and projects. */
+const searches: readonly string[] = [
+  ...['no', 'node-00004', 'sn4242', 'sn', 'r3', address, '00:00:00', '000000000', 'custom_runbook_1', 'owner-3', owner, 'nothing'],
+  ...[seededUuid('node', 43), run, seededUuid('rollout', 42), seededUuid('runbook', 11)].map((id) => id.slice(0, 4)),
+  node,
+].map((text) => `/temper/v1/search?q=${text}`); // biome-ignore format: one row of texts
+
 const ours: readonly string[] = [
   '/temper/v1/runs',
   `/temper/v1/runs?marker=${run}`,
@@ -207,6 +215,7 @@ const ours: readonly string[] = [
   `/temper/v1/runs/${run}`,
   `/temper/v1/nodes/${node}/runs`,
   ...summaries,
+  ...searches,
   '/temper/v1/freezes',
   `/temper/v1/freezes?marker=${seededUuid('freeze', 101)}`,
   '/temper/v1/freezes?all=True',
@@ -270,6 +279,7 @@ export const allAsked = (nodes: number): Asked[] => {
       '/temper/v1/runs',
       '/temper/v1/runs?state=ended',
       ...summaries,
+      ...searches,
       '/temper/v1/freezes',
       `/temper/v1/nodes/${leased}/runs`,
       ...tenantsRollouts,

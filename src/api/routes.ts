@@ -30,6 +30,7 @@ import { runRerunRoutes } from './temper/runs/reruns';
 import { runEventRoutes } from './temper/runs/run-events';
 import { runRoutes } from './temper/runs/runs';
 import { stepRoutes } from './temper/runs/steps';
+import { searchRoutes } from './temper/search';
 import { summaryRoutes } from './temper/summary';
 import { allocationRoutes } from './v1/allocations/allocations';
 import { chassisRoutes } from './v1/chassis';
@@ -111,6 +112,7 @@ export const routes: readonly Route[] = [
   ...policyRoutes,
   ...canRoutes,
   ...summaryRoutes,
+  ...searchRoutes,
   ...allEventRoutes,
   ...recoveryRoutes,
   ...auditRoutes,

@@ -15,6 +15,7 @@ import { addConsole } from './nodes/console';
 import { addDiscovered } from './nodes/discovered';
 import { addImages } from './nodes/images';
 import { addRamdisks } from './nodes/ramdisks';
+import { addSearch } from './nodes/search';
 import { addSummary } from './nodes/summary';
 import { addPolicy } from './policy';
 import { addDisruptionBudgets } from './rollouts/disruption-budgets';
@@ -55,6 +56,7 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   addRollouts(program, acting);
   addFreezes(program, acting);
   addSummary(program, acting);
+  addSearch(program, acting);
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);
   addRamdisks(program, acting);

@@ -66,6 +66,7 @@ import { runSteps } from './runs/run-steps';
 import { runs } from './runs/runs';
 import { stepDurations } from './runs/step-durations';
 import { turns } from './runs/turns';
+import { search } from './search';
 import { resealing } from './secrets/resealing';
 import { secrets } from './secrets/secrets';
 import { summary } from './summary';
@@ -122,6 +123,7 @@ const parts = {
   runList,
   summary,
   summaryGroups,
+  search,
   allocations,
   allocationPasses,
   chassis,

@@ -27,3 +27,14 @@ export const asUuid = (text: string): string | undefined => {
 export const isLogicalName = (text: string): boolean => /^[A-Za-z0-9._~-]{1,255}$/.test(text);
 
 export const isMac = (text: string): boolean => /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(text);
+
+export type UuidRange = { readonly lowest: string; readonly highest: string };
+
+/** The UUIDs that begin so, or the one that is spelt so. Undefined if none can. */
+export const uuidsFrom = (text: string): UuidRange | undefined => {
+  const whole = asUuid(text);
+  if (whole !== undefined) return { lowest: whole, highest: whole };
+  const lowest = asUuid(`${text}${'00000000-0000-0000-0000-000000000000'.slice(text.length)}`);
+  const highest = asUuid(`${text}${'ffffffff-ffff-ffff-ffff-ffffffffffff'.slice(text.length)}`);
+  return lowest && highest ? { lowest, highest } : undefined;
+};

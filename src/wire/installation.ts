@@ -1,6 +1,7 @@
 /** Answer schemas of the installation: counts, events, recovery and console tickets. */
 import { z } from 'zod';
 import { summarized } from '../model/resources/summarized';
+import { searchedFields } from '../model/search';
 import { count, document, id, list, maybe, pageOf, text, time, trueOrFalse } from './parts';
 
 export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
@@ -24,6 +25,34 @@ export const summaryBy = z.strictObject({
   next: text.optional(),
 });
 export type SummaryBy = z.output<typeof summaryBy>;
+
+const self = z.strictObject({ self: text });
+
+/** A few objects of each kind whose names, addresses or ids begin with the text; `more` names the kinds of which there are others. */
+export const found = z.strictObject({
+  nodes: list(
+    z.strictObject({
+      uuid: id,
+      name: maybe,
+      provision_state: text,
+      maintenance: trueOrFalse,
+      fault: maybe,
+      owner: maybe,
+      lessee: maybe,
+      matched: z.enum(searchedFields),
+      value: text,
+      links: self,
+    }),
+  ),
+  runs: list(
+    z.strictObject({ uuid: id, node_uuid: id, node_name: maybe, verb: text, runbook: maybe, state: text, links: self }),
+  ),
+  rollouts: list(z.strictObject({ uuid: id, name: maybe, verb: text, state: text, links: self })),
+  runbooks: list(z.strictObject({ uuid: id, name: text, description: maybe, links: self })),
+  projects: list(z.strictObject({ id: text, name: maybe })),
+  more: list(z.enum(['nodes', 'runs', 'rollouts', 'runbooks'])),
+});
+export type Found = z.output<typeof found>;
 
 /** The parts that a restore holds back, and the remedy. */
 export const recovery = z.strictObject({

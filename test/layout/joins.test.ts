@@ -54,6 +54,7 @@ const reasons: Readonly<Record<string, string>> = {
   'runs/list.ts: nodes.uuid = r.node_uuid': 'compared',
   'runs/resumes.ts: d.node_uuid = runs.node_uuid': held,
   'runs/step-durations.ts: n.uuid = r.node_uuid': facts,
+  'search.ts: n.uuid = p.node_uuid': facts,
   'secrets/resealing.ts: m.uuid = r.node_uuid': secret,
   'secrets/resealing.ts: n.uuid = s.holder_id': secret,
   'secrets/secrets.ts: n.uuid = secrets.holder_id': secret,

@@ -134,6 +134,11 @@ create index nodes_by_instance_name on nodes (instance_name, id) where instance_
 -- All that nodes are counted by, so that a count reads no row.
 create index nodes_counted on nodes
   (provision_state, power_state, fault, maintenance, resource_class, driver, conductor_group, owner, lessee, rack, power_feed);
+-- For searches by the beginning of a text, in any case; the orders of languages find no beginnings.
+create index nodes_search_name on nodes (lower(name) text_pattern_ops) where name is not null;
+create index nodes_search_rack on nodes (lower(rack) text_pattern_ops) where rack is not null;
+create index nodes_search_serial on nodes (lower(left(properties ->> 'serial_number', 64)) text_pattern_ops)
+  where properties ->> 'serial_number' is not null;
 create index nodes_long on nodes (id) where document_bytes > 32768;
 
 -- A lease is a stretch of time in which one project is a node's lessee.
@@ -208,6 +213,7 @@ create index ports_by_node on ports (node_uuid, id);
 create index ports_by_portgroup on ports (portgroup_uuid, id) where portgroup_uuid is not null;
 create index ports_by_name on ports (name, id);
 create index ports_by_address on ports (address, id);
+create index ports_search_address on ports (address text_pattern_ops);
 create index ports_by_age on ports (created_at, id);
 create index ports_by_updated on ports (updated_at, id);
 create index ports_long on ports (id) where document_bytes > 32768;

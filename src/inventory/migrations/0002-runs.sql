@@ -24,6 +24,7 @@ create table runbooks (
   constraint public_has_no_owner check (not public or owner is null)
 );
 create index runbooks_by_owner on runbooks (owner, id) where owner is not null;
+create index runbooks_search_name on runbooks (lower(name) text_pattern_ops);
 create index runbooks_public on runbooks (id) where public;
 create index runbooks_long on runbooks (id) where document_bytes > 32768;
 

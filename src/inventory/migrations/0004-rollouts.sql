@@ -38,6 +38,7 @@ create table rollouts (
   start_at         timestamptz                           -- begun by itself then; null: by a person
 );
 create index rollouts_by_time on rollouts (created_at desc, id);
+create index rollouts_search_name on rollouts (lower(name) text_pattern_ops) where name is not null;
 create index rollouts_by_project on rollouts (project, created_at desc, id);
 create index rollouts_open on rollouts (advanced_at) where state in ('running', 'paused', 'aborted');
 create index rollouts_scheduled on rollouts (start_at) where state = 'scheduled' and start_at is not null;

@@ -1,6 +1,6 @@
 /** Queries of rollouts: plan, read, list and change state. */
 import type { Caller } from '../../model/access/callers';
-import type { ProjectId, RolloutUuid } from '../../model/ids';
+import type { ProjectId, RolloutUuid, UuidRange } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 import type { GateRecord } from '../../model/rollouts/gates';
 import type { Counter } from '../../model/rollouts/layout';
@@ -160,6 +160,7 @@ export const rollouts = (sql: Db) => ({
     readonly own: Predicate;
     readonly state?: RolloutState;
     readonly project?: string;
+    readonly between?: UuidRange;
     readonly limit: number;
     readonly after?: RolloutUuid;
   }): Promise<RolloutRow[]> {
@@ -174,6 +175,7 @@ export const rollouts = (sql: Db) => ({
       where ${of.visible.is === 'true' ? sql`true` : sql`r.id = any (array(${seen}))`}
         ${of.state === undefined ? sql`` : sql`and r.state = ${of.state}`}
         ${of.project === undefined ? sql`` : sql`and r.project = ${of.project}`}
+        ${of.between ? sql`and r.id between ${of.between.lowest} and ${of.between.highest}` : sql``}
         ${of.after ? sql`and r.created_at <= ${place} and (r.created_at < ${place} or (r.created_at = ${place} and r.id > ${of.after}))` : sql``}
       order by r.created_at desc, r.id limit ${of.limit}`;
   },

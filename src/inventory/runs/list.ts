@@ -1,6 +1,6 @@
 /** Runs of all nodes that a caller may see. */
 import type { PendingQuery, Row } from 'postgres';
-import type { NodeUuid, RunUuid } from '../../model/ids';
+import type { NodeUuid, RunUuid, UuidRange } from '../../model/ids';
 import { implied, type Predicate } from '../../model/predicates';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
 import type { Db } from '../database';
@@ -53,7 +53,7 @@ export type RunSelection = {
   readonly revision?: number;
   /** Inclusive. */
   readonly since?: Date;
-  readonly between?: { readonly lowest: string; readonly highest: string };
+  readonly between?: UuidRange;
   readonly limit: number;
   readonly after?: RunUuid;
   /** Default: newest first. */

@@ -5,7 +5,7 @@ import { visibleNode } from '../../../admission/visibility';
 import type { RunFilter, RunListing, RunSelection } from '../../../inventory/runs/list';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
-import { asUuid, type NodeUuid } from '../../../model/ids';
+import { asUuid, type NodeUuid, uuidsFrom } from '../../../model/ids';
 import { maxMinor } from '../../../model/resources/microversions';
 import type { RunState } from '../../../model/runs/runs';
 import * as shapes from '../../../wire/runs';
@@ -57,13 +57,6 @@ const runListQuery = z.strictObject({
     .regex(/^[0-9a-f-]{4,36}$/i, { error: 'must be the beginning of a UUID, at least four characters' })
     .optional(),
 });
-
-/** Undefined if no UUID begins so. */
-const startingWith = (text: string): RunSelection['between'] => {
-  const lowest = `${text.toLowerCase()}${'00000000-0000-0000-0000-000000000000'.slice(text.length)}`;
-  const highest = `${text.toLowerCase()}${'ffffffff-ffff-ffff-ffff-ffffffffffff'.slice(text.length)}`;
-  return asUuid(lowest) && asUuid(highest) ? { lowest, highest } : undefined;
-};
 
 const isRetrying = ({ state, step_state, step_error }: RunListing): boolean =>
   state === 'running' && step_state === 'running' && step_error !== null;
@@ -118,7 +111,7 @@ const listRuns = async (request: ApiRequest<unknown, z.output<typeof runListQuer
       reason: 'is the number of a revision of `runbook`; give that too',
     });
   const visible = ctx.policy().filter(runListRule, request.who, runTenantColumns);
-  const between = run === undefined ? undefined : startingWith(run);
+  const between = run === undefined ? undefined : uuidsFrom(run);
   if (run !== undefined && !between) return ok({ runs: [] });
   const after = await markedRecord(marker, 'RunNotFound', (ident) => visibleRun(ctx, request.who, ident));
   const selection: Omit<RunSelection, 'limit'> = {
