@@ -11,6 +11,7 @@ import { discoveredMachineRoutes } from './temper/records/discovered-machines';
 import { imageRoutes } from './temper/records/images';
 import { ramdiskRecordRoutes } from './temper/records/ramdisks';
 import { webhookRoutes } from './temper/records/webhooks';
+import { runReportRoutes } from './temper/reports/runs';
 import { rolloutActRoutes } from './temper/rollouts/acts';
 import { rolloutApprovalRoutes } from './temper/rollouts/approvals';
 import { disruptionBudgetRoutes } from './temper/rollouts/disruption-budgets';
@@ -113,6 +114,7 @@ export const routes: readonly Route[] = [
   ...canRoutes,
   ...summaryRoutes,
   ...searchRoutes,
+  ...runReportRoutes,
   ...allEventRoutes,
   ...recoveryRoutes,
   ...auditRoutes,

@@ -57,6 +57,7 @@ import { rolloutWakes } from './rollouts/wakes';
 import { runbookRevisions } from './runbook-revisions';
 import { runbookTraits } from './runbook-traits';
 import { runbooks } from './runbooks';
+import { runReports } from './run-reports';
 import { calls } from './runs/calls';
 import { contacts } from './runs/contacts';
 import { runList } from './runs/list';
@@ -121,6 +122,7 @@ const parts = {
   powerSync,
   levels,
   runList,
+  runReports,
   summary,
   summaryGroups,
   search,

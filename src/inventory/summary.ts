@@ -1,10 +1,10 @@
 /** Counts of visible nodes and open runs, in one statement. */
 
 import { failedStates } from '../model/lifecycle/states';
-import { implied, type Predicate } from '../model/predicates';
+import type { Predicate } from '../model/predicates';
 import type { Db } from './database';
 import { conditionOf } from './predicates';
-import { runNodeColumns } from './runs/list';
+import { runsWithNodes } from './runs/list';
 
 /** A null power state counts as `unknown`. */
 const countedColumns = ['provision_state', 'power_state', 'fault', 'maintenance'] as const;
@@ -47,19 +47,11 @@ const nodesCounted = (sql: Db, { nodes, trouble }: SummarySelection) => {
     union all select 'maintenance', 'true', false, count(*)::float8 from visible where maintenance having count(*) > 0`;
 };
 
-const runsCounted = (sql: Db, { runs }: SummarySelection) => {
-  const behind = implied(runs, runNodeColumns);
-  return sql`
-    select 'run', seen.state, coalesce(s.state = 'running' and s.last_error is not null, false) as retrying, count(*)::float8
-    from (
-      select r.id, r.state, r.cursor, nodes.owner as now_owner, nodes.lessee as now_lessee,
-        case when r.lease_id = nodes.lease_id then r.lessee end as tenant
-      from runs r left join nodes on nodes.uuid = r.node_uuid
-      where r.finished_at is null
-        and ${behind.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, behind, 'n')})`}
-    ) seen left join run_steps s on s.run_id = seen.id and s.index = seen.cursor and seen.state = 'running'
-    where ${conditionOf(sql, runs, 'seen')} group by 2, 3`;
-};
+const runsCounted = (sql: Db, { runs }: SummarySelection) => sql`
+  select 'run', seen.state, coalesce(s.state = 'running' and s.last_error is not null, false) as retrying, count(*)::float8
+  from (${runsWithNodes(sql, runs, sql`r.id, r.state, r.cursor`, sql`and r.finished_at is null`)}) seen
+    left join run_steps s on s.run_id = seen.id and s.index = seen.cursor and seen.state = 'running'
+  where ${conditionOf(sql, runs, 'seen')} group by 2, 3`;
 
 export const summary = (sql: Db) => ({
   async of(selection: SummarySelection): Promise<{ nodes: NodeCounts; runs: readonly RunCount[] }> {

@@ -61,7 +61,6 @@ const reasons: Readonly<Record<string, string>> = {
   'secrets/secrets.ts: runbooks.uuid = secrets.holder_id': secret,
   'secrets/secrets.ts: s.holder_id = n.uuid': secret,
   'secrets/secrets.ts: t.uuid = secrets.holder_id': secret,
-  'summary.ts: nodes.uuid = r.node_uuid': 'compared',
   'webhooks.ts: n.uuid = e.node_uuid': 'gives the name of the node of an event; webhooks are of the system',
 };
 

@@ -56,6 +56,13 @@ export const undescribed = ({ method, path, status, type, body }: Answered): str
   const described = operation.responses[status];
   if (!described) return `${name} answered ${status}; described are ${Object.keys(operation.responses).join(', ')}`;
   const content = resolved(described).content;
+  if (
+    type &&
+    Object.keys(content ?? {})
+      .slice(1)
+      .some((media) => type.startsWith(media))
+  )
+    return undefined;
   if (body === undefined) return content ? `${name} answered ${status} without a body` : undefined;
   const [media, one] = Object.entries<Json>(content ?? {})[0] ?? [];
   if (!media) return `${name} answered ${status} with a body; none is described`;

@@ -1,5 +1,6 @@
 /** Successful answers of operations, from the route or else from method and resource. */
 import type { Document } from '../../model/document';
+import { csvType } from '../resource/csv';
 import { isShow } from '../server/etag';
 import type { Answers, Method, Route } from '../server/route';
 import { componentName, type ResourceSeen, seenAt } from './resources';
@@ -50,13 +51,21 @@ const describedAnswer = (status: number, content: Document): [string, Document] 
   { description: says[status as keyof typeof says] ?? 'Done.', ...describedHeaders(status), ...content },
 ];
 
-const answerEntries = (answers: Answers): [string, Document][] =>
-  Object.entries(answers).map(([status, shape]) => describedAnswer(Number(status), answerContent(shape)));
+/** The same rows in another form. */
+const withCsv = ({ content }: Document): Document => ({
+  content: { ...(content as Document), [csvType]: { schema: { type: 'string' } } },
+});
+
+const answerEntries = ({ answers, csv }: Pick<Route, 'answers' | 'csv'>): [string, Document][] =>
+  Object.entries<Answers[number]>(answers!).map(([status, shape]) => {
+    const content = answerContent(shape);
+    return describedAnswer(Number(status), csv ? withCsv(content) : content);
+  });
 
 /** By status; undefined if the answer's body is unknown. */
 export const goodAnswers = (route: Route): Readonly<Record<string, Document>> | undefined => {
   const content = usual(route);
   if (!route.answers && !content) return undefined;
-  const answers = route.answers ? answerEntries(route.answers) : [describedAnswer(usualStatus[route.method], content!)];
+  const answers = route.answers ? answerEntries(route) : [describedAnswer(usualStatus[route.method], content!)];
   return Object.fromEntries([...answers, ...(isShow(route) ? [describedAnswer(304, {})] : [])]);
 };

@@ -105,6 +105,8 @@ export type RouteDefinition<Params, Query, Body, Described extends Answers = Ans
   readonly cutOff?: 'again';
   /** Collection of the created resource; default: the path. */
   readonly madeIn?: string;
+  /** The rows come as CSV if the caller accepts that. */
+  readonly csv?: true;
   /** For the OpenAPI document; default: from method, path and resource table (openapi/answers.ts). */
   readonly answers?: Described;
   handler(request: ApiRequest<Params, Query, Body>, ctx: ApiContext): Promise<Answer<BodyOf<Described>>>;

@@ -132,6 +132,7 @@ create table runs (
   seq                    bigint not null default 0,      -- counter of the workflow; an older projection finds no row
   waiting_for            text,
   last_error             text,
+  error_code             text,                           -- of the last failed attempt of the step that it ended in
   attempts_to_start      int not null default 0,
   created_at             timestamptz not null default now(),
   started_at             timestamptz,
@@ -175,6 +176,8 @@ create index runs_restart on runs (restart_at) where restart_at is not null;
 -- Runs of all nodes, ended ones too, newest first: whole, by how they ended, by verb and by runbook.
 create index runs_by_age on runs (created_at desc, id);
 create index runs_ended_by_state on runs (state, created_at desc, id) where finished_at is not null;
+-- All that ended runs are counted by, so that a report reads no row.
+create index runs_reported on runs (finished_at, state, verb, runbook_name, error_code, started_at) where finished_at is not null;
 create index runs_by_verb on runs (verb, created_at desc, id);
 create index runs_by_runbook on runs (runbook_name, created_at desc, id) where runbook_name is not null;
 create index runs_by_runbook_uuid on runs (runbook_uuid, created_at desc, id) where runbook_uuid is not null;
@@ -196,6 +199,7 @@ create table run_steps (
   attempts    int not null default 0,                    -- of the step: 1, and one more for every repeat of one of its acts
   note        text,
   last_error  text,
+  last_code   text,                                      -- of the error
   started_at  timestamptz,
   finished_at timestamptz,
   system      boolean not null default false,

@@ -53,7 +53,7 @@ grant update (extra, local_link_connection, pxe_enabled, physical_network, descr
 grant select (id, holder, holder_id, path, key_id, created_at, bound), insert (id, holder, holder_id, path, key_id, nonce,
   ciphertext, bound, boxes) on secrets to temper_control;
 grant update (fence, state, input, workflow_run_id, provision_state_before, target, cursor, seq, waiting_for, last_error,
-  attempts_to_start, started_at, finished_at, updated_at, waiting_since, awaits, limit_class, resumes, resume_from, act_token,
+  attempts_to_start, started_at, finished_at, updated_at, waiting_since, awaits, error_code, limit_class, resumes, resume_from, act_token,
   act_id, act_nth, act_attempt, act_at, act_cut, abort_by, abort_at, waits_on, plan, ending, restart_at, turn_at) on runs to
   temper_control;
 grant select (url_secret, token_secret) on boot_capabilities to temper_control;
@@ -85,7 +85,7 @@ grant update (extra, local_link_connection, pxe_enabled, physical_network, descr
 grant insert (id, holder, holder_id, path, key_id, nonce, ciphertext, bound, boxes), update (path, key_id, nonce, ciphertext,
   bound, boxes) on secrets to temper_bmc;
 grant update (state, workflow_run_id, provision_state_before, target, cursor, seq, waiting_for, last_error, attempts_to_start,
-  started_at, finished_at, updated_at, waiting_since, awaits, limit_class, resumes, resume_from, act_token, act_id, act_nth,
+  started_at, finished_at, updated_at, waiting_since, awaits, error_code, limit_class, resumes, resume_from, act_token, act_id, act_nth,
   act_attempt, act_at, act_cut, abort_by, abort_at, waits_on, plan, ending, restart_at) on runs to temper_bmc;
 
 -- The boot service. It looks one URL up, sees whether its run still has the node, and reads which machines DHCP answers: those with a port

@@ -137,7 +137,7 @@ export const stepActs = (sql: Db) => ({
     await sql`
     with held as (${heldBy(sql, lock)}
     ), told as (
-      update run_steps set last_error = ${error}
+      update run_steps set last_error = ${error}, last_code = ${code}
       where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held) returning interface, step
     )
     insert into events (kind, node_uuid, run_id, project, lessee, data)
@@ -181,7 +181,7 @@ export const stepActs = (sql: Db) => ({
         outcomes = outcomes || jsonb_build_object(${key.act}::text, ${jsonOf(sql, answered)}::jsonb), note = coalesce(${outcome.note ?? null}, note),
         answer = coalesce(${outcome.value === undefined ? null : jsonOf(sql, outcome.value)}, answer),
         state = case when ${stepDone} then 'done' else state end, finished_at = case when ${stepDone} then now() end,
-        last_error = null
+        last_error = null, last_code = null
       where run_id = ${lock.run} and index = ${key.index} and exists (select 1 from held)
       returning interface, step, attempts
     ), moved as (

@@ -1,11 +1,19 @@
 /** End of a run, and its traces on the node. */
 import type { NodeUuid } from '../../model/ids';
 import type { Fault, ProvisionState } from '../../model/lifecycle/states';
+import { type CauseCode, ramdiskSilent } from '../../model/runs/causes';
 import type { Lock, RunState } from '../../model/runs/runs';
 import type { Db } from '../database';
 import { heldBy } from '../fence';
 
 import { withoutInstance } from './hold';
+
+/** A run that waits for a ramdisk has no failed attempt. */
+const codeOf = (sql: Db, { run }: Lock, { state, cursor }: { readonly state: RunState; readonly cursor: number }) =>
+  state === 'succeeded'
+    ? sql`null`
+    : sql`coalesce((select last_code from run_steps where run_id = ${run} and index = ${cursor}),
+        case when awaits is not null then ${ramdiskSilent satisfies CauseCode} end)`;
 
 export const finishedRuns = (sql: Db) => ({
   /** Ends a run and frees its nodes in one statement. False if it has ended before. */
@@ -26,7 +34,7 @@ export const finishedRuns = (sql: Db) => ({
       with held as (${heldBy(sql, lock)}
       ), ended as (
         update runs set state = ${end.state}, last_error = ${end.error}, cursor = ${end.cursor}, waiting_for = null, awaits = null,
-          finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now())
+          finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now()), error_code = ${codeOf(sql, lock, end)}
         where id = ${lock.run} and exists (select 1 from held)
         returning id
       ), freed as (

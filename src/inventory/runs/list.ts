@@ -117,6 +117,25 @@ const selectedRuns = (sql: Db, selection: RunSelection) => {
     ${after ? follows : sql``}`;
 };
 
+/**
+ * Runs with the columns of `visible`: `now_owner` and `now_lessee` of the node, and `tenant`.
+ * @param columns of `r`; @param wanted a condition on `r`
+ */
+export const runsWithNodes = (
+  sql: Db,
+  visible: Predicate,
+  columns: PendingQuery<Row[]>,
+  wanted: PendingQuery<Row[]>,
+): PendingQuery<Row[]> => {
+  const nodes = implied(visible, runNodeColumns);
+  return sql`
+    select ${columns}, nodes.owner as now_owner, nodes.lessee as now_lessee,
+      case when r.lease_id = nodes.lease_id then r.lessee end as tenant
+    from runs r left join nodes on nodes.uuid = r.node_uuid
+    where ${nodes.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, nodes, 'n')})`}
+      ${wanted}`;
+};
+
 /** Succeeded runs have no present step. The comparison with null saves their lookup. */
 const unlessPassedAll = (sql: Db) => sql`case when seen.state <> 'succeeded' then seen.id end`;
 
@@ -124,19 +143,12 @@ export const runList = (sql: Db) => ({
   /** In the order of acceptance. */
   async page(selection: RunSelection): Promise<RunListing[]> {
     const { visible, limit, oldestFirst } = selection;
-    const nodes = implied(visible, runNodeColumns);
     const rows = sql`
       select seen.id, node_uuid, node_name, verb, seen.state, runbook_name, runbook_revision, cursor, waiting_for, waiting_since, seen.last_error, requester,
         created_at, seen.started_at, seen.finished_at, updated_at, now_owner, now_lessee,
         (select count(*) from run_steps s where s.run_id = seen.id) as steps,
         now.interface || '.' || now.step as step, now.state as step_state, now.last_error as step_error, now.attempt
-      from (
-        select r.*, nodes.owner as now_owner, nodes.lessee as now_lessee,
-          case when r.lease_id = nodes.lease_id then r.lessee end as tenant
-        from runs r left join nodes on nodes.uuid = r.node_uuid
-        where ${nodes.is === 'true' ? sql`true` : sql`r.node_uuid in (select uuid from nodes n where ${conditionOf(sql, nodes, 'n')})`}
-          ${selectedRuns(sql, selection)}
-      ) seen left join run_steps now on now.run_id = ${unlessPassedAll(sql)} and now.index = seen.cursor
+      from (${runsWithNodes(sql, visible, sql`r.*`, selectedRuns(sql, selection))}) seen left join run_steps now on now.run_id = ${unlessPassedAll(sql)} and now.index = seen.cursor
       where ${conditionOf(sql, visible, 'seen')}`;
     const order = oldestFirst ? sql`order by created_at, id desc` : sql`order by created_at desc, id`;
     return sql<RunListing[]>`${firstRows(sql, rows, order, limit)}`;
