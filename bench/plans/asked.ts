@@ -1,4 +1,5 @@
 /** What is asked of the API to see how the store finds it: every list by every filter and order, and every object by its names. */
+import { runReportsBy } from '../../src/model/reports';
 import { allocationTable } from '../../src/model/resources/allocations';
 import { chassisTable } from '../../src/model/resources/chassis';
 import { templateTable } from '../../src/model/resources/deploy-templates';
@@ -198,6 +199,13 @@ const searches: readonly string[] = [
   node,
 ].map((text) => `/temper/v1/search?q=${text}`); // biome-ignore format: one row of texts
 
+const fewDays = 'since=2026-03-01&until=2026-03-02';
+const reports: readonly string[] = [
+  ...runReportsBy.map((by) => `/temper/v1/reports/runs?by=${by}&${fewDays}`),
+  '/temper/v1/reports/usage?month=2026-03&project=lessee-3',
+  '/temper/v1/reports/usage?month=2026-03',
+];
+
 const ours: readonly string[] = [
   '/temper/v1/runs',
   `/temper/v1/runs?marker=${run}`,
@@ -216,6 +224,7 @@ const ours: readonly string[] = [
   `/temper/v1/nodes/${node}/runs`,
   ...summaries,
   ...searches,
+  ...reports,
   '/temper/v1/freezes',
   `/temper/v1/freezes?marker=${seededUuid('freeze', 101)}`,
   '/temper/v1/freezes?all=True',
@@ -280,6 +289,7 @@ export const allAsked = (nodes: number): Asked[] => {
       '/temper/v1/runs?state=ended',
       ...summaries,
       ...searches,
+      ...reports,
       '/temper/v1/freezes',
       `/temper/v1/nodes/${leased}/runs`,
       ...tenantsRollouts,

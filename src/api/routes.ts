@@ -12,6 +12,7 @@ import { imageRoutes } from './temper/records/images';
 import { ramdiskRecordRoutes } from './temper/records/ramdisks';
 import { webhookRoutes } from './temper/records/webhooks';
 import { runReportRoutes } from './temper/reports/runs';
+import { usageRoutes } from './temper/reports/usage';
 import { rolloutActRoutes } from './temper/rollouts/acts';
 import { rolloutApprovalRoutes } from './temper/rollouts/approvals';
 import { disruptionBudgetRoutes } from './temper/rollouts/disruption-budgets';
@@ -115,6 +116,7 @@ export const routes: readonly Route[] = [
   ...summaryRoutes,
   ...searchRoutes,
   ...runReportRoutes,
+  ...usageRoutes,
   ...allEventRoutes,
   ...recoveryRoutes,
   ...auditRoutes,

@@ -24,6 +24,7 @@ import { addWindows } from './rollouts/windows';
 import { addPlan } from './runbooks/plan';
 import { addRunbooks } from './runbooks/runbooks';
 import { addFreezes } from './runs/freezes';
+import { addReports } from './runs/reports';
 import { addRuns } from './runs/runs';
 import { safeLines } from './tables';
 
@@ -57,6 +58,7 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   addFreezes(program, acting);
   addSummary(program, acting);
   addSearch(program, acting);
+  addReports(program, acting);
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);
   addRamdisks(program, acting);

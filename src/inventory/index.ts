@@ -38,6 +38,7 @@ import { powerSync } from './nodes/power-sync';
 import { ramdiskBoots } from './nodes/ramdisk-boots';
 import { ruleEffects } from './nodes/rule-effects';
 import { shards } from './nodes/shards';
+import { usage } from './usage';
 import { vifs } from './nodes/vifs';
 import { volumeConnectors, volumeTargets } from './nodes/volumes';
 import { policyLoads } from './policy-loads';
@@ -141,6 +142,7 @@ const parts = {
   ruleEffects,
   shards,
   vifs,
+  usage,
   rollouts,
   rolloutTargets,
   rolloutDue,

@@ -13,6 +13,7 @@ export {
   runbookTarget,
   runTarget,
   stepTarget,
+  usageTarget,
   windowTarget,
 } from './engine/targets';
 export { type Answered, answerOf, explainAnswer } from './engine/visibility';

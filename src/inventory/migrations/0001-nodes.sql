@@ -143,13 +143,18 @@ create index nodes_long on nodes (id) where document_bytes > 32768;
 
 -- A lease is a stretch of time in which one project is a node's lessee.
 create table leases (
-  id         uuid primary key default gen_random_uuid(),
-  node_uuid  uuid not null references nodes (uuid) on delete cascade,
-  project    text not null,
-  started_at timestamptz not null default now(),
-  ended_at   timestamptz
+  id             uuid primary key default gen_random_uuid(),
+  node_uuid      uuid not null,                          -- no foreign key: a lease outlives its node, because it is counted
+  project        text not null,
+  started_at     timestamptz not null default now(),
+  ended_at       timestamptz,
+  node_name      text,                                   -- this and the next: as the node was when the lease began
+  resource_class text
 );
 create index leases_by_node on leases (node_uuid, started_at);
+-- For what was leased within a time.
+create index leases_by_end on leases ((coalesce(ended_at, 'infinity')), started_at);
+create index leases_by_project on leases (project, (coalesce(ended_at, 'infinity')), started_at);
 
 create table portgroups (
   id                         bigint generated always as identity primary key,
@@ -425,9 +430,17 @@ create function begin_lease() returns trigger language plpgsql
 declare lease uuid;
 begin
   if new.lessee is not null and new.lease_id is null then
-    insert into leases (node_uuid, project) values (new.uuid, new.lessee) returning id into lease;
+    insert into leases (node_uuid, project, node_name, resource_class)
+    values (new.uuid, new.lessee, new.name, new.resource_class) returning id into lease;
     update nodes set lease_id = lease where uuid = new.uuid;
   end if;
+  return null;
+end $$;
+
+create function end_lease() returns trigger language plpgsql
+  set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update leases set ended_at = now() where id = old.lease_id and ended_at is null;
   return null;
 end $$;
 
@@ -629,6 +642,7 @@ end $$;
 
 create trigger nodes_lease_ends before insert or update of lessee on nodes for each row execute function follow_lease();
 create trigger nodes_lease_begins after insert or update of lessee on nodes for each row execute function begin_lease();
+create trigger nodes_lease_deleted after delete on nodes for each row when (old.lease_id is not null) execute function end_lease();
 create trigger nodes_forget_vifs after update of provision_state on nodes for each row
   when (old.provision_state = 'deleting' and new.provision_state <> 'deleting') execute function forget_vifs();
 create trigger nodes_allocation_ends after update of allocation_uuid on nodes for each row

@@ -19,6 +19,7 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'step.by': { holds: 'text' },
   'disruption_budget.project': { holds: 'text' },
   'window.project': { holds: 'text' },
+  'usage.project': { holds: 'text' },
   'rollout.project': { holds: 'text' },
   'rollout.requester': { holds: 'text' },
   'rollout.size': { holds: 'text' },
@@ -59,6 +60,9 @@ export const disruptionTarget = (budget: { project: string | null }): Target => 
 export const windowTarget = (window: { project: string | null }): Target => ({
   'window.project': window.project,
 });
+
+/** `project`: null for the usage of all projects. */
+export const usageTarget = (usage: { project: string | null }): Target => ({ 'usage.project': usage.project });
 
 /** Facts of a rollout's plan and of its requested node. */
 export type RolloutFacts = {

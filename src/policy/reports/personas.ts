@@ -8,6 +8,7 @@ import {
   rolloutTarget,
   runbookTarget,
   runTarget,
+  usageTarget,
   windowTarget,
 } from '../engine/targets';
 import type { Target } from '../types';
@@ -68,7 +69,7 @@ const aboutRunbooks = /^(?:(?:baremetal|temper):runbook:|baremetal:step:execute:
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;
 const aboutRollouts = /^temper:rollout:(?!(?:without_consent|override_budget)$)/;
-const aboutDisruptions = /^temper:(?:disruption_budget|window):/;
+const aboutProjects = /^temper:(?:disruption_budget|window|usage):/;
 
 export const scenes: readonly Scene[] = [
   {
@@ -127,9 +128,13 @@ export const scenes: readonly Scene[] = [
   },
   {
     kind: 'disruption',
-    title: "A disruption budget or a window of project owner's",
-    target: { ...disruptionTarget({ project: owner }), ...windowTarget({ project: owner }) },
-    about: aboutDisruptions,
+    title: "A disruption budget, a window or the usage of project owner's",
+    target: {
+      ...disruptionTarget({ project: owner }),
+      ...windowTarget({ project: owner }),
+      ...usageTarget({ project: owner }),
+    },
+    about: aboutProjects,
   },
   {
     kind: 'rollout',

@@ -37,6 +37,7 @@ const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and 
 
 const ownBudget = 'project_id:%(disruption_budget.project)s';
 const ownWindow = 'project_id:%(window.project)s';
+const ownUsage = 'project_id:%(usage.project)s';
 const ownRollout = 'project_id:%(rollout.project)s';
 const erasesNothing = 'not True:%(rollout.erases)s';
 // Two-person rule: the requester cannot approve.
@@ -479,6 +480,12 @@ export const addedRules: readonly TemperRuleRow[] = [
     name: 'temper:rollout:override_budget',
     check: '!',
     says: 'Take a node by a rollout though a disruption budget of its project has no room, for a reason that the project reads: no caller.',
+  },
+  {
+    name: 'temper:usage:get',
+    check: anyOf(systemReader, `role:reader and ${ownUsage}`, `role:service and ${ownUsage}`),
+    ironic: systemReader,
+    says: 'See how long a project has leased which nodes: readers of that project.',
   },
   {
     name: 'temper:audit:get',
