@@ -199,7 +199,7 @@ const searches: readonly string[] = [
   node,
 ].map((text) => `/temper/v1/search?q=${text}`); // biome-ignore format: one row of texts
 
-const fewDays = 'since=2026-03-01&until=2026-03-02';
+const fewDays = 'since=2026-03-01&until=2026-03-01';
 const reports: readonly string[] = [
   ...runReportsBy.map((by) => `/temper/v1/reports/runs?by=${by}&${fewDays}`),
   '/temper/v1/reports/usage?month=2026-03&project=lessee-3',
@@ -225,6 +225,7 @@ const ours: readonly string[] = [
   ...summaries,
   ...searches,
   ...reports,
+  '/temper/v1/incidents',
   '/temper/v1/freezes',
   `/temper/v1/freezes?marker=${seededUuid('freeze', 101)}`,
   '/temper/v1/freezes?all=True',
@@ -290,6 +291,7 @@ export const allAsked = (nodes: number): Asked[] => {
       ...summaries,
       ...searches,
       ...reports,
+      '/temper/v1/incidents',
       '/temper/v1/freezes',
       `/temper/v1/nodes/${leased}/runs`,
       ...tenantsRollouts,

@@ -75,8 +75,13 @@ export const exceptions: readonly Exception[] = [
   },
   { what: '`/v1/shards`', is: ({ path }) => path === '/v1/shards', why: 'counts all nodes, in an index' },
   {
-    what: '`/temper/v1/summary`',
-    is: ({ as, path }) => as === 'operator' && path.startsWith('/temper/v1/summary'),
+    what: 'Usage of all projects',
+    is: ({ as, path }) => as === 'operator' && /\/reports\/usage\?(?!.*project=)/.test(path),
+    why: 'adds up every lease of the month',
+  },
+  {
+    what: '`/temper/v1/summary` and `/temper/v1/incidents`',
+    is: ({ as, path }) => as === 'operator' && /^\/temper\/v1\/(summary|incidents)/.test(path),
     why: 'counts all nodes, each time in an index',
   },
 ];

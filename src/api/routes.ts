@@ -4,6 +4,7 @@ import { consoleTicketRoutes } from './temper/console-tickets';
 import { descriptionRoutes } from './temper/description';
 import { allEventRoutes } from './temper/events/all-events';
 import { firmwareRoutes } from './temper/firmware';
+import { incidentRoutes } from './temper/incidents';
 import { auditRoutes } from './temper/policy/audit';
 import { canRoutes } from './temper/policy/can';
 import { policyRoutes } from './temper/policy/policy';
@@ -115,6 +116,7 @@ export const routes: readonly Route[] = [
   ...canRoutes,
   ...summaryRoutes,
   ...searchRoutes,
+  ...incidentRoutes,
   ...runReportRoutes,
   ...usageRoutes,
   ...allEventRoutes,

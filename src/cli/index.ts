@@ -14,6 +14,7 @@ import { addBoot } from './nodes/boot';
 import { addConsole } from './nodes/console';
 import { addDiscovered } from './nodes/discovered';
 import { addImages } from './nodes/images';
+import { addIncidents } from './nodes/incidents';
 import { addRamdisks } from './nodes/ramdisks';
 import { addSearch } from './nodes/search';
 import { addSummary } from './nodes/summary';
@@ -58,6 +59,7 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   addFreezes(program, acting);
   addSummary(program, acting);
   addSearch(program, acting);
+  addIncidents(program, acting);
   addReports(program, acting);
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);

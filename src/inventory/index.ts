@@ -15,6 +15,7 @@ import { feed } from './feed';
 import { idempotency } from './idempotency';
 import { images } from './images';
 import { imports } from './imports';
+import { incidents } from './incidents';
 import { inspectionRules } from './inspection-rules';
 import { bmcLeases } from './leases';
 import { levels } from './levels';
@@ -38,7 +39,6 @@ import { powerSync } from './nodes/power-sync';
 import { ramdiskBoots } from './nodes/ramdisk-boots';
 import { ruleEffects } from './nodes/rule-effects';
 import { shards } from './nodes/shards';
-import { usage } from './usage';
 import { vifs } from './nodes/vifs';
 import { volumeConnectors, volumeTargets } from './nodes/volumes';
 import { policyLoads } from './policy-loads';
@@ -55,10 +55,10 @@ import { rolloutSelection } from './rollouts/selection';
 import { rolloutTargets } from './rollouts/targets';
 import { rolloutVotes } from './rollouts/votes';
 import { rolloutWakes } from './rollouts/wakes';
+import { runReports } from './run-reports';
 import { runbookRevisions } from './runbook-revisions';
 import { runbookTraits } from './runbook-traits';
 import { runbooks } from './runbooks';
-import { runReports } from './run-reports';
 import { calls } from './runs/calls';
 import { contacts } from './runs/contacts';
 import { runList } from './runs/list';
@@ -73,6 +73,7 @@ import { resealing } from './secrets/resealing';
 import { secrets } from './secrets/secrets';
 import { summary } from './summary';
 import { summaryGroups } from './summary-groups';
+import { usage } from './usage';
 import { webhooks } from './webhooks';
 import { workers } from './workers';
 
@@ -126,6 +127,7 @@ const parts = {
   runReports,
   summary,
   summaryGroups,
+  incidents,
   search,
   allocations,
   allocationPasses,

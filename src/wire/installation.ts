@@ -10,7 +10,6 @@ export type ConsoleTicket = z.output<typeof consoleTicket>;
 const counts = z.record(text, count);
 
 const nodeCounts = { count, provision_state: counts, power_state: counts, fault: counts, maintenance: count };
-export type NodeCounts = z.output<z.ZodObject<typeof nodeCounts>>;
 
 export const summary = z.strictObject({
   nodes: z.strictObject(nodeCounts),
@@ -53,6 +52,37 @@ export const found = z.strictObject({
   more: list(z.enum(['nodes', 'runs', 'rollouts', 'runbooks'])),
 });
 export type Found = z.output<typeof found>;
+
+const incident = z.strictObject({
+  shares: z.strictObject({
+    rack: text.optional(),
+    power_feed: text.optional(),
+    conductor_group: text.optional(),
+    driver: text.optional(),
+  }),
+  count,
+  /** When the first of its faults began, and the last. */
+  since: time,
+  until: time,
+  fault: counts,
+  /** The first ones. */
+  nodes: list(
+    z.strictObject({
+      uuid: id,
+      name: maybe,
+      fault: text,
+      fault_since: time,
+      provision_state: text,
+      owner: maybe,
+      lessee: maybe,
+      links: self,
+    }),
+  ),
+});
+
+/** The largest first. `faults` is the number of faulty nodes that were grouped; `complete` is false if there are more, or more incidents. */
+export const incidents = z.strictObject({ incidents: list(incident), faults: count, complete: trueOrFalse });
+export type Incidents = z.output<typeof incidents>;
 
 /** The parts that a restore holds back, and the remedy. */
 export const recovery = z.strictObject({

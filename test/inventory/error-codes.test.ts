@@ -31,7 +31,15 @@ const attempted = async ({ lock, step }: Held) => {
 };
 
 const end = async ({ lock }: Held, state: RunEnd['state']) => {
-  const rest = { to: null, target: null, error: 'x', fault: null, cursor: 0, forgetPower: false, forgetInstance: false };
+  const rest = {
+    to: null,
+    target: null,
+    error: 'x',
+    fault: null,
+    cursor: 0,
+    forgetPower: false,
+    forgetInstance: false,
+  };
   await store.runs.finish(lock, { state, ...rest });
   const [run] = await owner`select error_code from runs where id = ${lock.run}`;
   return run!.error_code;

@@ -130,6 +130,7 @@ create index nodes_by_last_move on nodes (provision_updated_at, id);
 create index nodes_in_maintenance on nodes (maintenance_since, id) where maintenance;
 create index nodes_retired on nodes (id) where retired;
 create index nodes_by_fault on nodes (fault, fault_since, id) where fault is not null;
+create index nodes_faulty on nodes (fault_since, id) where fault is not null;
 create index nodes_by_instance_name on nodes (instance_name, id) where instance_name is not null;
 -- All that nodes are counted by, so that a count reads no row.
 create index nodes_counted on nodes
