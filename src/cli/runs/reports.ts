@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { reportBuckets, runReportsBy } from '../../model/reports';
 import type { NodeUsage, ProjectUsage, RunReport } from '../../wire/reports';
-import { type PageOptions, pageOptions, printPage } from '../access/pages';
+import { noteFurtherRows, type PageOptions, pageOptions } from '../access/pages';
 import { queryText } from '../access/query';
 import type { Acting, Context } from '../context';
 import { listing, plainText } from '../tables';
@@ -48,17 +48,19 @@ const projectsTable = listing<ProjectUsage>('leases', ['PROJECT', 'NODES', 'LEAS
   hours(one.seconds),
 ]);
 
-const isOfProjects = (rows: readonly (NodeUsage | ProjectUsage)[]): rows is readonly ProjectUsage[] =>
-  rows.every((row) => 'nodes' in row);
+type UsageRows = readonly NodeUsage[] | readonly ProjectUsage[];
 
-const reportUsage = (context: Context, asked: PageOptions & RunsAsked): Promise<void> =>
-  printPage<NodeUsage | ProjectUsage>(
-    context,
-    { path: '/temper/v1/reports/usage', rows: 'usage' },
-    asked,
-    (rows, width) =>
-      isOfProjects(rows) ? projectsTable(rows, width) : nodesTable(rows as readonly NodeUsage[], width),
-  );
+const isOfProjects = (rows: UsageRows): rows is readonly ProjectUsage[] => rows.every((row) => 'nodes' in row);
+
+const reportUsage = async (context: Context, asked: PageOptions & RunsAsked): Promise<void> => {
+  const answer = (await context.api.send('GET', `/temper/v1/reports/usage?${queryText(asked)}`)) as {
+    readonly usage: UsageRows;
+  };
+  const { usage } = answer;
+  if (isOfProjects(usage)) context.printRows(answer, usage, projectsTable);
+  else context.printRows(answer, usage, nodesTable);
+  noteFurtherRows(context, answer, usage.length);
+};
 
 export const addReports = (program: Command, acting: Acting): void => {
   const reports = program
