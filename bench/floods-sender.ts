@@ -3,35 +3,9 @@ import { setMaxListeners } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { answerParent } from './child';
-
-export type Flood = {
-  readonly port: number;
-  readonly path: string;
-  readonly way: keyof typeof ways;
-  readonly seconds: number;
-};
+import { type Flood, type Way, ways } from './flood-ways';
 
 const from = '127.0.0.9';
-
-type Way = {
-  readonly connections: number;
-  /** What is sent on a new connection. */
-  readonly first: (asked: string) => string;
-  /** What is sent when something was heard; nothing when absent. */
-  readonly heard?: (asked: string) => string;
-  /** What is sent ten times a second; nothing when absent. */
-  readonly drip?: string;
-};
-
-// What is closed is opened again; no more than these are open at once.
-const ways = {
-  pipelining: { connections: 8, first: (asked) => asked.repeat(1_000) },
-  connections: { connections: 1_200, first: (asked) => asked, heard: (asked) => asked },
-  'half-open': { connections: 2_500, first: () => '' },
-  drips: { connections: 1_000, first: () => 'GET / HTTP/1.1\r\n', drip: 'x' },
-} as const satisfies Record<string, Way>;
-
-export const floodWays = Object.keys(ways) as (keyof typeof ways)[];
 
 /** Keeps one connection until the end. @returns how often it was closed */
 const keep = async ({ port, path, way }: Flood, over: AbortSignal): Promise<number> => {
@@ -55,11 +29,10 @@ const keep = async ({ port, path, way }: Flood, over: AbortSignal): Promise<numb
   return closed;
 };
 
-if (process.send !== undefined)
-  answerParent<Flood, number>(async (flood) => {
-    if (flood.seconds === 0) return 0; // it is there
-    const over = AbortSignal.timeout(flood.seconds * 1_000);
-    setMaxListeners(0, over);
-    const each = Array.from({ length: ways[flood.way].connections }, () => keep(flood, over));
-    return (await Promise.all(each)).reduce((sum, one) => sum + one, 0);
-  });
+answerParent<Flood, number>(async (flood) => {
+  if (flood.seconds === 0) return 0; // it is there
+  const over = AbortSignal.timeout(flood.seconds * 1_000);
+  setMaxListeners(0, over);
+  const each = Array.from({ length: ways[flood.way].connections }, () => keep(flood, over));
+  return (await Promise.all(each)).reduce((sum, one) => sum + one, 0);
+});

@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startHelper } from './child';
-import { type Flood, floodWays } from './floods-sender';
+import { type Flood, floodWays } from './flood-ways';
 import { environmentOf, residentMiB } from './processes';
 import { startSecondApi } from './second-api';
 import { percentile } from './stats';
