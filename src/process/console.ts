@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { ConsoleSettings, DemoPerson } from '../console';
+import { isLoopback } from '../model/access/loopback';
 import { fileReason } from '../model/file-faults';
 import { withoutVersion } from '../model/texts';
-import { isLoopback } from './listen';
 import type { ConsoleConfig } from './settings/config';
 import { ConfigFault } from './settings/fault';
 

@@ -1,9 +1,8 @@
 /** Listening sockets: address faults are reported by setting. Also the graceful end of servers. */
 
 import type { Server as HttpServer, RequestListener, ServerResponse } from 'node:http';
-import { isIP, type Server } from 'node:net';
+import type { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cidrContains } from '../model/access/bmc-addresses';
 import type { Metrics } from '../observe/metrics';
 import { ConfigFault } from './settings/fault';
 
@@ -14,17 +13,6 @@ export type Listening = {
   readonly portSetting: string;
   readonly hostSetting?: string;
   readonly reusePort?: boolean;
-};
-
-const loopbacks = ['127.0.0.0/8', '::1/128'];
-
-/**
- * A name other than localhost may resolve to any address.
- * @param host also as in a URL, IPv6 in brackets
- */
-export const isLoopback = (host: string): boolean => {
-  const address = host.replace(/^\[(.*)\]$/, '$1');
-  return isIP(address) === 0 ? host === 'localhost' : loopbacks.some((network) => cidrContains(network, address));
 };
 
 type ListenError = NodeJS.ErrnoException & { readonly port?: number };

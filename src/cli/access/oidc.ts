@@ -1,5 +1,6 @@
 /** Tokens of an OIDC server: by device code, by browser and PKCE, for a service account, and by refreshing. */
 import type { Configuration, TokenEndpointResponse } from 'openid-client';
+import { isLoopback } from '../../model/access/loopback';
 import { boundedFetch } from '../../model/bounded-fetch';
 import { fetchReason } from '../../model/error-texts';
 import type { CliDeps, Trust } from '../deps';
@@ -27,7 +28,6 @@ export type OidcTokens = {
 type Connected = { readonly library: typeof import('openid-client'); readonly config: Configuration };
 
 const bounds = { most: 1024 * 1024, withinMs: 30_000 };
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const connect = async (deps: CliDeps, trust: Trust, client: OidcClient): Promise<Connected> => {
   // Loaded on use: most commands need none of it.
@@ -35,7 +35,7 @@ const connect = async (deps: CliDeps, trust: Trust, client: OidcClient): Promise
   const { hostname, protocol } = URL.canParse(client.issuer)
     ? new URL(client.issuer)
     : stop('usage', `${plainText(client.issuer)} is no URL of an OIDC issuer.`);
-  if (protocol !== 'https:' && !loopback.test(hostname))
+  if (protocol !== 'https:' && !isLoopback(hostname))
     stop('usage', 'The OIDC issuer must begin with https://, because it gets your credentials.');
   const { client_secret } = client;
   const config = await library.discovery(
@@ -51,7 +51,7 @@ const connect = async (deps: CliDeps, trust: Trust, client: OidcClient): Promise
   return { library, config };
 };
 
-const asked = ({ scope = 'openid', resource }: OidcClient): Record<string, string> => ({
+const grantParameters = ({ scope = 'openid', resource }: OidcClient): Record<string, string> => ({
   scope,
   ...(resource !== undefined && { resource }),
 });
@@ -86,10 +86,10 @@ const answered = async <T>({ issuer }: OidcClient, signal: AbortSignal, work: ()
 export const byDevice = (deps: CliDeps, trust: Trust, client: OidcClient): Promise<OidcTokens> =>
   answered(client, deps.signal, async () => {
     const { library, config } = await connect(deps, trust, client);
-    const started = await library.initiateDeviceAuthorization(config, asked(client));
+    const started = await library.initiateDeviceAuthorization(config, grantParameters(client));
     deps.err(`Open ${plainText(started.verification_uri_complete ?? started.verification_uri)}\n`);
     deps.err(`and confirm the code ${plainText(started.user_code)}.\n`);
-    const { scope: _scope, ...more } = asked(client);
+    const { scope: _scope, ...more } = grantParameters(client);
     return tokensOf(await library.pollDeviceAuthorizationGrant(config, started, more, { signal: deps.signal }));
   });
 
@@ -101,7 +101,7 @@ export const byBrowser = (deps: CliDeps, trust: Trust, client: OidcClient): Prom
     const code_challenge = await library.calculatePKCECodeChallenge(pkceCodeVerifier);
     const address = (redirect_uri: string): string =>
       library.buildAuthorizationUrl(config, {
-        ...asked(client),
+        ...grantParameters(client),
         redirect_uri,
         code_challenge,
         code_challenge_method: 'S256',
@@ -109,7 +109,7 @@ export const byBrowser = (deps: CliDeps, trust: Trust, client: OidcClient): Prom
       }).href;
     const announce = (redirect: string) => deps.err(`Open ${plainText(address(redirect))}\n`);
     const came = await loopbackAnswer(expectedState, announce, deps.signal);
-    const { scope: _scope, ...more } = asked(client);
+    const { scope: _scope, ...more } = grantParameters(client);
     return tokensOf(await library.authorizationCodeGrant(config, came, { pkceCodeVerifier, expectedState }, more));
   });
 
@@ -117,7 +117,7 @@ export const byBrowser = (deps: CliDeps, trust: Trust, client: OidcClient): Prom
 export const asServiceAccount = (deps: CliDeps, trust: Trust, client: OidcClient): Promise<OidcTokens> =>
   answered(client, deps.signal, async () => {
     const { library, config } = await connect(deps, trust, client);
-    const { scope, ...more } = asked(client);
+    const { scope, ...more } = grantParameters(client);
     // An ID token is for people, so the scope openid is not for a service account.
     return tokensOf(
       await library.clientCredentialsGrant(config, { ...more, ...(client.scope !== undefined && { scope: scope! }) }),
@@ -133,7 +133,7 @@ export const refreshed = (
 ): Promise<OidcTokens> =>
   answered(client, deps.signal, async () => {
     const { library, config } = await connect(deps, trust, client);
-    const { scope: _scope, ...more } = asked(client);
+    const { scope: _scope, ...more } = grantParameters(client);
     return { refresh_token, ...tokensOf(await library.refreshTokenGrant(config, refresh_token, more)) };
   });
 

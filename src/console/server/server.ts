@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import express, { type Express, type NextFunction, type Request, type Response, Router } from 'express';
+import { isLoopback } from '../../model/access/loopback';
 import { readForm } from '../../model/forms';
 import { awayPage, refusalPage, type SentForm, titleOf } from '../pages/faults';
 import { signedInPage, signInPage } from '../pages/sign-in';
@@ -146,13 +147,13 @@ const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown)
   return showSignIn(exchange, { says: sessionOver, status: 401, next: placeWithin(request.originalUrl) });
 };
 
-const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+const withoutPort = (host: string): string => host.replace(/:\d{1,5}$/, '');
 
 /** True unless the browser's headers show another origin. */
 const isOwnOrigin = (settings: ConsoleSettings, request: Request): boolean => {
   const { origin, host = '', 'sec-fetch-site': site } = request.headers;
   // DNS rebinding: a page at a name that resolves to this machine could sign in as a demo user.
-  if (settings.demo && !loopbackHost.test(host)) return false;
+  if (settings.demo && !isLoopback(withoutPort(host))) return false;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
   if (origin === undefined) return true;
   return URL.canParse(origin) && (new URL(origin).host === host || origin === new URL(settings.publicUrl).origin);

@@ -12,9 +12,9 @@ import {
   type Strategy,
 } from '../../identity';
 import { anonymous } from '../../model/access/callers';
+import { isLoopback } from '../../model/access/loopback';
 import { isTemperError } from '../../model/errors';
 import type { Logger } from '../../observe/log';
-import { isLoopback } from '../listen';
 import type { ApiConfig } from '../settings/config';
 import { ConfigFault, together } from '../settings/fault';
 
