@@ -35,8 +35,6 @@ export const projectWindow = z.strictObject({
   links: z.strictObject({ self: text }),
 });
 export type ProjectWindow = z.output<typeof projectWindow>;
-export const projectWindows = pageOf('windows', projectWindow);
-export const disruptionBudgets = pageOf('disruption_budgets', disruptionBudget);
 export const webhook = z.strictObject({
   uuid: id,
   url: text,
@@ -49,7 +47,6 @@ export const webhook = z.strictObject({
   links: z.strictObject({ self: text, deliveries: text }),
 });
 export type Webhook = z.output<typeof webhook>;
-export const webhooks = pageOf('webhooks', webhook);
 
 export const ramdisk = z.strictObject({
   uuid: id,
@@ -67,7 +64,6 @@ export const ramdisk = z.strictObject({
   created_at: time,
 });
 export type Ramdisk = z.output<typeof ramdisk>;
-export const ramdisks = pageOf('ramdisks', ramdisk);
 
 const discoveredFields = {
   uuid: id,
@@ -105,7 +101,6 @@ export const image = z.strictObject({
   created_at: time,
 });
 export type Image = z.output<typeof image>;
-export const images = pageOf('images', image);
 
 export const deliveries = pageOf(
   'deliveries',

@@ -9,21 +9,25 @@ export const uuidPage = { limit: pageLimit, marker: uuid.optional() };
 export const uuidPageQuery = z.strictObject(uuidPage);
 
 /**
- * The record after which a page begins; undefined without marker. Throws MarkerNotFound for missing and for hidden ones.
- * @param missing error of `find` for both; its other errors pass unchanged
+ * The record after which a page begins; undefined without marker. Throws MarkerNotFound.
+ * @param find undefined for missing and for hidden records
  */
 export const markedRecord = async <Row>(
   marker: string | undefined,
-  missing: ErrorCode,
-  find: (ident: string) => Promise<Row>,
-): Promise<Row | undefined> => {
-  if (marker === undefined) return undefined;
-  try {
-    return await find(marker);
-  } catch (thrown) {
-    return isTemperError(thrown, missing) ? raise('MarkerNotFound', { marker }) : Promise.reject(thrown);
-  }
-};
+  find: (marker: string) => Promise<Row | undefined>,
+): Promise<Row | undefined> =>
+  marker === undefined ? undefined : ((await find(marker)) ?? raise('MarkerNotFound', { marker }));
+
+/** Makes `find` return undefined in place of the error `missing`. Its other errors pass unchanged. */
+export const unless =
+  <Row>(missing: ErrorCode, find: (ident: string) => Promise<Row>) =>
+  async (ident: string): Promise<Row | undefined> => {
+    try {
+      return await find(ident);
+    } catch (thrown) {
+      return isTemperError(thrown, missing) ? undefined : Promise.reject(thrown);
+    }
+  };
 
 type ListRequest = Pick<ApiRequest<unknown, { readonly limit: number }, unknown>, 'base' | 'params' | 'query'>;
 

@@ -2,13 +2,12 @@
 import { z } from 'zod';
 import type { AuditEntry } from '../../../inventory/audit-list';
 import { maskSecrets } from '../../../model/access/secrets';
-import { raise } from '../../../model/errors';
 import type { NodeUuid, RunUuid } from '../../../model/ids';
 import { verdicts } from '../../../model/resources/audit';
 import * as shapes from '../../../wire/policy';
 import { auditRow } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { readPage } from '../../resource/own-pages';
+import { markedRecord, readPage } from '../../resource/own-pages';
 import { pageLimit, uuid } from '../../resource/validation';
 import { type ApiRequest, ok, route } from '../../server/route';
 
@@ -84,8 +83,7 @@ const auditList = route({
     const { who, query: asked } = request;
     policy().require(auditRule, who);
     const { marker, ...filters } = asked;
-    const after = marker === undefined ? undefined : await inventory.auditList.placeOf(Number(marker));
-    if (marker !== undefined && !after) raise('MarkerNotFound', { marker });
+    const after = await markedRecord(marker, (seq) => inventory.auditList.placeOf(Number(seq)));
     const ids = { node: asked.node as NodeUuid | undefined, run: asked.run as RunUuid | undefined };
     const { rows, next } = await readPage(
       request,

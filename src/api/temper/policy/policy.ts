@@ -7,7 +7,7 @@ import { raise } from '../../../model/errors';
 import { namesInList } from '../../../model/texts';
 import { explainAnswer } from '../../../policy';
 import * as shapes from '../../../wire/policy';
-import { readPage } from '../../resource/own-pages';
+import { markedRecord, readPage } from '../../resource/own-pages';
 import { pageLimit } from '../../resource/validation';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { explanationFor } from './explanations';
@@ -79,7 +79,7 @@ const historyQuery = z.strictObject({
 });
 
 /** The texts are included only if the query names a hash. */
-const history = route({
+const historyRoute = route({
   method: 'GET',
   path: historyPath,
   answers: { 200: shapes.policyHistory },
@@ -88,11 +88,12 @@ const history = route({
   async handler(request, { policy, inventory }) {
     const { hash, marker } = request.query;
     policy().require(readHistory, request.who);
-    if (marker !== undefined && !(await inventory.policyLoads.has(marker))) raise('MarkerNotFound', { marker });
+    const known = async (digest: string) => ((await inventory.policyLoads.has(digest)) ? digest : undefined);
+    const after = await markedRecord(marker, known);
     const { rows, next } = await readPage(
       request,
       historyPath,
-      (limit) => inventory.policyLoads.list({ hash, limit, after: marker }),
+      (limit) => inventory.policyLoads.list({ hash, limit, after }),
       ({ digest }) => digest,
     );
     const shown = rows.map(({ first_at, files, ...row }) => ({
@@ -104,4 +105,4 @@ const history = route({
   },
 });
 
-export const policyRoutes: readonly Route[] = [explain, shadow, history];
+export const policyRoutes: readonly Route[] = [explain, shadow, historyRoute];

@@ -23,7 +23,7 @@ type Store<Values extends object> = ReturnType<Kind<Values, unknown>['store']> &
 
 type BootKind<Values extends object, View> = Pick<
   Kind<Values, View>,
-  'resource' | 'shapes' | 'missing' | 'body' | 'values'
+  'resource' | 'shape' | 'missing' | 'body' | 'values'
 > & {
   view(row: BootRecord<Values>): NoInfer<View>;
   store(store: Queries): Store<Values>;

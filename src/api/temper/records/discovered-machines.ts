@@ -14,7 +14,7 @@ import * as shapes from '../../../wire/records';
 import { auditAndEvent, auditedWrite, type Change, resourceChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { refusingDuplicates } from '../../resource/duplicates';
-import { readPage, uuidPage } from '../../resource/own-pages';
+import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
 import { createSchema, uuid } from '../../resource/validation';
 import { withDefaults } from '../../resource/values';
 import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
@@ -33,7 +33,7 @@ const rules = {
 const params = z.object({ machine: uuid });
 type Params = z.output<typeof params>;
 const page = z.strictObject({ state: z.enum(discoveredStates).optional(), ...uuidPage });
-const refusal = z.strictObject({ reason: z.string().trim().min(1).max(1_000) });
+const refusalBody = z.strictObject({ reason: z.string().trim().min(1).max(1_000) });
 
 const nodeSchema = createSchema(nodeTable);
 const enrolment = z
@@ -76,7 +76,7 @@ const changeOf = (act: 'enroll' | 'refuse' | 'delete', { uuid: resource_id, macs
     data: { macs, ...data },
   }) satisfies Change;
 
-const listRoute = route({
+const listMachines = route({
   method: 'GET',
   path,
   answers: { 200: shapes.discoveredMachines },
@@ -84,11 +84,11 @@ const listRoute = route({
   rules: [rules.get],
   query: page,
   async handler(request, ctx) {
-    const { marker: after, state } = request.query;
+    const { marker, state } = request.query;
     ctx.policy().require(rules.get, request.who);
     const { discoveredMachines } = ctx.inventory;
-    if (after !== undefined && !(await discoveredMachines.find(after))) raise('MarkerNotFound', { marker: after });
-    const read = (limit: number) => discoveredMachines.list({ state, limit, after });
+    const after = await markedRecord(marker, (machine) => discoveredMachines.find(machine));
+    const read = (limit: number) => discoveredMachines.list({ state, limit, after: after?.uuid });
     const { rows, next } = await readPage(request, path, read, ({ uuid }) => uuid);
     return ok({ discovered_machines: rows.map(viewOf), ...next });
   },
@@ -111,7 +111,7 @@ const refuseRoute = route({
   method: 'POST',
   path: `${path}/:machine/refuse`,
   params,
-  body: refusal,
+  body: refusalBody,
   answers: { 200: shapes.discoveredWhole },
   asks: rules.refuse,
   rules: [rules.refuse],
@@ -217,4 +217,4 @@ const enrollRoute = route({
   },
 });
 
-export const discoveredMachineRoutes: Route[] = [listRoute, showRoute, enrollRoute, refuseRoute, deleteRoute];
+export const discoveredMachineRoutes: Route[] = [listMachines, showRoute, enrollRoute, refuseRoute, deleteRoute];

@@ -27,7 +27,7 @@ const checkUrl = (ctx: ApiContext, { url }: ImageValues): void => {
 export const imageRoutes = bootRecordRoutes({
   resource: 'image',
   body: creation,
-  shapes: { one: shapes.image, list: shapes.images },
+  shape: shapes.image,
   check: checkUrl,
   view: bootView,
   store: ({ images }) => images,

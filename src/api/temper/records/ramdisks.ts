@@ -45,7 +45,7 @@ const ramdiskBody: z.ZodType<RamdiskValues> = z
 export const ramdiskRecordRoutes = bootRecordRoutes({
   resource: 'ramdisk',
   body: ramdiskBody,
-  shapes: { one: shapes.ramdisk, list: shapes.ramdisks },
+  shape: shapes.ramdisk,
   view: bootView,
   store: ({ ramdisks }) => ramdisks,
   missing: (ramdisk) => raise('RamdiskNotFound', { ramdisk }),

@@ -7,19 +7,20 @@ import type { ProjectId } from '../../../model/ids';
 import { always, type Predicate } from '../../../model/predicates';
 import type { RecordSubject } from '../../../model/resources/event-kinds';
 import type { Target } from '../../../policy';
+import { pageOf, typed } from '../../../wire/parts';
 import { type AuditedAct, auditedWrite, type Change, recordChange } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { readPage, uuidPageQuery } from '../../resource/own-pages';
+import { markedRecord, readPage, uuidPageQuery } from '../../resource/own-pages';
 import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 
-type Stored = { readonly uuid: string; readonly project?: ProjectId };
+type StoredRecord = { readonly uuid: string; readonly project?: ProjectId };
 type Given = { readonly project?: string };
 type Viewed = Pick<ApiRequest<unknown, unknown, unknown>, 'who' | 'base'>;
 
 /** Runs in the transaction of its audit row. Undefined if the record is gone, or its name is in use. */
 export type RecordWrite<Row> = (store: Queries) => Promise<Row | undefined>;
 
-export type RecordKind<Row extends Stored, View, Body extends object, Changes extends object> = {
+export type RecordKind<Row extends StoredRecord, View, Body extends object, Changes extends object> = {
   /** As in rules, paths, list keys and audit rows. */
   readonly resource: RecordSubject;
   /** Path parameter; default: the resource. */
@@ -33,7 +34,7 @@ export type RecordKind<Row extends Stored, View, Body extends object, Changes ex
     target(row: { readonly project: ProjectId | null }): Target;
     count(store: Queries, project: ProjectId): Promise<number>;
   };
-  readonly shapes: { readonly one: z.ZodType<View>; readonly list: z.ZodType };
+  readonly shape: z.ZodType<View>;
   /** Makes views of one answer. */
   viewer(ctx: ApiContext, request: Viewed): Promise<(row: Row) => NoInfer<View> | Promise<NoInfer<View>>>;
   /** Rules that a view asks. */
@@ -61,74 +62,87 @@ export type RecordKind<Row extends Stored, View, Body extends object, Changes ex
   values(row: Row, given: Partial<Body & Changes>): Readonly<Record<string, unknown>>;
 };
 
-type Kind<Row extends Stored> = RecordKind<Row, unknown, Given, object>;
+type AnyRecordKind<Row extends StoredRecord> = RecordKind<Row, unknown, Given, object>;
 type Params = Readonly<Record<string, string>>;
 
 /** Bounded: every admission reads the records of its node's projects. */
 const mostOfOneProject = 50;
 
-const ruleOf = (resource: RecordSubject, act: 'get' | AuditedAct): string => `temper:${resource}:${act}`;
+const recordRule = (resource: RecordSubject, act: 'get' | AuditedAct): string => `temper:${resource}:${act}`;
 const pathOf = (resource: RecordSubject): string => `/temper/v1/${resource.replaceAll('_', '-')}s`;
-const paramOf = <Row extends Stored>({ resource, param = resource }: Kind<Row>): string => param;
-const oneOf = <Row extends Stored>(kind: Kind<Row>) => ({
+const paramOf = <Row extends StoredRecord>({ resource, param = resource }: AnyRecordKind<Row>): string => param;
+const pathOfOne = <Row extends StoredRecord>(kind: AnyRecordKind<Row>) => ({
   path: `${pathOf(kind.resource)}/:${paramOf(kind)}`,
   params: z.object({ [paramOf(kind)]: kind.ident }),
 });
-const identOf = <Row extends Stored>(kind: Kind<Row>, row: Row): string => kind.identOf?.(row) ?? row.uuid;
-const projectOf = (row: Stored) => ({ project: row.project ?? null });
+const identOfRecord = <Row extends StoredRecord>(kind: AnyRecordKind<Row>, row: Row): string =>
+  kind.identOf?.(row) ?? row.uuid;
+const projectOf = (row: StoredRecord) => ({ project: row.project ?? null });
 
 /** Undefined also for a hidden record. */
-const visibleRecord = async <Row extends Stored>(
-  { resource, ofProject, store }: Kind<Row>,
+const visibleRecord = async <Row extends StoredRecord>(
+  { resource, ofProject, store }: AnyRecordKind<Row>,
   ctx: ApiContext,
   who: Caller,
   ident: string,
 ): Promise<Row | undefined> => {
   const row = await store(ctx.inventory).find(ident);
   if (!row || !ofProject) return row;
-  return ctx.policy().allows(ruleOf(resource, 'get'), who, ofProject.target(projectOf(row))) ? row : undefined;
+  return ctx.policy().allows(recordRule(resource, 'get'), who, ofProject.target(projectOf(row))) ? row : undefined;
 };
 
 /** The record that the caller may read, change or delete. Throws PolicyDenied, the record's NotFound. */
-const recordFor = async <Row extends Stored>(
-  kind: Kind<Row>,
+const recordFor = async <Row extends StoredRecord>(
+  kind: AnyRecordKind<Row>,
   ctx: ApiContext,
   { who, params }: { readonly who: Caller; readonly params: Params },
   act: 'get' | 'update' | 'delete',
 ): Promise<Row> => {
   const { resource, ofProject, missing } = kind;
   const ident = params[paramOf(kind)]!;
-  if (!ofProject) ctx.policy().require(ruleOf(resource, act), who);
+  if (!ofProject) ctx.policy().require(recordRule(resource, act), who);
   const row = (await visibleRecord(kind, ctx, who, ident)) ?? missing(ident);
-  if (ofProject && act !== 'get') ctx.policy().require(ruleOf(resource, act), who, ofProject.target(projectOf(row)));
+  if (ofProject && act !== 'get')
+    ctx.policy().require(recordRule(resource, act), who, ofProject.target(projectOf(row)));
   return row;
 };
 
 /** Rules of `recordFor`. */
-const rulesOf = <Row extends Stored>({ resource, ofProject }: Kind<Row>, act: 'update' | 'delete'): string[] =>
-  ofProject ? [ruleOf(resource, 'get'), ruleOf(resource, act)] : [ruleOf(resource, act)];
+const rulesOf = <Row extends StoredRecord>(
+  { resource, ofProject }: AnyRecordKind<Row>,
+  act: 'update' | 'delete',
+): string[] => (ofProject ? [recordRule(resource, 'get'), recordRule(resource, act)] : [recordRule(resource, act)]);
 
 /** Throws PolicyDenied if the caller may see none. */
-const visibleTo = <Row extends Stored>({ resource, ofProject }: Kind<Row>, ctx: ApiContext, who: Caller): Predicate => {
-  const rule = ruleOf(resource, 'get');
+const visibleTo = <Row extends StoredRecord>(
+  { resource, ofProject }: AnyRecordKind<Row>,
+  ctx: ApiContext,
+  who: Caller,
+): Predicate => {
+  const rule = recordRule(resource, 'get');
   const visible = ofProject && ctx.policy().filter(rule, who, { [`${resource}.project`]: 'project' });
   if (!visible || visible.is === 'false') ctx.policy().require(rule, who);
   return visible ?? always;
 };
 
-const viewOf = async <Row extends Stored>(kind: Kind<Row>, ctx: ApiContext, request: Viewed, row: Row) => {
+const viewOf = async <Row extends StoredRecord>(
+  kind: AnyRecordKind<Row>,
+  ctx: ApiContext,
+  request: Viewed,
+  row: Row,
+) => {
   const view = await kind.viewer(ctx, request);
   return view(row);
 };
 
 /** The named project, or else the caller's; undefined for a record of the installation. Throws PolicyDenied, InvalidInput. */
-const projectFor = <Row extends Stored>(
-  { resource, ofProject }: Kind<Row>,
+const projectFor = <Row extends StoredRecord>(
+  { resource, ofProject }: AnyRecordKind<Row>,
   ctx: ApiContext,
   who: Caller,
   named: string | undefined,
 ): ProjectId | undefined => {
-  const rule = ruleOf(resource, 'create');
+  const rule = recordRule(resource, 'create');
   if (!ofProject) {
     ctx.policy().require(rule, who);
     return undefined;
@@ -139,8 +153,8 @@ const projectFor = <Row extends Stored>(
 };
 
 /** Throws Conflict. */
-const requireRoom = async <Row extends Stored>(
-  { resource, ofProject }: Kind<Row>,
+const requireRoom = async <Row extends StoredRecord>(
+  { resource, ofProject }: AnyRecordKind<Row>,
   store: Queries,
   project: ProjectId | undefined,
 ): Promise<void> => {
@@ -150,46 +164,49 @@ const requireRoom = async <Row extends Stored>(
 };
 
 const changeOf =
-  <Row extends Stored>({ resource, values }: Kind<Row>, act: AuditedAct, given: object) =>
+  <Row extends StoredRecord>({ resource, values }: AnyRecordKind<Row>, act: AuditedAct, given: object) =>
   (row: Row): Change => {
     const { uuid, project } = row;
-    return recordChange({ resource, act, rule: ruleOf(resource, act), uuid, project, values: values(row, given) });
+    return recordChange({ resource, act, rule: recordRule(resource, act), uuid, project, values: values(row, given) });
   };
 
-const listRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
-  const { resource, shapes, viewRules = [], store, viewer } = kind;
+/** Records under the plural of their resource, and the address of the next page if more follow. */
+type ListBody = Readonly<Record<string, readonly unknown[] | string | undefined>>;
+
+const listRoute = <Row extends StoredRecord>(kind: AnyRecordKind<Row>): Route => {
+  const { resource, shape, viewRules = [], store, viewer } = kind;
+  const collection = `${resource}s`;
   const path = pathOf(resource);
   return route({
     method: 'GET',
     path,
-    answers: { 200: shapes.list },
-    rules: [ruleOf(resource, 'get'), ...viewRules],
+    answers: { 200: typed<ListBody>(pageOf(collection, shape)) },
+    rules: [recordRule(resource, 'get'), ...viewRules],
     query: uuidPageQuery,
     async handler(request, ctx) {
       const { marker } = request.query;
       const visible = visibleTo(kind, ctx, request.who);
-      const last = marker === undefined ? undefined : await visibleRecord(kind, ctx, request.who, marker);
-      if (marker !== undefined && !last) raise('MarkerNotFound', { marker });
-      const after = last && identOf(kind, last);
+      const last = await markedRecord(marker, (ident) => visibleRecord(kind, ctx, request.who, ident));
+      const after = last && identOfRecord(kind, last);
       const read = (limit: number) => store(ctx.inventory).list({ visible, limit, after });
       const { rows, next } = await readPage(request, path, read, ({ uuid }) => uuid);
       const view = await viewer(ctx, request);
       // Sequential: a view may read PostgreSQL, and other requests need connections too.
       const views: unknown[] = [];
       for (const row of rows) views.push(await view(row));
-      return ok({ [`${resource}s`]: views, ...next });
+      return ok({ [collection]: views, ...next });
     },
   });
 };
 
-const createRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
-  const { resource, shapes, viewRules = [], body, create, taken } = kind;
+const createRoute = <Row extends StoredRecord>(kind: AnyRecordKind<Row>): Route => {
+  const { resource, shape, viewRules = [], body, create, taken } = kind;
   const path = pathOf(resource);
   return route({
     method: 'POST',
     path,
-    answers: { 201: shapes.one },
-    rules: [ruleOf(resource, 'create'), ...viewRules],
+    answers: { 201: shape },
+    rules: [recordRule(resource, 'create'), ...viewRules],
     body,
     async handler(request, ctx) {
       const project = projectFor(kind, ctx, request.who, request.body.project);
@@ -199,33 +216,33 @@ const createRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
         return (await make(store)) ?? raise('Conflict', { reason: taken!(request.body, project) });
       };
       const row = await auditedWrite(ctx, request, write, changeOf(kind, 'create', request.body));
-      return created(await viewOf(kind, ctx, request, row), `${request.base}${path}/${identOf(kind, row)}`);
+      return created(await viewOf(kind, ctx, request, row), `${request.base}${path}/${identOfRecord(kind, row)}`);
     },
   });
 };
 
-const showRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
-  const { resource, shapes, viewRules = [] } = kind;
+const showRoute = <Row extends StoredRecord>(kind: AnyRecordKind<Row>): Route => {
+  const { resource, shape, viewRules = [] } = kind;
   return route({
     method: 'GET',
-    ...oneOf(kind),
-    answers: { 200: shapes.one },
-    rules: [ruleOf(resource, 'get'), ...viewRules],
+    ...pathOfOne(kind),
+    answers: { 200: shape },
+    rules: [recordRule(resource, 'get'), ...viewRules],
     async handler(request, ctx) {
       return ok(await viewOf(kind, ctx, request, await recordFor(kind, ctx, request, 'get')));
     },
   });
 };
 
-const updateRoute = <Row extends Stored>(
-  kind: Kind<Row>,
-  { body, write }: NonNullable<Kind<Row>['changes']>,
+const updateRoute = <Row extends StoredRecord>(
+  kind: AnyRecordKind<Row>,
+  { body, write }: NonNullable<AnyRecordKind<Row>['changes']>,
 ): Route => {
-  const { shapes, viewRules = [], missing } = kind;
+  const { shape, viewRules = [], missing } = kind;
   return route({
     method: 'PATCH',
-    ...oneOf(kind),
-    answers: { 200: shapes.one },
+    ...pathOfOne(kind),
+    answers: { 200: shape },
     rules: [...rulesOf(kind, 'update'), ...viewRules],
     body,
     async handler(request, ctx) {
@@ -238,11 +255,11 @@ const updateRoute = <Row extends Stored>(
   });
 };
 
-const deleteRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
+const deleteRoute = <Row extends StoredRecord>(kind: AnyRecordKind<Row>): Route => {
   const { store, missing, requireUnused } = kind;
   return route({
     method: 'DELETE',
-    ...oneOf(kind),
+    ...pathOfOne(kind),
     rules: rulesOf(kind, 'delete'),
     async handler(request, ctx) {
       const ident = request.params[paramOf(kind)]!;
@@ -257,10 +274,10 @@ const deleteRoute = <Row extends Stored>(kind: Kind<Row>): Route => {
   });
 };
 
-export const recordRoutes = <Row extends Stored, View, Body extends object, Changes extends object = never>(
+export const recordRoutes = <Row extends StoredRecord, View, Body extends object, Changes extends object = never>(
   made: RecordKind<Row, View, Body, Changes>,
 ): Route[] => {
-  const kind = made as unknown as Kind<Row>;
+  const kind = made as unknown as AnyRecordKind<Row>;
   const { changes } = kind;
   const update = changes ? [updateRoute(kind, changes)] : [];
   return [listRoute(kind), createRoute(kind), showRoute(kind), ...update, deleteRoute(kind)];

@@ -16,7 +16,7 @@ import {
 } from '../../../model/resources/webhooks';
 import * as shapes from '../../../wire/records';
 import type { ApiContext } from '../../context';
-import { readPage, uuidPageQuery } from '../../resource/own-pages';
+import { markedRecord, readPage, uuidPageQuery } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { uuid } from '../../resource/validation';
 import { ok, route } from '../../server/route';
@@ -100,10 +100,10 @@ const withSecret =
     return row;
   };
 
-const records = recordRoutes({
+const webhookRecords = recordRoutes({
   resource: 'webhook',
   ident: uuid,
-  shapes: { one: shapes.webhook, list: shapes.webhooks },
+  shape: shapes.webhook,
   viewer:
     async (_ctx, { base }) =>
     (row: WebhookRow) =>
@@ -149,12 +149,13 @@ const listDeliveries = route({
     const { marker } = request.query;
     ctx.policy().require('temper:webhook:get', request.who);
     await findWebhook(ctx, webhook);
-    if (marker !== undefined && !(await ctx.inventory.webhooks.hasDelivery(webhook, marker)))
-      raise('MarkerNotFound', { marker });
-    const read = (limit: number) => ctx.inventory.webhooks.deliveries(webhook, { limit, after: marker });
+    const { webhooks } = ctx.inventory;
+    const known = async (delivery: string) => ((await webhooks.hasDelivery(webhook, delivery)) ? delivery : undefined);
+    const after = await markedRecord(marker, known);
+    const read = (limit: number) => webhooks.deliveries(webhook, { limit, after });
     const { rows, next } = await readPage(request, deliveriesPath, read, ({ uuid }) => uuid);
     return ok({ deliveries: rows.map(shownDelivery), ...next });
   },
 });
 
-export const webhookRoutes = [...records, listDeliveries];
+export const webhookRoutes = [...webhookRecords, listDeliveries];

@@ -81,7 +81,7 @@ export const disruptionBudgetRoutes = recordRoutes({
   param: 'budget',
   ident: uuid,
   ofProject: { target: disruptionTarget, count: ({ disruptionBudgets }, project) => disruptionBudgets.count(project) },
-  shapes: { one: shapes.disruptionBudget, list: shapes.disruptionBudgets },
+  shape: shapes.disruptionBudget,
   viewer:
     async (ctx, { who, base }) =>
     (row: DisruptionBudget) =>

@@ -46,7 +46,7 @@ export const windowRoutes = recordRoutes({
   resource: 'window',
   ident: uuid,
   ofProject: { target: windowTarget, count: ({ projectWindows }, project) => projectWindows.count(project) },
-  shapes: { one: shapes.projectWindow, list: shapes.projectWindows },
+  shape: shapes.projectWindow,
   async viewer(ctx, { base }) {
     const now = await ctx.inventory.clock();
     return (row: ProjectWindow) => windowView(row, now, base);

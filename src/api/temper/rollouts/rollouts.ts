@@ -11,7 +11,7 @@ import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { seesBmcRule } from '../../resource/bmc-texts';
-import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
+import { markedRecord, readPage, unless, uuidPage } from '../../resource/own-pages';
 import { pageLimit } from '../../resource/validation';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
 import { type RolloutBody, rolloutBody, specOf } from './body';
@@ -81,7 +81,10 @@ type ListQuery = z.output<typeof listQuery>;
 const listRollouts = async (request: ApiRequest<unknown, ListQuery, unknown>, ctx: ApiContext) => {
   const { who, query, base } = request;
   const policy = ctx.policy();
-  const after = await markedRecord(query.marker, 'RolloutNotFound', (ident) => visibleRollout(ctx, who, ident));
+  const after = await markedRecord(
+    query.marker,
+    unless('RolloutNotFound', (ident) => visibleRollout(ctx, who, ident)),
+  );
   const rows = ownRows(policy, who);
   const wanted = {
     visible: policy.filter(rolloutRules.get, who, rolloutColumns),

@@ -15,7 +15,7 @@ import { nodeTarget } from '../../../policy';
 import * as shapes from '../../../wire/records';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { readPage, uuidPage } from '../../resource/own-pages';
+import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { nodeColumns } from '../../resource/visibility';
 import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
@@ -84,10 +84,11 @@ const freezeMarker = async (
   request: ApiRequest<unknown, ListQuery, unknown>,
   node: NodeUuid | undefined,
 ): Promise<FreezeUuid | undefined> => {
-  const { marker } = request.query;
-  if (marker === undefined) return undefined;
-  const found = await findFreeze(ctx, request.who, marker);
-  return found && (!node || found.node_uuid === node) ? found.id : raise('MarkerNotFound', { marker });
+  const marked = await markedRecord(request.query.marker, async (ident) => {
+    const found = await findFreeze(ctx, request.who, ident);
+    return !node || found?.node_uuid === node ? found : undefined;
+  });
+  return marked?.id;
 };
 
 const answerList = async (

@@ -11,7 +11,7 @@ import type { RunState } from '../../../model/runs/runs';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
-import { markedRecord, readPage, uuidPage } from '../../resource/own-pages';
+import { markedRecord, readPage, unless, uuidPage } from '../../resource/own-pages';
 import { revisionNumber } from '../../resource/validation';
 import { type ApiRequest, ok, route } from '../../server/route';
 import { visibleRun } from './runs';
@@ -113,7 +113,10 @@ const listRuns = async (request: ApiRequest<unknown, z.output<typeof runListQuer
   const visible = ctx.policy().filter(runListRule, request.who, runTenantColumns);
   const between = run === undefined ? undefined : uuidsFrom(run);
   if (run !== undefined && !between) return ok({ runs: [] });
-  const after = await markedRecord(marker, 'RunNotFound', (ident) => visibleRun(ctx, request.who, ident));
+  const after = await markedRecord(
+    marker,
+    unless('RunNotFound', (ident) => visibleRun(ctx, request.who, ident)),
+  );
   const selection: Omit<RunSelection, 'limit'> = {
     visible,
     states,

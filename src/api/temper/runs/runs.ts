@@ -15,7 +15,7 @@ import type { LiveRun } from '../../../runs/contract';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
-import { readPage, uuidPageQuery } from '../../resource/own-pages';
+import { markedRecord, readPage, uuidPageQuery } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { type ApiRequest, ok, route } from '../../server/route';
 import { phaseOf, withOutlook } from './outlook';
@@ -48,10 +48,11 @@ const markerOf = async (
   node: string,
   may: 'all' | { lease: LeaseUuid },
 ): Promise<RunUuid | undefined> => {
-  if (marker === undefined) return undefined;
-  const run = await ctx.inventory.runs.find(marker as RunUuid);
-  const listed = run?.node_uuid === node && (may === 'all' || run.lease_id === may.lease);
-  return listed ? run.id : raise('MarkerNotFound', { marker });
+  const marked = await markedRecord(marker, async (id) => {
+    const run = await ctx.inventory.runs.find(id as RunUuid);
+    return run?.node_uuid === node && (may === 'all' || run.lease_id === may.lease) ? run : undefined;
+  });
+  return marked?.id;
 };
 
 const ofNode = route({

@@ -20,6 +20,7 @@ import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
 import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { askedList, collection, listQuery, nextLink } from '../../resource/lists';
+import { markedRecord } from '../../resource/own-pages';
 import { projections } from '../../resource/representation';
 import { type ApiRequest, ok, route } from '../../server/route';
 
@@ -67,10 +68,11 @@ const markerSeq = async (
   { node, lease }: HistoryPart,
   marker: string | undefined,
 ): Promise<number | undefined> => {
-  if (marker === undefined) return undefined;
-  const seq = historySeq(node, marker.toLowerCase());
-  const known = seq !== undefined && (await ctx.inventory.history.find(node, seq, lease));
-  return known ? known.seq : raise('MarkerNotFound', { marker });
+  const marked = await markedRecord(marker, async (id) => {
+    const seq = historySeq(node, id.toLowerCase());
+    return seq === undefined ? undefined : ctx.inventory.history.find(node, seq, lease);
+  });
+  return marked?.seq;
 };
 
 const listHistory = route({
