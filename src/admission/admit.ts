@@ -1,28 +1,25 @@
 /** Admission of provision requests: all checks between a visible node and an accepted run. */
 
 import type { NodeRow } from '../inventory/nodes/nodes';
-import { fetchedByInstance } from '../model/access/origins';
 import { invalidInput, raise } from '../model/errors';
-import { type Event, type ProvisionState, states } from '../model/lifecycle/states';
-import { isVerb, type Verb, verbRow, verbs } from '../model/lifecycle/verbs';
+import { interfaceOf } from '../model/lifecycle/drivers';
+import { type Event, next, type ProvisionState, states } from '../model/lifecycle/states';
+import { insteadOf, isVerb, passesLock, type Verb, type VerbRow, verbRow, verbs } from '../model/lifecycle/verbs';
 import { requireMinor } from '../model/resources/microversions';
 import { runbooksSince } from '../model/resources/runbooks';
-import { nodeTarget, type Policy, stepTarget } from '../policy';
+import { nodeTarget } from '../policy';
 import type { OrderedNode, RunAudit, RunOrder } from '../runs/contract';
-import { readsFirmware, withBaseline } from './baselines';
 import { type Checks, firstRefusal } from './checks';
 import type { AdmissionContext } from './context';
 import { checkConfigdrive, deploymentFacts } from './deploy';
 import { maintenanceHint, requireOwnRun } from './obstacles';
 import { orderRun } from './order';
-import { requireKnown } from './origins';
 import type { Admission, ProvisionAsked, ProvisionBody, WantedVerb } from './request';
-import { requestedSteps } from './requested-steps';
+import { readsFirmware, requestedSteps, withBaseline } from './requested-steps';
 import { askedBy, orderedNode } from './requester';
 import { runRunbook, type Usable, usableRunbook, useRules } from './runbook';
 import { came } from './schemas';
-import { requireStepRules, stepRuleNames, stepRules } from './steps';
-import { checkArguments, checkCondition, checkMaintenance, reachable, stepKeys } from './verbs';
+import { requireRawSteps, stepKeys, stepRuleNames, stepRules } from './steps';
 
 const provision = 'baremetal:node:set_provision_state';
 
@@ -56,16 +53,77 @@ const checkVersions = ({ verb, row }: WantedVerb, { body, version }: ProvisionAs
   if (body.runbook !== undefined) requireMinor(version, runbooksSince, 'runbook');
 };
 
-/** Raw steps need the rule for free-form lists, then the operator's rules for single steps. */
-const requireSteps = (policy: Policy, { who, body }: ProvisionAsked, node: NodeRow, checks: Checks): void => {
-  const target = nodeTarget(node);
-  for (const key of stepKeys) {
-    const steps = body[key];
-    if (steps === undefined) continue;
-    // An empty list of deploy steps is no choice.
-    if (steps.length > 0 || key !== 'deploy_steps') checks.rule(policy, stepRules[key], who, target);
-    requireStepRules(policy, who, stepTarget(node), steps, checks);
+// Abort became possible state by state; openstack/ironic:ironic/api/controllers/v1/node.py (provision).
+const messageSince: readonly { readonly state: ProvisionState; readonly since: number }[] = [
+  { state: 'inspect wait', since: 41 },
+  { state: 'wait call-back', since: 110 },
+];
+
+const isMaintained = ({ maintenance }: VerbRow, node: NodeRow): boolean =>
+  maintenance === 'refused' && node.maintenance;
+
+/** The state after the verb. A held node is a conflict, unless the verb addresses its run or replaces a waiting one. */
+const reachable = (
+  { verb, row }: WantedVerb,
+  node: NodeRow,
+  ident: string,
+  way: () => string,
+  checks: Checks,
+): ProvisionState | undefined => {
+  const { provision_state: state } = node;
+  const to = next(state, row.event);
+  if (node.reservation !== null && !passesLock(row, state)) checks.try(() => raise('NodeLocked', { node: ident }));
+  // In another state, maintenance would be the next refusal.
+  const hints = () => [insteadOf(verb, state), isMaintained(row, node) ? way() : undefined].filter(Boolean);
+  return checks.try(
+    () => to ?? raise('InvalidState', { verb, node: ident, state, instead: hints().join(' ') || undefined }),
+  );
+};
+
+/** Refuses unexpected and missing arguments. Throws InvalidInput, NotAcceptable. */
+const checkArguments = (
+  { verb, row }: WantedVerb,
+  { body, version }: ProvisionAsked,
+  node: NodeRow,
+  disableRamdisk: boolean | null,
+) => {
+  if (disableRamdisk !== null) {
+    if (row.disableRamdiskSince === undefined) invalidInput('disable_ramdisk', `is not possible with ${verb}`);
+    else requireMinor(version, row.disableRamdiskSince, 'disable_ramdisk');
   }
+  for (const key of stepKeys) {
+    if (body[key] === undefined) continue;
+    if (row.stepsKey !== key) invalidInput(key, `is not possible with ${verb}`);
+    if (row.stepsSince) requireMinor(version, row.stepsSince, key);
+  }
+  if (body.temper?.parameters !== undefined && body.runbook === undefined)
+    invalidInput('temper.parameters', 'are those of a runbook; name one');
+  if (body.rescue_password !== undefined && !row.rescuePassword)
+    invalidInput('rescue_password', `is not possible with ${verb}`);
+  if (row.rescuePassword && !body.rescue_password?.trim())
+    invalidInput('rescue_password', 'is missing; it is the login to the rescue system, and must not be blank');
+  const late = messageSince.find((one) => one.state === node.provision_state);
+  if (row.does === 'message' && late) requireMinor(version, late.since, `${verb} in state "${late.state}"`);
+};
+
+/** @param way hint: the caller and the command that can end the maintenance. Throws NodeInMaintenance. */
+const checkMaintenance = ({ verb, row }: WantedVerb, node: NodeRow, ident: string, way: () => string): void => {
+  if (isMaintained(row, node)) raise('NodeInMaintenance', { verb, node: ident, way: way() });
+};
+
+const checkOffered = ({ needs }: VerbRow, node: NodeRow): void => {
+  if (!needs || !interfaceOf(node, needs).startsWith('no-')) return;
+  const what = `${needs} (the node's ${needs}_interface is ${interfaceOf(node, needs)})`;
+  raise('DriverUnsupported', { driver: node.driver, what });
+};
+
+/** Throws DriverUnsupported, NodeInMaintenance, NodeRetired, NodeProtected. */
+const checkCondition = (want: WantedVerb, node: NodeRow, ident: string, way: () => string, checks: Checks): void => {
+  const { row } = want;
+  checks.try(() => checkOffered(row, node));
+  checks.try(() => checkMaintenance(want, node, ident, way));
+  if (row.retired === 'refused' && node.retired) checks.try(() => raise('NodeRetired', { node: ident }));
+  if (row.protected === 'refused' && node.protected) checks.try(() => raise('NodeProtected', { node: ident }));
 };
 
 /** The outcome: a run, an immediate state change, or a message to the run that holds the node. */
@@ -87,6 +145,7 @@ const toOrder = async (
   { to, given, disable }: Passed,
 ): Promise<Admitted> => {
   const { verb, row, rule } = want;
+  const { resumed } = request;
   const asked = askedBy(ctx.policy(), request, rule, given?.crossing);
   const resting = to !== undefined && states[to].kind === 'stable';
   if (resting && row.does === 'message' && node.maintenance)
@@ -104,15 +163,12 @@ const toOrder = async (
     steps: (ready: Parameters<typeof requestedSteps>[0]['node']) =>
       requestedSteps({ ctx, want, request, node: ready, checks }, given?.runbook ?? null),
     disableRamdisk: disable,
-    more: row.kind === 'deploy' ? deploymentFacts(ctx, request, node, row) : {},
+    more: {
+      ...(row.kind === 'deploy' && deploymentFacts(ctx, request, node, row)),
+      ...(resumed && { resumes: { run: resumed.run, from: resumed.from } }),
+    },
   };
   return { does: 'run', order: await orderRun(ctx, wanted, checks) };
-};
-
-const checkDrive = (ctx: AdmissionContext, { verb, row }: WantedVerb, { body, version }: ProvisionAsked): void => {
-  if (!body.configdrive) return;
-  checkConfigdrive(body.configdrive, verb, row, version);
-  for (const fetched of fetchedByInstance({ configdrive: body.configdrive })) requireKnown(ctx, fetched);
 };
 
 /**
@@ -131,14 +187,15 @@ export const admitProvision = async (
   const want = wantedVerb(given.body);
   const request = await withBaseline({ ctx, request: given, node, ident, checks }, want);
   const { who, version, body, reason } = request;
+  const { configdrive } = body;
   const way = () => maintenanceHint(policy, who, node);
   checks.rule(policy, want.rule, who, nodeTarget(node));
   checks.try(() => checkVersions(want, request));
-  requireSteps(policy, request, node, checks);
+  requireRawSteps(policy, request, node, checks);
   if (want.row.kind === 'deploy') checks.try(() => checkMaintenance(want, node, ident, way));
-  const to = reachable(want, node, ident, checks);
+  const to = reachable(want, node, ident, way, checks);
   checks.try(() => requireOwnRun(ctx, want.rule, who, node, ident));
-  checks.try(() => checkDrive(ctx, want, request));
+  if (configdrive) checks.try(() => checkConfigdrive(ctx, configdrive, want, version));
   const use =
     body.runbook === undefined
       ? null

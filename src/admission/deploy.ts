@@ -17,7 +17,7 @@ import type { Runbook } from '../model/resources/runbooks';
 import { booleanOf } from '../model/texts';
 import type { RunOrder } from '../runs/contract';
 import type { AdmissionContext } from './context';
-import { requireKnown } from './origins';
+import { requireKnown } from './images';
 
 const anyObject = z.record(z.string(), z.unknown());
 
@@ -33,8 +33,8 @@ export const configdrive = z.union([
 ]);
 type Configdrive = z.output<typeof configdrive>;
 
-/** Throws InvalidInput, NotAcceptable. */
-export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow, minor: number): void => {
+/** Throws InvalidInput. */
+const checkForm = (drive: Configdrive, verb: string, row: VerbRow, minor: number): void => {
   if (row.configdriveSince === undefined) invalidInput('configdrive', `is not possible with ${verb}`);
   else if (minor < row.configdriveSince)
     invalidInput('configdrive', `is possible with ${verb} from version 1.${row.configdriveSince} on`);
@@ -46,6 +46,17 @@ export const checkConfigdrive = (drive: Configdrive, verb: string, row: VerbRow,
   if (minor < 56) invalidInput('configdrive', 'may be an object from version 1.56 on');
   if (drive.vendor_data !== undefined && minor < 59)
     invalidInput('configdrive', 'vendor_data is possible from version 1.59 on');
+};
+
+/** Throws InvalidInput, OriginRefused. */
+export const checkConfigdrive = (
+  ctx: AdmissionContext,
+  drive: Configdrive,
+  { verb, row }: { readonly verb: string; readonly row: VerbRow },
+  minor: number,
+): void => {
+  checkForm(drive, verb, row, minor);
+  for (const fetched of fetchedByInstance({ configdrive: drive })) requireKnown(ctx, fetched);
 };
 
 const infoText = (info: Document, key: string): string | undefined =>

@@ -7,12 +7,11 @@ import { type ProvisionState, states } from '../model/lifecycle/states';
 import type { Equipment } from '../model/lifecycle/step-types';
 import type { Verb, VerbRow } from '../model/lifecycle/verbs';
 import type { RunAudit, RunOrder } from '../runs/contract';
-import { type Checks, firstRefusal } from './checks';
+import type { Checks } from './checks';
 import type { AdmissionContext } from './context';
 import { checkInstance } from './deploy';
 import { checkWorkable } from './driver-info';
-import { requireImage, requireRamdisks, withDefaultRamdisk } from './images';
-import { requireStepOrigins } from './origins';
+import { requireImage, requireRamdisks, requireStepOrigins, withDefaultRamdisk } from './images';
 import { equipped, type PlanListed } from './requested-steps';
 import { orderedNode } from './requester';
 
@@ -37,16 +36,13 @@ const refuseBoot = (): never =>
     reason: 'these steps run in the ramdisk; leave it out, or use out-of-band steps only',
   });
 
-/**
- * The order that starts the run. Throws planning errors, InstanceInfoInvalid, OriginRefused, InvalidInput, DriverInfoInvalid, NoWorker.
- */
-export const planRun = async (ctx: AdmissionContext, request: RunRequest): Promise<RunOrder> =>
-  orderRun(ctx, request, firstRefusal);
-
 const noPlan: Plan = { steps: [] };
 const nothing: PlanListed = { steps: [] };
 
-/** As planRun. With collecting checks the order is planned as far as possible. It may start only without refusals. */
+/**
+ * The order that starts the run. Throws planning errors, InstanceInfoInvalid, OriginRefused, InvalidInput, DriverInfoInvalid, NoWorker.
+ * With collecting checks the order is planned as far as possible. It may start only without refusals.
+ */
 export const orderRun = async (ctx: AdmissionContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
   const { verb, row, node, ident, to, asked, more } = request;
   if (row.kind === 'deploy') {

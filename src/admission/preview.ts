@@ -20,13 +20,12 @@ import type { Refusal } from '../model/runs/verdicts';
 import { nodeTarget } from '../policy';
 import type { RunOrder } from '../runs/contract';
 import { type Admitted, admitProvision } from './admit';
-import { driftOf } from './baselines';
 import { type CollectedRefusal, type CollectingChecks, everyRefusal } from './checks';
 import type { AdmissionContext } from './context';
 import { quotasOf } from './context';
 import { refuseFrozen } from './obstacles';
 import type { ProvisionAsked } from './request';
-import { factsOf } from './requested-steps';
+import { driftOf, factsOf } from './requested-steps';
 
 export type PlanStep = { readonly step: PlannedStep; readonly outlook: StepOutlook; readonly duration?: StepDuration };
 

@@ -1,7 +1,9 @@
 /** Provision requests: body schema, verb, and the input of their checks. */
 import { z } from 'zod';
 import type { NodeRow } from '../inventory/nodes/nodes';
+import type { GivenStep } from '../model/lifecycle/step-types';
 import type { Verb, VerbRow } from '../model/lifecycle/verbs';
+import type { RunOrder } from '../runs/contract';
 import type { Checks } from './checks';
 import type { AdmissionContext } from './context';
 import { configdrive } from './deploy';
@@ -45,11 +47,19 @@ export const provisionBody = z.strictObject({
 
 export type ProvisionBody = z.output<typeof provisionBody>;
 
+/** An earlier run, and the steps of it that the new run takes up. */
+export type Resumed = NonNullable<RunOrder['resumes']> & {
+  readonly steps: readonly GivenStep[];
+  readonly parameters: Readonly<Record<string, unknown>> | null;
+};
+
 export type ProvisionAsked = AuditContext & {
   readonly version: number;
   readonly body: ProvisionBody;
   /** The reason to run a private runbook on a node of another project. */
   readonly reason?: string;
+  /** Its steps are planned in place of those of the body and the runbook. */
+  readonly resumed?: Resumed;
 };
 
 export type WantedVerb = { readonly verb: Verb; readonly row: VerbRow; readonly rule: string };

@@ -1,18 +1,20 @@
-/** Steps of a provision request: its own, a runbook's, or the node's own list. */
+/** Steps of a provision request: its own, a runbook's, an earlier run's, the node's own list, or those of a firmware baseline. */
 import type { NodeRow } from '../inventory/nodes/nodes';
 import { invalidInput } from '../model/errors';
 import { planDeploySteps } from '../model/lifecycle/plan-deploy';
 import { automaticPlan } from '../model/lifecycle/plans';
 import type { Equipment, PlannedStep, StepVerb } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
+import { type FirmwareDrift, firmwareDrift } from '../model/resources/firmware-baselines';
 import { type NodeFacts, resolveSteps } from '../model/resources/runbook-parameters';
 import type { Runbook } from '../model/resources/runbooks';
+import { nodeTarget } from '../policy';
 import type { Checks } from './checks';
 import { planWithChildren } from './children';
 import type { AdmissionContext } from './context';
 import { cleaningRunbook, hashedPassword } from './deploy';
-import type { ProvisionAsked, WantedVerb } from './request';
-import { checkRawSteps, planStored, refuseDisallowed, type WireStep } from './steps';
+import type { Admission, ProvisionAsked, Resumed, WantedVerb } from './request';
+import { checkRawSteps, planStored, refuseDisallowed, stepKeys, type WireStep } from './steps';
 import { templateSteps } from './templates';
 
 type Planning = {
@@ -68,12 +70,12 @@ export type PlanListed = {
   readonly args?: Readonly<Record<string, string>>;
 };
 
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 /** Facts for choices in a runbook. */
 export const factsOf = ({ properties, resource_class, traits }: NodeRow): NodeFacts => ({
-  vendor: text(properties.vendor),
-  model: text(properties.model),
+  vendor: textOrNull(properties.vendor),
+  model: textOrNull(properties.model),
   resource_class,
   traits,
 });
@@ -98,8 +100,15 @@ const automatic = async (planning: Planning): Promise<PlanListed> => {
   return runbook ? byRunbook(planning, runbook, 'clean') : { steps: automaticPlan(node), automatic: true };
 };
 
+/** Stored arguments may refer to secrets, so the checks of raw steps do not apply. */
+const ofEarlierRun = ({ ctx, want, node, checks }: Planning, { steps, parameters }: Resumed): PlanListed => {
+  checks.try(() => refuseDisallowed(ctx, steps));
+  return { steps: planStored(steps, want.row.kind as StepVerb, node, checks), parameters };
+};
+
 const listedSteps = async (planning: Planning, runbook: Runbook | null): Promise<PlanListed> => {
-  const { ctx, want, checks } = planning;
+  const { ctx, want, request, checks } = planning;
+  if (request.resumed) return { ...ofEarlierRun(planning, request.resumed), runbook };
   if (runbook) {
     checks.try(() => refuseDisallowed(ctx, runbook.steps));
     return byRunbook(planning, runbook, want.row.kind as StepVerb);
@@ -117,4 +126,45 @@ export const requestedSteps = async (planning: Planning, given: Runbook | null):
   // A missing password was refused before.
   if (!want.row.rescuePassword || rescue_password === undefined) return steps;
   return { ...steps, args: { rescue_password: await hashedPassword(rescue_password) } };
+};
+
+/** The rule comes before the comparison of versions, because a difference reveals them. */
+export const readsFirmware = 'baremetal:node:firmware:get';
+
+const updateOf = (drift: readonly FirmwareDrift[]) => ({
+  interface: 'firmware' as const,
+  step: 'update',
+  args: { settings: drift.map(({ component, url }) => ({ component, url })) },
+});
+
+/**
+ * The firmware that differs from the request's baseline; undefined without a baseline or after a collected refusal.
+ * Throws PolicyDenied, FirmwareCurrent, InvalidInput.
+ */
+export const driftOf = async ({
+  ctx,
+  request: { who, body },
+  node,
+  ident,
+  checks,
+}: Admission): Promise<FirmwareDrift[] | undefined> => {
+  const baseline = body.temper?.baseline;
+  if (!baseline) return undefined;
+  checks.rule(ctx.policy(), readsFirmware, who, nodeTarget(node));
+  if (!ctx.policy().allows(readsFirmware, who, nodeTarget(node))) return undefined;
+  const seen = await ctx.inventory.details.firmware(node.uuid);
+  return checks.try(() => firmwareDrift(baseline, factsOf(node), seen, ident));
+};
+
+/** The request with the steps of its baseline, which follow the rules of the caller's own steps. Throws InvalidInput. */
+export const withBaseline = async (admission: Admission, { row, verb }: WantedVerb): Promise<ProvisionAsked> => {
+  const { request } = admission;
+  const { body } = request;
+  if (!body.temper?.baseline) return request;
+  if (!row.runbook || !row.stepsKey)
+    return invalidInput('temper.baseline', `is not possible with ${verb}, only with clean and service`);
+  if (body.runbook !== undefined || stepKeys.some((key) => body[key] !== undefined))
+    return invalidInput('temper.baseline', 'comes without a runbook and without steps');
+  const drift = (await driftOf(admission)) ?? [];
+  return { ...request, body: { ...body, [row.stepsKey]: drift.length > 0 ? [updateOf(drift)] : [] } };
 };

@@ -1,6 +1,7 @@
 /** Steps of provision requests: rules per step and the operator's denylist. */
 
 import type { z } from 'zod';
+import type { NodeRow } from '../inventory/nodes/nodes';
 import type { Caller } from '../model/access/callers';
 import { isSecretRef, secretRefs } from '../model/access/secrets';
 import { raise } from '../model/errors';
@@ -8,9 +9,10 @@ import { planSteps } from '../model/lifecycle/plan-steps';
 import type { Equipment, GivenStep, PlannedStep, StepVerb } from '../model/lifecycle/step-types';
 import { nameOf } from '../model/lifecycle/steps';
 import { leavesOpen } from '../model/resources/runbook-parameters';
-import { type Policy, ruleNames, stepRulePrefix, type Target } from '../policy';
+import { nodeTarget, type Policy, ruleNames, stepRulePrefix, stepTarget, type Target } from '../policy';
 import { type Checks, firstRefusal } from './checks';
 import type { AdmissionContext } from './context';
+import type { ProvisionAsked } from './request';
 import type { requestStep } from './schemas';
 
 export type WireStep = z.output<typeof requestStep>;
@@ -21,6 +23,9 @@ export const stepRules = {
   service_steps: 'baremetal:node:set_provision_state:service_steps',
   deploy_steps: 'temper:node:deploy_steps',
 } as const;
+
+/** Request keys with steps. */
+export const stepKeys = Object.keys(stepRules) as (keyof typeof stepRules)[];
 
 /** The rules of single steps: the built-in ones and those of the policy file. */
 export const stepRuleNames: readonly string[] = [
@@ -53,6 +58,18 @@ export const requireStepRules = (
   for (const step of steps) {
     const rule = `${stepRulePrefix}${nameOf(step)}`;
     if (policy.has(rule)) checks.rule(policy, rule, who, target);
+  }
+};
+
+/** Raw steps need the rule for free-form lists, then the operator's rules for single steps. */
+export const requireRawSteps = (policy: Policy, { who, body }: ProvisionAsked, node: NodeRow, checks: Checks): void => {
+  const target = nodeTarget(node);
+  for (const key of stepKeys) {
+    const steps = body[key];
+    if (steps === undefined) continue;
+    // An empty list of deploy steps is no choice.
+    if (steps.length > 0 || key !== 'deploy_steps') checks.rule(policy, stepRules[key], who, target);
+    requireStepRules(policy, who, stepTarget(node), steps, checks);
   }
 };
 

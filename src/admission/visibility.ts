@@ -38,6 +38,12 @@ export const visibleNode = async (
   return node;
 };
 
+/** Throws InvalidInput unless it is a UUID or a name. */
+export const requireIdent = (field: string, ident: string): void => {
+  if (asUuid(ident) === undefined && !isLogicalName(ident))
+    raise('InvalidInput', { field, reason: 'must be a UUID or a name' });
+};
+
 /** The runbook with this name or UUID, if the caller may see it. Throws RunbookNotFound, InvalidInput. */
 export const findVisibleRunbook = async (
   ctx: { policy(): Policy; readonly inventory: Pick<Queries, 'runbooks'> },
@@ -45,8 +51,7 @@ export const findVisibleRunbook = async (
   ident: string,
   options: { readonly lock?: boolean } = {},
 ): Promise<Runbook> => {
-  if (asUuid(ident) === undefined && !isLogicalName(ident))
-    raise('InvalidInput', { field: 'runbook', reason: 'must be a UUID or a name' });
+  requireIdent('runbook', ident);
   const runbook = await ctx.inventory.runbooks.find(ident, options);
   if (!runbook || !ctx.policy().allows('baremetal:runbook:get', who, runbookTarget(runbook)))
     return raise('RunbookNotFound', { runbook: ident });

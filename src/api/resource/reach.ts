@@ -1,8 +1,9 @@
 /** Access to rows of a kind: through their node, their project, or the installation's rules. */
+import { requireIdent } from '../../admission/visibility';
 import type { Queries } from '../../inventory';
 import type { Caller } from '../../model/access/callers';
 import { raise } from '../../model/errors';
-import { asUuid, isLogicalName } from '../../model/ids';
+import { asUuid } from '../../model/ids';
 import { always, type Predicate } from '../../model/predicates';
 import type { HomeNode } from '../../model/resources/node-resources';
 import { nodeTarget, type Policy, type Target } from '../../policy';
@@ -95,8 +96,9 @@ const checkIdent = ({ named, table }: ResourceKind, ident: string, version: numb
   if (asUuid(ident) !== undefined) return;
   const { resource: field } = table;
   const refuse = (reason: string): never => raise('InvalidInput', { field, reason });
-  if (named && act !== undefined && named.notTo === act) refuse(`a ${field} is ${act}d by its UUID, not by its name`);
-  if (!named || !isLogicalName(ident)) refuse(named ? 'must be a UUID or a name' : 'must be a UUID');
+  if (act !== undefined && named?.notTo === act) refuse(`a ${field} is ${act}d by its UUID, not by its name`);
+  if (named) requireIdent(field, ident);
+  else refuse('must be a UUID');
   const since = named?.since ?? 1;
   if (version < since) refuse(`must be a UUID; its name needs API version 1.${since}`);
 };

@@ -1,7 +1,7 @@
 /** Acts on a live run: abort, pause, resume, and decisions about a parked step. */
 
 import { z } from 'zod';
-import { requireStepOrigins } from '../../../admission/origins';
+import { requireStepOrigins } from '../../../admission/images';
 import { equipped } from '../../../admission/requested-steps';
 import { askedBy } from '../../../admission/requester';
 import { document } from '../../../admission/schemas';

@@ -1,22 +1,18 @@
 /** Reruns: a new run continues the steps of a failed run, under the present rules. */
 
 import { z } from 'zod';
-import { maintenanceHint } from '../../../admission/obstacles';
-import { planRun } from '../../../admission/order';
-import { askedBy } from '../../../admission/requester';
-import { runRunbook, usableRunbook, useRules } from '../../../admission/runbook';
-import { planStored, refuseDisallowed, requireStepRules, stepRuleNames, stepRules } from '../../../admission/steps';
+import { type Admitted, admitProvision } from '../../../admission/admit';
+import { runRunbook, useRules } from '../../../admission/runbook';
+import { stepRuleNames, stepRules } from '../../../admission/steps';
 import { visibleNode } from '../../../admission/visibility';
-import type { NodeRow } from '../../../inventory/nodes/nodes';
 import type { RunRow } from '../../../inventory/runs/runs';
 import { secretRefs } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
-import { next, type ProvisionState } from '../../../model/lifecycle/states';
-import type { GivenStep, PlannedStep, StepVerb } from '../../../model/lifecycle/step-types';
-import { insteadOf, isVerb, type VerbRow, verbRow } from '../../../model/lifecycle/verbs';
+import type { GivenStep, PlannedStep } from '../../../model/lifecycle/step-types';
+import { isVerb, type VerbRow, verbRow } from '../../../model/lifecycle/verbs';
 import { maxMinor } from '../../../model/resources/microversions';
 import type { RunInput } from '../../../model/runs/runs';
-import { nodeTarget, stepTarget } from '../../../policy';
+import type { RunOrder } from '../../../runs/contract';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, type Route, route } from '../../server/route';
@@ -96,73 +92,28 @@ const stepSettings = (input: RunInput | undefined, index: number): Pick<GivenSte
   };
 };
 
-/** Throws PolicyDenied, Conflict if the runbook has changed since the run. */
-const requireRerunAllowed = async (
-  ctx: ApiContext,
-  request: RerunRequest,
-  run: RunRow,
-  node: NodeRow,
-  row: VerbRow,
-  steps: readonly GivenStep[],
-) => {
-  const policy = ctx.policy();
-  const target = nodeTarget(node);
-  if (run.runbook_uuid === null) {
-    policy.require('baremetal:node:set_provision_state', request.who, target);
-    policy.require(stepRules[row.stepsKey!], request.who, target);
-    requireStepRules(policy, request.who, stepTarget(node), steps);
-    return { rule: 'baremetal:node:set_provision_state', runbook: null, crossing: undefined };
-  }
-  policy.require(runRunbook, request.who, target);
-  const asked = { who: request.who, version: maxMinor, reason: request.body.reason };
-  const { runbook, crossing } = await usableRunbook(ctx, { ...asked, node, runbook: run.runbook_uuid });
-  if (runbook.updated_at && runbook.updated_at > run.created_at)
+/** Verbs with a list of steps start a run. Throws Conflict if the runbook has changed since the earlier run. */
+const startOrder = (admitted: Admitted, earlier: RunRow): RunOrder => {
+  if (admitted.does !== 'run') throw new Error(`A rerun of ${earlier.verb} starts no run.`);
+  const { runbook } = admitted.order;
+  if (runbook?.updated_at && runbook.updated_at > earlier.created_at)
     raise('Conflict', { reason: `Runbook ${runbook.name} was changed after the run; run it as it is now.` });
-  return { rule: runRunbook, runbook, crossing };
+  return admitted.order;
 };
 
-/** The state that the run leads to. Throws InvalidState, NodeInMaintenance, both with a remedy. */
-const requirePossible = (
-  ctx: ApiContext,
-  { who }: RerunRequest,
-  { verb, row }: { readonly verb: string; readonly row: VerbRow },
-  node: NodeRow,
-): ProvisionState => {
-  const [ident, state] = [node.name ?? node.uuid, node.provision_state];
-  const way = node.maintenance ? maintenanceHint(ctx.policy(), who, node) : undefined;
-  const instead = [insteadOf(verb, state), way].filter(Boolean).join(' ') || undefined;
-  const to = next(state, row.event) ?? raise('InvalidState', { verb, node: ident, state, instead });
-  if (row.maintenance === 'refused' && node.maintenance) raise('NodeInMaintenance', { verb, node: ident, way });
-  return to;
-};
-
+/** The request that would start the earlier run, with the steps that are left. */
 const rerun = async (request: RerunRequest, ctx: ApiContext) => {
   const { run, node: standing } = await visibleRun(ctx, request.who, request.params.run);
   ctx.policy().require(runRerunRule, request.who, targetOfRun(run, standing));
   const { verb, row } = listedVerb(run);
   const node = await visibleNode(ctx, { who: request.who, version: maxMinor }, run.node_uuid);
-  const ident = node.name ?? node.uuid;
-  const from = request.body.from ?? run.cursor;
+  const { reason, from = run.cursor } = request.body;
   const steps = await stepsLeft(ctx, run, from);
-  const { rule: asked, runbook, crossing } = await requireRerunAllowed(ctx, request, run, node, row, steps);
-  if (node.reservation !== null) raise('NodeLocked', { node: ident });
-  const to = requirePossible(ctx, request, { verb, row }, node);
-  refuseDisallowed(ctx, steps);
-  const order = await planRun(ctx, {
-    verb,
-    row,
-    node,
-    ident,
-    to,
-    asked: askedBy(ctx.policy(), request, asked, crossing),
-    steps: async (ready) => ({
-      steps: planStored(steps, verb as StepVerb, ready),
-      runbook,
-      parameters: run.parameters,
-    }),
-    more: { resumes: { run: run.id, from } },
-  });
-  const started = await ctx.runs.start(order);
+  const given = run.runbook_uuid === null ? { [row.stepsKey!]: steps } : { runbook: run.runbook_uuid };
+  const resumed = { run: run.id, from, steps, parameters: run.parameters };
+  const asked = { ...request, version: maxMinor, body: { target: verb, ...given }, reason, resumed };
+  const admitted = await admitProvision(ctx, asked, node, node.name ?? node.uuid);
+  const started = await ctx.runs.start(startOrder(admitted, run));
   return { status: 202, body: { run: started.run, resumes: run.id, from } };
 };
 

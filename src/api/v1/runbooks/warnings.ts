@@ -1,6 +1,6 @@
 /** Warnings about a stored runbook. They are in a header, so the body stays as in Ironic. */
 
-import { requireStepOrigins } from '../../../admission/origins';
+import { requireStepOrigins } from '../../../admission/images';
 import { readable, refuseDisallowed } from '../../../admission/steps';
 import { planActs } from '../../../model/lifecycle/steps';
 import { catalogueRows, checkRunbook, faultOf, type StepFault } from '../../../model/resources/runbook-check';
