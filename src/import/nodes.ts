@@ -1,8 +1,7 @@
 /** Converts a node of Ironic, or refuses it with a reason. */
 import { secretRefs } from '../model/access/secrets';
 import { type Document, isDocument } from '../model/document';
-import { inexactInteger } from '../model/json-numbers';
-import { structureOf } from '../model/json-structure';
+import { inexactInteger, structureOf } from '../model/json-structure';
 import { driverRow, isDriver } from '../model/lifecycle/drivers';
 import { states } from '../model/lifecycle/states';
 import { interfaceNames } from '../model/lifecycle/step-types';

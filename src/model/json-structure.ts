@@ -1,4 +1,4 @@
-/** Counts the structure of a JSON text before parsing, because the cost of parsing depends on it. */
+/** Reads a JSON text without parsing it: its structure, on which the cost of parsing depends, and numbers that parsing would change. */
 
 export type StructureLimits = {
   readonly depth: number;
@@ -58,3 +58,19 @@ export const structureOf = (bytes: Uint8Array, limits: StructureLimits): Structu
 
 export const structureFault = (bytes: Uint8Array, limits: StructureLimits): keyof StructureLimits | undefined =>
   structureOf(bytes, limits).fault;
+
+// The first alternative skips texts. A whole number has neither a point nor an exponent.
+const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const wholeNumber = /^-?\d+$/;
+// 2^53 has sixteen digits; most texts have no such run and need no scan.
+const manyDigits = /\d{16}/;
+
+/**
+ * The first whole number beyond 2^53, which loses digits when parsed.
+ * @param text valid JSON
+ */
+export const inexactInteger = (text: string): string | undefined => {
+  if (!manyDigits.test(text)) return undefined;
+  for (const [one] of text.matchAll(token)) if (wholeNumber.test(one) && !Number.isSafeInteger(Number(one))) return one;
+  return undefined;
+};

@@ -221,8 +221,8 @@ test('no query compares a fence but by the one fragment', () => {
   const own = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== 'fence.ts')
     .filter((name) => /\bfence = \$\{|reservation = \$\{lock/.test(readFileSync(join(folder, name), 'utf8')));
-  expect(own).toEqual([join('runs', 'finish.ts')]); // `finish` frees the other nodes of its run
-  const runs = readFileSync(join(folder, 'runs/finish.ts'), 'utf8');
+  expect(own).toEqual([join('runs', 'hold.ts')]); // `finish` frees the other nodes of its run
+  const runs = readFileSync(join(folder, 'runs/hold.ts'), 'utf8');
   expect(runs.match(/\bfence = \$\{/g)).toBeNull();
   expect(runs.match(/reservation = \$\{lock/g)).toHaveLength(1);
 });

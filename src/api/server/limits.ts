@@ -1,11 +1,10 @@
 /** Rate limits per minute, by caller, or by address without a login. */
 import type { Request, Response } from 'express';
-import { rateLimit } from 'express-rate-limit';
+import { type IncrementResponse, MemoryStore, rateLimit } from 'express-rate-limit';
 import type { Caller } from '../../model/access/callers';
 import { TemperError } from '../../model/errors';
 import { callerKey } from './caller-key';
 import { senderOf } from './proxies';
-import { RequestCounts } from './request-counts';
 
 /** Each counts a request at most once. Throws TooManyRequests. */
 export type Limits = {
@@ -22,6 +21,22 @@ const tooMany = (request: Request, limit: number): TemperError => {
   const left = (request as LimitedRequest).rateLimit.resetTime.getTime() - Date.now();
   return new TemperError('TooManyRequests', { limit, seconds: Math.max(1, Math.ceil(left / 1_000)) });
 };
+
+/** Safe for concurrent requests and for clock changes. */
+class RequestCounts extends MemoryStore {
+  /** A copy: the library's object changes with the next request. */
+  override async increment(key: string): Promise<IncrementResponse> {
+    if (this.#isOfAnotherClock(key)) void this.resetKey(key);
+    void super.increment(key);
+    return { ...this.current.get(key)! };
+  }
+
+  /** The clock was set back after such a window started, which would last too long. */
+  #isOfAnotherClock(key: string): boolean {
+    const window = this.current.get(key) ?? this.previous.get(key);
+    return window !== undefined && window.resetTime.getTime() - Date.now() > this.windowMs;
+  }
+}
 
 type Count = (request: Request, response: Response, keyOf: () => string) => Promise<void>;
 

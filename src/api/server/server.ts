@@ -9,11 +9,10 @@ import { isOpen } from './admission';
 import { createCors } from './cors';
 import { createDispatch } from './dispatch';
 import { replyFor } from './errors';
-import { byPrecision, unversioned } from './paths';
+import { byPrecision, takeSuffixOff, unversioned } from './paths';
 import { newRequestId } from './request-ids';
 import type { Route } from './route';
 import { serving } from './serving';
-import { takeSuffixOff } from './suffixes';
 import { spokenHeaders } from './versions';
 import { write } from './writing';
 

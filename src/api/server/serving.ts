@@ -18,10 +18,10 @@ import { asTemperError, replyFor } from './errors';
 import { isShow, tagged } from './etag';
 import { createLimits } from './limits';
 import { waitForLock } from './lock-wait';
+import { putSuffixBack } from './paths';
 import { senderOf } from './proxies';
 import { globalRequestId, newRequestId } from './request-ids';
 import type { Answer, Route, Unread } from './route';
-import { putSuffixBack } from './suffixes';
 import { negotiate, rangeHeaders, versionHeaders } from './versions';
 import { stream, write } from './writing';
 

@@ -3,9 +3,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { streamHeaders, writeStream } from '../streams/sse';
 import { idNames } from './request-ids';
 import type { Answer } from './route';
-import { securityHeaders, varies } from './security-headers';
 
 type AnswerHeaders = Readonly<Record<string, string>>;
+
+/** On every answer. HTML pages of the API replace the content policy. */
+const securityHeaders = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cache-Control': 'no-store',
+} as const;
+
+/** Request headers that select the answer, for caches. */
+const varies = 'X-Auth-Token, Authorization, X-Temper-Scope, X-OpenStack-Ironic-API-Version, OpenStack-API-Version';
 
 /** Characters; shorter texts are written together with the headers. */
 const encodeOnceFrom = 65_536;

@@ -3,11 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { RunUuid } from '../../model/ids';
 import type { Db } from '../database';
 import { acceptedRuns } from './accept';
-import { finishedRuns } from './finish';
-import { heldRuns } from './hold';
-import { runMessages } from './messages';
+import { finishedRuns, heldRuns } from './hold';
 import { readRuns } from './read';
-import { startingRuns } from './starting';
+import { runMessages, startingRuns } from './starting';
 
 export type { HeldNode } from './hold';
 export type { RunRow } from './read';

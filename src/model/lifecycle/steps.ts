@@ -1,16 +1,17 @@
 /** Steps: the catalogue, and the steps that a node offers. */
 import { type ActName, acts } from './acts';
 import { bootsRamdisk, interfaceOf, speaksOf, workerOf } from './drivers';
-import { reportedSteps } from './reported-steps';
 import { type PowerTarget, powerTargets } from './states';
 import {
   type ArgRow,
   type Equipment,
   type GivenStep,
   type PlannedStep,
+  type ReportedStep,
   type StepInterface,
   type StepRow,
   stepInterfaces,
+  stepVerbs,
 } from './step-types';
 import { inBandSteps } from './steps-in-band';
 import { outOfBandSteps } from './steps-out-of-band';
@@ -55,6 +56,35 @@ const offers = (row: StepRow, node: Equipment): boolean => {
   if (!driver || !row.drivers.includes(driver) || interfaceOf(node, row.interface).startsWith('no-')) return false;
   if (row.implementations && !row.implementations.includes(workerOf(node, row.interface))) return false;
   return !row.ramdisk || bootsRamdisk(node);
+};
+
+// The ramdisk reports no types, so any value fits.
+const argsOf = (step: ReportedStep): Readonly<Record<string, ArgRow>> =>
+  Object.fromEntries(
+    Object.entries(step.argsinfo ?? {}).map(([name, info]) => [
+      name,
+      { type: 'any', ...(info.required && { required: true }), says: info.description ?? 'the ramdisk does not say' },
+    ]),
+  );
+
+/** Steps outside the catalogue. None if the node does not boot the ramdisk. */
+const reportedSteps = (node: Equipment): StepRow[] => {
+  const driver = speaksOf(node.driver);
+  return driver && bootsRamdisk(node)
+    ? (node.reported_steps ?? []).map((step) => ({
+        interface: step.interface as StepInterface,
+        step: step.step,
+        verbs: stepVerbs,
+        drivers: [driver],
+        ramdisk: true,
+        priority: step.priority,
+        acts: ['agent_step'],
+        args: argsOf(step),
+        abortable: step.abortable ?? false,
+        parks: true,
+        says: 'Offered by the ramdisk of this node.',
+      }))
+    : [];
 };
 
 // A ramdisk may report interfaces that no list of steps accepts.

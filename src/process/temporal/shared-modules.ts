@@ -4,7 +4,6 @@
 export const sharedModules: readonly string[] = [
   'model/lifecycle/acts.js',
   'model/lifecycle/drivers.js',
-  'model/lifecycle/reported-steps.js',
   'model/lifecycle/states.js',
   'model/lifecycle/step-types.js',
   'model/lifecycle/steps-in-band.js',
