@@ -6,7 +6,7 @@ import { usageTarget } from '../../../policy';
 import * as shapes from '../../../wire/reports';
 import type { ApiContext } from '../../context';
 import { csv, wantsCsv } from '../../resource/csv';
-import { readPage } from '../../resource/own-pages';
+import { markedRecord, readPage } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { pageLimit } from '../../resource/validation';
 import { type ApiRequest, ok, route } from '../../server/route';
@@ -45,14 +45,15 @@ const projectColumns = ['project', 'nodes', 'leases', 'seconds'] as const;
 const facts = ({ month, since, until }: Month) => ({ month, since: isoTime(since), until: isoTime(until) });
 
 const ofProject = async (request: UsageRequest, ctx: ApiContext, project: ProjectId, month: Month) => {
-  const { marker } = request.query;
-  const after = marker === undefined ? undefined : (asUuid(marker) as NodeUuid | undefined);
-  if (marker !== undefined && !(after && (await ctx.inventory.usage.isKnown(project, after))))
-    raise('MarkerNotFound', { marker });
+  const { usage } = ctx.inventory;
+  const after = await markedRecord(request.query.marker, async (ident) => {
+    const node = asUuid(ident) as NodeUuid | undefined;
+    return node && (await usage.isKnown(project, node)) ? node : undefined;
+  });
   const { rows, next } = await readPage(
     request,
     usagePath,
-    (limit) => ctx.inventory.usage.nodes({ ...month, project, limit, ...(after && { after }) }),
+    (limit) => usage.nodes({ ...month, project, limit, ...(after && { after }) }),
     ({ node_uuid }) => node_uuid,
   );
   if (wantsCsv(request)) return csv(nodeColumns, rows, next.next);
@@ -60,12 +61,13 @@ const ofProject = async (request: UsageRequest, ctx: ApiContext, project: Projec
 };
 
 const ofAll = async (request: UsageRequest, ctx: ApiContext, month: Month) => {
-  const { marker: after } = request.query;
-  if (after !== undefined && !(await ctx.inventory.usage.isKnown(after))) raise('MarkerNotFound', { marker: after });
+  const { usage } = ctx.inventory;
+  const known = async (project: string) => ((await usage.isKnown(project)) ? project : undefined);
+  const after = await markedRecord(request.query.marker, known);
   const { rows, next } = await readPage(
     request,
     usagePath,
-    (limit) => ctx.inventory.usage.projects({ ...month, limit, ...(after && { after }) }),
+    (limit) => usage.projects({ ...month, limit, ...(after && { after }) }),
     ({ project }) => project,
   );
   if (wantsCsv(request)) return csv(projectColumns, rows, next.next);
