@@ -61,7 +61,7 @@ const passing: readonly string[] = ['BmcUnreachable', 'BmcServerError', 'BmcBusy
 /** A later look may mend these errors. */
 const isPassing = (error: unknown): error is TemperError => isTemperError(error) && passing.includes(error.code);
 
-type Attempt<State> = {
+type Convergence<State> = {
   readonly client: Converging;
   readonly goal: Goal<State>;
   readonly intents: ReturnType<typeof announcements>;
@@ -76,13 +76,13 @@ type Attempt<State> = {
   trouble: TemperError | undefined;
 };
 
-type AttemptProgress = Pick<Attempt<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
+type AttemptProgress = Pick<Convergence<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
 
 const beatAs = ({ client, goal, seen }: AttemptProgress, doing: string) =>
   client.context.beat({ what: goal.what, doing, seen });
 
 /** Undefined after a passing failure. The first read throws instead, as Temporal's retries space it better. */
-const readState = async <State>(attempt: Attempt<State>): Promise<{ state: State } | undefined> => {
+const readState = async <State>(attempt: Convergence<State>): Promise<{ state: State } | undefined> => {
   try {
     const state = await attempt.goal.look();
     attempt.seen = attempt.goal.show(state);
@@ -102,7 +102,7 @@ const outcomeUnknown = ({ client, goal, seen }: AttemptProgress): never =>
     client.facts({ step: goal.what, reason: `the BMC shows ${seen}, as it would either way` }),
   );
 
-const mayAct = <State>(attempt: Attempt<State>, state: State): boolean => {
+const mayAct = <State>(attempt: Convergence<State>, state: State): boolean => {
   const { goal, announced } = attempt;
   const settled = (since: number) => performance.now() - since >= attempt.client.context.timing.settleMs;
   // A transition that outlasts the goal's timeout no longer counts as progress.
@@ -119,7 +119,7 @@ const mayAct = <State>(attempt: Attempt<State>, state: State): boolean => {
 };
 
 const afterRefusal = async <State>(
-  attempt: Attempt<State>,
+  attempt: Convergence<State>,
   refusal: Extract<Sent, { is: 'refused' }>,
 ): Promise<void> => {
   await attempt.intents.withdraw();
@@ -132,7 +132,7 @@ const afterRefusal = async <State>(
   await pause(attempt.nextPause(), attempt.client.context.signal);
 };
 
-const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promise<void> => {
+const sendCommand = async <State>(attempt: Convergence<State>, state: State): Promise<void> => {
   const { client, goal, intents } = attempt;
   const { signal, log } = client.context;
   signal.throwIfAborted();
@@ -158,7 +158,7 @@ const sendCommand = async <State>(attempt: Attempt<State>, state: State): Promis
   }
 };
 
-const isThere = <State>({ goal, announced }: Attempt<State>, state: State): boolean =>
+const isThere = <State>({ goal, announced }: Convergence<State>, state: State): boolean =>
   goal.reached(state, announced) || (goal.trusts === true && announced?.accepted === true);
 
 /** Throws BmcTimeout, BmcStuck if an earlier attempt failed too, StepOutcomeUnknown, or the BMC's refusal. */
@@ -166,7 +166,7 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
   const { timing, signal } = client.context;
   const intents = announcements(client.context, goal.desired);
   const deadline = performance.now() + goal.timeoutMs;
-  const attempt: Attempt<State> = {
+  const attempt: Convergence<State> = {
     client,
     goal,
     intents,

@@ -84,7 +84,7 @@ const reasonOf = (thrown: unknown): string => {
   return `it could not be fetched (${code ?? name})`;
 };
 
-const refusal = ({ log }: Bringing, { name, sha256 }: Wanted, thrown: unknown): Cached => {
+const refusedImage = ({ log }: Bringing, { name, sha256 }: Wanted, thrown: unknown): Cached => {
   const { code, message } = thrown as NodeJS.ErrnoException;
   const full = thrown instanceof NoRoom || fullCodes.includes(code);
   const reason = reasonOf(thrown);
@@ -104,7 +104,7 @@ export const bringImage = async (bringing: Bringing, wanted: Wanted): Promise<Ca
     requireOrigin(bringing.origins, url);
     return { is: 'ready', file: await fetched(bringing, { ...wanted, url }), bytes: wanted.bytes };
   } catch (thrown) {
-    return refusal(bringing, wanted, thrown);
+    return refusedImage(bringing, wanted, thrown);
   } finally {
     bringing.room.release(wanted.sha256);
   }

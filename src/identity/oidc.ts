@@ -51,7 +51,7 @@ export const createOidc = async (options: OidcOptions): Promise<Strategy> => {
     const found = known.get(key);
     if (found && found.issuers === table && now() < found.until) return found;
     await spend?.();
-    const verified = await once(key, () => verify(token, table, keysOf, now()));
+    const verified = await once(key, () => verifyToken(token, table, keysOf, now()));
     if ('scopes' in verified) {
       const until = Math.min(now() + cacheMs, verified.exp * 1_000);
       if (until > now()) known.set(key, { issuers: table, scopes: verified.scopes, until });
@@ -107,7 +107,7 @@ const createKeySources = (make: (issuer: Issuer) => KeySource) => {
   };
 };
 
-const verify = async (
+const verifyToken = async (
   token: string,
   issuers: Issuers,
   keysOf: (issuer: Issuer) => KeySource,

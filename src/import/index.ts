@@ -70,7 +70,7 @@ const takeGroup = async (
   return seen;
 };
 
-const lineOf = ({ taken: { kind, uuid, name }, outcome }: Seen): ImportLine[] =>
+const importLines = ({ taken: { kind, uuid, name }, outcome }: Seen): ImportLine[] =>
   'reason' in outcome ? [{ kind, uuid, name, is: outcome.is as 'kept' | 'refused', reason: outcome.reason }] : [];
 
 type Named = { readonly uuid: string | null; readonly name: string | null };
@@ -146,7 +146,7 @@ const importAlone = async (
       if (counted.has(keyOf(seen.taken))) continue;
       counted.add(keyOf(seen.taken));
       count(seen.taken.kind, seen.outcome.is);
-      lines.push(...lineOf(seen));
+      lines.push(...importLines(seen));
     }
   }
   if (only === undefined) lines.push(...(await goneLines(inventory, before, found)));

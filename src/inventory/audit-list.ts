@@ -1,9 +1,8 @@
 /** Pages of the audit trail, newest first. */
-import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid } from '../model/ids';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
 import type { AuditFacts } from './audit';
-import type { Db } from './database';
+import type { Db, Fragment } from './database';
 import { firstRows, roundLimit } from './first-rows';
 
 export type AuditEntry = AuditFacts & {
@@ -39,8 +38,6 @@ export type AuditSelection = {
   /** The last row of the page before. */
   readonly after?: AuditPlace;
 };
-
-type Fragment = PendingQuery<Row[]>;
 
 /** By the partition column, so that older months are read only if needed. */
 const newestFirst = (sql: Db): Fragment => sql`order by at desc, seq desc`;

@@ -5,6 +5,8 @@ import postgres from 'postgres';
 export type Sql = postgres.Sql<{ bigint: number }>;
 /** The pool or a transaction. */
 export type Db = Sql | postgres.TransactionSql<{ bigint: number }>;
+/** A part of a statement. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /** Host option for IPv6: postgres.js would cut the address in a URL at its first colon. */
 export const ipv6Host = (url: string): { readonly host?: string } => {

@@ -37,7 +37,7 @@ export type SpentBudget = {
   readonly limit: number;
 };
 
-type Stored = Omit<DisruptionBudget, keyof DisruptionLimit> & {
+type StoredBudget = Omit<DisruptionBudget, keyof DisruptionLimit> & {
   readonly max_unavailable: string | null;
   readonly min_available: string | null;
 };
@@ -48,19 +48,19 @@ const disruptionBudgetColumns = [
 
 const amountOf = (text: string | null): Amount | null => (text === null || text.endsWith('%') ? text : Number(text));
 
-const opened = (row: Stored): DisruptionBudget => ({
+const asBudget = (row: StoredBudget): DisruptionBudget => ({
   ...row,
   max_unavailable: amountOf(row.max_unavailable),
   min_available: amountOf(row.min_available),
 });
 
-const textOf = (amount: Amount | null): string | null => (amount === null ? null : String(amount));
+const amountText = (amount: Amount | null): string | null => (amount === null ? null : String(amount));
 
 const budgetValues = (sql: Db, { query, max_unavailable, min_available, ...others }: Partial<DisruptionValues>) => ({
   ...others,
   ...(query && { query: jsonOf(sql, query) }),
-  ...(max_unavailable !== undefined && { max_unavailable: textOf(max_unavailable) }),
-  ...(min_available !== undefined && { min_available: textOf(min_available) }),
+  ...(max_unavailable !== undefined && { max_unavailable: amountText(max_unavailable) }),
+  ...(min_available !== undefined && { min_available: amountText(min_available) }),
 });
 
 const budgetNodes = (sql: Db, { project, query }: Pick<DisruptionBudget, 'project' | 'query'>) =>
@@ -84,18 +84,18 @@ const missing = (sql: Db) => sql`(
 const rows = (sql: Db) => ({
   /** Oldest first. @param visible over columns of budgets */
   async list({ visible, limit, after }: { visible: Predicate; limit: number; after?: string }) {
-    const found = await sql<Stored[]>`
+    const found = await sql<StoredBudget[]>`
       select ${sql(disruptionBudgetColumns)} from disruption_budgets where ${conditionOf(sql, visible, 'disruption_budgets')}
         and ${after ? sql`id > (select m.id from disruption_budgets m where m.uuid = ${after})` : sql`true`}
       order by id limit ${limit}`;
-    return found.map(opened);
+    return found.map(asBudget);
   },
 
   async find(uuid: string): Promise<DisruptionBudget | undefined> {
     const [row] = await sql<
-      Stored[]
+      StoredBudget[]
     >`select ${sql(disruptionBudgetColumns)} from disruption_budgets where uuid = ${uuid}`;
-    return row && opened(row);
+    return row && asBudget(row);
   },
 
   async count(project: ProjectId): Promise<number> {
@@ -105,18 +105,18 @@ const rows = (sql: Db) => ({
   },
 
   async create(values: DisruptionValues): Promise<DisruptionBudget> {
-    const [row] = await sql<Stored[]>`
+    const [row] = await sql<StoredBudget[]>`
       insert into disruption_budgets ${columnsOf(sql, budgetValues(sql, values))} returning ${sql(disruptionBudgetColumns)}`;
-    return opened(row!);
+    return asBudget(row!);
   },
 
   /** Waits for the end of an admission that counts this budget. Undefined if the budget is gone. */
   async update(uuid: string, values: Partial<DisruptionValues>): Promise<DisruptionBudget | undefined> {
     // SET needs at least one column.
-    const [row] = await sql<Stored[]>`
+    const [row] = await sql<StoredBudget[]>`
       update disruption_budgets set ${columnsOf(sql, { uuid, ...budgetValues(sql, values) })}, updated_at = now()
       where uuid = ${uuid} returning ${sql(disruptionBudgetColumns)}`;
-    return row && opened(row);
+    return row && asBudget(row);
   },
 
   async delete(uuid: string): Promise<boolean> {
@@ -135,7 +135,7 @@ const counting = (sql: Db) => ({
   /** A budget of this project covers the node. */
   async speakOf(project: ProjectId, node: NodeUuid): Promise<boolean> {
     const budgets = await sql<
-      Stored[]
+      StoredBudget[]
     >`select ${sql(disruptionBudgetColumns)} from disruption_budgets where project = ${project} order by id`;
     for (const budget of budgets)
       if ((await sql`select from nodes where uuid = ${node} and ${budgetNodes(sql, budget)}`).length === 1) return true;
@@ -148,12 +148,12 @@ const counting = (sql: Db) => ({
    * lock, so that it sees other admissions' commits.
    */
   async spentFor(node: NodeUuid): Promise<SpentBudget[]> {
-    const locked = await sql<Stored[]>`
+    const locked = await sql<StoredBudget[]>`
       select ${sql(disruptionBudgetColumns)} from disruption_budgets
       where project in (select unnest(array[owner, lessee]) from nodes where uuid = ${node})
       order by id for update`;
     const spent: SpentBudget[] = [];
-    for (const { uuid, project, ...budget } of locked.map(opened)) {
+    for (const { uuid, project, ...budget } of locked.map(asBudget)) {
       const [now] = await sql<{ mine: boolean; nodes: number; missing: number }[]>`
         select count(*)::int as nodes, coalesce(bool_or(nodes.uuid = ${node}), false) as mine,
           (count(*) filter (where nodes.uuid <> ${node} and ${missing(sql)}))::int as missing

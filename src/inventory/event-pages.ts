@@ -1,8 +1,7 @@
 /** Pages of events, with the present owner and lessee of nodes for visibility. */
-import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../model/ids';
 import { implied, or, type Predicate } from '../model/predicates';
-import type { Db } from './database';
+import type { Db, Fragment } from './database';
 import type { FeedEvent, FeedPlace } from './feed';
 import { firstRows, roundLimit } from './first-rows';
 import { conditionOf } from './predicates';
@@ -39,8 +38,6 @@ export type EventSelection = {
   readonly between?: readonly [FeedPlace, FeedPlace];
   readonly limit: number;
 };
-
-type Fragment = PendingQuery<Row[]>;
 
 export const seenEventColumns = (sql: Db): Fragment => sql`
   e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.rollout_id, e.project, e.lessee, e.data, coalesce(e.tx, '0'::xid8) as tx,

@@ -1,8 +1,5 @@
 /** The first rows of an ordered query, with a limit that PostgreSQL can plan by. */
-import type { PendingQuery, Row } from 'postgres';
-import type { Db } from './database';
-
-type Fragment = PendingQuery<Row[]>;
+import type { Db, Fragment } from './database';
 
 /**
  * A literal round number and one, at least `limit`. Pages have round numbers of rows, and one row more shows that another follows. With a parameterised LIMIT, PostgreSQL assumes 10 % of the rows and never settles on a generic

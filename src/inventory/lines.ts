@@ -1,6 +1,5 @@
 /** Lists as JSON text that PostgreSQL writes and the API does not parse. */
-import type { PendingQuery, Row } from 'postgres';
-import type { Db } from './database';
+import type { Db, Fragment } from './database';
 
 /** `document`, `printed`: PostgreSQL's text (`jsonb`, numbers, texts inside our quotes). `time`: the API's format. `value`: to_json. */
 type ColumnAs = 'document' | 'printed' | 'time' | 'value';
@@ -62,12 +61,12 @@ const partText = (part: LinePart, of: (column: string) => string): string => {
 /** PostgreSQL's limit is 100 arguments per function. */
 const mostArguments = 90;
 
-const together = (texts: readonly string[]): string => {
+const joinTexts = (texts: readonly string[]): string => {
   if (texts.length <= mostArguments) return `concat(${texts.join(', ')})`;
   const groups = Array.from({ length: Math.ceil(texts.length / mostArguments) }, (_, at) =>
-    together(texts.slice(at * mostArguments, (at + 1) * mostArguments)),
+    joinTexts(texts.slice(at * mostArguments, (at + 1) * mostArguments)),
   );
-  return together(groups);
+  return joinTexts(groups);
 };
 
 const rendered = new WeakMap<Line, string>();
@@ -76,7 +75,7 @@ const rendered = new WeakMap<Line, string>();
 export const lineText = (line: Line, of: (column: string) => string): string => {
   const known = rendered.get(line);
   if (known !== undefined) return known;
-  const made = together(line.parts.map((part) => partText(part, of)));
+  const made = joinTexts(line.parts.map((part) => partText(part, of)));
   rendered.set(line, made);
   return made;
 };
@@ -86,5 +85,4 @@ export const hasDocuments = ({ parts }: Line): boolean =>
   parts.some((part) => 'column' in part && part.as === 'document');
 
 /** One row, so that a long line has the parameter once. @param base already escaped for JSON */
-export const givenBase = (sql: Db, base: string): PendingQuery<Row[]> =>
-  sql`cross join (select ${base}::text as base) given`;
+export const givenBase = (sql: Db, base: string): Fragment => sql`cross join (select ${base}::text as base) given`;

@@ -1,10 +1,7 @@
 /** Pages of lists. The rows after a marker are found by its place, never by counting. */
-import type { PendingQuery, Row } from 'postgres';
 import { raise } from '../model/errors';
-import type { Db } from './database';
+import type { Db, Fragment } from './database';
 import type { LinesPage } from './lines';
-
-type Fragment = PendingQuery<Row[]>;
 
 export type Page = {
   readonly limit: number;

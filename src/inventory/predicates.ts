@@ -1,9 +1,6 @@
 /** SQL of predicates, as in `matches`: a null column equals nothing. */
-import type { PendingQuery, Row } from 'postgres';
 import type { Predicate } from '../model/predicates';
-import { type Db, textArray } from './database';
-
-type Fragment = PendingQuery<Row[]>;
+import { type Db, type Fragment, textArray } from './database';
 
 /** Negation moves down to the columns, which handle null. Positive conditions keep their indexes. */
 export const conditionOf = (sql: Db, predicate: Predicate, alias: string, negated = false): Fragment => {

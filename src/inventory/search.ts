@@ -1,13 +1,10 @@
 /** Visible objects whose names, addresses or ids begin with a text. Few of each kind, found by indexes. */
-import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunbookUuid, UuidRange } from '../model/ids';
 import type { Predicate } from '../model/predicates';
 import { mostFound, type SearchedField, type SearchTerm, searchedFields } from '../model/search';
-import type { Db } from './database';
+import type { Db, Fragment } from './database';
 import { conditionOf } from './predicates';
 import type { RolloutRow } from './rollouts/rollouts';
-
-type Fragment = PendingQuery<Row[]>;
 
 export type FoundNode = {
   readonly uuid: NodeUuid;
@@ -37,16 +34,16 @@ const within = (sql: Db, of: Fragment, { lowest, highest }: UuidRange): Fragment
 /** One more than is shown. A literal: with a parameter, PostgreSQL plans for a tenth of all rows. */
 const few = (sql: Db): Fragment => sql`limit ${sql.unsafe(String(mostFound + 1))}`;
 
-type Part = { readonly value: Fragment; readonly from: Fragment; readonly where: Fragment; readonly order: Fragment };
+type SearchPart = { readonly value: Fragment; readonly from: Fragment; readonly where: Fragment; readonly order: Fragment };
 
 const nodePart = (
   sql: Db,
   field: SearchedField,
   { text, uuids, address }: SearchTerm,
   seen: SeenNodes,
-): Part | undefined => {
+): SearchPart | undefined => {
   const wanted = sql`lower(${text})`;
-  const of = (key: Fragment, value: Fragment, given: Fragment = sql`true`): Part => ({
+  const of = (key: Fragment, value: Fragment, given: Fragment = sql`true`): SearchPart => ({
     value,
     from: sql`nodes n`,
     where: sql`${given} and ${begins(sql, key, wanted)} and ${conditionOf(sql, seen.visible, 'n')}`,

@@ -4,14 +4,14 @@ import { type Summarized, summarizedColumns } from '../model/resources/summarize
 import type { Db } from './database';
 import { conditionOf } from './predicates';
 
-type Counts = Readonly<Record<string, number>>;
+type ValueCounts = Readonly<Record<string, number>>;
 
 export type SummaryGroup = {
   readonly value: string | null;
   readonly count: number;
-  readonly provision_state: Counts;
-  readonly power_state: Counts;
-  readonly fault: Counts;
+  readonly provision_state: ValueCounts;
+  readonly power_state: ValueCounts;
+  readonly fault: ValueCounts;
   readonly maintenance: number;
 };
 
@@ -34,7 +34,7 @@ type Alike = {
   readonly count: number;
 };
 
-const countsBy = (rows: readonly Alike[], column: 'provision_state' | 'power_state' | 'fault'): Counts => {
+const countsBy = (rows: readonly Alike[], column: 'provision_state' | 'power_state' | 'fault'): ValueCounts => {
   const counts = new Map<string, number>();
   for (const { [column]: name, count } of rows) if (name !== null) counts.set(name, (counts.get(name) ?? 0) + count);
   return Object.fromEntries(counts);

@@ -24,7 +24,7 @@ export type UsageSelection = {
 };
 
 /** Leases that had begun and not ended. An open lease lasts until the end of the time. */
-const within = (sql: Db, { since, until }: UsageSelection) => sql`
+const withinMonth = (sql: Db, { since, until }: UsageSelection) => sql`
   coalesce(l.ended_at, 'infinity') > ${since} and l.started_at < ${until}`;
 
 const seconds = (sql: Db, { since, until }: UsageSelection) => sql`
@@ -41,7 +41,7 @@ export const usage = (sql: Db) => ({
   /** Of all projects, in the order of their ids. */
   projects: (of: UsageSelection & { readonly after?: ProjectId }): Promise<ProjectUsage[]> => sql<ProjectUsage[]>`
     select l.project, count(distinct l.node_uuid) as nodes, count(*) as leases, ${seconds(sql, of)} as seconds from leases l
-    where ${within(sql, of)} and ${of.after === undefined ? sql`true` : sql`l.project > ${of.after}`}
+    where ${withinMonth(sql, of)} and ${of.after === undefined ? sql`true` : sql`l.project > ${of.after}`}
     group by l.project order by l.project ${roundLimit(sql, of.limit)}`,
 
   /** In the order of UUIDs. */
@@ -51,6 +51,6 @@ export const usage = (sql: Db) => ({
     select l.project, l.node_uuid, (array_agg(l.node_name order by l.started_at desc))[1] as node_name,
       (array_agg(l.resource_class order by l.started_at desc))[1] as resource_class, count(*) as leases, ${seconds(sql, of)} as seconds
     from leases l
-    where l.project = ${of.project} and ${within(sql, of)} and ${of.after === undefined ? sql`true` : sql`l.node_uuid > ${of.after}`}
+    where l.project = ${of.project} and ${withinMonth(sql, of)} and ${of.after === undefined ? sql`true` : sql`l.node_uuid > ${of.after}`}
     group by l.project, l.node_uuid order by l.node_uuid ${roundLimit(sql, of.limit)}`,
 });

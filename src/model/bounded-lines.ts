@@ -7,15 +7,15 @@ const causesAtMost = 1_000;
 const others: Cause = { sender: 'others' };
 const minuteMs = 60_000;
 
-type Facts = Readonly<Record<string, unknown>>;
-type Write = (message: string, facts: Facts) => void;
+type LineFacts = Readonly<Record<string, unknown>>;
+type Write = (message: string, facts: LineFacts) => void;
 /** Sender and kind of a line. */
 type Cause = Readonly<Record<string, string>>;
 
 export const boundedLines = (
   write: Write,
   later: (call: () => void, ms: number) => void = (call, ms) => setTimeout(call, ms).unref(),
-): ((cause: Cause, message: string, facts: Facts) => void) => {
+): ((cause: Cause, message: string, facts: LineFacts) => void) => {
   const causes = new Map<string, { written: number; left: number }>();
 
   const linesOf = (cause: Cause, message: string) => {

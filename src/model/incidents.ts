@@ -49,25 +49,25 @@ const stretches = <Node extends Faulty>(nodes: readonly Node[], gapMs: number): 
   return found;
 };
 
-const keyOf = (by: Sharing, value: string): string => `${by} ${value}`;
+const sharedKey = (by: Sharing, value: string): string => `${by} ${value}`;
 
 const populationsOf = (populations: readonly Population[]): Map<string, number> => {
   const counts = new Map<string, number>();
   for (const population of populations)
     for (const by of sharingNames) {
       const value = population[by];
-      if (value !== null) counts.set(keyOf(by, value), (counts.get(keyOf(by, value)) ?? 0) + population.nodes);
+      if (value !== null) counts.set(sharedKey(by, value), (counts.get(sharedKey(by, value)) ?? 0) + population.nodes);
     }
   return counts;
 };
 
-type Candidate<Node> = { readonly by: Sharing; readonly all: number; readonly nodes: readonly Node[] };
+type IncidentCandidate<Node> = { readonly by: Sharing; readonly all: number; readonly nodes: readonly Node[] };
 
 const candidatesOf = <Node extends Faulty>(
   faults: readonly Node[],
   counts: ReadonlyMap<string, number>,
   gapMs: number,
-): Candidate<Node>[] =>
+): IncidentCandidate<Node>[] =>
   sharingNames.flatMap((by) => {
     const groups = new Map<string, Node[]>();
     for (const node of faults) {
@@ -81,18 +81,18 @@ const candidatesOf = <Node extends Faulty>(
     return [...groups].flatMap(([value, nodes]) =>
       stretches(nodes, gapMs)
         .filter((stretch) => stretch.length >= sharings[by].fewest)
-        .map((stretch) => ({ by, all: counts.get(keyOf(by, value)) ?? stretch.length, nodes: stretch })),
+        .map((stretch) => ({ by, all: counts.get(sharedKey(by, value)) ?? stretch.length, nodes: stretch })),
     );
   });
 
-const explains = <Node>({ by, all }: Candidate<Node>, nodes: readonly Node[]): boolean =>
+const explains = <Node>({ by, all }: IncidentCandidate<Node>, nodes: readonly Node[]): boolean =>
   nodes.length >= sharings[by].part * all;
 
 const isClose = (by: Sharing): boolean => 'close' in sharings[by];
 
 /** The largest candidate that explains its faults comes first. Of two equal ones, it is the more specific one. */
-const ranked = <Node extends Faulty>(candidates: readonly Candidate<Node>[]): Candidate<Node>[] => {
-  const weight = (one: Candidate<Node>): number => Number(explains(one, one.nodes));
+const ranked = <Node extends Faulty>(candidates: readonly IncidentCandidate<Node>[]): IncidentCandidate<Node>[] => {
+  const weight = (one: IncidentCandidate<Node>): number => Number(explains(one, one.nodes));
   return candidates.toSorted(
     (one, other) =>
       weight(other) - weight(one) ||

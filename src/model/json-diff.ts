@@ -28,7 +28,7 @@ const heldBy = (member: Json): string => {
 };
 
 /** Members match by their whole content, then by name. */
-const keysOf = (member: Json): readonly [string, string] => {
+const memberKeys = (member: Json): readonly [string, string] => {
   const held = heldBy(member);
   return [held, nameOfMember(member) ?? `value ${held}`];
 };
@@ -63,7 +63,7 @@ const inBoth = (before: readonly (readonly string[])[], after: readonly (readonl
 
 /** Ends with a pair for the end of both lists. Among members with one name, equal content matches first, unless their order differs. */
 const keptOf = (before: readonly Json[], after: readonly Json[]): Pair[] => {
-  const [was, is] = [before.map(keysOf), after.map(keysOf)];
+  const [was, is] = [before.map(memberKeys), after.map(memberKeys)];
   const names = (keys: typeof was) => keys.map(([, name]) => [name]);
   const [held, named] = [inBoth(was, is), inBoth(names(was), names(is))];
   return [...(held.length >= named.length ? held : named), [before.length, after.length]];

@@ -29,7 +29,7 @@ const powerOf = (node: NodeRow, deps: PowerDeps): Promise<unknown> => {
   return call({ node, act: 'verify', args: {}, asked }, { ...deps, start, callTimeoutMs: withinMs });
 };
 
-const lineOf = async (uuid: NodeUuid, deps: PowerDeps): Promise<string | undefined> => {
+const powerLine = async (uuid: NodeUuid, deps: PowerDeps): Promise<string | undefined> => {
   const node = await deps.inventory.nodes.find({ uuid });
   if (!node) return undefined;
   const [what, recorded] = [`node ${node.name ?? uuid}`, node.power_state ?? 'nothing of it'];
@@ -53,7 +53,8 @@ export const powerLines = async (nodes: readonly NodeUuid[], deps: PowerDeps): P
   const limit = pLimit(nodesAtOnce);
   const deadline = performance.now() + allWithinMs;
   const unasked = (uuid: NodeUuid) => `node ${uuid}: its BMC was not asked, for many others did not answer in time`;
-  const ask = (uuid: NodeUuid) => (performance.now() < deadline ? lineOf(uuid, deps) : Promise.resolve(unasked(uuid)));
+  const ask = (uuid: NodeUuid) =>
+    performance.now() < deadline ? powerLine(uuid, deps) : Promise.resolve(unasked(uuid));
   const lines = await Promise.all([...new Set(nodes)].map((uuid) => limit(ask, uuid)));
   return lines.filter((line) => line !== undefined);
 };

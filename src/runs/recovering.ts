@@ -205,7 +205,7 @@ const setAside = ({ node, run }: { node: NodeUuid; run: RunUuid }, inventory: In
     });
   });
 
-const linesOf = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): Promise<Line[]> => {
+const recoveryLines = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): Promise<Line[]> => {
   const lines: Line[] = [];
   for await (const workflowId of engine.open(deps.queuePrefix)) {
     const line = await ofWorkflow(workflowId, engine, deps);
@@ -238,7 +238,7 @@ const linesOf = async ({ side }: Recovery, engine: Engine, deps: RecoveryDeps): 
 export const recover = async (deps: RecoveryDeps, yes: boolean): Promise<Recovered> => {
   const recovery = await deps.inventory.recovery.current();
   if (!recovery) return { recovery: null, lines: [] };
-  const lines = await linesOf(recovery, createEngine(deps.client), deps);
+  const lines = await recoveryLines(recovery, createEngine(deps.client), deps);
   const powers = await powerLines(
     lines.map(({ node }) => node),
     deps,

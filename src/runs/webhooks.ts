@@ -76,7 +76,7 @@ const reasonOf = (thrown: unknown): string => {
 
 const outcomes = { delivered: 'delivered', pending: 'again', failed: 'failed' } as const;
 
-const bodyOf = (event: DueDelivery['event']): string => {
+const deliveryBody = (event: DueDelivery['event']): string => {
   const { seq, kind: type, at: time, node_uuid: subject } = event;
   return cloudEventOf({ id: String(seq), type, time, subject, data: maskSecrets(event) });
 };
@@ -86,7 +86,7 @@ const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, sign
   let attempted: Attempted;
   try {
     const secret = String(vault.open(due.secret));
-    const message = { url: due.url, delivery: due.uuid, body: bodyOf(due.event), secret };
+    const message = { url: due.url, delivery: due.uuid, body: deliveryBody(due.event), secret };
     attempted = judged(due.attempts, await sendWebhook(message, deps, signal), null);
   } catch (thrown) {
     // The process is stopping; after the lease, another one tries.

@@ -3,10 +3,8 @@ import { z } from 'zod';
 import type { Document } from '../model/document';
 import { interfaceNames } from '../model/lifecycle/step-types';
 import { stateFields } from '../model/resources/nodes';
-import { list, typed } from './parts';
+import { list, maybe, text, typed } from './parts';
 
-const text = z.string();
-const maybe = text.nullable();
 const anything = z.unknown();
 const words = z.record(text, text);
 

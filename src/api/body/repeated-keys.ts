@@ -3,7 +3,7 @@
 // Strings and structure; numbers and literals are skipped.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 
-const keyOf = (quoted: string): string => (quoted.includes('\\') ? JSON.parse(quoted) : quoted.slice(1, -1));
+const unquoted = (quoted: string): string => (quoted.includes('\\') ? JSON.parse(quoted) : quoted.slice(1, -1));
 
 /**
  * The first duplicate, or undefined.
@@ -18,7 +18,7 @@ export const repeatedKey = (text: string): string | undefined => {
     else if (mark === '}' || mark === ']') open.pop();
     else if (mark !== ':') last = mark;
     else {
-      const [keys, key] = [open.at(-1)!, keyOf(last)];
+      const [keys, key] = [open.at(-1)!, unquoted(last)];
       if (keys.has(key)) return key;
       keys.add(key);
     }

@@ -14,12 +14,13 @@ const callersKnown = 10_000;
 const countedForMs = 60_000;
 const retryAfterS = 60;
 
-const textOf = ({ text, body }: Answer): string | null => text ?? (body === undefined ? null : JSON.stringify(body));
+const answerText = ({ text, body }: Answer): string | null =>
+  text ?? (body === undefined ? null : JSON.stringify(body));
 
 /** A large answer keeps status and headers: a repeat still gets the Location. */
 export const keptAnswer = (answer: Answer): KeptAnswer => {
   const { status, headers = {} } = answer;
-  const text = textOf(answer);
+  const text = answerText(answer);
   return { status, headers, body: text !== null && Buffer.byteLength(text) > mostKeptBytes ? null : text };
 };
 

@@ -52,7 +52,7 @@ const requireNamed = async (asked: KeyedRequest, ctx: ApiContext, routes: readon
   }
 };
 
-const fieldOf = (body: unknown) => (name: string) =>
+const fieldIn = (body: unknown) => (name: string) =>
   typeof body === 'object' && body !== null && Object.hasOwn(body, name)
     ? (body as Record<string, unknown>)[name]
     : undefined;
@@ -79,6 +79,6 @@ export const seenAgain = async (
   if (!creates(route) || row.resource_id === null) return requireNamed(asked, ctx, routes).then(() => true);
   const { who, version } = request;
   const params = (request.params ?? {}) as Record<string, string>;
-  await route.requireAllowed?.({ who, version, params, field: fieldOf(rawBody) }, ctx);
+  await route.requireAllowed?.({ who, version, params, field: fieldIn(rawBody) }, ctx);
   return isSeen(showOf(route.madeIn ?? route.path, routes), row.resource_id, versioned(asked), ctx);
 };

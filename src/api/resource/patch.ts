@@ -71,13 +71,13 @@ export const patcherOf = (table: ResourceTable): Patcher => {
     for (const one of patch) apply(table, draft, one);
     // Otherwise many small patches build a value larger than any single body.
     checkValue(draft);
-    for (const name of names) requireRoom(name, row[name], draft[name]);
+    for (const name of names) requireWithinLimit(name, row[name], draft[name]);
     return Object.fromEntries(names.map((name) => [name, valid(schemas.get(name)!, name, draft[name])]));
   };
 };
 
 /** Throws InvalidInput for a value above the body limit, unless it was at least as large before. */
-const requireRoom = (field: string, before: unknown, after: unknown): void => {
+const requireWithinLimit = (field: string, before: unknown, after: unknown): void => {
   const bytes = jsonBytes(after);
   if (bytes <= bodyLimit || bytes <= jsonBytes(before)) return;
   raise('InvalidInput', { field, reason: `would hold ${bytes} bytes; it can hold ${bodyLimit} bytes, so remove some` });

@@ -25,7 +25,7 @@ type Refuse = (field: string, reason: string) => never;
 type DriverInfo = BmcNode['driver_info'];
 
 /** ipmitool reads a secret up to the line's end, and no argument may contain a NUL. */
-const line = (info: DriverInfo, field: string, longest: number, refuse: Refuse): string | undefined => {
+const textLine = (info: DriverInfo, field: string, longest: number, refuse: Refuse): string | undefined => {
   const value = info[field];
   if (!isGiven(value)) return undefined;
   if (typeof value !== 'string') return refuse(field, 'is not a text');
@@ -104,8 +104,8 @@ export const ipmiSettings = (node: Pick<BmcNode, 'uuid' | 'name' | 'driver_info'
   if (kgKey && transport === 'lan') refuse('ipmi_hex_kg_key', 'needs ipmi_protocol_version 2.0');
   return {
     address,
-    username: line(info, 'ipmi_username', 16, refuse),
-    password: line(info, 'ipmi_password', longestPassword[transport], refuse) ?? '',
+    username: textLine(info, 'ipmi_username', 16, refuse),
+    password: textLine(info, 'ipmi_password', longestPassword[transport], refuse) ?? '',
     privilege: oneOf(info, 'ipmi_priv_level', privileges, refuse),
     transport,
     cipherSuite: suiteOf(info, transport, refuse),

@@ -17,9 +17,9 @@ const withTool = async (context: Context, work: (tool: SecretsTool) => Promise<v
   }
 };
 
-type Made = { readonly id: string; readonly group?: string };
+type MadeKey = { readonly id: string; readonly group?: string };
 
-const makeKeys = async ({ installation, print }: Context, { id, group }: Made): Promise<void> => {
+const makeKeys = async ({ installation, print }: Context, { id, group }: MadeKey): Promise<void> => {
   if (!/^[^:@,\s]+$/.test(id)) stop('usage', '--id must be a word without : @ and commas.');
   if (group !== undefined && /[:,]/.test(group)) stop('usage', '--group must be without : and commas.');
   const made = installation().newKeys();

@@ -20,7 +20,7 @@ type Enrolled = {
 };
 
 const path = '/temper/v1/discovered-machines';
-const pathOf = (uuid: string): string => `${path}/${encodeURIComponent(uuid)}`;
+const machinePath = (uuid: string): string => `${path}/${encodeURIComponent(uuid)}`;
 
 const tableOf = listing<DiscoveredMachine>(
   'discovered machines',
@@ -43,7 +43,7 @@ const machines = { path, rows: 'discovered_machines' };
 const list = (context: Context, given: Listed): Promise<void> => printPage(context, machines, given, tableOf);
 
 const show = async ({ api, print }: Context, uuid: string): Promise<void> =>
-  print((await api.send('GET', pathOf(uuid))) as DiscoveredMachine, keyLines);
+  print((await api.send('GET', machinePath(uuid))) as DiscoveredMachine, keyLines);
 
 /** Parses `key=value` pairs. Throws CliFault (usage). */
 const pairsOf = (given: readonly string[]): Record<string, string> =>
@@ -58,11 +58,11 @@ const pairsOf = (given: readonly string[]): Record<string, string> =>
 
 const enroll = async ({ api, print }: Context, uuid: string, given: Enrolled): Promise<void> => {
   const driver_info = pairsOf(given.driverInfo);
-  const revision = given.revision ?? ((await api.send('GET', pathOf(uuid))) as DiscoveredMachine).revision;
+  const revision = given.revision ?? ((await api.send('GET', machinePath(uuid))) as DiscoveredMachine).revision;
   const { driver, name, resourceClass: resource_class, conductorGroup: conductor_group, owner } = given;
   const body = { revision, driver, driver_info, name, resource_class, conductor_group, owner };
   print(
-    (await api.send('POST', `${pathOf(uuid)}/enroll`, body)) as EnrolledMachine,
+    (await api.send('POST', `${machinePath(uuid)}/enroll`, body)) as EnrolledMachine,
     ({ node_uuid, provision_state }) => `Node ${node_uuid} is enrolled (${provision_state}).\n`,
   );
 };
@@ -73,13 +73,13 @@ const refuse = async (
   { reason }: { readonly reason: string },
 ): Promise<void> => {
   print(
-    (await api.send('POST', `${pathOf(uuid)}/refuse`, { reason })) as DiscoveredMachine,
+    (await api.send('POST', `${machinePath(uuid)}/refuse`, { reason })) as DiscoveredMachine,
     () => `${plainText(uuid)} is refused.\n`,
   );
 };
 
 const remove = async ({ api, print }: Context, uuid: string): Promise<void> => {
-  await api.send('DELETE', pathOf(uuid));
+  await api.send('DELETE', machinePath(uuid));
   print({ uuid }, () => `The record of ${plainText(uuid)} is removed.\n`);
 };
 

@@ -15,7 +15,7 @@ type Added = {
   readonly partition?: true;
   readonly dir?: string;
 };
-type Found = Pick<ImageValues, 'url' | 'sha256' | 'bytes'> & { readonly disk_format?: DiskFormat };
+type FoundImage = Pick<ImageValues, 'url' | 'sha256' | 'bytes'> & { readonly disk_format?: DiskFormat };
 
 const records = bootRecords<Image>({
   resource: 'image',
@@ -49,10 +49,10 @@ const formatIn = (text: string | undefined): DiskFormat | undefined =>
   diskFormats.find((format) => format === text) ??
   (text === undefined ? undefined : stop('usage', `--format is one of ${diskFormats.join(', ')}.`));
 
-type Seen = { readonly bytes?: number; readonly disk_format?: DiskFormat };
+type SeenImage = { readonly bytes?: number; readonly disk_format?: DiskFormat };
 
 /** Size and format from the first bytes of the URL. Throws CliFault. */
-const lookAt = async ({ deps }: Context, url: string): Promise<Seen> => {
+const lookAt = async ({ deps }: Context, url: string): Promise<SeenImage> => {
   const headers = { range: `bytes=0-${formatBytes - 1}`, 'accept-encoding': 'identity' };
   const answer = await deps
     .fetchWith({})(url, { headers, redirect: 'manual' })
@@ -80,7 +80,7 @@ const lookAt = async ({ deps }: Context, url: string): Promise<Seen> => {
   return { ...(total > 0 && { bytes: total }), ...(disk_format && { disk_format }) };
 };
 
-const fromUrl = async (context: Context, url: string, given: Added): Promise<Found> => {
+const fromUrl = async (context: Context, url: string, given: Added): Promise<FoundImage> => {
   const sha256 = digestIn(given.checksum) ?? stop('usage', 'Give --checksum: an image is written only by its digest.');
   const [bytes, disk_format] = [sizeIn(given.bytes), formatIn(given.format)];
   const seen = bytes !== undefined && disk_format !== undefined ? {} : await lookAt(context, url);
@@ -88,7 +88,7 @@ const fromUrl = async (context: Context, url: string, given: Added): Promise<Fou
   return { url, sha256, bytes: size, ...(seen.disk_format && { disk_format: seen.disk_format }) };
 };
 
-const fromFile = async ({ installation }: Context, file: string, { checksum, dir }: Added): Promise<Found> => {
+const fromFile = async ({ installation }: Context, file: string, { checksum, dir }: Added): Promise<FoundImage> => {
   const expected = digestIn(checksum);
   const stored = await installation().storeImage({ file, ...(dir !== undefined && { dir }) });
   if (expected !== undefined && expected !== stored.sha256)

@@ -29,10 +29,10 @@ import { holderOf, type NodeStanding, rerunStateSays } from './node-offers';
 import { runAddress, runTitle } from './runs';
 
 /** Facts that decide a run's acts. Rows of lists have no steps. */
-type Standing = Pick<Run, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
+type RunStanding = Pick<Run, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
   Partial<Pick<Run, 'steps'>> & { readonly on?: NodeStanding | undefined };
 
-const stepNow = (run: Standing): RunStep | undefined => run.steps?.find(({ index }) => index === run.cursor);
+const stepNow = (run: RunStanding): RunStep | undefined => run.steps?.find(({ index }) => index === run.cursor);
 
 const hasArgs = (args: unknown): boolean => typeof args === 'object' && args !== null && Object.keys(args).length > 0;
 
@@ -98,7 +98,7 @@ const runLabels: Readonly<Record<RunAct, string>> = {
 };
 
 /** Reason against a rerun, with a link to the node if it is the reason. */
-const rerunRefused = ({ state, verb, on }: Standing): ComponentChildren => {
+const rerunRefused = ({ state, verb, on }: RunStanding): ComponentChildren => {
   if (toneOf(state) !== 'bad') return 'Only a failed or aborted run can be resumed.';
   if (!on) return 'You don’t have access to its node.';
   if (!isVerb(verb)) return undefined;
@@ -106,7 +106,7 @@ const rerunRefused = ({ state, verb, on }: Standing): ComponentChildren => {
   return says ? <>{says} <a href={nodeAddress(on.node)}>Open {on.node.name ?? 'the node'}</a></> : undefined;
 }; // biome-ignore format: one sentence
 
-const runOffers = (run: Standing): Offer[] => {
+const runOffers = (run: RunStanding): Offer[] => {
   const step = stepNow(run);
   const acts = (Object.keys(runLabels) as RunAct[]).map((act) => ({
     name: act,
@@ -130,7 +130,7 @@ const runOffers = (run: Standing): Offer[] => {
 
 export const runAsks = (run: string): Ask[] => [...runActs, 'rerun'].map((act) => ({ rule: `temper:run:${act}`, run }));
 
-type RunActsProps = { run: Standing; answers: Answers; session: PageContext['session'] };
+type RunActsProps = { run: RunStanding; answers: Answers; session: PageContext['session'] };
 
 /** Possible acts, and reasons why others are not. */
 export const RunActs = ({ run, answers, session }: RunActsProps) => (

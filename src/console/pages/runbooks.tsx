@@ -10,7 +10,7 @@ import type { PageAnswer, PageContext } from '../server/context';
 import type { RunbookView } from '../views';
 import { runColumns, runNews } from './runs';
 
-const addressOf = ({ name }: { name: string }): string => `/runbooks/${encodeURIComponent(name)}`;
+const runbookPath = ({ name }: { name: string }): string => `/runbooks/${encodeURIComponent(name)}`;
 const ownerOf = ({ owner, public: open }: RunbookView) => (open ? 'public' : owner ? <Project id={owner} /> : 'system');
 
 /** A button, or nothing if the rule refuses it. */
@@ -28,7 +28,7 @@ const runbooks: List<RunbookView> = {
   fixed: { detail: 'true' },
   markerOf: ({ uuid }) => uuid,
   columns: [
-    { title: 'Name', of: (one) => <a href={addressOf(one)}>{one.name}</a> },
+    { title: 'Name', of: (one) => <a href={runbookPath(one)}>{one.name}</a> },
     { title: 'Owner', of: ownerOf },
     { title: 'Steps', of: ({ steps }) => steps?.length },
     { title: 'Revision', of: ({ revision }) => revision },
@@ -83,7 +83,7 @@ const Revisions = ({ runbook, revisions }: { runbook: RunbookView; revisions: re
       {
         title: 'Compare',
         of: ({ revision: to }) =>
-          to > 1 && <a href={`${addressOf(runbook)}/compare?from=${to - 1}&to=${to}`}>with {to - 1}</a>,
+          to > 1 && <a href={`${runbookPath(runbook)}/compare?from=${to - 1}&to=${to}`}>with {to - 1}</a>,
       },
     ]}
     empty="No revisions"
@@ -101,7 +101,7 @@ export const runbookPage = async ({ api, params }: PageContext): Promise<PageAns
     <>
       <Title
         text={runbook.name}
-        end={<Way answers={answers} rule={updateRule} to={`${addressOf(runbook)}/edit`} label="Edit" />}
+        end={<Way answers={answers} rule={updateRule} to={`${runbookPath(runbook)}/edit`} label="Edit" />}
       />
       <Facts
         rows={[
@@ -146,5 +146,5 @@ export const comparePage = async ({ api, params, query }: PageContext): Promise<
       </div>
     </>
   );
-  return { title: 'Compare revisions', crumbs: [[addressOf({ name }), name]], body };
+  return { title: 'Compare revisions', crumbs: [[runbookPath({ name }), name]], body };
 };

@@ -17,16 +17,16 @@ const tones: readonly (readonly [Tone, string])[] = [
 ];
 const someId = '0b646ce1-7c3e-4d7e-9c55-0f3a5f4c2b11';
 const rule = 'temper:run:retry';
-const refused = 'temper:run:skip';
+const refusedRule = 'temper:run:skip';
 
 const offers = [
   { name: 'retry', label: 'Retry step', rule, will: 'The step is run again.' },
   { name: 'fail', label: 'Fail run', rule, will: 'The run ends as failed.', danger: true },
-  { name: 'skip', label: 'Skip step', rule: refused, will: '' },
+  { name: 'skip', label: 'Skip step', rule: refusedRule, will: '' },
 ];
 const answers = new Map([
   [rule, { rule, allowed: true, reason: null }],
-  [refused, { rule: refused, allowed: false, reason: null }],
+  [refusedRule, { rule: refusedRule, allowed: false, reason: null }],
 ]);
 
 const States = () => (

@@ -108,9 +108,9 @@ const faultOf = (thrown: unknown, filters: readonly Filter[]): FilterFault => {
   return { field, says: field ? thrown.says.slice(field.length + 2) : thrown.says };
 };
 
-type Found<Row> = { readonly rows: readonly Row[]; readonly fault?: FilterFault };
+type FoundRows<Row> = { readonly rows: readonly Row[]; readonly fault?: FilterFault };
 
-const rowsOf = async <Row,>({ api }: PageContext, list: List<Row>, wanted: PageQuery): Promise<Found<Row>> => {
+const foundRows = async <Row,>({ api }: PageContext, list: List<Row>, wanted: PageQuery): Promise<FoundRows<Row>> => {
   const { filters = [], from, fixed } = list;
   try {
     return { rows: await api.list<Row>(from, { ...wanted, ...fixed, limit: pageSize + 1 }) };
@@ -132,7 +132,7 @@ export const listPage = async <Row,>(context: PageContext, list: List<Row>): Pro
   const column = columnsIn(context.path, columns);
   const asked = wantedOf(context.query, [...filters.map(({ name }) => name), ...also]);
   const filtered = filters.some(({ name }) => asked[name] !== undefined);
-  const [{ rows, fault }, around] = await Promise.all([rowsOf(context, list, asked), list.around?.(filtered)]);
+  const [{ rows, fault }, around] = await Promise.all([foundRows(context, list, asked), list.around?.(filtered)]);
   const { shown, next } = pageOf(rows, list.markerOf);
   const wanted = { ...asked, column };
   const kept = { column, sort_key: asked.sort_key, sort_dir: asked.sort_dir };

@@ -49,7 +49,7 @@ const basicOf = (name: string, password: string): string =>
 const credentialHeaders = (given: Credentials): Record<string, string> =>
   given.is === 'token' ? { 'x-auth-token': given.token } : { authorization: basicOf(given.username, given.password) };
 
-const refusalOf = async (reply: Response): Promise<ApiRefusal> => {
+const apiRefusal = async (reply: Response): Promise<ApiRefusal> => {
   const text = await textWithin(reply, longestApiAnswer).catch(() => '');
   return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
@@ -99,7 +99,7 @@ export const apiOf = (base: string, credentials: Credentials, browser: IncomingM
       },
     });
   const parsed = async <Body>(reply: Response): Promise<Body> =>
-    reply.ok ? withHidden(await objectIn<Body>('The API', reply)) : Promise.reject(await refusalOf(reply));
+    reply.ok ? withHidden(await objectIn<Body>('The API', reply)) : Promise.reject(await apiRefusal(reply));
   const get = async <Body>(path: string, query?: Query): Promise<Body> =>
     parsed<Body>(await exchange(addressWith(path, query), { signal: AbortSignal.timeout(requestLimitMs) }));
   const list = async <Row>(path: string, query?: Query): Promise<readonly Row[]> =>

@@ -7,7 +7,16 @@ import { columnsOf, type Db, jsonOf } from '../database';
 import { type Fenced, heldBy } from '../fence';
 import { writtenColumns } from '../resources';
 
-const readable = ['uuid', 'name', 'driver', 'conductor_group', 'owner', 'lessee', 'traits', ...settable.node.names];
+const readableFields = [
+  'uuid',
+  'name',
+  'driver',
+  'conductor_group',
+  'owner',
+  'lessee',
+  'traits',
+  ...settable.node.names,
+];
 const portColumns = ['uuid', 'address', 'name', ...settable.port.names];
 
 export const ruleEffects = (sql: Db) => ({
@@ -19,7 +28,7 @@ export const ruleEffects = (sql: Db) => ({
 
   /** Undefined if the lock is lost, or the node has no inventory. */
   async subject(lock: Fenced): Promise<RuleSubject | undefined> {
-    const [node] = await sql<RuleSubject['node'][]>`${heldBy(sql, lock, readable)}`;
+    const [node] = await sql<RuleSubject['node'][]>`${heldBy(sql, lock, readableFields)}`;
     const [found] = await sql<Pick<RuleSubject, 'inventory' | 'plugin_data'>[]>`
       select inventory, coalesce(plugin_data, '{}') as plugin_data from node_details
       where node_uuid = ${lock.node_uuid} and inventory is not null`;

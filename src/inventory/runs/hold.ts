@@ -118,7 +118,7 @@ export const heldRuns = (sql: Db) => ({
 });
 
 /** A run that waits for a ramdisk has no failed attempt. */
-const codeOf = (sql: Db, { run }: Lock, { state, cursor }: { readonly state: RunState; readonly cursor: number }) =>
+const errorCode = (sql: Db, { run }: Lock, { state, cursor }: { readonly state: RunState; readonly cursor: number }) =>
   state === 'succeeded'
     ? sql`null`
     : sql`coalesce((select last_code from run_steps where run_id = ${run} and index = ${cursor}),
@@ -143,7 +143,7 @@ export const finishedRuns = (sql: Db) => ({
       with held as (${heldBy(sql, lock)}
       ), ended as (
         update runs set state = ${end.state}, last_error = ${end.error}, cursor = ${end.cursor}, waiting_for = null, awaits = null,
-          finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now()), error_code = ${codeOf(sql, lock, end)}
+          finished_at = now(), updated_at = now(), started_at = coalesce(started_at, now()), error_code = ${errorCode(sql, lock, end)}
         where id = ${lock.run} and exists (select 1 from held)
         returning id
       ), freed as (

@@ -1,9 +1,8 @@
 /** Runs of all nodes that a caller may see. */
-import type { PendingQuery, Row } from 'postgres';
 import type { NodeUuid, RunUuid, UuidRange } from '../../model/ids';
 import { implied, type Predicate } from '../../model/predicates';
 import { endedStates, type RunState, type StepState } from '../../model/runs/runs';
-import type { Db } from '../database';
+import type { Db, Fragment } from '../database';
 import { firstRows } from '../first-rows';
 import { conditionOf } from '../predicates';
 import type { RunRow } from './runs';
@@ -64,9 +63,9 @@ export type RunSelection = {
 export const runNodeColumns = { now_owner: 'owner', now_lessee: 'lessee', tenant: 'lessee' } as const;
 
 /** `open` selects an index (undefined: open and ended runs). */
-type StatePart = { readonly open?: boolean; readonly rest?: PendingQuery<Row[]> };
+type StatePart = { readonly open?: boolean; readonly rest?: Fragment };
 
-const partOf = (sql: Db, state: RunFilter): StatePart => {
+const statePart = (sql: Db, state: RunFilter): StatePart => {
   switch (state) {
     case 'any':
       return {};
@@ -90,7 +89,7 @@ const partOf = (sql: Db, state: RunFilter): StatePart => {
  * then read and sort all open runs for one page.
  */
 const statesAre = (sql: Db, states: readonly RunFilter[]) => {
-  const parts = states.map((state) => partOf(sql, state));
+  const parts = states.map((state) => statePart(sql, state));
   const [{ open: first } = {}] = parts;
   const common = parts.every(({ open }) => open === first);
   const opened = (open?: boolean) =>
@@ -124,9 +123,9 @@ const selectedRuns = (sql: Db, selection: RunSelection) => {
 export const runsWithNodes = (
   sql: Db,
   visible: Predicate,
-  columns: PendingQuery<Row[]>,
-  wanted: PendingQuery<Row[]>,
-): PendingQuery<Row[]> => {
+  columns: Fragment,
+  wanted: Fragment,
+): Fragment => {
   const nodes = implied(visible, runNodeColumns);
   return sql`
     select ${columns}, nodes.owner as now_owner, nodes.lessee as now_lessee,

@@ -2,10 +2,10 @@
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-type Found = { address: string; family: number };
-type Callback = (error: NodeJS.ErrnoException | null, address: string | Found[], family?: number) => void;
+type FoundAddress = { address: string; family: number };
+type Callback = (error: NodeJS.ErrnoException | null, address: string | FoundAddress[], family?: number) => void;
 
-const foundOf = (address: string): Found => ({ address, family: address.includes(':') ? 6 : 4 });
+const foundOf = (address: string): FoundAddress => ({ address, family: address.includes(':') ? 6 : 4 });
 
 const noAddress = (host: string): Error =>
   Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND', hostname: host });

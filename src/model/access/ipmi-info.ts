@@ -5,7 +5,7 @@ import type { Document } from '../document';
 export const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
 /** An object is invalid here and may have its own `toString`. */
-const textOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+const settingText = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 export const numberOf = (value: unknown): number => (typeof value === 'object' ? Number.NaN : Number(value));
 
@@ -14,7 +14,7 @@ export const bridgeHops = { no: [], single: ['target'], dual: ['transit', 'targe
 export type Bridging = keyof typeof bridgeHops;
 
 export const bridgingOf = ({ ipmi_bridging }: Document): Bridging | undefined => {
-  const kind = isGiven(ipmi_bridging) ? textOf(ipmi_bridging) : 'no';
+  const kind = isGiven(ipmi_bridging) ? settingText(ipmi_bridging) : 'no';
   return Object.hasOwn(bridgeHops, kind) ? (kind as Bridging) : undefined;
 };
 
@@ -27,4 +27,4 @@ export const wayOf = (info: Document): string => {
 
 /** Only the BMC of an IPMI 2.0 session proves possession of the password. */
 export const provesItself = ({ ipmi_protocol_version }: Document): boolean =>
-  !isGiven(ipmi_protocol_version) || textOf(ipmi_protocol_version) === '2.0';
+  !isGiven(ipmi_protocol_version) || settingText(ipmi_protocol_version) === '2.0';

@@ -17,13 +17,13 @@ export const trustIn =
   (address) =>
     networks.some((network) => cidrContains(network, address));
 
-type Asked = {
+type SentRequest = {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly socket: { readonly remoteAddress?: string | undefined };
 };
 
 /** Empty if all addresses are trusted or the sender's is invalid. */
-export const senderAddress = ({ headers, socket }: Asked, trusts: Trusts): string => {
+export const senderAddress = ({ headers, socket }: SentRequest, trusts: Trusts): string => {
   const given = String(headers['x-forwarded-for'] ?? '').split(',');
   const path = [...given.map((one) => one.trim()), peerAddress(socket.remoteAddress)].reverse();
   const sender = path.find((address) => !trusts(address)) ?? '';

@@ -148,11 +148,11 @@ export type RecordSubject = SubjectOf<Extract<EventKind, `${string}.created`>>;
 
 const kindNames = Object.keys(kinds) as EventKind[];
 
-const factsOf = (kind: EventKind): KindFacts => kinds[kind];
+const kindFacts = (kind: EventKind): KindFacts => kinds[kind];
 
 export const kindsWith = (fact: keyof KindFacts): readonly EventKind[] =>
-  kindNames.filter((kind) => factsOf(kind)[fact]);
+  kindNames.filter((kind) => kindFacts(kind)[fact]);
 
 export const isEventKind = (text: string): text is EventKind => Object.hasOwn(kinds, text);
 
-export const webhookKinds: readonly EventKind[] = kindNames.filter((kind) => !factsOf(kind).stream);
+export const webhookKinds: readonly EventKind[] = kindNames.filter((kind) => !kindFacts(kind).stream);

@@ -97,7 +97,7 @@ export const isSortable = (row: FieldRow): boolean =>
 
 const rowsByName = new WeakMap<ResourceTable, ReadonlyMap<string, FieldRow>>();
 
-const rowsOf = (table: ResourceTable): ReadonlyMap<string, FieldRow> => {
+const rowMap = (table: ResourceTable): ReadonlyMap<string, FieldRow> => {
   const known = rowsByName.get(table);
   if (known) return known;
   const made = new Map(table.fields.map((row) => [row.name, row]));
@@ -106,7 +106,7 @@ const rowsOf = (table: ResourceTable): ReadonlyMap<string, FieldRow> => {
 };
 
 /** Uses a map, because each written value needs it. */
-export const fieldOf = (table: ResourceTable, name: string): FieldRow | undefined => rowsOf(table).get(name);
+export const fieldOf = (table: ResourceTable, name: string): FieldRow | undefined => rowMap(table).get(name);
 
 /** After `remove`, and without a value in a create request. */
 export const emptyValue = (row: FieldRow): unknown => {

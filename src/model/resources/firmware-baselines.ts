@@ -20,7 +20,7 @@ export type FirmwareDrift = {
   readonly url: string;
 };
 
-type Kind = { readonly vendor: string | null; readonly model: string | null };
+type HardwareKind = { readonly vendor: string | null; readonly model: string | null };
 
 const fits = (wanted: string | undefined, found: string | null): boolean =>
   wanted === undefined || wanted.trim().toLowerCase() === found?.trim().toLowerCase();
@@ -29,7 +29,10 @@ const said = ({ vendor, model }: FirmwareBaseline): number =>
   (vendor === undefined ? 0 : 1) + (model === undefined ? 0 : 1);
 
 /** The most specific one; the first of equals. */
-const baselineFor = (baselines: readonly FirmwareBaseline[], { vendor, model }: Kind): FirmwareBaseline | undefined =>
+const baselineFor = (
+  baselines: readonly FirmwareBaseline[],
+  { vendor, model }: HardwareKind,
+): FirmwareBaseline | undefined =>
   baselines
     .filter((one) => fits(one.vendor, vendor) && fits(one.model, model))
     .reduce<FirmwareBaseline | undefined>((best, one) => (best && said(best) >= said(one) ? best : one), undefined);
@@ -42,7 +45,7 @@ const baselineFor = (baselines: readonly FirmwareBaseline[], { vendor, model }: 
  */
 export const firmwareDrift = (
   baselines: readonly FirmwareBaseline[],
-  kind: Kind,
+  kind: HardwareKind,
   seen: readonly { readonly component: string; readonly current_version?: string | null }[],
   node: string,
 ): FirmwareDrift[] => {

@@ -82,7 +82,7 @@ const same = (one: Json, other: Json): boolean => {
   return one === other;
 };
 
-const bounds = (value: number, least: Json, most: Json, of: string): string | undefined => {
+const boundsFault = (value: number, least: Json, most: Json, of: string): string | undefined => {
   if (typeof least === 'number' && value < least) return `must have ${of} of at least ${least}`;
   if (typeof most === 'number' && value > most) return `must have ${of} of at most ${most}`;
   return undefined;
@@ -102,7 +102,7 @@ const objectFault = (schema: ParameterSchema, value: Document): string | undefin
 };
 
 const listFault = (schema: ParameterSchema, value: readonly Json[]): string | undefined => {
-  const length = bounds(value.length, schema.minItems, schema.maxItems, 'a length');
+  const length = boundsFault(value.length, schema.minItems, schema.maxItems, 'a length');
   if (length || !isDocument(schema.items)) return length;
   for (const [at, one] of value.entries()) {
     const fault = valueFault(schema.items, one);
@@ -118,9 +118,9 @@ export const valueFault = (schema: ParameterSchema, value: Json): string | undef
   if (Array.isArray(schema.enum) && !schema.enum.some((one) => same(one, value)))
     return `must be one of ${JSON.stringify(schema.enum).slice(1, 400).replace(/\]$/, '')}`;
   if (Object.hasOwn(schema, 'const') && !same(schema.const, value)) return 'must be the one value that is allowed';
-  if (typeof value === 'number') return bounds(value, schema.minimum, schema.maximum, 'a value');
+  if (typeof value === 'number') return boundsFault(value, schema.minimum, schema.maximum, 'a value');
   // JSON Schema counts characters; the length of a JavaScript string counts UTF-16 code units.
-  if (typeof value === 'string') return bounds([...value].length, schema.minLength, schema.maxLength, 'a length');
+  if (typeof value === 'string') return boundsFault([...value].length, schema.minLength, schema.maxLength, 'a length');
   if (Array.isArray(value)) return listFault(schema, value);
   return isDocument(value) ? objectFault(schema, value) : undefined;
 };

@@ -109,7 +109,7 @@ const mergedMaps = (value: unknown): Readonly<Record<string, unknown>>[] | undef
 const isMergeKey = (key: unknown): boolean => typeof key === 'symbol' && key.description === '<<';
 
 const strayName = 'its name is no text, so that nothing asks for it; write the name in quotes';
-const merged = 'it comes by a merge key, whose map may say more than its reader sees; write it out';
+const mergedFault = 'it comes by a merge key, whose map may say more than its reader sees; write it out';
 
 /** Throws PolicyInvalid with file and line if the text is no map of names to rules. */
 export const readPolicy = (text: string, file: string): PolicySource => {
@@ -135,7 +135,7 @@ export const readPolicy = (text: string, file: string): PolicySource => {
       const maps = mergedMaps(value) ?? refuseFile(file, `:${line}: a merge key takes a map, or a list of maps`);
       // Of several maps the first wins; a direct entry of the file wins over all.
       const rules = Object.entries(Object.assign({}, ...maps.toReversed()) as Record<string, unknown>);
-      return rules.map(([name, of]) => ({ name, value: of, line, trap: merged, merged: true }));
+      return rules.map(([name, of]) => ({ name, value: of, line, trap: mergedFault, merged: true }));
     }
     if (!isScalar(key)) return refuseFile(file, `:${line}: the name of a rule is a text`);
     if (typeof key.value !== 'string') return [{ name: String(key.value), value, line, stray: true }];

@@ -43,7 +43,7 @@ const finish = (socket: Socket, last: string): void => {
   socket.once('close', () => clearTimeout(late));
 };
 
-const refuse = (socket: Socket, status: string, reason: string): void => {
+const refuseUpgrade = (socket: Socket, status: string, reason: string): void => {
   const body = `${JSON.stringify({ error: reason })}\n`;
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   finish(socket, `${head}Connection: close\r\n\r\n${body}`);
@@ -53,7 +53,7 @@ const ticketIn = ({ headers }: IncomingMessage): string | undefined =>
   headers.upgrade === protocol ? /^Bearer (\S{20,200})$/.exec(headers.authorization ?? '')?.[1] : undefined;
 
 /** Throws catalogued errors. */
-const lineOf = async ({ node_uuid }: Open, deps: SerialConsoleDeps): Promise<SerialLine> => {
+const serialLineOf = async ({ node_uuid }: Open, deps: SerialConsoleDeps): Promise<SerialLine> => {
   const node = (await deps.inventory.nodes.find({ uuid: node_uuid })) ?? raise('NodeNotFound', { node: node_uuid });
   const open =
     deps.driverOf(node.driver)?.openSerialLine ?? raise('DriverUnsupported', { driver: node.driver, what: 'consoles' });
@@ -126,7 +126,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
     let line: SerialLine | undefined;
     let why = 'it could not be opened';
     try {
-      line = await lineOf(opened, deps);
+      line = await serialLineOf(opened, deps);
       await record(opened, 'node.console_open', {});
       socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: ${protocol}\r\nConnection: Upgrade\r\n\r\n`);
       why = await carry(socket, line, head, (end) => {
@@ -137,7 +137,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
     } catch (thrown) {
       log.warn('serial line not opened', { node_uuid: opened.node_uuid, reason: String(thrown) });
       const text = isTemperError(thrown) ? thrown.message : 'The serial line could not be opened.';
-      refuse(socket, '502 Bad Gateway', text);
+      refuseUpgrade(socket, '502 Bad Gateway', text);
     } finally {
       clearInterval(timer);
       await line?.close();
@@ -148,12 +148,14 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
 
   const upgrade = async (request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> => {
     const ticket = ticketIn(request);
-    if (ticket === undefined) return refuse(socket, '400 Bad Request', `This needs Upgrade: ${protocol} and a ticket.`);
-    if (closing) return refuse(socket, '503 Service Unavailable', 'This worker is ending.');
+    if (ticket === undefined)
+      return refuseUpgrade(socket, '400 Bad Request', `This needs Upgrade: ${protocol} and a ticket.`);
+    if (closing) return refuseUpgrade(socket, '503 Service Unavailable', 'This worker is ending.');
     const hash = hashOf(ticket);
     const redeemed = await inventory.consoleTickets.redeem(hash, deps.conductor_group, silentRounds * askEveryMs);
-    if (redeemed.is === 'unknown') return refuse(socket, '403 Forbidden', 'This ticket is not valid (any more).');
-    if (redeemed.is === 'busy') return refuse(socket, '409 Conflict', 'The console of this node is being read.');
+    if (redeemed.is === 'unknown')
+      return refuseUpgrade(socket, '403 Forbidden', 'This ticket is not valid (any more).');
+    if (redeemed.is === 'busy') return refuseUpgrade(socket, '409 Conflict', 'The console of this node is being read.');
     let stop: (why: string) => void = () => undefined;
     const ending = new Promise<string>((done) => {
       stop = done;
@@ -175,7 +177,7 @@ export const createSerialConsole = (deps: SerialConsoleDeps): { server: Server; 
     socket.setNoDelay(true);
     upgrade(request, socket, head).catch((error) => {
       log.warn('serial console', { error });
-      refuse(socket, '500 Internal Server Error', 'The console could not be opened.');
+      refuseUpgrade(socket, '500 Internal Server Error', 'The console could not be opened.');
     });
   });
   return {

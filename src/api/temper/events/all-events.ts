@@ -93,7 +93,7 @@ export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {
 const visibleView: ViewFor = (policy, who, event) =>
   mayRead(policy, who, event) ? eventView(policy, who, event) : undefined;
 
-type Wanted = {
+type WantedEvents = {
   readonly node?: NodeUuid;
   readonly run?: RunUuid;
   readonly rollout?: RolloutUuid;
@@ -101,14 +101,14 @@ type Wanted = {
 };
 
 /** Throws NodeNotFound, RunNotFound, RolloutNotFound. */
-const wantedEvents = async (ctx: ApiContext, { who, query }: EventsRequest): Promise<Wanted> => ({
+const wantedEvents = async (ctx: ApiContext, { who, query }: EventsRequest): Promise<WantedEvents> => ({
   ...(query.node !== undefined && { node: (await visibleNode(ctx, { who, version: maxMinor }, query.node)).uuid }),
   ...(query.run !== undefined && { run: (await visibleRun(ctx, who, query.run)).run.id }),
   ...(query.rollout !== undefined && { rollout: (await visibleRollout(ctx, who, query.rollout)).row.id }),
   ...(query.kind !== undefined && { kind: query.kind }),
 });
 
-const isWanted = ({ node, run, rollout, kind }: Wanted, event: SeenEvent): boolean =>
+const isWanted = ({ node, run, rollout, kind }: WantedEvents, event: SeenEvent): boolean =>
   (node === undefined || event.node_uuid === node) &&
   (run === undefined || event.run_id === run) &&
   (rollout === undefined || event.rollout_id === rollout) &&

@@ -42,7 +42,7 @@ const stretchOf = async ({ query }: ReportRequest, ctx: ApiContext): Promise<Str
   return checked({ until, since: query.since ?? new Date(earlier - (earlier % dayMs)) }, query.bucket);
 };
 
-const columns = ['at', 'value', 'runs', 'succeeded', 'failed', 'aborted', 'median_s'] as const;
+const reportColumns = ['at', 'value', 'runs', 'succeeded', 'failed', 'aborted', 'median_s'] as const;
 
 const reportRuns = async (request: ReportRequest, ctx: ApiContext) => {
   const { by, bucket } = request.query;
@@ -50,7 +50,7 @@ const reportRuns = async (request: ReportRequest, ctx: ApiContext) => {
   const visible = ctx.policy().filter(runListRule, request.who, runTenantColumns);
   const { rows, left_out } = await ctx.inventory.runReports.page({ visible, by, bucket, ...stretch });
   const report = rows.map((row) => ({ ...row, at: isoTime(row.at) }));
-  if (wantsCsv(request)) return csv(columns, report);
+  if (wantsCsv(request)) return csv(reportColumns, report);
   return ok({ by, bucket, since: isoTime(stretch.since), until: isoTime(stretch.until), report, left_out });
 };
 

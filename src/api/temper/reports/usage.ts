@@ -39,7 +39,7 @@ const monthOf = (given: string | undefined, now: Date) => {
 };
 type Month = ReturnType<typeof monthOf>;
 
-const nodeColumns = ['project', 'node_uuid', 'node_name', 'resource_class', 'leases', 'seconds'] as const;
+const usageColumns = ['project', 'node_uuid', 'node_name', 'resource_class', 'leases', 'seconds'] as const;
 const projectColumns = ['project', 'nodes', 'leases', 'seconds'] as const;
 
 const facts = ({ month, since, until }: Month) => ({ month, since: isoTime(since), until: isoTime(until) });
@@ -56,7 +56,7 @@ const ofProject = async (request: UsageRequest, ctx: ApiContext, project: Projec
     (limit) => usage.nodes({ ...month, project, limit, ...(after && { after }) }),
     ({ node_uuid }) => node_uuid,
   );
-  if (wantsCsv(request)) return csv(nodeColumns, rows, next.next);
+  if (wantsCsv(request)) return csv(usageColumns, rows, next.next);
   return ok({ project, ...facts(month), usage: rows, ...next });
 };
 

@@ -145,7 +145,7 @@ const consent = async (request: ApiRequest<OfTarget, unknown, z.output<typeof co
   return answering(request, ctx, found, { ...answer, reason: request.body.reason ?? null });
 };
 
-const refuse = async (request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>, ctx: ApiContext) => {
+const refuseTarget = async (request: ApiRequest<OfTarget, unknown, z.output<typeof reasonBody>>, ctx: ApiContext) => {
   const found = await admittedTo(request, ctx, answerRule);
   return answering(request, ctx, found, { answer: 'refuse', reason: request.body.reason });
 };
@@ -186,7 +186,7 @@ const actRoute = <Body>(
 
 export const rolloutTargetRoutes: Route[] = [
   actRoute('consent', answerRule, consentBody, consent),
-  actRoute('refuse', answerRule, reasonBody, refuse),
+  actRoute('refuse', answerRule, reasonBody, refuseTarget),
   actRoute('skip', 'temper:rollout:skip', reasonBody, acting('skip')),
   actRoute('retry', 'temper:rollout:retry', reasonBody, acting('retry')),
 ];

@@ -65,7 +65,7 @@ const revisionView = (row: RunbookRevision, newest: number, named: boolean) => (
 });
 
 /** The fields that a diff compares. */
-const contentOf = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
+const comparedFields = (row: RunbookRevision, steps: readonly RunbookStep[]) => ({
   ...fieldsOf(row),
   steps: maskSecrets(steps),
 });
@@ -127,7 +127,7 @@ const diff = async (
   const from = await visibleRevision(ctx, who, runbook, earlier);
   const [before, after] = await Promise.all(
     [from, to].map(async (row) =>
-      contentOf(row, await ctx.inventory.runbookRevisions.steps(runbook.uuid, row.revision)),
+      comparedFields(row, await ctx.inventory.runbookRevisions.steps(runbook.uuid, row.revision)),
     ),
   );
   return ok({

@@ -40,14 +40,14 @@ const updateProvisioned = 'baremetal:node:update_owner_provisioned';
 const patched = patcherOf(nodeTable);
 
 const patchRules = [...new Set(nodeTable.fields.flatMap((row) => row.patch ?? []))];
-const ruleOf = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
+const ruleByField = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
 
 /** Without cleaning one tenant's data reaches the next, so switching it off needs a separate rule. */
 const ruleFor = (one: Operation): string => {
   const name = attributeOf(one);
   if (name === 'automated_clean' && one.op !== 'remove' && flag.safeParse(one.value).data === false)
     return disableCleaning;
-  return ruleOf.get(name)!;
+  return ruleByField.get(name)!;
 };
 
 /** The rules of a patch, without repeats. A patch without operations needs the update rule. */

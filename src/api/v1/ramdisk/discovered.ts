@@ -28,7 +28,7 @@ export const recordDiscovered = async (ctx: ApiContext, inventory: Inventory, se
   const became = await ctx.inventory.transaction(async ({ discoveredMachines, events }) => {
     const reported = await discoveredMachines.report(said, discoveryLimits);
     if (reported.is === 'new')
-      await events.append({ kind: 'discovered_machine.reported', data: factsOf(reported.uuid) });
+      await events.append({ kind: 'discovered_machine.reported', data: machineFacts(reported.uuid) });
     return reported;
   });
   if (became.is !== 'new' && became.is !== 'known') {
@@ -38,4 +38,4 @@ export const recordDiscovered = async (ctx: ApiContext, inventory: Inventory, se
   return { status: 202, body: {} };
 };
 
-const factsOf = (uuid: string) => ({ discovered_machine_uuid: uuid });
+const machineFacts = (uuid: string) => ({ discovered_machine_uuid: uuid });

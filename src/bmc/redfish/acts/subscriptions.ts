@@ -80,7 +80,7 @@ const wantedBy = ({ destination, context, protocol, event_types }: SubscriptionA
   Context: String(context ?? ''),
   EventTypes: event_types ?? ['Alert'],
 });
-type Wanted = ReturnType<typeof wantedBy>;
+type WantedSubscription = ReturnType<typeof wantedBy>;
 
 /** Credentials of the BMC at the receiver. */
 const secretHeaders = ({ secret_headers: given }: SubscriptionArgs): SubscriptionArgs =>
@@ -117,7 +117,7 @@ const announcedPaths = async (
 const lookFor = async (
   client: Client,
   list: string,
-  wanted: Wanted,
+  wanted: WantedSubscription,
   before?: readonly string[],
 ): Promise<SubscriptionObserved> => {
   const paths = await membersOf(client, list);

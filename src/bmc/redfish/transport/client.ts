@@ -121,7 +121,7 @@ const outcomeOf = ({ connection, called }: Peer, answer: WireAnswer, what: strin
   return { is: 'refused', reply, error, transient };
 };
 
-type Write = {
+type WriteRequest = {
   readonly method: 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body: unknown;
@@ -129,7 +129,7 @@ type Write = {
   readonly etag?: string;
 };
 
-const write = async (peer: Peer, { method, path, body, what, etag }: Write): Promise<Sent> => {
+const write = async (peer: Peer, { method, path, body, what, etag }: WriteRequest): Promise<Sent> => {
   const headers = etag === undefined ? undefined : { 'if-match': etag };
   const { signal, mayStillSend } = peer.context;
   const to = pathAtBmc(peer, path, what);

@@ -39,7 +39,7 @@ const messagesOf = (body: unknown): Message[] => {
 };
 
 /** `Base.1.8.ResourceInUse` -> `ResourceInUse`. */
-const keysOf = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
+const messageKeys = (reply: Reply): string[] => messagesOf(reply.body).map((message) => message.key);
 
 /** Needed if only the wording distinguishes cases. */
 export const messageTextOf = (reply: Reply): string =>
@@ -50,11 +50,11 @@ export const messageTextOf = (reply: Reply): string =>
 const busy = new Set(busyKeys.map(({ key }) => key));
 const sessionsFull = new Set(busyKeys.filter(({ sessions }) => sessions).map(({ key }) => key));
 
-export const sessionsExhausted = (reply: Reply): boolean => keysOf(reply).some((key) => sessionsFull.has(key));
+export const sessionsExhausted = (reply: Reply): boolean => messageKeys(reply).some((key) => sessionsFull.has(key));
 
 /** True if the request was not carried out and may be repeated shortly. */
 export const isTransientRefusal = (reply: Reply): boolean =>
-  reply.status === 409 || keysOf(reply).some((key) => busy.has(key));
+  reply.status === 409 || messageKeys(reply).some((key) => busy.has(key));
 
 const longestWaitMs = 120_000;
 
@@ -96,7 +96,7 @@ const codes: Readonly<Record<number, ErrorCode>> = {
 
 const codeOf = (reply: Reply): ErrorCode => {
   if (reply.status === 403 && /licen[sc]e/i.test(messageTextOf(reply))) return 'BmcUnsupported';
-  if (keysOf(reply).some((key) => busy.has(key))) return 'BmcBusy';
+  if (messageKeys(reply).some((key) => busy.has(key))) return 'BmcBusy';
   return codes[reply.status] ?? (reply.status >= 500 || reply.garbled ? 'BmcServerError' : 'BmcRejected');
 };
 
@@ -111,7 +111,7 @@ export const errorOf = (
     status: reply.status,
     reason: mask(replyReason(reply)),
     retryAfterMs: retryAfterMs(reply),
-    keys: keysOf(reply).filter((key) => /^\w{1,60}$/.test(key)),
+    keys: messageKeys(reply).filter((key) => /^\w{1,60}$/.test(key)),
   });
 
 const tlsFaults =
