@@ -1,7 +1,7 @@
 /** The set-up's own promises: one holder of a lock, no port twice, no stranger's process ended, no orphan left. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -272,4 +272,16 @@ describe('the Temporal server of production', () => {
     expect(given.map(([, port]) => Number(port)).sort()).toEqual(ports);
     expect(made()).toMatchObject({ BIND_ON_IP: '127.0.0.1', TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1' });
   });
+});
+
+test('what `.ci/run` fetches beforehand is what suites ask for', () => {
+  const tests = join(__dirname, '..');
+  const files = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const asked = files
+    .map((name) => readFileSync(join(tests, name), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/foundBy<.*>\('([\w-]+\.js)'(?:, '([\w-]+)')?\)/g)])
+    .map(([, file, word]) => [file, word].filter(Boolean).join(' '));
+  const { programs } = jest.requireActual('../../scripts/fetch.js') as { programs: Record<string, string[][]> };
+  const fetched = Object.values(programs).flatMap((rows) => rows.map((row) => row.join(' ')));
+  expect(fetched.sort()).toEqual([...new Set(asked)].sort());
 });

@@ -1,13 +1,11 @@
 /** Seconds that test files take, the slowest first. `node scripts/slow-suites.js` writes this file from reports of Jest. */
 module.exports.slowSuites = {
+  'browser/reading': 300,
   'e2e/crash': 272,
   'clients/rack-by-sushy': 210,
   'e2e/cli-life': 193,
-  'browser/read-by-managers': 160,
   'clients/schemathesis': 155,
-  'browser/read-by-members': 150,
   'clients/image': 150,
-  'browser/read-by-readers': 140,
   'e2e/demo': 139,
   'e2e/cli': 128,
   'clients/guides': 120,
