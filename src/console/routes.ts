@@ -2,7 +2,9 @@
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
-import { actOnNode, nodePage } from './pages/node';
+import { nodePage } from './pages/node';
+import { actOnNode } from './pages/node-acts';
+import { actOnDeploy } from './pages/node-deploy-acts';
 import { nodePlanPage } from './pages/node-plan';
 import { nodesPage } from './pages/nodes';
 import { nowPage } from './pages/now';
@@ -29,7 +31,13 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/', page: nowPage },
   { stream: '/live', run: streamOf(() => '/temper/v1/events') },
   { get: '/nodes', page: nodesPage },
-  { get: '/nodes/:node', page: nodePage },
+  { get: '/nodes/:node', page: nodePage('activity') },
+  { get: '/nodes/:node/hardware', page: nodePage('hardware') },
+  { get: '/nodes/:node/deploy', page: nodePage('deploy') },
+  { post: '/nodes/:node/deploy', form: actOnDeploy },
+  { get: '/nodes/:node/console', page: nodePage('console') },
+  { get: '/nodes/:node/access', page: nodePage('access') },
+  { get: '/nodes/:node/audit', page: nodePage('audit') },
   { stream: '/nodes/:node/live', run: eventsOf('node') },
   { post: '/nodes/:node/acts', form: actOnNode },
   { get: '/nodes/:node/plan', page: nodePlanPage },

@@ -183,7 +183,12 @@ suiteInChromium('the console in Chromium', (system) => {
   test('axe finds nothing in an open dialog or menu, light or dark', async () => {
     const page = await (await system().as('operator')).newPage();
     let opened = 0;
-    for (const address of [`/runs/${system().world.parked.run}`, '/nodes', `/rollouts/${system().underWay}`]) {
+    for (const address of [
+      `/runs/${system().world.parked.run}`,
+      '/nodes',
+      '/nodes/rack-3',
+      `/rollouts/${system().underWay}`,
+    ]) {
       await page.goto(address);
       for (const id of (await page.evaluate(popovers)) as string[]) {
         await page.evaluate(`document.getElementById(${JSON.stringify(id)}).showPopover()`);
@@ -193,7 +198,7 @@ suiteInChromium('the console in Chromium', (system) => {
       }
     }
     expect(opened).toBeGreaterThan(8);
-  }, 120_000);
+  }, 300_000);
 
   test('ids are copied by a click, and times go on', async () => {
     const context = await system().as('operator', { permissions: ['clipboard-read', 'clipboard-write'] });

@@ -285,10 +285,10 @@ test('a node has its ports, its firmware and its BIOS settings, and a part that 
     insert into node_details (node_uuid, bios, bios_at, firmware, firmware_at)
     values (${seen.node}, ${api.sql.json(bios)}, now(), ${api.sql.json(firmware)}, now())`;
   const browser = await pages.as('owner-member');
-  const { text } = await browser.get('/nodes/rack-1');
+  const { text } = await browser.get('/nodes/rack-1/hardware');
   for (const part of ['52:54:00:00:00:07', 'BootMode', 'Uefi', '7.11', 'BIOS settings (1)'])
     expect(text).toContain(part);
-  const again = (await browser.get('/nodes/rack-1', { 'hx-request': 'true' })).text;
+  const again = (await browser.get('/nodes/rack-1/hardware', { 'hx-request': 'true' })).text;
   expect(again).toContain('id="node"');
   expect(again).not.toContain('BootMode');
 });
