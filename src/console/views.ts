@@ -9,7 +9,7 @@ type Text = string | null;
 export type NodeView = Fields<'uuid', string> &
   Fields<'name' | 'power_state', Text> &
   Perhaps<'target_provision_state' | 'maintenance_reason' | 'fault' | 'owner' | 'lessee', Text> &
-  Perhaps<'resource_class' | 'description' | 'provision_updated_at', Text> &
+  Perhaps<'resource_class' | 'description' | 'provision_updated_at' | 'fault_since' | 'maintenance_since', Text> &
   Perhaps<'inspect_interface' | 'rescue_interface', Text> &
   Perhaps<'reservation' | 'last_error', Text | Hidden> &
   Perhaps<'driver' | 'conductor_group', string> &

@@ -28,6 +28,7 @@ const allCallers = (Object.keys(personas) as (keyof typeof personas)[]).filter((
 /** Where the API has what a page is about, by the first part of its address. */
 const subjects: Readonly<Record<string, string>> = {
   '': '/temper/v1/runs',
+  inbox: '/temper/v1/runs',
   nodes: '/v1/nodes',
   runs: '/temper/v1/runs',
   rollouts: '/temper/v1/rollouts',

@@ -5,11 +5,11 @@ import { type FormContext, fieldOf, type PageAnswer } from '../server/context';
 import { proofOf } from '../server/session';
 import { runAddress } from './runs';
 
-type Order = readonly [method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown];
+export type Order = readonly [method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown];
 
 const maintenancePath = (node: string): string => `/v1/nodes/${node}/maintenance`;
 
-const orderOf = (node: string, form: FormContext['form']): Order | undefined => {
+export const orderOf = (node: string, form: FormContext['form']): Order | undefined => {
   const [reason, target, verb, runbook, run] = ['reason', 'target', 'verb', 'runbook', 'run'].map((name) => fieldOf(form, name)); // biome-ignore format: one row
   switch (fieldOf(form, 'what')) {
     case 'verb':

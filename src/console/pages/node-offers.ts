@@ -19,6 +19,9 @@ const freezeRule = 'temper:freeze:create';
 
 export const nodeRules = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRule];
 
+/** Rules of the acts that help a node out of trouble. */
+export const troubleRules = [provisionRule, maintenanceRules.off, freezeRule];
+
 // Verbs with further input (steps, a password, an image) have other forms.
 const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
 export type OfferedVerb = (typeof offered)[number];

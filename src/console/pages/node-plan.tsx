@@ -43,7 +43,7 @@ export const PlanOf = ({ plan }: { plan: NodePlan }) => (
 export const nodePlanPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
   const [node, runbook] = [encodeURIComponent(params.node!), query.runbook ?? ''];
   const asked = { runbook, ...(query.verb && { target: query.verb }) };
-  const plan = await api.send<NodePlan>('POST', `/temper/v1/nodes/${node}/plan`, asked);
+  const plan = await api.ask<NodePlan>(`/temper/v1/nodes/${node}/plan`, asked);
   const name = plan.node_name ?? plan.node_uuid;
   const body = (
     <>

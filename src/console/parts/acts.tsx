@@ -18,7 +18,7 @@ const mostAsks = 100;
 export const askedLists = async (api: Api, lists: readonly (readonly Ask[])[]): Promise<readonly Answers[]> => {
   const asks = lists.flat();
   const parts = Array.from({ length: Math.ceil(asks.length / mostAsks) }, (_, at) =>
-    api.send<{ answers: readonly CanAnswer[] }>('POST', '/temper/v1/policy/can', {
+    api.ask<{ answers: readonly CanAnswer[] }>('/temper/v1/policy/can', {
       asks: asks.slice(at * mostAsks, (at + 1) * mostAsks),
     }),
   );
