@@ -18,7 +18,7 @@ const tsx = {
 };
 
 // Modules that offer themselves to `import` alone, which the tests turn into `require`.
-const esm = 'unixcrypt|temporal-polyfill|temporal-utils|temporal-spec|jose|openid-client|oauth4webapi';
+const esm = 'unixcrypt|temporal-polyfill|temporal-utils|temporal-spec|jose|openid-client|oauth4webapi|d3-[a-z-]+|internmap';
 
 const project = (displayName, folders, rest) => ({
   displayName,
@@ -30,7 +30,7 @@ const project = (displayName, folders, rest) => ({
   transform: {
     '^.+\\.ts$': ['@swc/jest', swc],
     '^.+\\.tsx$': ['@swc/jest', tsx],
-    [`/node_modules/(${esm})/.+\\.js$`]: ['@swc/jest', { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'ecmascript' } } }],
+    [`/node_modules/(${esm})/.+\\.m?js$`]: ['@swc/jest', { ...swc, jsc: { ...swc.jsc, parser: { syntax: 'ecmascript' } } }],
   },
   transformIgnorePatterns: [`/node_modules/(?!(${esm})/)`],
   moduleNameMapper: { '^unixcrypt$': '<rootDir>/node_modules/unixcrypt/dist/index.js' },

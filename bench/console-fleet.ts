@@ -6,7 +6,7 @@ import { waitingHerd } from './waiting';
 const name = 'bench-console-';
 /** A group that no worker serves: no power sync and no take-over changes these rows meanwhile. */
 const group = 'bench-console';
-/** As many as the page Now decides about at most, with real workflows: a run's page asks the engine about them. */
+/** As many as the inbox shows of one kind, with real workflows: a run's page asks the engine about them. */
 const paused = 20;
 
 /** Runs that go on, as many as a large installation has at once. */
@@ -28,7 +28,7 @@ const addNodes = async ({ sql }: System, lessee: string, nodes: number): Promise
       lessee, maintenance, maintenance_reason, fault, last_error, provision_updated_at)
     select ${name} || n, 'fake-hardware', ${group},
       case when n % 500 = 499 then 'clean failed' when n % 5 = 0 then 'available' else 'active' end, 'power on', 'class-' || n % 10,
-      '{"cpus": 64, "memory_mb": 262144, "local_gb": 1787, "cpu_arch": "x86_64", "vendor": "A vendor"}',
+      jsonb_build_object('cpus', 64, 'memory_mb', 262144, 'local_gb', 1787, 'cpu_arch', 'x86_64', 'vendor', 'A vendor', 'rack', 'r' || n / 40, 'power_feed', 'f' || n / 400),
       jsonb_build_object('rack', 'r' || n / 40, 'unit', n % 40, 'note', repeat('lorem ipsum ', 12)),
       '{"redfish_address": "https://10.0.0.1", "redfish_username": "operator"}', 'bench-owner-' || n / 250,
       case when n % 1000 = 500 then ${lessee} when n % 2 = 1 then 'bench-lessee-' || n / 200 end,

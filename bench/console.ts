@@ -69,7 +69,10 @@ const timesOf = async (system: System, cookie: string, path: string, looks: numb
 };
 
 const operatorsPages = ({ last, node, run }: Fleet): Readonly<Record<string, string>> => ({
-  Now: '/',
+  Overview: '/',
+  'Overview by class': '/?by=class',
+  Inbox: '/inbox',
+  Search: '/search?q=bench-console-5',
   Nodes: '/nodes',
   'Nodes, the last page': `/nodes?marker=${last}`,
   'Nodes by state': '/nodes?provision_state=available',
@@ -89,9 +92,9 @@ const operatorsPages = ({ last, node, run }: Fleet): Readonly<Record<string, str
   Audit: '/audit',
   System: '/system',
 });
-const lesseesPages = { Now: '/', Nodes: '/nodes', Runs: '/runs?state=any' } as const;
+const lesseesPages = { Overview: '/', Inbox: '/inbox', Nodes: '/nodes', Runs: '/runs?state=any' } as const;
 
-/** The stream of the page Now, as a browser follows it: `change` is emitted for each push. */
+/** The stream of the Overview, as a browser follows it: `change` is emitted for each push. */
 const follow = async ({ console: url }: System, cookie: string, signal: AbortSignal): Promise<EventEmitter> => {
   const pushes = new EventEmitter();
   const reply = await fetch(`${url}/live`, { headers: { cookie, accept: 'text/event-stream' }, signal });
@@ -164,5 +167,5 @@ export const consoleTables = ({ nodes, pages, changes }: ConsoleFigures): string
       ...servers.map((server) => cpu(one.cpu[server] ?? null)),
     ]),
   ),
-  `A change, ms at p95 of ${changes.count}: pushed on the page's stream after ${ms(changes.pushed)}, on the page Now after ${ms(changes.shown)}`,
+  `A change, ms at p95 of ${changes.count}: pushed on the page's stream after ${ms(changes.pushed)}, on the Overview after ${ms(changes.shown)}`,
 ];

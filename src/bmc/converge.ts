@@ -74,6 +74,8 @@ type Convergence<State> = {
   /** State shown by the last successful read. */
   seen: string;
   trouble: TemperError | undefined;
+  /** Error of a command whose effect is awaited. Unlike `trouble`, a good look does not clear it. */
+  unanswered: TemperError | undefined;
 };
 
 type AttemptProgress = Pick<Convergence<unknown>, 'client' | 'seen'> & { readonly goal: Pick<Goal<unknown>, 'what'> };
@@ -154,12 +156,16 @@ const sendCommand = async <State>(attempt: Convergence<State>, state: State): Pr
       return afterRefusal(attempt, outcome);
     case 'unknown':
       attempt.trouble = outcome.error;
+      attempt.unanswered = outcome.error;
       log.warn('a command got no answer', { node_uuid: client.node.uuid, what: goal.what, why: outcome.error.message });
   }
 };
 
 const isThere = <State>({ goal, announced }: Convergence<State>, state: State): boolean =>
   goal.reached(state, announced) || (goal.trusts === true && announced?.accepted === true);
+
+const lastSeen = ({ seen, unanswered }: Pick<Attempt<unknown>, 'seen' | 'unanswered'>): string =>
+  unanswered ? `${seen}; error of the command: ${unanswered.message.replace(/\.$/, '')}` : seen;
 
 /** Throws BmcTimeout, BmcStuck if an earlier attempt failed too, StepOutcomeUnknown, or the BMC's refusal. */
 export const converge = async <State>(client: Converging, goal: Goal<State>): Promise<Reached<State>> => {
@@ -178,6 +184,7 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
     movingSince: undefined,
     seen: 'nothing',
     trouble: undefined,
+    unanswered: undefined,
   };
   const late = attempt.announced !== undefined || goal.endsInTime === true ? 'BmcStuck' : 'BmcTimeout';
   let agreeing = 0;
@@ -192,8 +199,9 @@ export const converge = async <State>(client: Converging, goal: Goal<State>): Pr
       }
     }
     beatAs(attempt, 'waiting');
-    const { trouble, seen } = attempt;
-    if (performance.now() >= deadline) throw trouble ?? raise(late, client.facts({ what: goal.what, seen }));
+    const { trouble } = attempt;
+    if (performance.now() >= deadline)
+      throw trouble ?? raise(late, client.facts({ what: goal.what, seen: lastSeen(attempt) }));
     await pause(agreeing > 0 ? timing.pollMs : attempt.nextPause(), signal);
   }
 };

@@ -13,6 +13,7 @@ export const iconNames = [
   'inbox',
   'key-round',
   'layers',
+  'layout-dashboard',
   'list-filter',
   'log-out',
   'package-open',

@@ -2,10 +2,15 @@
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
-import { actOnNode, nodePage } from './pages/node';
+import { enrolNode } from './pages/first-steps';
+import { inboxPage } from './pages/inbox';
+import { actOnMany } from './pages/many';
+import { nodePage } from './pages/node';
+import { actOnNode } from './pages/node-acts';
+import { actOnDeploy } from './pages/node-deploy-acts';
 import { nodePlanPage } from './pages/node-plan';
 import { nodesPage } from './pages/nodes';
-import { nowPage } from './pages/now';
+import { overviewPage } from './pages/overview';
 import { policyPage } from './pages/policy';
 import { actOnRollout, rolloutPage } from './pages/rollout';
 import { planRollout, rolloutPlanPage } from './pages/rollout-plan';
@@ -15,6 +20,7 @@ import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-ed
 import { comparePage, runbookPage, runbooksPage } from './pages/runbooks';
 import { runsPage } from './pages/runs';
 import { scopePage } from './pages/scope';
+import { searchPage } from './pages/search';
 import { styleguidePage } from './pages/styleguide';
 import { systemPage } from './pages/system';
 import { actOnTarget, targetPage } from './pages/target';
@@ -26,10 +32,20 @@ const eventsOf = (about: 'node' | 'run') =>
   streamOf(({ params }) => `/temper/v1/events?${about}=${encodeURIComponent(params[about]!)}`);
 
 const consoleRoutes: readonly ConsoleRoute[] = [
-  { get: '/', page: nowPage },
+  { get: '/', page: overviewPage },
+  { get: '/inbox', page: inboxPage },
+  { post: '/inbox/acts', form: actOnMany },
+  { get: '/search', page: searchPage },
   { stream: '/live', run: streamOf(() => '/temper/v1/events') },
   { get: '/nodes', page: nodesPage },
-  { get: '/nodes/:node', page: nodePage },
+  { post: '/nodes/enrol', form: enrolNode },
+  { get: '/nodes/:node', page: nodePage('activity') },
+  { get: '/nodes/:node/hardware', page: nodePage('hardware') },
+  { get: '/nodes/:node/deploy', page: nodePage('deploy') },
+  { post: '/nodes/:node/deploy', form: actOnDeploy },
+  { get: '/nodes/:node/console', page: nodePage('console') },
+  { get: '/nodes/:node/access', page: nodePage('access') },
+  { get: '/nodes/:node/audit', page: nodePage('audit') },
   { stream: '/nodes/:node/live', run: eventsOf('node') },
   { post: '/nodes/:node/acts', form: actOnNode },
   { get: '/nodes/:node/plan', page: nodePlanPage },

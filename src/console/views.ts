@@ -9,11 +9,13 @@ type Text = string | null;
 export type NodeView = Fields<'uuid', string> &
   Fields<'name' | 'power_state', Text> &
   Perhaps<'target_provision_state' | 'maintenance_reason' | 'fault' | 'owner' | 'lessee', Text> &
-  Perhaps<'resource_class' | 'description' | 'provision_updated_at', Text> &
+  Perhaps<'resource_class' | 'description' | 'provision_updated_at' | 'fault_since' | 'maintenance_since', Text> &
   Perhaps<'inspect_interface' | 'rescue_interface', Text> &
   Perhaps<'reservation' | 'last_error', Text | Hidden> &
   Perhaps<'driver' | 'conductor_group', string> &
-  Perhaps<'protected' | 'retired' | 'disable_power_off', boolean> & {
+  Perhaps<'allocation_uuid' | 'instance_name' | 'console_interface' | 'deploy_interface', Text> &
+  Perhaps<'protected' | 'retired' | 'disable_power_off' | 'console_enabled', boolean> &
+  Perhaps<'properties' | 'instance_info', Readonly<Record<string, unknown>> | null> & {
     readonly provision_state: ProvisionState;
     readonly maintenance: boolean;
     readonly traits?: readonly string[];
@@ -37,5 +39,3 @@ export type RunbookView = Fields<'uuid' | 'name', string> &
       readonly temper?: unknown;
     })[];
   };
-
-export type HistoryView = Fields<'uuid' | 'event_type' | 'created_at', string> & Fields<'event' | 'severity', Text>;

@@ -306,7 +306,7 @@ export const errors = {
   BmcTimeout: {
     status: 504,
     retry: true,
-    says: 'The BMC of node {node} at {bmc} accepted {what} but did not reach it in time; last seen: {seen}.',
+    says: 'The BMC of node {node} at {bmc} was asked for {what} but did not reach it in time; last seen: {seen}.',
   },
   BmcStuck: {
     status: 504,

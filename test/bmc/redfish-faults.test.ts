@@ -54,6 +54,15 @@ test('a power state that never arrives ends as a timeout that says what was last
   expect(error).toMatchObject({ code: 'BmcTimeout', retry: true, facts: { seen: 'PoweringOn' } });
 });
 
+test('a power command that the BMC answers with 500 ends with that answer, though all later looks are good', async () => {
+  const { failure, fault } = racks.bench('openbmc');
+  fault({ kind: 'http-500', method: 'POST', path: reset, seconds: 60 });
+  const timing = { ...quickTiming, powerTimeoutMs: 300, settleMs: 60_000 };
+  const error = await failure('power_on', {}, { timing });
+  expect(error).toMatchObject({ code: 'BmcTimeout', retry: true });
+  expect(error.message).toMatch(/was asked for power on but did not reach it in time; last seen: Off; error of the command: .* answered 500/);
+}); // biome-ignore format: short lines
+
 test('a power state that still does not arrive after a second attempt is the end, and the command was sent again', async () => {
   const { failure, fault, accepted } = racks.bench('openbmc');
   const intents = intentsOf('power_on');

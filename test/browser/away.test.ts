@@ -13,8 +13,10 @@ const startDoor = async (url: string) => {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
   let isAway = false;
+  let hangs = false;
   const server = createServer((socket) => {
     if (isAway) return void socket.destroy();
+    if (hangs) return void sockets.add(socket.on('error', () => undefined));
     const beyond = connect(Number(port), hostname);
     for (const [one, other] of [[socket, beyond], [beyond, socket]] as const) {
       sockets.add(one);
@@ -34,8 +36,16 @@ const startDoor = async (url: string) => {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     leave,
-    comeBack: () => {
+    /** Takes connections, and answers nothing. */
+    hang: () => {
+      leave();
       isAway = false;
+      hangs = true;
+    },
+    comeBack: () => {
+      if (hangs) leave();
+      isAway = false;
+      hangs = false;
     },
     close: () => {
       leave();
@@ -71,6 +81,44 @@ suiteOf('pages while something is away', chromiumMissing)('pages while something
     await api.sql`update runs set waiting_for = ${text} where id = ${seen.run}`;
     await happened(api, seen, 'step.noted', { note: 'x' });
   };
+
+  test('an API that hangs gives a page soon, which comes back by itself', async () => {
+    const hasty = await startTestConsole(toApi.url, { answerLimitMs: 500 });
+    const context = await signedInAs(browser, hasty.url, 'operator');
+    try {
+      const page = await context.newPage();
+      toApi.hang();
+      await page.goto('/');
+      await page.getByText('This page loads itself again every 5 seconds.').waitFor();
+      toApi.comeBack();
+      await page.getByRole('heading', { name: 'Overview' }).waitFor({ timeout: 45_000 });
+    } finally {
+      toApi.comeBack();
+      await context.close();
+      await hasty.close();
+    }
+  });
+
+  test('an open page whose part the API does not answer says so, and asks again', async () => {
+    const hasty = await startTestConsole(toApi.url, { answerLimitMs: 500 });
+    const context = await signedInAs(browser, hasty.url, 'operator');
+    try {
+      const seen = await runningRun(api, { state: 'waiting', node_name: 'hung-1' });
+      const page = await context.newPage();
+      const streaming = page.waitForResponse((reply) => reply.url().endsWith('/live'));
+      await page.goto('/runs');
+      await streaming;
+      await page.route('**/runs*', (route) => route.fulfill({ status: 503, body: 'away' }));
+      await note(seen, 'the word that was missed');
+      await page.getByText('Not connected').waitFor({ timeout: 45_000 });
+      await page.unroute('**/runs*');
+      await page.getByText('the word that was missed').first().waitFor({ timeout: 45_000 });
+      await page.getByText('Not connected').waitFor({ state: 'detached' });
+    } finally {
+      await context.close();
+      await hasty.close();
+    }
+  });
 
   test.each([
     ['console', () => toConsole],

@@ -26,10 +26,10 @@ suiteInChromium('the console in Chromium', (system) => {
     }
   });
 
-  test('without JavaScript a parked run is found from the start page and retried', async () => {
+  test('without JavaScript a parked run is found from the inbox and retried', async () => {
     const context = await system().as('owner-manager', { javaScriptEnabled: false });
     const page = await context.newPage();
-    await page.goto('/');
+    await page.goto('/inbox');
     await page.getByRole('link', { name: 'service on rack-1' }).click();
     await page.getByRole('button', { name: 'Retry step' }).click();
     const dialog = page.getByRole('dialog', { name: 'Retry step' });
@@ -39,9 +39,9 @@ suiteInChromium('the console in Chromium', (system) => {
     expect(system().api.runs.operated.at(-1)).toMatchObject({ act: 'retry', reason: 'the cable is in again' });
   });
 
-  test('a member learns in two clicks from the start page why it may not do what its manager may', async () => {
+  test('a member learns in two clicks from the inbox why it may not do what its manager may', async () => {
     const page = await (await system().as('owner-member')).newPage();
-    await page.goto('/');
+    await page.goto('/inbox');
     const card = page.locator('li.card', { has: page.getByRole('link', { name: 'service on rack-1' }) });
     await card.getByText('Unavailable').click();
     await card.getByRole('link', { name: 'Why?' }).first().click();
@@ -183,7 +183,14 @@ suiteInChromium('the console in Chromium', (system) => {
   test('axe finds nothing in an open dialog or menu, light or dark', async () => {
     const page = await (await system().as('operator')).newPage();
     let opened = 0;
-    for (const address of [`/runs/${system().world.parked.run}`, '/nodes', `/rollouts/${system().underWay}`]) {
+    for (const address of [
+      '/',
+      '/inbox',
+      `/runs/${system().world.parked.run}`,
+      '/nodes',
+      '/nodes/rack-3',
+      `/rollouts/${system().underWay}`,
+    ]) {
       await page.goto(address);
       for (const id of (await page.evaluate(popovers)) as string[]) {
         await page.evaluate(`document.getElementById(${JSON.stringify(id)}).showPopover()`);
@@ -193,7 +200,59 @@ suiteInChromium('the console in Chromium', (system) => {
       }
     }
     expect(opened).toBeGreaterThan(8);
-  }, 120_000);
+  }, 300_000);
+
+  test('Ctrl-K searches from everywhere, and the arrows lead to what is found', async () => {
+    const page = await (await system().as('operator')).newPage();
+    await page.goto('/audit');
+    await page.keyboard.press('Control+k');
+    expect(await page.evaluate('document.activeElement.id')).toBe('search');
+    await page.keyboard.type('blade-7');
+    await page.locator('#found a', { hasText: 'blade-7' }).waitFor();
+    await page.locator('#said', { hasText: '1 found' }).waitFor({ state: 'attached' });
+    expect(await foundByAxe(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'blade-7' }).waitFor();
+  });
+
+  test('without JavaScript the search of a phone leads to its results', async () => {
+    const options = { javaScriptEnabled: false, viewport: { width: 390, height: 800 } };
+    const page = await (await system().as('operator', options)).newPage();
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Search' }).click();
+    await page.getByRole('textbox', { name: 'Text' }).fill('blade-7');
+    await page.locator('main').getByRole('button', { name: 'Search' }).click();
+    await page.locator('main').getByRole('link', { name: 'blade-7' }).click();
+    await page.getByRole('heading', { name: 'blade-7' }).waitFor();
+  });
+
+  test('the Overview announces what changed in a rack, within a second of the event', async () => {
+    const page = await (await system().as('operator')).newPage();
+    const streaming = page.waitForResponse((reply) => reply.url().endsWith('/live'));
+    await page.goto('/');
+    await streaming;
+    await page.getByText('Open as table: Failures a day').click();
+    await system().api.sql`update nodes set provision_state = 'cleaning' where name = 'blade-6'`;
+    const before = Date.now();
+    await happened(system().api, system().world.parked, 'step.noted', { note: 'v' });
+    await page.locator('.unit.busy', { hasText: 'blade-6' }).waitFor();
+    process.stdout.write(`a change was on the Overview after ${Date.now() - before} ms\n`);
+    await page.locator('#said', { hasText: 'blade-6: cleaning' }).waitFor({ state: 'attached' });
+    expect(await page.locator('#failures-table').getAttribute('open')).not.toBeNull();
+    await system().api.sql`update nodes set provision_state = 'available' where name = 'blade-6'`;
+  });
+
+  test('an incident is frozen in two clicks without JavaScript', async () => {
+    const page = await (await system().as('operator', { javaScriptEnabled: false })).newPage();
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Freeze the 5' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Freeze the 5' });
+    await dialog.getByLabel('Reason').fill('feed A is dead');
+    await dialog.getByRole('button', { name: 'Freeze the 5' }).click();
+    await page.getByText('Done on 5 nodes.').waitFor();
+    await system().api.sql`delete from freezes`;
+  });
 
   test('ids are copied by a click, and times go on', async () => {
     const context = await system().as('operator', { permissions: ['clipboard-read', 'clipboard-write'] });

@@ -29,7 +29,7 @@ test.each([
   [false, 'stays'],
   [null, 'may be erased; only the ramdisk or the BMC knows'],
 ])('erases: %s', async (erases, says) => {
-  const api = { send: async () => ({ ...plan, erases }) };
+  const api = { ask: async () => ({ ...plan, erases }) };
   const context = { api, params: { node: 'rack-1' }, query: {}, session: {} } as unknown as PageContext;
   const page = await nodePlanPage(context);
   expect('body' in page && renderToString(page.body)).toContain(`<dt>Data</dt><dd>${says}</dd>`);

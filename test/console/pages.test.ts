@@ -42,7 +42,15 @@ afterAll(async () => {
   await api?.close();
 });
 
-const addresses = (): string[] => ['/', '/nodes', '/nodes/rack-1', '/runs', '/runs?state=any', `/runs/${seen.run}`];
+const addresses = (): string[] => [
+  '/',
+  '/inbox',
+  '/nodes',
+  '/nodes/rack-1',
+  '/runs',
+  '/runs?state=any',
+  `/runs/${seen.run}`,
+];
 const others = ['/runbooks', '/allocations', '/policy', '/policy?rule=temper:run:skip', '/system', '/scope'];
 const viewers: readonly Persona[] = ['operator', 'owner-manager', 'owner-member', 'lessee-member'];
 
@@ -218,17 +226,17 @@ test('a refusal of the API is shown word for word, with the rule and the way to 
   expect((await browser.get('/audit')).text).not.toContain('Back to the page');
 });
 
-test('the start page has the decision itself', async () => {
-  const { text } = await (await pages.as('owner-manager')).get('/');
+test('the inbox has the decision itself', async () => {
+  const { text } = await (await pages.as('owner-manager')).get('/inbox');
   expect(text).toContain('Needs a decision <span class="muted">1</span>');
   expect(text).toContain(`action="/runs/${seen.run}/retry"`);
   expect(text).toContain('Failing nodes <span class="muted">1</span>');
 });
 
-test('the start page asks the engine about no run: the store has all that it shows of them', async () => {
+test('the inbox asks the engine about no run: the store has all that it shows of them', async () => {
   asked.length = 0;
   const browser = await pages.as('owner-manager');
-  const { text } = await browser.get('/');
+  const { text } = await browser.get('/inbox');
   expect(text).toContain('power.reboot, attempt 5, <time');
   expect(asked).toEqual([]);
   await browser.get(`/runs/${seen.run}`);
@@ -285,10 +293,10 @@ test('a node has its ports, its firmware and its BIOS settings, and a part that 
     insert into node_details (node_uuid, bios, bios_at, firmware, firmware_at)
     values (${seen.node}, ${api.sql.json(bios)}, now(), ${api.sql.json(firmware)}, now())`;
   const browser = await pages.as('owner-member');
-  const { text } = await browser.get('/nodes/rack-1');
+  const { text } = await browser.get('/nodes/rack-1/hardware');
   for (const part of ['52:54:00:00:00:07', 'BootMode', 'Uefi', '7.11', 'BIOS settings (1)'])
     expect(text).toContain(part);
-  const again = (await browser.get('/nodes/rack-1', { 'hx-request': 'true' })).text;
+  const again = (await browser.get('/nodes/rack-1/hardware', { 'hx-request': 'true' })).text;
   expect(again).toContain('id="node"');
   expect(again).not.toContain('BootMode');
 });

@@ -106,7 +106,7 @@ test.each<Persona>([
     const browser = await pages.as(who);
     const paths = ['/v1/nodes/detail', '/temper/v1/runs?state=any', '/temper/v1/rollouts', `/temper/v1/rollouts/${id}`, `/temper/v1/rollouts/${id}/targets`, '/temper/v1/windows']; // biome-ignore format: one list
     const said = (await Promise.all(paths.map((path) => api.as(who, 'GET', path)))).map(({ text }) => text).join('\n');
-    for (const address of ['/', '/rollouts', `/rollouts/${id}`, `/rollouts/${id}/targets/0`]) {
+    for (const address of ['/inbox', '/rollouts', `/rollouts/${id}`, `/rollouts/${id}/targets/0`]) {
       const { text } = await browser.get(address);
       const shown = uuids(text.replaceAll(/name="key" value="[^"]*"/g, ''));
       expect({ address, more: shown.filter((one) => !said.includes(one) && !address.includes(one)) }).toEqual({ address, more: [] }); // biome-ignore format: one question
@@ -120,7 +120,7 @@ test('no text that others wrote becomes markup', async () => {
   const id = await made('paused', { state: 'skipped', reason: hostile, code: 'operator', node_name: hostile });
   await api.sql`update rollouts set name = ${hostile}, reason = ${hostile}, runbook_uuid = ${node}, runbook_name = ${hostile}, runbook_revision = 1 where id = ${id}`;
   const browser = await pages.as('operator');
-  for (const address of ['/', '/rollouts', `/rollouts/${id}`, `/rollouts/${id}/targets/0`]) {
+  for (const address of ['/inbox', '/rollouts', `/rollouts/${id}`, `/rollouts/${id}/targets/0`]) {
     const { status, text } = await browser.get(address);
     expect({ address, status }).toEqual({ address, status: 200 });
     expect(text).not.toMatch(/<img|<script>/);
@@ -128,11 +128,11 @@ test('no text that others wrote becomes markup', async () => {
   }
 });
 
-test('the start page has a rollout that waits with its decision, and the next wave is opened from it', async () => {
+test('the inbox has a rollout that waits with its decision, and the next wave is opened from it', async () => {
   const id = await made('paused');
   const browser = await pages.as('owner-manager');
-  const { text } = await browser.get('/');
-  expect(text).toContain('Rollouts on hold <span class="muted">1</span>');
+  const { text } = await browser.get('/inbox');
+  expect(text).toContain('Needs a decision <span class="muted">1</span>');
   expect(text).toContain(`action="/rollouts/${id}/advance"`);
   expect(text).not.toContain(`action="/rollouts/${id}/resume"`);
   const stale = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '2' });
@@ -247,7 +247,7 @@ const asked = () => made('running', { state: 'asked', not_before: new Date(Date.
 test('a tenant finds what it is asked on its start page, and consents', async () => {
   const id = await asked();
   const browser = await pages.as('lessee-manager');
-  expect((await browser.get('/')).text).toContain(`href="/rollouts/${id}/targets/0"`);
+  expect((await browser.get('/inbox')).text).toContain(`href="/rollouts/${id}/targets/0"`);
   const { text } = await browser.get(`/rollouts/${id}/targets/0`);
   expect(text).toContain('The project that uses the node is asked first');
   expect(text).toContain(`action="/rollouts/${id}/targets/0/consent"`);
@@ -257,7 +257,7 @@ test('a tenant finds what it is asked on its start page, and consents', async ()
   ).toBe(400);
   const done = await browser.post(`/rollouts/${id}/targets/0/consent`, form);
   expect(done).toMatchObject({ status: 303, to: `/rollouts/${id}/targets/0` });
-  expect((await browser.get('/')).text).not.toContain(`/rollouts/${id}/targets/0`);
+  expect((await browser.get('/inbox')).text).not.toContain(`/rollouts/${id}/targets/0`);
   const [answer] = await api.sql`select answer, reason from rollout_answers where rollout = ${id}`;
   expect(answer).toEqual({ answer: 'now', reason: 'tonight is fine' });
 });
@@ -265,7 +265,7 @@ test('a tenant finds what it is asked on its start page, and consents', async ()
 test('a tenant refuses; whom the rule does not admit is not offered it', async () => {
   const id = await asked();
   const member = await pages.as('lessee-member');
-  expect((await member.get('/')).text).not.toContain(`/rollouts/${id}/targets/0`);
+  expect((await member.get('/inbox')).text).not.toContain(`/rollouts/${id}/targets/0`);
   expect((await member.get(`/rollouts/${id}/targets/0`)).text).toContain(
     'You don’t have permission: temper:rollout:answer.',
   );

@@ -23,7 +23,7 @@ const menuIn = (text: string): string[] => {
   return [...menu.matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href!);
 };
 
-const forTenants = ['/', '/nodes', '/allocations', '/runs', '/rollouts', '/runbooks'];
+const forTenants = ['/', '/inbox', '/nodes', '/allocations', '/runs', '/rollouts', '/runbooks'];
 
 test.each<[Persona, readonly string[]]>([
   ['operator', [...forTenants, '/audit', '/policy', '/system']],
@@ -50,7 +50,7 @@ test('an API that refuses the question leaves a menu, and the page says what is 
     const { status, text } = await browser.get('/nodes');
     expect(status).toBe(503);
     expect(text).toContain('The API is away');
-    expect(menuIn(text)).toEqual(['/', '/runs', '/rollouts']);
+    expect(menuIn(text)).toEqual(['/', '/inbox', '/runs', '/rollouts']);
   } finally {
     await gone.close();
   }

@@ -28,6 +28,7 @@ const allCallers = (Object.keys(personas) as (keyof typeof personas)[]).filter((
 /** Where the API has what a page is about, by the first part of its address. */
 const subjects: Readonly<Record<string, string>> = {
   '': '/temper/v1/runs',
+  inbox: '/temper/v1/runs',
   nodes: '/v1/nodes',
   runs: '/temper/v1/runs',
   rollouts: '/temper/v1/rollouts',
@@ -55,11 +56,12 @@ const apiStatus = async (who: Persona, address: string): Promise<number | undefi
 /** All that the API says to a caller of that world. */
 const saidTo = async (who: Persona): Promise<string> => {
   const lists = ['/v1/nodes/detail', '/temper/v1/runs?state=any', '/v1/runbooks?detail=true', '/v1/allocations', '/temper/v1/rollouts', '/temper/v1/audit',
-    '/temper/v1/webhooks', '/temper/v1/ramdisks', '/temper/v1/policy/history', '/temper/v1/windows', '/v1/conductors?detail=true', '/temper/v1/recovery',
+    '/temper/v1/webhooks', '/temper/v1/ramdisks', '/temper/v1/policy/history', '/temper/v1/windows', '/temper/v1/disruption-budgets', '/temper/v1/firmware', '/temper/v1/images', '/v1/conductors?detail=true', '/temper/v1/recovery',
     '/temper/v1/summary', `/temper/v1/rollouts/${world.rollout}`, `/temper/v1/rollouts/${world.rollout}/targets`, '/temper/v1/runbooks/CUSTOM_RESTART/revisions',
     '/temper/v1/runbooks/CUSTOM_RESTART/revisions/1', '/temper/v1/runbooks/CUSTOM_RESTART/revisions/2', '/v1/runbooks/CUSTOM_RESTART']; // biome-ignore format: a list
   const nodes = [world.parked, world.retrying, world.failed].flatMap(({ node, run }) => [
-    `/temper/v1/runs/${run}`, `/v1/nodes/${node}/history?detail=true`, `/temper/v1/nodes/${node}/freezes`, `/v1/nodes/${node}/ports?detail=true`,
+    `/temper/v1/runs/${run}`, `/temper/v1/events?node=${node}&limit=200`, `/temper/v1/events?run=${run}&limit=200`, `/temper/v1/audit?node=${node}`,
+    `/v1/nodes/${node}/inventory`, `/v1/nodes/${node}/vifs`, `/temper/v1/rollouts/${world.rollout}/targets?node=${node}`, `/temper/v1/nodes/${node}/freezes`, `/v1/nodes/${node}/ports?detail=true`,
     `/v1/nodes/${node}/bios`, `/v1/nodes/${node}/firmware`, `/v1/nodes/${node}`]); // biome-ignore format: a list
   const said = await Promise.all([...lists, ...nodes].map((path) => api.as(who, 'GET', path)));
   const body = { runbook: 'CUSTOM_RESTART', target: 'service' };

@@ -22,7 +22,36 @@ const reboot = { interface: 'power', step: 'reboot' };
 const indicator = { interface: 'management', step: 'set_indicator', state: 'pending', attempt: 0, attempts: 0 };
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-/** What is named rack-1 waits for a decision; rack-2 tries again, rack-3 has failed; rack-4 to rack-9 are free. */
+/** Five BMCs of a rack and a feed that went silent, and two nodes that someone has to release. */
+const fleetInTrouble = async (api: TestApi): Promise<void> => {
+  await api.sql`insert into nodes (name, driver, provision_state, power_state, resource_class, owner, properties)
+    select 'blade-' || n, 'redfish', 'available', 'power off', 'compute', 'project-owner', jsonb_build_object('rack', 'r3', 'unit', n, 'power_feed', 'A', 'serial_number', 'SN-00' || n)
+    from generate_series(1, 8) n`;
+  await api.sql`update nodes set fault = 'power failure', maintenance = true, maintenance_reason = 'The BMC does not answer.' where name in ('blade-1', 'blade-2', 'blade-3', 'blade-4', 'blade-5')`;
+  for (const name of ['held-1', 'held-2']) {
+    const held = await runningRun(api, { state: 'waiting', waiting_for: 'unhold', node_name: name, kind: 'clean', verb: 'clean', started_at: ago(9), created_at: ago(9) });
+    await api.sql`update nodes set name = ${name}, driver = 'redfish', provision_state = 'clean hold', reservation = ${held.run}, lessee = null, provision_updated_at = ${ago(9)}, properties = '{"rack": "r2", "unit": 20}' where uuid = ${held.node}`;
+  }
+}; // biome-ignore format: one statement a line
+
+/** Causes by their error codes; a run of each day. */
+const codes = ['BmcJobFailed', 'BmcStuck', 'BmcUnreachable', 'AgentTimeout', 'BmcJobFailed', 'BmcServerError'];
+
+/** Two weeks of ended runs, of a node of their own. */
+const past = async (api: TestApi): Promise<void> => {
+  const { node, run } = await runningRun(api, { state: 'succeeded', finished_at: ago(200), node_name: 'past-1' });
+  await api.sql`update nodes set name = 'past-1', properties = '{"rack": "r1", "unit": 30}', lessee = null where uuid = ${node}`;
+  await api.sql`
+    insert into runs (id, node_uuid, node_name, fence, kind, verb, state, input, owner, lease_id, requester, rule_set, workflow_id, created_at, started_at, finished_at, error_code)
+    select gen_random_uuid(), node_uuid, node_name, fence, 'deploy', 'active', case when n % 5 = 0 then 'failed' else 'succeeded' end, input, owner, lease_id, requester,
+      rule_set, workflow_id || n, at, at, at + (200 + n) * interval '1 second', case when n % 5 = 0 then (${codes}::text[])[1 + n / 5 % 6] end
+    from runs, generate_series(1, 90) n, lateral (select now() - (n * 3.6 + 1) * interval '1 hour' as at) times where id = ${run}`;
+}; // biome-ignore format: one statement a line
+
+/**
+ * What is named rack-1 waits for a decision; rack-2 tries again, rack-3 has failed; rack-4 to rack-9 are free. Five of the blades are one
+ * incident, held-1 and held-2 are on hold.
+ */
 export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
   const begun = { cursor: 1, started_at: ago(12), created_at: ago(12) };
   const parked = await runningRun(api, { ...begun, state: 'parked', node_name: 'rack-1', last_error: null, runbook_name: 'CUSTOM_RESTART' }); // biome-ignore format: one row
@@ -40,6 +69,9 @@ export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
     fault = 'service failure', maintenance_reason = 'the service run failed', last_error = 'HTTP 401' where uuid = ${failed.node}`;
   await api.sql`insert into nodes (name, driver, provision_state, power_state, resource_class, owner)
     select 'rack-' || n, 'redfish', 'available', 'power off', 'compute', 'project-owner' from generate_series(4, 9) n`;
+  await api.sql`update nodes set properties = jsonb_build_object('rack', 'r1', 'unit', right(name, 1)::int) where name like 'rack-%'`;
+  await fleetInTrouble(api);
+  await past(api);
   await happened(api, parked, 'run.accepted', { from: 'active', to: 'servicing' }, ago(12));
   await happened(
     api,
@@ -79,9 +111,19 @@ export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
 /** Every page of the console in that world. */
 export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => [
   '/',
+  '/?by=class',
+  '/inbox',
+  '/search?q=rack',
   '/nodes',
   '/nodes/rack-1',
+  '/nodes/rack-1?show=problems',
   '/nodes/rack-3',
+  '/nodes/rack-1/hardware',
+  '/nodes/rack-1/deploy',
+  '/nodes/rack-4/deploy',
+  '/nodes/rack-1/console',
+  '/nodes/rack-1/access',
+  '/nodes/rack-1/audit',
   '/runs',
   `/runs/${parked.run}`,
   `/runs/${failed.run}`,

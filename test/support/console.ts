@@ -85,7 +85,15 @@ export const startTestConsole = async (apiUrl: string, more: Partial<ConsoleSett
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const settings = { apiUrl, publicUrl: url, keys: [consoleKey], lifeMs: 3_600_000, secure: false, ...more };
+  const settings = {
+    apiUrl,
+    publicUrl: url,
+    keys: [consoleKey],
+    lifeMs: 3_600_000,
+    secure: false,
+    answerLimitMs: 60_000,
+    ...more,
+  };
   server.on(
     'request',
     consoleListener(settings, (thrown) => faults.push(thrown)),

@@ -24,7 +24,7 @@ const closed: Readonly<Record<string, string>> = {
   rollouts: 'project state code verb plan_hash seed rule_set ending',
   run_steps: 'state act outcomes',
   runbooks: 'name owner',
-  runs: 'kind verb state owner lessee rule_set workflow_id workflow_run_id provision_state_before target limit_class act_id waits_on awaits',
+  runs: 'kind verb state owner lessee rule_set workflow_id workflow_run_id provision_state_before target limit_class act_id waits_on awaits error_code',
   webhooks: '',
   workers: 'role conductor_group',
   project_windows: 'project from zone',

@@ -49,8 +49,8 @@ const targets = async ({ sql }: TestApi, rollout: string): Promise<void> => {
     const at = position % racks.length;
     const name = `${racks[at]}-n${Math.floor(position / racks.length) + 1}`;
     const [node] = await sql<{ uuid: string }[]>`
-      insert into nodes (name, driver, provision_state, power_state, resource_class, owner)
-      values (${name}, 'redfish', 'active', 'power on', 'storage', ${owner}) returning uuid`;
+      insert into nodes (name, driver, provision_state, power_state, resource_class, owner, properties)
+      values (${name}, 'redfish', 'active', 'power on', 'storage', ${owner}, ${sql.json({ rack: racks[at]!, unit: 10 + Math.floor(position / racks.length) })}) returning uuid`;
     const wave = position < 4 ? 0 : position < 12 ? 1 : 2;
     const row = { rollout, position, node_uuid: node!.uuid, node_name: name, owner, wave, power_cycles: 1, expected_ms: 420_000 };
     await sql`insert into rollout_targets ${sql({ ...row, counters: [1, ...(wave === 1 ? [2] : []), at + 3], ...began[position] } as never)}`;

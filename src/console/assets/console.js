@@ -69,7 +69,8 @@
   document.addEventListener('htmx:beforeSwap', () => {
     before = new Map([...newsOf()].map(([key, one]) => [key, one.dataset.says]));
   });
-  document.addEventListener('htmx:afterSettle', () => {
+  document.addEventListener('htmx:afterSettle', ({ detail }) => {
+    if (detail.target?.matches('.part')) find();
     prepare();
     const changed = [...newsOf()].filter(([key, one]) => before.get(key) !== one.dataset.says).map(([, one]) => one);
     for (const one of changed) one.classList.add('changed');
@@ -77,7 +78,6 @@
     const texts = changed.slice(0, mostSaid).map((one) => one.dataset.says);
     say([...texts, ...(more > 0 ? [`and ${more} more`] : [])].join(', '));
     before = new Map([...newsOf()].map(([key, one]) => [key, one.dataset.says]));
-    live('Live');
   });
 
   const live = (text, lost = false) => {
@@ -100,19 +100,51 @@
     away.textContent = 'Not connected: this page may be out of date. It reconnects automatically.';
     document.querySelector('main').prepend(away);
   };
-  document.addEventListener('htmx:sseError', () => {
+  const lose = () => {
     sinceLost ??= setTimeout(sayAway, 4_000);
-  });
-  document.addEventListener('htmx:sseOpen', () => {
+  };
+  const find = () => {
     live('Live');
-    if (sinceLost === undefined) return;
     clearTimeout(sinceLost);
     sinceLost = undefined;
     away?.remove();
     away = null;
+  };
+  document.addEventListener('htmx:sseError', lose);
+  // A part that the API does not answer is asked for again.
+  const again = ({ detail: { elt, xhr } }) => {
+    if (!elt.matches('.part') || (xhr?.status >= 400 && xhr.status < 500)) return;
+    lose();
+    setTimeout(() => htmx.trigger(elt, 'sse:change'), 5_000);
+  };
+  document.addEventListener('htmx:responseError', again);
+  document.addEventListener('htmx:sendError', again);
+  document.addEventListener('htmx:sseOpen', () => {
+    const lost = sinceLost !== undefined;
+    find();
+    if (!lost) return;
     // The server does not always resend missed events, so every part is reloaded.
-    for (const part of document.querySelectorAll('[hx-trigger="sse:change"]')) htmx.trigger(part, 'sse:change');
+    for (const part of document.querySelectorAll('.part')) htmx.trigger(part, 'sse:change');
   });
+  // Search from everywhere: Ctrl-K or ⌘K, arrows among what is found, Escape to leave.
+  const search = document.getElementById('search');
+  const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+  if (isApple && search) search.form.querySelector('.keys').textContent = '⌘ K';
+  document.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || !search) return;
+    event.preventDefault();
+    if (search.offsetParent) search.select();
+    else location.assign('/search');
+  });
+  search?.form.addEventListener('keydown', (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Escape') document.activeElement.blur();
+    if (step === undefined) return;
+    event.preventDefault();
+    const stops = [search, ...document.querySelectorAll('#found a')];
+    stops[(stops.indexOf(document.activeElement) + step + stops.length) % stops.length].focus();
+  });
+
   setInterval(tick, 1_000);
   prepare();
 })();

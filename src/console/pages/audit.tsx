@@ -2,8 +2,20 @@
 
 import type { AuditEntry } from '../../wire/policy';
 import { type List, listPage } from '../parts/list';
+import type { Column } from '../parts/tables';
 import { Code, Id, personOf, State, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
+
+export const auditColumns: readonly Column<AuditEntry>[] = [
+  { title: 'When', of: ({ at }) => <Time at={at} /> },
+  { title: 'Who', of: ({ who }) => `${personOf(who)}${who.project_name ? ` (${who.project_name})` : ''}` },
+  { title: 'Action', of: ({ action }) => action },
+  { title: 'Verdict', of: ({ verdict }) => <State is={verdict} /> },
+  { title: 'Rule', of: ({ rule }) => rule && <code>{rule}</code> },
+  { title: 'Object', of: ({ resource, resource_id: id }) => (id ? <>{resource} <Id id={id} /></> : resource) }, // biome-ignore format: one cell
+  { title: 'Run', of: ({ run_uuid: run }) => run && <Id id={run} href={`/runs/${run}`} /> },
+  { title: 'Data', long: true, of: ({ data }) => data !== undefined && <details><summary>Show</summary><Code value={data} /></details> }, // biome-ignore format: one cell
+];
 
 const trail: List<AuditEntry> = {
   title: 'Audit',
@@ -25,16 +37,7 @@ const trail: List<AuditEntry> = {
     ['Failed', { verdict: 'failed' }],
   ],
   markerOf: ({ seq }) => String(seq),
-  columns: [
-    { title: 'When', of: ({ at }) => <Time at={at} /> },
-    { title: 'Who', of: ({ who }) => `${personOf(who)}${who.project_name ? ` (${who.project_name})` : ''}` },
-    { title: 'Action', of: ({ action }) => action },
-    { title: 'Verdict', of: ({ verdict }) => <State is={verdict} /> },
-    { title: 'Rule', of: ({ rule }) => rule && <code>{rule}</code> },
-    { title: 'Object', of: ({ resource, resource_id: id }) => (id ? <>{resource} <Id id={id} /></> : resource) }, // biome-ignore format: one cell
-    { title: 'Run', of: ({ run_uuid: run }) => run && <Id id={run} href={`/runs/${run}`} /> },
-    { title: 'Data', long: true, of: ({ data }) => data !== undefined && <details><summary>Show</summary><Code value={data} /></details> }, // biome-ignore format: one cell
-  ],
+  columns: auditColumns,
   empty: 'No entries yet',
 };
 

@@ -77,12 +77,13 @@ export const refusalPage = (status: number, says: string, back?: string, sent?: 
   ); // biome-ignore format: short parts
 };
 
-/** @param says service that did not answer */
-export const awayPage = (says: string, sent?: SentForm): VNode => (
+/** @param says service that did not answer @param seconds until the page loads itself again */
+export const awayPage = (says: string, seconds?: number, sent?: SentForm): VNode => (
   <>
     <Title text="The API is away" />
     <Notice tone="bad" role="alert" says={says} />
-    <p>The console shows only what the API answers. Runs continue without it. Reload this page in a moment.</p>
+    <p>The console shows only what the API answers. Runs continue without it.</p>
+    {seconds && <p>This page loads itself again every {seconds} seconds.</p>}
     {sent && <FormAgain {...sent} sameKey />}
   </>
 );

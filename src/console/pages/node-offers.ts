@@ -8,16 +8,23 @@ import { hidden } from '../hidden';
 import type { Offer } from '../parts/acts';
 import type { NodeView } from '../views';
 
-const provisionRule = 'baremetal:node:set_provision_state';
+export const provisionRule = 'baremetal:node:set_provision_state';
 const powerRule = 'baremetal:node:set_power_state';
 export const runbookRule = 'temper:node:run_runbook';
-const maintenanceRules = { on: 'baremetal:node:set_maintenance', off: 'baremetal:node:clear_maintenance' } as const;
+export const maintenanceRules = {
+  on: 'baremetal:node:set_maintenance',
+  off: 'baremetal:node:clear_maintenance',
+} as const;
 const freezeRule = 'temper:freeze:create';
 
 export const nodeRules = [provisionRule, powerRule, runbookRule, maintenanceRules.on, maintenanceRules.off, freezeRule];
 
+/** Rules of the acts that help a node out of trouble. */
+export const troubleRules = [provisionRule, maintenanceRules.off, freezeRule];
+
 // Verbs with further input (steps, a password, an image) have other forms.
 const offered = ['manage', 'inspect', 'provide', 'adopt', 'abort', 'undeploy', 'unrescue', 'unhold'] as const satisfies readonly Verb[]; // biome-ignore format: one row of names
+export type OfferedVerb = (typeof offered)[number];
 
 export type NodeStanding = {
   readonly node: NodeView;
@@ -69,8 +76,7 @@ export const verbStateSays = (verb: Verb, { node, holder }: NodeStanding): strin
 export const rerunStateSays = (verb: Verb, standing: NodeStanding): string | undefined =>
   heldBy(standing.holder) ?? verbStateSays(verb, standing);
 
-/** The dialog names the verb, which the command line takes. */
-const verbLabels: Readonly<Record<(typeof offered)[number], string>> = {
+export const verbLabels: Readonly<Record<OfferedVerb, string>> = {
   manage: 'Manage', inspect: 'Inspect', provide: 'Make available', adopt: 'Adopt', abort: 'Abort',
   undeploy: 'Tear down', unrescue: 'End rescue', unhold: 'Release hold',
 }; // biome-ignore format: one table
@@ -79,12 +85,13 @@ const powerLabels: Readonly<Record<PowerTarget, string>> = {
   'power on': 'Power on', 'power off': 'Power off', rebooting: 'Reboot', 'soft power off': 'Shut down', 'soft rebooting': 'Restart gracefully',
 }; // biome-ignore format: one table
 
-const verbOffer = (verb: (typeof offered)[number], standing: NodeStanding): Offer => {
+const verbOffer = (verb: OfferedVerb, standing: NodeStanding): Offer => {
   const { provision_state: from } = standing.node;
   const { event, does } = verbRow(verb);
   return {
     name: verb,
     label: verbLabels[verb],
+    verb,
     rule: provisionRule,
     stateSays: verbStateSays(verb, standing),
     will: `Moves the node from ${from} to ${next(from, event) ?? 'another state'}${does === 'run' ? ' in a run' : ''}.`,
@@ -102,9 +109,15 @@ const powerSays = (target: PowerTarget, { node, holder, freezes = [] }: NodeStan
   return freezes.length > 0 ? 'The node is frozen.' : heldBy(holder);
 };
 
+const powerName = (target: string): string => target.replaceAll(' ', '-');
+
+/** Names of the offers that change the power. */
+export const powerNames = Object.keys(powerTargets).map(powerName);
+
 const powerOffer = (target: PowerTarget, standing: NodeStanding): Offer => ({
-  name: target.replaceAll(' ', '-'),
+  name: powerName(target),
   label: powerLabels[target],
+  verb: target,
   rule: powerRule,
   stateSays: powerSays(target, standing),
   will: `Starts a run: ${target}. Power is ${standing.node.power_state?.replace('power ', '') ?? 'unknown'} now.`,

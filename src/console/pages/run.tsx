@@ -1,91 +1,27 @@
 /** Page of one run: steps with attempts and errors, and acts. */
 import type { ComponentChildren } from 'preact';
-import { nameOf } from '../../model/lifecycle/steps';
+import { states } from '../../model/lifecycle/states';
 import { isVerb, verbRow } from '../../model/lifecycle/verbs';
 import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-acts';
+import type { Rollout } from '../../wire/rollouts';
 import type { ListedRun, Rerun, Run, RunStep, Will } from '../../wire/runs';
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
-import {
-  Code,
-  Empty,
-  Facts,
-  Id,
-  Notice,
-  nodeAddress,
-  personOf,
-  State,
-  spanOf,
-  Time,
-  Title,
-  type Tone,
-  toneOf,
-} from '../parts/texts';
+import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
 import type { Api } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
 import type { NodeView } from '../views';
-import { holderOf, type NodeStanding, rerunStateSays } from './node-offers';
+import { holderOf, type NodeStanding, provisionRule, rerunStateSays, verbStateSays } from './node-offers';
+import { rolloutAddress, rolloutTitle } from './rollouts';
+import { failedAttempts, RunSteps } from './run-steps';
 import { runAddress, runTitle } from './runs';
 
 /** Facts that decide a run's acts. Rows of lists have no steps. */
-type RunStanding = Pick<Run, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
+export type RunStanding = Pick<Run, 'uuid' | 'state' | 'cursor' | 'finished_at' | 'verb'> &
   Partial<Pick<Run, 'steps'>> & { readonly on?: NodeStanding | undefined };
 
 const stepNow = (run: RunStanding): RunStep | undefined => run.steps?.find(({ index }) => index === run.cursor);
-
-const hasArgs = (args: unknown): boolean => typeof args === 'object' && args !== null && Object.keys(args).length > 0;
-
-const Expected = ({ step }: { step: RunStep }) => {
-  if (step.state !== 'running' || !step.expected_ms || !step.started_at) return null;
-  const elapsed = Date.now() - Date.parse(step.started_at);
-  return (
-    <p>
-      <progress
-        max={step.expected_ms}
-        value={Math.min(step.expected_ms, elapsed)}
-        data-began={step.started_at}
-        aria-label={`${nameOf(step)}, of the expected time`}
-      />{' '}
-      <span class="muted">usually takes {spanOf(step.expected_ms)}</span>
-    </p>
-  );
-};
-
-/** Styles of steps that are over. */
-const markers: Partial<Record<Tone, string>> = { good: 'done', bad: 'trouble' };
-
-const Step = ({ step, run }: { step: RunStep; run: Run }) => {
-  const { state, started_at: begun, finished_at: ended, attempts } = step;
-  const now = step.index === run.cursor && run.finished_at === null;
-  const lines = [
-    ['muted', step.act && `Now: ${step.act}`],
-    ['wait', step.waiting_for && `Waiting for ${step.waiting_for}`],
-    ['bad', step.last_error && `${state === 'done' ? 'Earlier: ' : ''}${step.last_error}`],
-    ['wait', step.next_retry_at && <>Retries <Time at={step.next_retry_at} /></>],
-    ['muted', step.note],
-  ] as const; // biome-ignore format: one line a row
-  return (
-    <li class={now ? 'now' : markers[toneOf(state)]} aria-current={now ? 'step' : undefined}>
-      <div class="line">
-        <b>{nameOf(step)}</b> <State is={now && run.phase === 'retrying' ? 'retrying' : state} />
-        <span class="muted">
-          {attempts > 1 && `${attempts} attempts, `}
-          {begun && <Time at={begun} />}
-          {begun && ended && `, took ${spanOf(Date.parse(ended) - Date.parse(begun))}`}
-        </span>
-      </div>
-      {lines.map(([tone, says], at) => says && <p key={at} class={tone}>{says}</p>)}
-      <Expected step={step} />
-      {hasArgs(step.args) && (
-        <details id={`arguments-${step.index}`}>
-          <summary>Arguments</summary>
-          <Code value={step.args} />
-        </details>
-      )}
-    </li>
-  );
-}; // biome-ignore format: short parts
 
 /** Acts on a parked step come first. */
 const runLabels: Readonly<Record<RunAct, string>> = {
@@ -98,7 +34,7 @@ const runLabels: Readonly<Record<RunAct, string>> = {
 };
 
 /** Reason against a rerun, with a link to the node if it is the reason. */
-const rerunRefused = ({ state, verb, on }: RunStanding): ComponentChildren => {
+export const rerunRefused = ({ state, verb, on }: RunStanding): ComponentChildren => {
   if (toneOf(state) !== 'bad') return 'Only a failed or aborted run can be resumed.';
   if (!on) return 'You don’t have access to its node.';
   if (!isVerb(verb)) return undefined;
@@ -106,7 +42,7 @@ const rerunRefused = ({ state, verb, on }: RunStanding): ComponentChildren => {
   return says ? <>{says} <a href={nodeAddress(on.node)}>Open {on.node.name ?? 'the node'}</a></> : undefined;
 }; // biome-ignore format: one sentence
 
-const runOffers = (run: RunStanding): Offer[] => {
+export const runOffers = (run: RunStanding): Offer[] => {
   const step = stepNow(run);
   const acts = (Object.keys(runLabels) as RunAct[]).map((act) => ({
     name: act,
@@ -132,11 +68,30 @@ export const runAsks = (run: string): Ask[] => [...runActs, 'rerun'].map((act) =
 
 type RunActsProps = { run: RunStanding; answers: Answers; session: PageContext['session'] };
 
+/** A run on hold is released by a verb of its node. */
+const holdOffers = ({ on, finished_at }: RunStanding): Offer[] =>
+  on && finished_at === null && states[on.node.provision_state].kind === 'hold'
+    ? [
+        {
+          name: 'unhold',
+          label: 'Release hold',
+          verb: 'unhold',
+          rule: provisionRule,
+          stateSays: verbStateSays('unhold', on),
+          will: 'The run continues with its next step.',
+          withoutReason: true,
+          fields: { what: 'verb', verb: 'unhold' },
+          action: `/nodes/${on.node.uuid}/acts`,
+          about: { kind: 'node', object: on.node.uuid },
+        },
+      ]
+    : [];
+
 /** Possible acts, and reasons why others are not. */
 export const RunActs = ({ run, answers, session }: RunActsProps) => (
   <Acts
     id={`acts-${run.uuid}`}
-    offers={runOffers(run)}
+    offers={[...holdOffers(run), ...runOffers(run)]}
     answers={answers}
     about={{ kind: 'run', object: run.uuid }}
     session={session}
@@ -144,8 +99,11 @@ export const RunActs = ({ run, answers, session }: RunActsProps) => (
   />
 );
 
+const outcomeOf = (run: Run): string | null | undefined =>
+  run.waiting_for ?? run.last_error ?? (run.state === 'parked' ? stepNow(run)?.last_error : null);
+
 const Outcome = ({ run }: { run: Run }) => {
-  const says = run.waiting_for ?? run.last_error ?? (run.state === 'parked' ? stepNow(run)?.last_error : null);
+  const says = outcomeOf(run);
   if (!says) return null;
   const waits = run.waiting_for !== null && run.finished_at === null;
   return <Notice tone={waits ? 'wait' : 'bad'} says={waits ? `Waiting for ${says}` : says} />;
@@ -154,6 +112,15 @@ const Outcome = ({ run }: { run: Run }) => {
 const runbookOf = ({ name, uuid, revision }: NonNullable<Run['runbook']>): string =>
   `${name ?? uuid}${revision ? `, revision ${revision}` : ''}`;
 
+/** Work and rollout of the run, as links. */
+const PartOf = ({ run, rollout }: { run: Run; rollout: Rollout | undefined }) => (
+  <span class="muted">
+    {run.runbook && <>Runbook <a href={`/runbooks/${run.runbook.uuid}`}>{runbookOf(run.runbook)}</a></>}
+    {run.runbook && rollout && ', '}
+    {rollout && <>in rollout <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a></>}
+  </span>
+); // biome-ignore format: short parts
+
 const RunFacts = ({ run }: { run: Run }) => (
   <Facts
     rows={[
@@ -161,7 +128,6 @@ const RunFacts = ({ run }: { run: Run }) => (
       ['Node', <a href={`/nodes/${encodeURIComponent(run.node_uuid)}`}>{run.node_name ?? run.node_uuid}</a>],
       ['Phase', run.phase],
       ['Waiting since', run.waiting_since && <Time at={run.waiting_since} />],
-      ['Runbook', run.runbook && <a href={`/runbooks/${run.runbook.uuid}`}>{runbookOf(run.runbook)}</a>],
       ['Started by', personOf(run.requester)],
       ['Resumes', run.resumes && <Id id={run.resumes} href={`/runs/${run.resumes}`} />],
       ['Queued', <Time at={run.created_at} />],
@@ -173,9 +139,8 @@ const RunFacts = ({ run }: { run: Run }) => (
   />
 );
 
-/** Node for a rerun; undefined if the run has not ended or the node is hidden. */
-const nodeOf = async (api: Api, { node_uuid, finished_at }: Run): Promise<NodeStanding | undefined> => {
-  if (finished_at === null) return undefined;
+/** Undefined if the node is hidden. */
+const nodeOf = async (api: Api, { node_uuid }: Run): Promise<NodeStanding | undefined> => {
   const [node, open = []] = await Promise.all([
     api.find<NodeView>(`/v1/nodes/${node_uuid}`),
     api.findList<ListedRun>('/temper/v1/runs', { node: node_uuid, state: 'open', limit: 1 }),
@@ -186,19 +151,25 @@ const nodeOf = async (api: Api, { node_uuid, finished_at }: Run): Promise<NodeSt
 export const runPage = async ({ api, params, session, query }: PageContext): Promise<PageAnswer> => {
   const id = encodeURIComponent(params.run!);
   const run = await api.get<Run>(`/temper/v1/runs/${id}`);
-  const [answers, on] = await Promise.all([askedRules(api, runAsks(run.uuid)), nodeOf(api, run)]);
+  const [ofRun, ofNode, on, attempts, rollout] = await Promise.all([
+    askedRules(api, runAsks(run.uuid)),
+    askedRules(api, [{ rule: provisionRule, node: run.node_uuid }]),
+    nodeOf(api, run),
+    failedAttempts(api, run.uuid),
+    run.batch ? api.find<Rollout>(`/temper/v1/rollouts/${run.batch}`) : undefined,
+  ]);
+  const answers = new Map([...ofRun, ...ofNode]);
   const title = runTitle(run);
   const body = (
     <>
       {query.will && query.proof === proofOf(session, query.will) && <Notice tone="good" role="status" says={query.will} />}
       <Live id="run" events={run.finished_at === null ? `${runAddress(run)}/live` : undefined} path={runAddress(run)}>
-        <Title text={title} says={`${title}: ${run.state}`}><State is={run.phase === 'retrying' ? 'retrying' : run.state} /></Title>
+        <Title text={title} says={`${title}: ${run.state}`}><State is={run.phase === 'retrying' ? 'retrying' : run.state} /><PartOf run={run} rollout={rollout} /></Title>
         <Outcome run={run} />
         <RunActs run={{ ...run, on }} answers={answers} session={session} />
         <RunFacts run={run} />
         <h2>Steps</h2>
-        {run.steps.length === 0 && <Empty title="This run has no steps." />}
-        {run.steps.length > 0 && <ol class="timeline">{run.steps.map((step) => <Step key={step.index} step={step} run={run} />)}</ol>}
+        <RunSteps run={run} attempts={attempts} outcome={outcomeOf(run)} />
       </Live>
     </>
   ); // biome-ignore format: short parts

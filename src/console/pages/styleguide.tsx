@@ -1,6 +1,7 @@
 /** Components of the console on one page, for those who develop it; only `npm start` serves it. */
 import { iconNames } from '../icons';
 import { Acts } from '../parts/acts';
+import { AsTable, CalmPicture, dayOf, GanttAxis, GanttBar, Legend, PartsBar, Sparkline, StackedDays, stretchOf } from '../parts/charts'; // biome-ignore format: one line
 import { Choice, Field, Lines } from '../parts/forms';
 import { Icon } from '../parts/icons';
 import { Table } from '../parts/tables';
@@ -78,6 +79,27 @@ const Rows = () => (
   />
 );
 
+const someDays = [3, 1, 0, 4, 2, 6, 1].map((value, at) => ({ at: new Date(Date.UTC(2026, 10, 18 + at)), value }));
+const someSeries = [{ key: 'bmc', label: 'BMC did not answer' }, { key: 'job', label: 'BMC job failed' }]; // biome-ignore format: one row
+const someBars = [
+  { tone: 'busy', from: -4, usual: 6, says: 'running for 4 min, usually 6 min' },
+  { tone: 'wait', from: -9, usual: undefined, says: 'parked for 9 min' },
+] as const;
+
+const Charts = () => (
+  <section class="card" aria-labelledby="charts">
+    <h2 id="charts">Charts: drawn by the server, each with its table</h2>
+    <Sparkline points={someDays} label="Failed runs, 7 days" />
+    <PartsBar parts={[{ label: 'in use', tone: 'good', value: 14 }, { label: 'free', tone: 'idle', value: 20 }, { label: 'failing', tone: 'bad', value: 6 }]} label="14 in use, 20 free, 6 failing" />
+    <StackedDays days={someDays.map(({ at, value }) => ({ at, counts: { bmc: value, job: value % 3 } }))} series={someSeries} label="Failures of seven days" />
+    <Legend series={someSeries} />
+    {someBars.map((bar) => <GanttBar key={bar.says} bar={bar} stretch={stretchOf(someBars)} />)}
+    <GanttAxis stretch={stretchOf(someBars)} />
+    <AsTable id="charts" label="Failed runs" heads={['Day', 'Failed']} rows={someDays.map(({ at, value }) => [dayOf(at), String(value)])} />
+    <CalmPicture />
+  </section>
+); // biome-ignore format: short parts
+
 const Icons = () => (
   <section class="card" aria-labelledby="icons">
     <h2 id="icons">Icons</h2>
@@ -99,6 +121,7 @@ export const styleguidePage = async ({ settings, session }: PageContext): Promis
         <p>An empty list says what it is, and offers one button.</p>
         <a class="button" href="/nodes">See all nodes</a>
       </Empty>
+      <Charts />
       <Icons />
     </>
   ); // biome-ignore format: short parts

@@ -1,4 +1,4 @@
-/** Start page: rollouts that wait for a decision, and nodes that wait for their tenant's consent. */
+/** Inbox: rollouts that wait for a decision, and nodes that wait for their tenant's consent. */
 
 import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { askedLists } from '../parts/acts';
@@ -39,32 +39,36 @@ export const waitingRollouts = async ({ api }: PageContext) => {
   };
 };
 
-type Waiting = Awaited<ReturnType<typeof waitingRollouts>>;
+export type WaitingRollouts = Awaited<ReturnType<typeof waitingRollouts>>;
 
-export const WaitingRollouts = ({ waiting, session }: { waiting: Waiting; session: PageContext['session'] }) => (
-  <ul class="cards">
-    {waiting.asked.map(({ rollout, target }) => (
-      <li key={target.node_uuid} id={`asked-${target.node_uuid}`} class="card">
-        <header>
-          <State is="asked" />
-          <h3>
-            <a href={targetAddress(rollout, target)}>{rolloutTitle(rollout)} needs your consent for {target.node_name ?? target.node_uuid}</a>
-          </h3>
-        </header>
-        <p class="muted">{personOf(rollout.requester)} asks for {workOf(rollout)}. Answer <Time at={target.not_before} /> at the latest.</p>
-      </li>
-    ))}
-    {waiting.decisions.map(({ rollout, answers }) => (
-      <li key={rollout.uuid} id={`rollout-${rollout.uuid}`} class="card">
-        <header>
-          <State is={rollout.state} />
-          <h3>
-            <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a>
-          </h3>
-        </header>
-        {rollout.reason && <p class="wait">{rollout.reason}</p>}
-        <RolloutActs rollout={rollout} answers={answers} session={session} />
-      </li>
-    ))}
-  </ul>
+export const AskedCard = ({ rollout, target }: WaitingRollouts['asked'][number]) => {
+  const node = target.node_name ?? target.node_uuid;
+  return (
+    <li class="card" id={`asked-${target.node_uuid}`} data-key={`asked-${target.node_uuid}`} data-says={`${rolloutTitle(rollout)} asks for ${node}`}>
+      <header>
+        <State is="asked" />
+        <h3>
+          <a href={targetAddress(rollout, target)}>{rolloutTitle(rollout)} needs your consent for {node}</a>
+        </h3>
+      </header>
+      <p class="cause">{personOf(rollout.requester)} asks for {workOf(rollout)}. Answer <Time at={target.not_before} /> at the latest.</p>
+      <div class="acts"><a class="button primary" href={targetAddress(rollout, target)}>Answer</a></div>
+    </li>
+  );
+}; // biome-ignore format: short parts
+
+type CardProps = WaitingRollouts['decisions'][number] & { readonly session: PageContext['session'] };
+
+export const RolloutCard = ({ rollout, answers, session }: CardProps) => (
+  <li class="card" id={`rollout-${rollout.uuid}`} data-key={rollout.uuid} data-says={`${rolloutTitle(rollout)}: ${rollout.state}`}>
+    <header>
+      <State is={rollout.state} />
+      <h3>
+        <a href={rolloutAddress(rollout)}>{rolloutTitle(rollout)}</a>
+      </h3>
+      <span class="muted"><Time at={rollout.updated_at ?? rollout.created_at} /></span>
+    </header>
+    {rollout.reason && <p class="cause">{rollout.reason}</p>}
+    <RolloutActs rollout={rollout} answers={answers} session={session} />
+  </li>
 ); // biome-ignore format: short parts

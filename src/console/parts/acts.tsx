@@ -18,7 +18,7 @@ const mostAsks = 100;
 export const askedLists = async (api: Api, lists: readonly (readonly Ask[])[]): Promise<readonly Answers[]> => {
   const asks = lists.flat();
   const parts = Array.from({ length: Math.ceil(asks.length / mostAsks) }, (_, at) =>
-    api.send<{ answers: readonly CanAnswer[] }>('POST', '/temper/v1/policy/can', {
+    api.ask<{ answers: readonly CanAnswer[] }>('/temper/v1/policy/can', {
       asks: asks.slice(at * mostAsks, (at + 1) * mostAsks),
     }),
   );
@@ -48,32 +48,48 @@ export type Offer = {
   readonly fields?: Readonly<Record<string, string>>;
   /** Further inputs of the form. */
   readonly more?: ComponentChildren;
+  /** Name of the verb in the API and on the command line. */
+  readonly verb?: string;
+  /** Rules that it needs besides. */
+  readonly also?: readonly string[];
+  /** The form can be sent for a dry run. */
+  readonly preview?: boolean;
+  /** Page that has the form; there is no dialog then. */
+  readonly href?: string;
+  /** Address of the form, and object of its rule, if they are not those of the page. */
+  readonly action?: string;
+  readonly about?: About;
 };
 
-type OfferedProps = { offer: Offer; session: Session; action: string; id: string; primary: boolean };
+type OfferedProps = { offer: Offer; session: Session; action: string; id: string };
 
-/** A button that opens the act's form: a popover of the platform, which needs no script. */
-const OfferedAct = ({ offer, session, action, id, primary }: OfferedProps) => (
-  <>
-    <button type="button" class={offer.danger ? 'danger' : primary ? 'primary' : undefined} popovertarget={id}>
-      {offer.label}
-    </button>
-    <div id={id} popover="auto" role="dialog" aria-labelledby={`${id}-title`}>
-      <ActForm session={session} action={action} fields={offer.fields}>
-        <h2 id={`${id}-title`}>{offer.label}</h2>
-        <p>{offer.will}</p>
-        {offer.more}
-        {!offer.withoutReason && <Reason />}
-        <div class="foot">
-          <button type="button" popovertarget={id} popovertargetaction="hide">
-            Cancel
-          </button>
-          <Send tone={offer.danger ? 'danger' : 'primary'} label={offer.label} />
-        </div>
-      </ActForm>
-    </div>
-  </>
+/** A form with a title: a popover of the platform, which needs no script. */
+export const ActDialog = ({ offer, session, action, id }: OfferedProps) => (
+  <div id={id} popover="auto" role="dialog" aria-labelledby={`${id}-title`}>
+    <ActForm session={session} action={offer.action ?? action} fields={offer.fields}>
+      <h2 id={`${id}-title`}>{offer.label}</h2>
+      <p>{offer.will}</p>
+      {offer.more}
+      {!offer.withoutReason && <Reason />}
+      <div class="foot">
+        <button type="button" popovertarget={id} popovertargetaction="hide">
+          Cancel
+        </button>
+        {offer.preview && <Send name="preview" value="yes" label="Preview" />}
+        <Send tone={offer.danger ? 'danger' : 'primary'} label={offer.label} />
+      </div>
+    </ActForm>
+  </div>
 );
+
+const OfferedAct = ({ primary, ...given }: OfferedProps & { primary: boolean }) => (
+  <>
+    <button type="button" class={given.offer.danger ? 'danger' : primary ? 'primary' : undefined} popovertarget={given.id}>
+      {given.offer.label}
+    </button>
+    <ActDialog {...given} />
+  </>
+); // biome-ignore format: short parts
 
 /** The API begins its reason with the rule, which the page names itself. */
 const apiOpening = /^The rule \S+ [a-z ]+ you\.\s*/;
@@ -90,10 +106,13 @@ export const Refused = ({ answer, about }: { answer: CanAnswer; about?: About })
   </>
 );
 
-const whyOff = (offer: Offer, answer: CanAnswer | undefined, about?: About): ComponentChildren =>
-  answer && !answer.allowed ? <Refused answer={answer} about={about} /> : offer.stateSays;
+/** Undefined if the act is possible. */
+export const whyOff = (offer: Offer, answers: Answers, about?: About): ComponentChildren => {
+  const refused = [offer.rule, ...(offer.also ?? [])].map((rule) => answers.get(rule)).find((one) => one?.allowed === false);
+  return refused ? <Refused answer={refused} about={offer.about ?? about} /> : offer.stateSays;
+}; // biome-ignore format: short lines
 
-type ActsProps = {
+export type ActsProps = {
   readonly id: string;
   readonly offers: readonly Offer[];
   readonly answers: Answers;
@@ -104,7 +123,7 @@ type ActsProps = {
 
 /** @param id keeps open forms with their typed text when the page is reloaded */
 export const Acts = ({ id, offers, answers, session, actionOf, about }: ActsProps) => {
-  const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers.get(offer.rule), about) }));
+  const rows = offers.map((offer) => ({ offer, why: whyOff(offer, answers, about) }));
   const off = rows.flatMap(({ offer, why }) => (why === undefined ? [] : [[offer.label, why] as const]));
   const possible = rows.filter(({ why }) => why === undefined);
   const primary = possible.find(({ offer }) => !offer.danger && !offer.minor);

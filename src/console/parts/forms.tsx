@@ -53,6 +53,8 @@ export type FieldProps = {
   /** Refusal of the value; the field keeps it. */
   readonly fault?: string;
   readonly type?: 'text' | 'number' | 'datetime-local';
+  /** Id of a datalist with suggestions. */
+  readonly list?: string;
 };
 
 const Below = ({ hint, fault }: Pick<FieldProps, 'hint' | 'fault'>) => (
@@ -103,11 +105,13 @@ export const Choice = ({ label, name, value, options, hint, fault }: ChoiceProps
   </label>
 );
 
-export const Lines = ({ label, name, value, hint }: FieldProps) => (
+export const Lines = ({ label, name, value, hint, fault }: FieldProps) => (
   <label class="field">
     <span>{label}</span>
-    <textarea name={name}>{value}</textarea>
-    <Below hint={hint} />
+    <textarea name={name} aria-invalid={fault ? 'true' : undefined}>
+      {value}
+    </textarea>
+    <Below hint={hint} fault={fault} />
   </label>
 );
 

@@ -61,6 +61,38 @@ const Account = ({ session }: { session: Session }) => (
   </>
 );
 
+/** A form; with scripts it lists what is found as one types. A phone has a link to its page. */
+const SearchBar = () => (
+  <>
+    <search>
+      <form class="search" action="/search">
+        <Icon is="search" />
+        <input
+          type="search"
+          id="search"
+          name="q"
+          placeholder="Search nodes, runs, commands"
+          aria-label="Search"
+          autocomplete="off"
+          hx-get="/search"
+          hx-trigger="input changed delay:150ms, focus once"
+          hx-target="#found"
+          hx-select="#results > *"
+          hx-swap="innerHTML"
+          hx-sync="this:replace"
+        />
+        <span class="keys" aria-hidden="true">
+          Ctrl K
+        </span>
+        <div id="found" />
+      </form>
+    </search>
+    <a class="button search-link" href="/search" aria-label="Search">
+      <Icon is="search" />
+    </a>
+  </>
+);
+
 /** Hidden until a stream of the page is open. */
 const LiveDot = () => (
   <span class="live" hidden>
@@ -124,6 +156,7 @@ const Frame = ({ title, path, session, rights, crumbs, children }: FrameProps & 
         <header class="top">
           <Brand />
           <ScopeSwitch session={session} />
+          <SearchBar />
           <LiveDot />
           <Account session={session} />
         </header>

@@ -10,18 +10,20 @@ type LiveProps = {
   /** Address of the page that contains it. */
   readonly path: string;
   readonly query?: PageQuery;
+  /** Is fetched once when the page is there. */
+  readonly atOnce?: boolean;
   readonly children?: ComponentChildren;
 };
 
 /** Only what it contains is swapped: a new part would subscribe to the stream again. */
-export const Live = ({ id, events, path, query = {}, children }: LiveProps) => (
+export const Live = ({ id, events, path, query = {}, atOnce, children }: LiveProps) => (
   <div {...(events !== undefined && { 'hx-ext': 'sse,morph', 'sse-connect': events })}>
     <div
       id={id}
       class="part"
       hx-get={addressWith(path, query)}
       hx-select={`#${id} > *`}
-      hx-trigger="sse:change"
+      hx-trigger={atOnce ? 'load, sse:change' : 'sse:change'}
       hx-swap="morph:innerHTML"
       hx-sync="this:replace"
     >

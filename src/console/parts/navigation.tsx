@@ -9,7 +9,10 @@ import { Icon } from './icons';
 type Section = { readonly href: string; readonly label: string; readonly icon: IconName; readonly rule?: string };
 
 const sectionGroups: readonly (readonly [title: string, sections: readonly Section[]])[] = [
-  ['', [{ href: '/', label: 'Inbox', icon: 'inbox' }]],
+  ['', [
+    { href: '/', label: 'Overview', icon: 'layout-dashboard' },
+    { href: '/inbox', label: 'Inbox', icon: 'inbox' },
+  ]],
   ['Fleet', [
     { href: '/nodes', label: 'Nodes', icon: 'server', rule: 'baremetal:node:list' },
     { href: '/allocations', label: 'Allocations', icon: 'key-round', rule: 'baremetal:allocation:list' },
@@ -26,9 +29,9 @@ const sectionGroups: readonly (readonly [title: string, sections: readonly Secti
   ['Installation', [{ href: '/system', label: 'System', icon: 'heart-pulse', rule: 'baremetal:conductor:get' }]],
 ]; // biome-ignore format: one section a row
 
-const sections = sectionGroups.flatMap(([, group]) => group);
+export const sections = sectionGroups.flatMap(([, group]) => group);
 /** On a phone the others are in the menu. */
-const onBar = ['/', '/nodes', '/runs', '/rollouts'];
+const onBar = ['/', '/inbox', '/nodes', '/runs'];
 
 /** Rules that admit the caller. */
 export type Rights = ReadonlySet<string>;

@@ -35,13 +35,18 @@ export type Api = {
   list<Row>(path: string, query?: Query): Promise<readonly Row[]>;
   /** Returns rows, or undefined as find does. */
   findList<Row>(path: string, query?: Query): Promise<readonly Row[] | undefined>;
+  /** A question with a body, which changes nothing. Throws as get. */
+  ask<Body>(path: string, body: unknown): Promise<Body>;
   /** @param key Idempotency-Key, so that a form sent twice acts once */
   send<Body>(method: Method, path: string, body: unknown, key?: string): Promise<Body>;
   /** Opens a stream without a time limit. */
   open(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response>;
 };
 
-const requestLimitMs = 60_000;
+/** A page says within 5 s that the API does not answer. */
+const questionLimitMs = 4_000;
+/** An act may wait for others at the API. */
+const actLimitMs = 60_000;
 
 const basicOf = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
@@ -85,8 +90,14 @@ export const objectIn = async <Body>(who: string, reply: Response, most = longes
 /**
  * @param base of the API, without /v1
  * @param browser request that the console serves
+ * @param limitMs longest wait for the answer to a question
  */
-export const apiOf = (base: string, credentials: Credentials, browser: IncomingMessage): Api => {
+export const apiOf = (
+  base: string,
+  credentials: Credentials,
+  browser: IncomingMessage,
+  limitMs = questionLimitMs,
+): Api => {
   const exchange = (path: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> =>
     answerOf('The API', `${base}${path}`, {
       ...init,
@@ -101,23 +112,25 @@ export const apiOf = (base: string, credentials: Credentials, browser: IncomingM
   const parsed = async <Body>(reply: Response): Promise<Body> =>
     reply.ok ? withHidden(await objectIn<Body>('The API', reply)) : Promise.reject(await apiRefusal(reply));
   const get = async <Body>(path: string, query?: Query): Promise<Body> =>
-    parsed<Body>(await exchange(addressWith(path, query), { signal: AbortSignal.timeout(requestLimitMs) }));
+    parsed<Body>(await exchange(addressWith(path, query), { signal: AbortSignal.timeout(limitMs) }));
   const list = async <Row>(path: string, query?: Query): Promise<readonly Row[]> =>
     (await get<Readonly<Record<string, readonly Row[]>>>(path, query))[path.slice(path.lastIndexOf('/') + 1)] ?? [];
+  const sent = async <Body>(method: Method, path: string, body: unknown, waitMs: number, key?: string): Promise<Body> =>
+    parsed<Body>(
+      await exchange(path, {
+        method,
+        signal: AbortSignal.timeout(waitMs),
+        headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
   return {
     get,
     list,
     find: <Body>(path: string, query?: Query) => get<Body>(path, query).catch(unlessHidden),
     findList: <Row>(path: string, query?: Query) => list<Row>(path, query).catch(unlessHidden),
-    send: async <Body>(method: Method, path: string, body: unknown, key?: string) =>
-      parsed<Body>(
-        await exchange(path, {
-          method,
-          signal: AbortSignal.timeout(requestLimitMs),
-          headers: { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) },
-          ...(body !== undefined && { body: JSON.stringify(body) }),
-        }),
-      ),
+    ask: (path, body) => sent('POST', path, body, limitMs),
+    send: (method, path, body, key) => sent(method, path, body, actLimitMs, key),
     open: (path, headers, signal) => exchange(path, { headers, signal }),
   };
 };

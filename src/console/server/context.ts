@@ -24,6 +24,8 @@ export type ConsoleSettings = SessionSettings & {
   readonly oidc?: OidcSettings;
   /** Public address of the console. Forms from other origins are refused. */
   readonly publicUrl: string;
+  /** Longest wait for an answer of the API to a question; by default a page appears within 5 s. */
+  readonly answerLimitMs?: number;
   /** One-click users; only `npm start` makes them. */
   readonly demo?: readonly DemoPerson[];
 };

@@ -57,7 +57,7 @@ type Exchange = {
 };
 
 const apiFor = ({ deps, request }: Pick<Exchange, 'deps' | 'request'>, session: SignedIn) =>
-  apiOf(deps.settings.apiUrl, session.credentials, request);
+  apiOf(deps.settings.apiUrl, session.credentials, request, deps.settings.answerLimitMs);
 
 /** Only the changed part of the page is fetched. */
 const isPartial = (request: Request): boolean => request.headers['hx-request'] === 'true';
@@ -132,15 +132,20 @@ const showSignIn = async (
 
 const sessionOver = 'Your session has ended: sign in again.';
 
+const reloadAfterSeconds = 5;
+
+/** A page that was only looked at loads itself again, with and without scripts. A form does not. */
+const showAway = (exchange: Exchange, session: SignedIn, { message }: ApiAway): Promise<void> => {
+  const again = exchange.request.method === 'GET' && !isPartial(exchange.request);
+  if (again) exchange.response.set('refresh', String(reloadAfterSeconds));
+  const body = awayPage(message, again ? reloadAfterSeconds : undefined, exchange.sent);
+  return sendPage(exchange, session, { title: 'The API is away', status: 503, body });
+};
+
 /** Shows an error page. A refused token ends the session. */
 const showFault = async (exchange: Exchange, session: SignedIn, thrown: unknown): Promise<void> => {
   const { deps, request, response } = exchange;
-  if (thrown instanceof ApiAway)
-    return sendPage(exchange, session, {
-      title: 'The API is away',
-      status: 503,
-      body: awayPage(thrown.message, exchange.sent),
-    });
+  if (thrown instanceof ApiAway) return showAway(exchange, session, thrown);
   if (!(thrown instanceof ApiRefusal)) throw thrown;
   if (thrown.status !== 401) return sendRefusal(exchange, session, thrown);
   deps.sessions.end(response, session);

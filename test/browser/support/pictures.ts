@@ -8,7 +8,8 @@ const widths = [1440, 1024, 390] as const;
 /** @param folder where the pictures of documentation are written */
 export const takePictures = async ({ world, underWay, as }: InChromium, folder: string): Promise<void> => {
   const wanted = [
-    ['inbox', '/'],
+    ['overview', '/'],
+    ['inbox', '/inbox'],
     ['nodes', '/nodes'],
     ['node', '/nodes/rack-1'],
     ['run', `/runs/${world.parked.run}`],
@@ -29,7 +30,7 @@ const nameOf = (address: string): string =>
     .replace(/\?.*/, '')
     .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => id.slice(0, 4))
     .replaceAll(/[^a-zA-Z0-9]+/g, '-')
-    .replace(/^-$/, '-inbox');
+    .replace(/^-$/, '-overview');
 
 /** Every page as the operator sees it, at each width, in light and dark. @param folder where they are written */
 export const takeAllPictures = async ({ everyPage, pages, browser, as }: InChromium, folder: string): Promise<void> => {

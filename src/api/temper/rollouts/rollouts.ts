@@ -2,9 +2,12 @@
 
 import { z } from 'zod';
 import { requesterOf } from '../../../admission/requester';
+import { visibleNode } from '../../../admission/visibility';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import { raise } from '../../../model/errors';
+import type { NodeUuid } from '../../../model/ids';
 import { never } from '../../../model/predicates';
+import { maxMinor } from '../../../model/resources/microversions';
 import { rolloutStates, targetStates } from '../../../model/rollouts/states';
 import { replacePlan } from '../../../rollouts/plan';
 import * as shapes from '../../../wire/rollouts';
@@ -113,6 +116,7 @@ const targetsQuery = z.strictObject({
   state: z.enum(targetStates).optional(),
   wave: z.coerce.number().int().min(1).optional(),
   reason: z.string().min(1).max(64).optional(),
+  node: z.string().min(1).max(255).optional(),
 });
 type TargetsQuery = z.output<typeof targetsQuery>;
 
@@ -121,8 +125,10 @@ const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ct
   const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
   // Tenants do not see waves, so they may not filter by them.
   if (!whole && query.wave !== undefined) return ok({ targets: [] });
+  const node = query.node === undefined ? undefined : await visibleNode(ctx, { who, version: maxMinor }, query.node);
   const wanted = {
     ...rows,
+    ...(node && { node: node.uuid as NodeUuid }),
     state: query.state,
     ...(query.wave !== undefined && { wave: query.wave - 1 }),
     code: query.reason,

@@ -1,0 +1,112 @@
+/** Inbox: decisions, failing nodes and lost workers, oldest first, with their acts. */
+import type { ComponentChildren } from 'preact';
+import { failedStates } from '../../model/lifecycle/states';
+import type { Summary } from '../../wire/installation';
+import type { ListedRun } from '../../wire/runs';
+import { Live } from '../parts/live';
+import { Table } from '../parts/tables';
+import { Empty, Notice, State, Time, Title } from '../parts/texts';
+import type { PageAnswer, PageContext } from '../server/context';
+import { proofOf } from '../server/session';
+import type { NodeView, WorkerView } from '../views';
+import { Decisions, decisionsOf, isHeld, NodeCard, type NodeGroup, nodeGroups, nodeSince, nodesIn } from './decisions';
+import { runColumns, runNews } from './runs';
+
+const mostListed = 50;
+
+type Question = readonly [filter: Readonly<Record<string, string>>, sort?: string];
+
+/** Only filters with a count above zero are requested. */
+const troubleQuestions = ({ nodes }: Summary): Question[] => [
+  ...(nodes.maintenance > 0 ? [[{ maintenance: 'true' }, 'maintenance_since'] as const] : []),
+  ...failedStates.filter((state) => nodes.provision_state[state]).map((provision_state) => [{ provision_state }] as const),
+  ...Object.keys(nodes.fault).map((fault) => [{ fault }, 'fault_since'] as const),
+]; // biome-ignore format: one list
+
+const failingNodes = async (context: PageContext, summary: Summary): Promise<readonly NodeView[]> => {
+  const lists = await Promise.all(troubleQuestions(summary).map((question) => nodesIn(context, ...question)));
+  const byId = new Map(
+    lists
+      .flat()
+      .filter((node) => !isHeld(node))
+      .map((node) => [node.uuid, node]),
+  );
+  return [...byId.values()].sort((one, other) => nodeSince(one).localeCompare(nodeSince(other))).slice(0, mostListed);
+};
+
+type SectionProps = { readonly id: string; readonly title: string; readonly many: number; readonly children?: ComponentChildren }; // biome-ignore format: one row
+
+const Section = ({ id, title, many, children }: SectionProps) =>
+  many === 0 ? null : (
+    <section aria-labelledby={id}>
+      <h2 id={id}>
+        {title} <span class="muted">{many}</span>
+      </h2>
+      {children}
+    </section>
+  );
+
+const workerColumns = [
+  { title: 'Worker', of: ({ hostname }: WorkerView) => <State is={hostname} tone="bad" /> },
+  { title: 'Last seen', of: ({ updated_at }: WorkerView) => <Time at={updated_at} /> },
+];
+
+const inboxData = async (context: PageContext) => {
+  const { api } = context;
+  const [decided, busy, failing, workers] = await Promise.all([
+    decisionsOf(context),
+    api.list<ListedRun>('/temper/v1/runs', { state: 'waiting,retrying', sort_dir: 'asc', limit: mostListed }),
+    api.get<Summary>('/temper/v1/summary', { only: 'trouble' }).then((summary) => failingNodes(context, summary)).then((nodes) => nodeGroups(context, nodes)),
+    api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
+  ]); // biome-ignore format: one question a row
+  // Those on hold are decisions.
+  const others = busy.filter(({ waiting_for }) => waiting_for !== 'unhold');
+  return { ...decided, busy: others, failing, away: (workers ?? []).filter(({ alive }) => !alive) };
+};
+
+const sizeOf = (groups: readonly NodeGroup[]): number => groups.reduce((all, { nodes }) => all + nodes.length, 0);
+
+/** What an act of this page did, which the address says with a proof. */
+export const Done = ({ session, query }: Pick<PageContext, 'session' | 'query'>) =>
+  query.will && query.proof === proofOf(session, query.will) ? (
+    <Notice tone="good" role="status" says={query.will} />
+  ) : null;
+
+const AllClear = () => (
+  <Empty icon="circle-check" title="All clear">
+    <p>Decisions, failing nodes and lost workers will show up here.</p>
+    <a class="button" href="/nodes">
+      See all nodes
+    </a>
+  </Empty>
+);
+
+export const inboxPage = async (context: PageContext): Promise<PageAnswer> => {
+  const { decisions, counted, busy, failing, away } = await inboxData(context);
+  const { session } = context;
+  const calm = decisions.length + busy.length + failing.length + away.length === 0;
+  const body = (
+    <>
+      <Title text="Inbox"><span class="muted">oldest first</span></Title>
+      <Done {...context} />
+      <Live id="inbox" events="/live" path="/inbox">
+        {calm && <AllClear />}
+        <Section id="decisions" title="Needs a decision" many={counted}>
+          <Decisions decisions={decisions} from="/inbox" session={session} />
+        </Section>
+        <Section id="failing" title="Failing nodes" many={sizeOf(failing)}>
+          <ul class="cards two">
+            {failing.map((group) => <NodeCard key={group.nodes[0]!.uuid} group={group} from="/inbox" session={session} />)}
+          </ul>
+        </Section>
+        <Section id="offline" title="Offline workers" many={away.length}>
+          <Table caption="Offline workers" rows={away} columns={workerColumns} />
+        </Section>
+        <Section id="waiting" title="Waiting and retrying runs" many={busy.length}>
+          <Table caption="Waiting and retrying runs" rows={busy} columns={runColumns} newsOf={runNews} />
+        </Section>
+      </Live>
+    </>
+  ); // biome-ignore format: one table a row
+  return { title: 'Inbox', body };
+};
