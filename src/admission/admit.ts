@@ -13,6 +13,7 @@ import { readsFirmware, withBaseline } from './baselines';
 import { type Checks, firstRefusal } from './checks';
 import type { AdmissionContext } from './context';
 import { checkConfigdrive, deploymentFacts } from './deploy';
+import { glanceRules } from './glance';
 import { maintenanceHint, requireOwnRun } from './obstacles';
 import { orderRun } from './order';
 import { requireKnown } from './origins';
@@ -34,6 +35,7 @@ export const provisionRules: readonly string[] = [
   ...useRules,
   ...stepRuleNames,
   ...Object.values(stepRules),
+  ...glanceRules,
 ];
 
 const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
@@ -95,6 +97,7 @@ const toOrder = async (
   if (resting) return { does: 'move', node: seen, event: row.event, asked };
   if (row.does === 'message') return { does: 'message', node: seen, kind: verb as 'abort' | 'unhold', asked };
   const wanted = {
+    who: request.who,
     verb,
     row,
     node,

@@ -149,6 +149,7 @@ const rerun = async (request: RerunRequest, ctx: ApiContext) => {
   const to = requirePossible(ctx, request, { verb, row }, node);
   refuseDisallowed(ctx, steps);
   const order = await planRun(ctx, {
+    who: request.who,
     verb,
     row,
     node,
