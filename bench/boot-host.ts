@@ -32,7 +32,8 @@ const log = { info() {}, warn() {} };
 
 /** The image is compared with its digest before it counts. */
 const cacheOf = async (image: File) => {
-  const record = { ...image, name: 'bench', url: null };
+  const of = { algorithm: 'sha256', digest: image.sha256, glance_id: null } as const;
+  const record = { bytes: image.bytes, name: 'bench', url: null, ...of };
   const inventory = { imageCapabilities: { kept: async () => [] } };
   const cache = createImageCache({ dir: folder, mostBytes: 2 ** 40, inventory, origins: [], log });
   for (let found = await cache.find(record); found.is !== 'ready'; found = await cache.find(record)) {

@@ -12,6 +12,7 @@ import type { OrderedNode, RunAudit, RunOrder } from '../runs/contract';
 import { type Checks, firstRefusal } from './checks';
 import type { AdmissionContext } from './context';
 import { checkConfigdrive, deploymentFacts } from './deploy';
+import { glanceRules } from './glance';
 import { maintenanceHint, requireOwnRun } from './obstacles';
 import { orderRun } from './order';
 import type { Admission, ProvisionAsked, ProvisionBody, WantedVerb } from './request';
@@ -31,6 +32,7 @@ export const provisionRules: readonly string[] = [
   ...useRules,
   ...stepRuleNames,
   ...Object.values(stepRules),
+  ...glanceRules,
 ];
 
 const withSteps = Object.keys(verbs).filter((verb) => verbRow(verb as Verb).runbook);
@@ -154,6 +156,7 @@ const toOrder = async (
   if (resting) return { does: 'move', node: seen, event: row.event, asked };
   if (row.does === 'message') return { does: 'message', node: seen, kind: verb as 'abort' | 'unhold', asked };
   const wanted = {
+    who: request.who,
     verb,
     row,
     node,

@@ -1,6 +1,7 @@
 /** Context of admissions: the current policy, the database, and the settings that limit runs. */
 import type { Queries } from '../inventory';
 import { defaultQuotas, type Quotas } from '../model/access/quotas';
+import type { Glance } from '../model/boot/glance-images';
 import type { Policy } from '../policy';
 
 export type AdmissionSettings = {
@@ -29,4 +30,6 @@ export type AdmissionContext = {
   policy(): Policy;
   readonly inventory: Queries;
   readonly settings: AdmissionSettings;
+  /** Absent if no image comes from Glance. */
+  readonly glance?: Pick<Glance, 'find' | 'isMember'>;
 };

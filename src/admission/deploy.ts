@@ -5,6 +5,7 @@ import type { NodeRow } from '../inventory/nodes/nodes';
 import type { Caller } from '../model/access/callers';
 import { type Fetched, fetchedByInstance } from '../model/access/origins';
 import { isSecretRef } from '../model/access/secrets';
+import { glanceSource, type PlannedImage } from '../model/boot/glance-images';
 import { imageNamed } from '../model/boot/images';
 import type { Document } from '../model/document';
 import { invalidInput, raise } from '../model/errors';
@@ -17,6 +18,7 @@ import type { Runbook } from '../model/resources/runbooks';
 import { booleanOf } from '../model/texts';
 import type { RunOrder } from '../runs/contract';
 import type { AdmissionContext } from './context';
+import { requireGlanceImage } from './glance';
 import { requireKnown } from './images';
 
 const anyObject = z.record(z.string(), z.unknown());
@@ -92,9 +94,10 @@ const hashFault = (info: Document): string | undefined => {
 /** The fault of the image in instance_info; undefined if it can be written. */
 const imageFault = (info: Document): string | undefined => {
   if (booleanOf(info.preserve_ephemeral ?? false) === undefined) return 'preserve_ephemeral must be true or false';
-  if (!names(info, 'image_source')) return 'image_source is missing: the URL of the image to write, or image:<name>';
-  // The image record has the digest.
-  if (imageNamed(info.image_source) !== undefined) return undefined;
+  if (!names(info, 'image_source'))
+    return 'image_source is missing: the URL of the image to write, image:<name>, or the id of an image of Glance';
+  // The image record and Glance have the digest.
+  if (imageNamed(info.image_source) !== undefined || glanceSource(info.image_source)) return undefined;
   return names(info, 'image_checksum') ? checksumFault(info) : hashFault(info);
 };
 
@@ -104,6 +107,8 @@ type Needs = {
   readonly fault: (info: Document) => string | undefined;
   /** URLs that the ramdisk or the BMC fetches. */
   readonly fetched: (info: Document, driver: Document) => readonly Fetched[];
+  /** It writes the image of image_source. */
+  readonly writes?: true;
 };
 
 /** A stored configuration drive is always sealed, so the worker checks it before the image is written. */
@@ -118,15 +123,23 @@ const fetchedBeforeStart = (
 
 /** Requirements on instance_info per deploy interface. */
 const needs: Readonly<Record<string, Needs>> = {
-  direct: { fault: imageFault, fetched: fetchedBeforeStart },
+  direct: { fault: imageFault, fetched: fetchedBeforeStart, writes: true },
   ramdisk: {
     fault: (info) => (names(info, 'boot_iso') ? undefined : 'boot_iso is missing: the URL of the image to start from'),
     fetched: ({ boot_iso }) => [{ value: boot_iso, as: 'http' }],
   },
 };
 
-/** Checks instance_info before a deployment. Throws InstanceInfoInvalid, OriginRefused. */
-export const checkInstance = (ctx: AdmissionContext, node: NodeRow, ident: string): void => {
+/**
+ * Checks instance_info before a deployment. @returns the image of Glance, if it names one
+ * Throws InstanceInfoInvalid, OriginRefused, InvalidImage, GlanceUnavailable.
+ */
+export const checkInstance = async (
+  ctx: AdmissionContext,
+  who: Caller,
+  node: NodeRow,
+  ident: string,
+): Promise<PlannedImage | undefined> => {
   const info = node.instance_info;
   const needed = needs[interfaceOf(node, 'deploy')];
   const fault = needed?.fault(info);
@@ -136,6 +149,7 @@ export const checkInstance = (ctx: AdmissionContext, node: NodeRow, ident: strin
   );
   if (lacking.length > 0) refuseInstance(ident, `traits: the node lacks ${lacking.join(', ')}`);
   for (const fetched of needed?.fetched(info, node.driver_info) ?? []) requireKnown(ctx, fetched);
+  return needed?.writes && requireGlanceImage(ctx, { who, node });
 };
 
 const lesseeOf = (ctx: AdmissionContext, who: Caller, node: NodeRow): ProjectId | undefined =>

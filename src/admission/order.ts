@@ -1,5 +1,6 @@
 /** The order that starts a run: planning and checks, after its caller is authorised. */
 import type { NodeRow } from '../inventory/nodes/nodes';
+import type { Caller } from '../model/access/callers';
 import { raise } from '../model/errors';
 import type { Plan } from '../model/lifecycle/plan-parts';
 import { planFor } from '../model/lifecycle/plans';
@@ -16,6 +17,7 @@ import { equipped, type PlanListed } from './requested-steps';
 import { orderedNode } from './requester';
 
 type RunRequest = {
+  readonly who: Caller;
   readonly verb: Verb;
   readonly row: VerbRow;
   readonly node: NodeRow;
@@ -40,19 +42,20 @@ const noPlan: Plan = { steps: [] };
 const nothing: PlanListed = { steps: [] };
 
 /**
- * The order that starts the run. Throws planning errors, InstanceInfoInvalid, OriginRefused, InvalidInput, DriverInfoInvalid, NoWorker.
- * With collecting checks the order is planned as far as possible. It may start only without refusals.
+ * The order that starts the run. Throws planning errors, InstanceInfoInvalid, OriginRefused, InvalidImage, GlanceUnavailable,
+ * InvalidInput, DriverInfoInvalid, NoWorker. With collecting checks the order is planned as far as possible. It may start only without refusals.
  */
 export const orderRun = async (ctx: AdmissionContext, request: RunRequest, checks: Checks): Promise<RunOrder> => {
-  const { verb, row, node, ident, to, asked, more } = request;
-  if (row.kind === 'deploy') {
-    checks.try(() => checkInstance(ctx, node, ident));
-    await checks.ask(() => requireImage(ctx, node, ident));
-  }
+  const { who, verb, row, node, ident, to, asked, more } = request;
+  const deploys = row.kind === 'deploy';
+  const image = deploys ? await checks.ask(() => checkInstance(ctx, who, node, ident)) : undefined;
+  if (deploys) await checks.ask(() => requireImage(ctx, node, ident));
   const ready = withDefaultRamdisk(ctx, await equipped(ctx, node));
   const given = (await checks.ask(() => request.steps(ready))) ?? nothing;
   const { steps: listed, runbook = null, parameters = null, automatic = false, args = {} } = given;
-  const plan = checks.try(() => planFor(row.kind!, { node: ready, steps: listed, automatic, args }));
+  const plan = checks.try(() =>
+    planFor(row.kind!, { node: ready, steps: listed, automatic, args, ...(image && { image }) }),
+  );
   const { steps, ...ramdisk } = plan ?? noPlan;
   requireStepOrigins(ctx, steps, checks);
   await checks.ask(() => requireRamdisks(ctx, node, steps));

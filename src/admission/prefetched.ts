@@ -15,6 +15,11 @@ export const memoized = <Args extends readonly unknown[], T>(ask: (...args: Args
   };
 };
 
+export const askedOnce = ({ find, isMember }: NonNullable<AdmissionContext['glance']>) => ({
+  find: memoized(find),
+  isMember: memoized(isMember),
+});
+
 const frozenOf = async ({ freezes }: Queries, nodes: readonly NodeUuid[]): Promise<Map<NodeUuid, Freeze>> =>
   new Map((await freezes.activeOf(nodes)).map((freeze) => [freeze.node_uuid, freeze]));
 
@@ -23,13 +28,14 @@ export const prefetched = async (
   ctx: AdmissionContext,
   nodes: readonly { readonly uuid: NodeUuid }[],
 ): Promise<AdmissionContext> => {
-  const { inventory } = ctx;
+  const { inventory, glance } = ctx;
   const uuids = nodes.map(({ uuid }) => uuid);
   const known = new Set(uuids);
   const [reported, frozen] = await Promise.all([inventory.details.reportedOf(uuids), frozenOf(inventory, uuids)]);
   const { details, freezes, runbooks, runbookRevisions, ramdisks, images, quotas, stepDurations } = inventory;
   return {
     ...ctx,
+    ...(glance && { glance: askedOnce(glance) }),
     inventory: {
       ...inventory,
       details: {

@@ -1,5 +1,5 @@
 /** Dependencies and settings of the API. */
-import type { AdmissionSettings } from '../admission/context';
+import type { AdmissionContext, AdmissionSettings } from '../admission/context';
 import type { Identity } from '../identity';
 import type { Inventory } from '../inventory';
 import type { Recovery } from '../inventory/runs/recovery';
@@ -59,21 +59,22 @@ export type ContextSettings = AdmissionSettings & {
   lookup(host: string): Promise<string[]>;
 };
 
-export type ApiContext = Pick<VoteContext, 'voters'> & {
-  /** The present policy: a reload replaces it between requests. */
-  policy(): Policy;
-  /** Differences to a second policy; absent without one. */
-  readonly shadow?: () => ShadowReport;
-  /** The present restore, from this process's memory without a query; absent if not watched. */
-  readonly recovery?: () => Pick<Recovery, 'reason'> | undefined;
-  readonly identity: Pick<Identity, 'identify'>;
-  readonly inventory: Inventory;
-  /** Seals values that only BMC workers can open. */
-  readonly vault: Sealer & Digests;
-  readonly runs: Runs;
-  readonly streams: Streams;
-  readonly log: ErrorLog;
-  readonly settings: ContextSettings;
-  /** Seals the secrets of webhooks; absent if webhooks are off. */
-  readonly webhookVault?: Vault;
-};
+export type ApiContext = Pick<VoteContext, 'voters'> &
+  Pick<AdmissionContext, 'glance'> & {
+    /** The present policy: a reload replaces it between requests. */
+    policy(): Policy;
+    /** Differences to a second policy; absent without one. */
+    readonly shadow?: () => ShadowReport;
+    /** The present restore, from this process's memory without a query; absent if not watched. */
+    readonly recovery?: () => Pick<Recovery, 'reason'> | undefined;
+    readonly identity: Pick<Identity, 'identify'>;
+    readonly inventory: Inventory;
+    /** Seals values that only BMC workers can open. */
+    readonly vault: Sealer & Digests;
+    readonly runs: Runs;
+    readonly streams: Streams;
+    readonly log: ErrorLog;
+    readonly settings: ContextSettings;
+    /** Seals the secrets of webhooks; absent if webhooks are off. */
+    readonly webhookVault?: Vault;
+  };

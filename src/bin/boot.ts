@@ -19,6 +19,7 @@ import { trustIn } from '../model/access/senders';
 import { fileReason } from '../model/file-faults';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
+import { glanceFrom } from '../process/glance';
 import { guardedServer, timeoutsWith } from '../process/guarded-server';
 import { counted, gentleEnd, listen } from '../process/listen';
 import { live } from '../process/process';
@@ -88,11 +89,14 @@ live('boot', config, { log, metrics }, async (life) => {
     log.warn('boot image cannot be served', { ...facts, reason }),
   );
   life.onEnd(() => images.close());
+  const glance = glanceFrom(config);
+  life.onEnd(async () => glance?.close());
   const imageCache = createImageCache({
     dir: config.TEMPER_BOOT_DIR,
     mostBytes: config.TEMPER_BOOT_IMAGES_MB * 2 ** 20,
     inventory,
     origins: config.TEMPER_IMAGE_ORIGINS,
+    ...(glance && { glance }),
     log,
   });
   life.onEnd(() => imageCache.close());
@@ -103,6 +107,7 @@ live('boot', config, { log, metrics }, async (life) => {
     inventory,
     images,
     imageCache,
+    ...(glance && { glance }),
     files,
     log,
     pieceMs: config.TEMPER_BOOT_PIECE_MS,

@@ -19,6 +19,7 @@ import { createLog, type Logger } from '../observe/log';
 import { createMetrics, type Metrics } from '../observe/metrics';
 import { allocationCounter, reconcileCounter, relayCounter } from '../observe/runs';
 import { watchSkew } from '../process/clock-skew';
+import { glanceFrom } from '../process/glance';
 import { keepHeapSmall, keepThreadsSmall } from '../process/heap';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from '../process/observing';
 import { type Life, live } from '../process/process';
@@ -115,6 +116,8 @@ const control = (): void => {
     life.onEnd(() => inventory.close());
     watchSkew({ inventory, log, metrics }, life);
     startWebhookDelivery(config, { inventory, log, metrics }, life);
+    const glance = glanceFrom(config);
+    life.onEnd(async () => glance?.close());
     const allocating = runAllocating(
       { inventory, log, onSettled: allocationCounter(metrics) },
       { signal: life.signal },
@@ -133,7 +136,7 @@ const control = (): void => {
     };
     await compared({ ...relayDeps, queuePrefix }, life);
     void runRelay(relayDeps, { signal: life.signal });
-    const rollouts = rolloutsFrom(config, { inventory, client, log, metrics }, life);
+    const rollouts = rolloutsFrom(config, { inventory, client, log, metrics, glance }, life);
     void runUpkeep(
       {
         ...relayDeps,

@@ -2,9 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { type Dispatcher, request } from 'undici';
-import type { ImageRow } from '../inventory/images';
+import type { ServedImage } from '../inventory/nodes/image-capabilities';
+import type { GlanceFile } from '../model/boot/glance-images';
+import type { HashAlgorithm } from '../model/boot/images';
 
-export type Wanted = Pick<ImageRow, 'name' | 'url' | 'sha256' | 'bytes'>;
+export type Wanted = ServedImage['image'];
+
+/** Where to fetch from; with headers and a renewal of the token if the origin is Glance. */
+export type Place = Pick<GlanceFile, 'url'> & Partial<GlanceFile>;
 
 /** `again`: another try may succeed. */
 export class FetchFault extends Error {
@@ -26,7 +31,11 @@ const typeOf = (headers: Dispatcher.ResponseData['headers']): string => {
 };
 
 /** Throws FetchFault if the response cannot be this image. */
-const checkAnswer = ({ statusCode, headers }: Dispatcher.ResponseData, bytes: number): void => {
+const checkAnswer = ({ statusCode, headers }: Dispatcher.ResponseData, bytes: number, { renew }: Place): void => {
+  if (statusCode === 401 && renew) {
+    renew();
+    throw new FetchFault(true, 'Glance refuses the token of the boot service');
+  }
   if (statusCode >= 300 && statusCode < 400)
     final(`its origin sends on to another place (status ${statusCode}): give the URL where the image is`);
   if (statusCode >= 500 || statusCode === 429)
@@ -36,6 +45,8 @@ const checkAnswer = ({ statusCode, headers }: Dispatcher.ResponseData, bytes: nu
   if (length !== undefined && Number(length) !== bytes)
     final(`its origin has ${String(length)} bytes (${typeOf(headers)}) where the record says ${bytes}`);
 };
+
+const digestNames: Readonly<Record<HashAlgorithm, string>> = { sha256: 'SHA-256', sha512: 'SHA-512' };
 
 /** One write may take only part of a chunk. */
 const writeAll = async (file: FileHandle, chunk: Buffer, at: number): Promise<void> => {
@@ -48,10 +59,10 @@ const writeAll = async (file: FileHandle, chunk: Buffer, at: number): Promise<vo
 const receive = async (
   answer: Dispatcher.ResponseData,
   file: FileHandle,
-  { bytes, sha256 }: Wanted,
+  { bytes, algorithm, digest: expected }: Wanted,
   came: (size: number) => void,
 ): Promise<void> => {
-  const hash = createHash('sha256');
+  const hash = createHash(algorithm);
   let size = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     if (size + chunk.length > bytes)
@@ -63,9 +74,9 @@ const receive = async (
   }
   if (size < bytes) throw new FetchFault(true, `its origin ended after ${size} of ${bytes} bytes`);
   const digest = hash.digest('hex');
-  if (digest !== sha256)
+  if (digest !== expected)
     final(
-      `what its origin sends (${typeOf(answer.headers)}) has the SHA-256 digest ${digest}, not that of the record: it was changed there`,
+      `what its origin sends (${typeOf(answer.headers)}) has the ${digestNames[algorithm]} digest ${digest}, not that of the record: it was changed there`,
     );
 };
 
@@ -102,18 +113,19 @@ export type Fetching = {
  */
 export const fetchInto = async (
   file: FileHandle,
-  wanted: Wanted & { readonly url: string },
+  wanted: Wanted,
+  place: Place,
   { signal, quietMs }: Fetching,
 ): Promise<void> => {
   const pace = pacing(quietMs);
   try {
-    const answer = await request(wanted.url, {
-      headers: { 'accept-encoding': 'identity' },
+    const answer = await request(place.url, {
+      headers: { ...place.headers, 'accept-encoding': 'identity' },
       maxRedirections: 0,
       signal: AbortSignal.any([signal, pace.signal]),
     });
     try {
-      checkAnswer(answer, wanted.bytes);
+      checkAnswer(answer, wanted.bytes, place);
       await receive(answer, file, wanted, pace.came);
     } finally {
       answer.body.on('error', () => {}).destroy();

@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireOrigin } from '../model/access/origins';
+import type { Glance } from '../model/boot/glance-images';
+import { digestKey } from '../model/boot/images';
 import { isTemperError } from '../model/errors';
 import type { Log } from './contents';
-import { FetchFault, type Fetching, fetchInto, type Wanted } from './fetch-image';
+import { FetchFault, type Fetching, fetchInto, type Place, type Wanted } from './fetch-image';
 import type { ImageFolder } from './image-folder';
 import { type ImageRoom, NoRoom } from './image-room';
 import { digestOf } from './images';
@@ -19,39 +21,54 @@ export type Cached =
 export type Bringing = Fetching & {
   readonly folder: ImageFolder;
   readonly room: ImageRoom;
-  /** Allowed origins; empty allows all. */
+  /** Allowed origins of records; empty allows all. */
   readonly origins: readonly string[];
+  readonly glance?: Pick<Glance, 'file'> | undefined;
   readonly log: Log;
   /** Pause before a retry, in milliseconds. */
   readonly retryMs: number;
 };
 
-type Fetched = Wanted & { readonly url: string };
-
 const tries = 3;
 const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT'];
 
-const download = async ({ folder, ...fetching }: Bringing, wanted: Fetched): Promise<FileHandle> => {
-  const part = folder.partOf(wanted.sha256, randomUUID());
+const notAdded = 'its file is not in the folder of the boot service, or is not the one of the record: temper image add';
+
+/** Glance is the operator's, so its address is no matter of allowed origins. Throws FetchFault, OriginRefused. */
+const requireSource = ({ origins }: Bringing, { url, glance_id }: Wanted): void => {
+  if (glance_id !== null) return;
+  if (url === null) throw new FetchFault(false, notAdded);
+  requireOrigin(origins, url);
+};
+
+/** Asked again for each try, because a token may have ended. Throws GlanceUnavailable. */
+const placeOf = async ({ glance }: Bringing, { url, glance_id }: Wanted): Promise<Place> =>
+  glance_id !== null && glance ? glance.file(glance_id) : { url: url! };
+
+const download = async (bringing: Bringing, wanted: Wanted): Promise<FileHandle> => {
+  const { folder } = bringing;
+  const key = digestKey(wanted);
+  const place = await placeOf(bringing, wanted);
+  const part = folder.partOf(key, randomUUID());
   try {
     const file = await open(part, 'wx');
     try {
-      await fetchInto(file, wanted, fetching);
+      await fetchInto(file, wanted, place, bringing);
       await file.sync();
     } finally {
       await file.close();
     }
-    await rename(part, folder.pathOf(wanted.sha256));
-    return await open(folder.pathOf(wanted.sha256));
+    await rename(part, folder.pathOf(key));
+    return await open(folder.pathOf(key));
   } finally {
     await rm(part, { force: true });
   }
 };
 
-const fetched = async (bringing: Bringing, wanted: Fetched): Promise<FileHandle> => {
+const fetched = async (bringing: Bringing, wanted: Wanted): Promise<FileHandle> => {
   const { room, log, retryMs, signal } = bringing;
   await room.reserve(wanted);
-  log.info('image is fetched', { image: wanted.name, sha256: wanted.sha256, bytes: wanted.bytes });
+  log.info('image is fetched', { image: wanted.name, digest: digestKey(wanted), bytes: wanted.bytes });
   for (let left = tries; ; ) {
     try {
       return await download(bringing, wanted);
@@ -66,12 +83,13 @@ const fetched = async (bringing: Bringing, wanted: Fetched): Promise<FileHandle>
 };
 
 /** The verified file of the folder; undefined without a match. */
-const stored = async ({ folder, log }: Bringing, { name, sha256, bytes }: Wanted): Promise<FileHandle | undefined> => {
-  const file = await open(folder.pathOf(sha256)).catch(() => undefined);
+const stored = async ({ folder, log }: Bringing, wanted: Wanted): Promise<FileHandle | undefined> => {
+  const { name, algorithm, digest, bytes } = wanted;
+  const file = await open(folder.pathOf(digestKey(wanted))).catch(() => undefined);
   if (!file) return undefined;
-  if ((await file.stat()).size === bytes && (await digestOf(file)) === sha256) return file;
+  if ((await file.stat()).size === bytes && (await digestOf(file, algorithm)) === digest) return file;
   await file.close();
-  log.warn('the file does not have the digest that it is named by', { image: name, sha256 });
+  log.warn('the file does not have the digest that it is named by', { image: name, digest: digestKey(wanted) });
   return undefined;
 };
 
@@ -80,32 +98,29 @@ const reasonOf = (thrown: unknown): string => {
   const { code, name, message } = thrown as NodeJS.ErrnoException;
   if (fullCodes.includes(code)) return 'the disk of the boot service is full';
   if (thrown instanceof NoRoom || thrown instanceof FetchFault) return message;
+  if (isTemperError(thrown, 'GlanceUnavailable')) return message;
   if (isTemperError(thrown)) return 'its origin is none that the boot service may ask (TEMPER_IMAGE_ORIGINS)';
   return `it could not be fetched (${code ?? name})`;
 };
 
-const refusedImage = ({ log }: Bringing, { name, sha256 }: Wanted, thrown: unknown): Cached => {
+const refusedImage = ({ log }: Bringing, wanted: Wanted, thrown: unknown): Cached => {
   const { code, message } = thrown as NodeJS.ErrnoException;
   const full = thrown instanceof NoRoom || fullCodes.includes(code);
   const reason = reasonOf(thrown);
-  log.warn('image cannot be served', { image: name, sha256, reason, fault: message });
+  log.warn('image cannot be served', { image: wanted.name, digest: digestKey(wanted), reason, fault: message });
   return { is: 'refused', full, reason };
 };
-
-const notAdded = 'its file is not in the folder of the boot service, or is not the one of the record: temper image add';
 
 /** Throws nothing. */
 export const bringImage = async (bringing: Bringing, wanted: Wanted): Promise<Cached> => {
   try {
     const before = await stored(bringing, wanted);
     if (before) return { is: 'ready', file: before, bytes: wanted.bytes };
-    const { url } = wanted;
-    if (url === null) throw new FetchFault(false, notAdded);
-    requireOrigin(bringing.origins, url);
-    return { is: 'ready', file: await fetched(bringing, { ...wanted, url }), bytes: wanted.bytes };
+    requireSource(bringing, wanted);
+    return { is: 'ready', file: await fetched(bringing, wanted), bytes: wanted.bytes };
   } catch (thrown) {
     return refusedImage(bringing, wanted, thrown);
   } finally {
-    bringing.room.release(wanted.sha256);
+    bringing.room.release(wanted);
   }
 };

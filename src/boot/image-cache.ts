@@ -1,8 +1,9 @@
 /** Cache of images: fetched once for all readers, verified before the first byte is sent, bounded on disk. */
 import type { Inventory } from '../inventory';
+import { digestKey } from '../model/boot/images';
 import type { Log } from './contents';
 import type { Wanted } from './fetch-image';
-import { bringImage, type Cached } from './image-bring';
+import { type Bringing, bringImage, type Cached } from './image-bring';
 import { createImageFolder } from './image-folder';
 import { createImageRoom } from './image-room';
 
@@ -13,6 +14,8 @@ export type ImageCacheDeps = {
   readonly inventory: { readonly imageCapabilities: Pick<Inventory['imageCapabilities'], 'kept'> };
   /** Allowed origins; empty allows all. */
   readonly origins: readonly string[];
+  /** Absent if no image comes from Glance. */
+  readonly glance?: Bringing['glance'];
   readonly log: Log;
   /** Pause before a retry, and cache time of a refusal; milliseconds. */
   readonly retryMs?: number;
@@ -21,9 +24,16 @@ export type ImageCacheDeps = {
   readonly quietMs?: number;
 };
 
-export type ImageCache = { find(image: Wanted): Promise<Cached>; close(): Promise<void> };
+export type ImageCache = {
+  find(image: Wanted): Promise<Cached>;
+  /** Removes an image, unless a URL other than this one needs it. */
+  drop(image: Wanted, urlHash: string): Promise<void>;
+  close(): Promise<void>;
+};
 
-type Entry = { readonly work: Promise<Cached>; state: Cached; notedAt?: number };
+type Entry = { readonly work: Promise<Cached>; readonly source: string | null; state: Cached; notedAt?: number };
+
+const sourceOf = ({ glance_id, url }: Wanted): string | null => glance_id ?? url;
 
 // Eviction compares hours and days.
 const notedMs = 60_000;
@@ -40,30 +50,32 @@ const closeFile = async (state: Cached | undefined): Promise<void> => {
 };
 
 export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
-  const { dir, mostBytes, inventory, origins, log, retryMs = 2_000, refusedMs = 15_000, quietMs = 60_000 } = deps;
+  const { dir, mostBytes, inventory, origins, glance, log } = deps;
+  const { retryMs = 2_000, refusedMs = 15_000, quietMs = 60_000 } = deps;
   const folder = createImageFolder(dir);
   const entries = new Map<string, Entry>();
   const ending = new AbortController();
 
-  const evict = async (sha256: string): Promise<void> => {
-    const state = entries.get(sha256)?.state;
-    entries.delete(sha256);
-    await folder.remove(sha256);
+  const evict = async (key: string): Promise<void> => {
+    const state = entries.get(key)?.state;
+    entries.delete(key);
+    await folder.remove(key);
     // No run reads it any more, or it would have been kept.
     await closeFile(state);
-    log.info('image made room for another', { sha256 });
+    log.info('image removed', { digest: key });
   };
   const room = createImageRoom({ folder, mostBytes, kept: () => inventory.imageCapabilities.kept(), evict });
-  const bringing = { folder, room, origins, log, retryMs, quietMs, signal: ending.signal };
+  const bringing = { folder, room, origins, glance, log, retryMs, quietMs, signal: ending.signal };
 
   const begin = (wanted: Wanted): Entry => {
     const work = bringImage(bringing, wanted);
-    const entry: Entry = { work, state: { is: 'fetching' } };
-    entries.set(wanted.sha256, entry);
+    const entry: Entry = { work, source: sourceOf(wanted), state: { is: 'fetching' } };
+    const key = digestKey(wanted);
+    entries.set(key, entry);
     void work.then((state) => {
       entry.state = state;
       if (state.is !== 'refused') return;
-      const forget = () => entries.get(wanted.sha256) === entry && entries.delete(wanted.sha256);
+      const forget = () => entries.get(key) === entry && entries.delete(key);
       setTimeout(forget, refusedMs).unref();
     });
     return entry;
@@ -71,9 +83,18 @@ export const createImageCache = (deps: ImageCacheDeps): ImageCache => {
 
   return {
     async find(wanted) {
-      const entry = entries.get(wanted.sha256) ?? begin(wanted);
-      if (entry.state.is === 'ready') await noteUse(entry, () => folder.touch(wanted.sha256));
+      const key = digestKey(wanted);
+      const known = entries.get(key);
+      // The same bytes from another source may be there: the refusal of one is not the other's.
+      const other = known?.state.is === 'refused' && known.source !== sourceOf(wanted);
+      const entry = known && !other ? known : begin(wanted);
+      if (entry.state.is === 'ready') await noteUse(entry, () => folder.touch(key));
       return entry.state;
+    },
+    async drop(wanted, urlHash) {
+      const key = digestKey(wanted);
+      const kept = await inventory.imageCapabilities.kept(urlHash);
+      if (!kept.includes(key) && entries.get(key)?.state.is !== 'fetching') await evict(key);
     },
     async close() {
       ending.abort();

@@ -3,29 +3,29 @@ import { LRUCache } from 'lru-cache';
 import type { Inventory } from '../inventory';
 import type { ServedImage } from '../inventory/nodes/image-capabilities';
 import { hashOf } from '../inventory/secrets/boot-tokens';
+import { digestKey } from '../model/boot/images';
 import type { Log } from './contents';
+import { createGlanceChecks, type GlanceCheckDeps } from './glance-checks';
 import type { Cached } from './image-bring';
 import type { ImageCache } from './image-cache';
-import type { Content } from './send';
+import type { Content, Wait } from './send';
 
-export type ImageContentDeps = {
+export type ImageContentDeps = GlanceCheckDeps & {
   readonly inventory: { readonly imageCapabilities: Pick<Inventory['imageCapabilities'], 'served'> };
   readonly imageCache: Pick<ImageCache, 'find'>;
   readonly log: Log;
 };
 
-/** `reason` is for the operator. */
-export type Wait = { readonly status: 503 | 502 | 507; readonly reason: string };
-
 // As for boot images: read in one request or in ranges.
 const trustedMs = 1_000;
 const known = 5_000;
 
-const contentOf = (cached: Cached, { sha256, bytes, name }: ServedImage['image']): Content | Wait => {
+const contentOf = (cached: Cached, image: ServedImage['image']): Content | Wait => {
+  const { bytes, name } = image;
   switch (cached.is) {
     case 'ready':
       return cached.bytes === bytes
-        ? { file: cached.file, size: bytes, patches: [], etag: `"${sha256}"` }
+        ? { file: cached.file, size: bytes, patches: [], etag: `"${digestKey(image)}"` }
         : { status: 502, reason: `image ${name} has ${cached.bytes} bytes, and its record says ${bytes}` };
     case 'fetching':
       return { status: 503, reason: `image ${name} is being fetched and checked` };
@@ -35,7 +35,9 @@ const contentOf = (cached: Cached, { sha256, bytes, name }: ServedImage['image']
 };
 
 /** @returns finds the content of a URL; undefined if the token is not valid (any more) */
-export const createImageContents = ({ inventory, imageCache, log }: ImageContentDeps) => {
+export const createImageContents = (deps: ImageContentDeps) => {
+  const { inventory, imageCache, log } = deps;
+  const faultAtGlance = createGlanceChecks(deps);
   const asked = new LRUCache<string, ServedImage>({ max: known, ttl: trustedMs });
   const seen = new LRUCache<string, true>({ max: known });
   const servedBy = async (hash: string): Promise<ServedImage | undefined> => {
@@ -53,6 +55,6 @@ export const createImageContents = ({ inventory, imageCache, log }: ImageContent
     const { node_uuid, run_id: run, image } = served;
     if (!seen.has(hash)) log.info('image asked for', { node_uuid, run, image: image.name });
     seen.set(hash, true);
-    return contentOf(await imageCache.find(image), image);
+    return faultAtGlance(hash, image) ?? contentOf(await imageCache.find(image), image);
   };
 };

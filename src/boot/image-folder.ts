@@ -1,25 +1,25 @@
-/** The folder of images, named by digest, and their disk usage. */
+/** The folder of images, named by digest (`digestKey`), and their disk usage. */
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const subfolder = 'images';
 
-const imageFileName = /^([0-9a-f]{64})\.img$/;
+const imageFileName = /^([0-9a-f]{64}|sha512-[0-9a-f]{128})\.img$/;
 const unfinished = /\.part$/;
 // Longer than a fetch of 50 GB at 15 MB/s.
 const abandonedMs = 3_600_000;
 
-export type StoredImage = { readonly sha256: string; readonly bytes: number; readonly usedAt: number };
+export type StoredImage = { readonly key: string; readonly bytes: number; readonly usedAt: number };
 
 export const createImageFolder = (dir: string) => {
   const folder = join(dir, subfolder);
-  const pathOf = (sha256: string): string => join(folder, `${sha256}.img`);
+  const pathOf = (key: string): string => join(folder, `${key}.img`);
   const statOf = (file: string) => stat(join(folder, file)).catch(() => undefined);
   return {
     pathOf,
 
     /** For unverified bytes; `unique` separates fetches of several processes. */
-    partOf: (sha256: string, unique: string): string => join(folder, `${sha256}.${unique}.part`),
+    partOf: (key: string, unique: string): string => join(folder, `${key}.${unique}.part`),
 
     make: async (): Promise<void> => void (await mkdir(folder, { recursive: true })),
 
@@ -28,18 +28,18 @@ export const createImageFolder = (dir: string) => {
       const files = await readdir(folder).catch(() => []);
       const found = await Promise.all(
         files.map(async (file) => {
-          const [, sha256] = imageFileName.exec(file) ?? [];
-          const facts = sha256 === undefined ? undefined : await statOf(file);
-          return facts ? [{ sha256: sha256!, bytes: facts.size, usedAt: facts.mtimeMs }] : [];
+          const [, key] = imageFileName.exec(file) ?? [];
+          const facts = key === undefined ? undefined : await statOf(file);
+          return facts ? [{ key: key!, bytes: facts.size, usedAt: facts.mtimeMs }] : [];
         }),
       );
       return found.flat().toSorted((one, other) => one.usedAt - other.usedAt);
     },
 
     /** Records a use as mtime, which survives a restart. */
-    touch: (sha256: string): Promise<void> => utimes(pathOf(sha256), new Date(), new Date()).catch(() => {}),
+    touch: (key: string): Promise<void> => utimes(pathOf(key), new Date(), new Date()).catch(() => {}),
 
-    remove: (sha256: string): Promise<void> => rm(pathOf(sha256), { force: true }),
+    remove: (key: string): Promise<void> => rm(pathOf(key), { force: true }),
 
     /** Removes partial files of killed processes. */
     async sweep(): Promise<void> {

@@ -1,4 +1,5 @@
 /** Disk space for images: evicts those that no run keeps, least recently used first. */
+import { digestKey } from '../model/boot/images';
 import type { Wanted } from './fetch-image';
 import type { ImageFolder } from './image-folder';
 
@@ -8,16 +9,16 @@ export type ImageRoom = {
   /** Makes space before a fetch. Throws NoRoom. */
   reserve(wanted: Wanted): Promise<void>;
   /** Called after the fetch, failed or not. */
-  release(sha256: string): void;
+  release(wanted: Wanted): void;
 };
 
 type RoomDeps = {
   readonly folder: ImageFolder;
   readonly mostBytes: number;
-  /** Digests of images that a run may still read. */
+  /** Names of files that a run may still read. */
   kept(): Promise<readonly string[]>;
   /** Removes an image from folder and cache. */
-  evict(sha256: string): Promise<void>;
+  evict(key: string): Promise<void>;
 };
 
 const mib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;
@@ -30,23 +31,25 @@ export const createImageRoom = ({ folder, mostBytes, kept, evict }: RoomDeps): I
   let making: Promise<unknown> = folder.make().then(folder.sweep);
   making.catch(() => {});
 
-  const makeRoom = async ({ name, sha256, bytes }: Wanted): Promise<void> => {
+  const makeRoom = async (wanted: Wanted): Promise<void> => {
+    const { name, bytes } = wanted;
+    const key = digestKey(wanted);
     if (bytes > mostBytes)
       throw new NoRoom(`it has ${mib(bytes)}, and all images may take ${mib(mostBytes)} (${setting})`);
     const [stored, inUse] = await Promise.all([folder.list(), kept()]);
-    const others = [...coming].reduce((sum, [of, size]) => (of === sha256 ? sum : sum + size), 0);
+    const others = [...coming].reduce((sum, [of, size]) => (of === key ? sum : sum + size), 0);
     let taken = stored.reduce((sum, one) => sum + one.bytes, 0) + others;
-    const spare = stored.filter((one) => !inUse.includes(one.sha256));
+    const spare = stored.filter((one) => !inUse.includes(one.key));
     for (const one of spare) {
       if (taken + bytes <= mostBytes) break;
-      await evict(one.sha256);
+      await evict(one.key);
       taken -= one.bytes;
     }
     if (taken + bytes > mostBytes)
       throw new NoRoom(
         `there is no room for the ${mib(bytes)} of ${name}: ${mib(taken)} of ${mib(mostBytes)} (${setting}) are in use`,
       );
-    coming.set(sha256, bytes);
+    coming.set(key, bytes);
   };
 
   return {
@@ -56,6 +59,6 @@ export const createImageRoom = ({ folder, mostBytes, kept, evict }: RoomDeps): I
       making = made;
       return made;
     },
-    release: (sha256) => void coming.delete(sha256),
+    release: (wanted) => void coming.delete(digestKey(wanted)),
   };
 };

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { HashAlgorithm } from '../model/boot/images';
 
 export type FileKind = 'iso' | 'kernel' | 'initrd';
 
@@ -11,9 +12,9 @@ export const imagePath = (folder: string, sha256: string, kind: FileKind = 'iso'
   return join(folder, `${sha256}.${kind}`);
 };
 
-/** Hexadecimal SHA-256. */
-export const digestOf = async (file: FileHandle): Promise<string> => {
-  const hash = createHash('sha256');
+/** Hexadecimal. */
+export const digestOf = async (file: FileHandle, algorithm: HashAlgorithm = 'sha256'): Promise<string> => {
+  const hash = createHash(algorithm);
   for await (const piece of file.createReadStream({ start: 0, autoClose: false })) hash.update(piece as Buffer);
   return hash.digest('hex');
 };

@@ -12,6 +12,9 @@ export type Content = {
   readonly etag: string;
 };
 
+/** `reason` is for the operator. The worker reads from 410 that the image is gone or changed, from 504 that a later try may succeed. */
+export type Wait = { readonly status: 410 | 502 | 503 | 504 | 507; readonly reason: string };
+
 export const answerEmpty = (response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
   response.writeHead(status, { 'content-length': '0', ...headers }).end();
 };

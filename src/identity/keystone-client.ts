@@ -2,7 +2,7 @@
 import { type Assigned, AssignmentsReply, projectsOf, type RoleScope, type UserRoles } from './keystone-assignments';
 import { exchangeWith, type KeystoneAddress } from './keystone-exchange';
 import { createOwnToken, parseToken, type ServiceUser } from './keystone-login';
-import { type AskAsService, Down, type KeystoneHeaders, type Reply } from './keystone-replies';
+import { type AskAsService, Down, type KeystoneHeaders, orDown, type Reply } from './keystone-replies';
 import { rolesIn } from './keystone-standing';
 import type { KeystoneToken } from './keystone-token';
 
@@ -68,13 +68,4 @@ export const createKeystoneClient = (options: KeystoneClientOptions): KeystoneCl
     rolesOf: (user, scope) => orDown(() => rolesIn(askAsService, { user, scope, now: now() })),
     close: () => dispatcher.destroy(),
   };
-};
-
-const orDown = async <T>(work: () => Promise<T>): Promise<T | { is: 'down'; reason: string }> => {
-  try {
-    return await work();
-  } catch (thrown) {
-    if (thrown instanceof Down) return { is: 'down', reason: thrown.message };
-    throw thrown;
-  }
 };

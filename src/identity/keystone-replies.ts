@@ -8,3 +8,12 @@ export type AskAsService = (path: string, headers: KeystoneHeaders) => Promise<R
 
 /** Keystone is unavailable; the client catches it. */
 export class Down extends Error {}
+
+export const orDown = async <T>(work: () => Promise<T>): Promise<T | { is: 'down'; reason: string }> => {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof Down) return { is: 'down', reason: thrown.message };
+    throw thrown;
+  }
+};

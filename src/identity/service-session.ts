@@ -5,7 +5,7 @@ import { withoutLastSlashes } from '../model/texts';
 import type { KeystoneClientOptions } from './keystone-client';
 import { askOnce, exchangeWith } from './keystone-exchange';
 import { createOwnToken } from './keystone-login';
-import { Down, type KeystoneHeaders, type Reply } from './keystone-replies';
+import { Down, type KeystoneHeaders, orDown, type Reply } from './keystone-replies';
 
 type ServiceSessionOptions = KeystoneClientOptions & {
   /** Any if absent. */
@@ -36,7 +36,19 @@ type ServiceAnswer =
   /** No answer came, or none from Keystone. */
   | { readonly is: 'down'; readonly reason: string };
 
+/** For requests whose answers are no JSON. `drop` is called if the service refuses the token. */
+type ServiceAccess =
+  | {
+      readonly is: 'ready';
+      readonly url: string;
+      readonly headers: { readonly 'x-auth-token': string };
+      drop(): void;
+    }
+  | { readonly is: 'down'; readonly reason: string };
+
 export type ServiceSession = {
+  /** @param path below the endpoint, with a slash */
+  access(service: Service, path: string): Promise<ServiceAccess>;
   ask(service: Service, call: ServiceCall): Promise<ServiceAnswer>;
   close(): Promise<void>;
 };
@@ -98,15 +110,17 @@ export const createServiceSession = (options: ServiceSessionOptions): ServiceSes
   };
 
   return {
-    async ask(service, call) {
-      try {
+    access: (service, path) =>
+      orDown(async () => {
+        const { token, body } = await own.get();
+        const url = `${baseOf(service, body, options)}${path}`;
+        return { is: 'ready', url, headers: { 'x-auth-token': token }, drop: () => own.drop(token) };
+      }),
+    ask: (service, call) =>
+      orDown(async () => {
         const { status, body } = await asked(service, call);
         return { is: 'answer', status, body };
-      } catch (thrown) {
-        if (thrown instanceof Down) return { is: 'down', reason: thrown.message };
-        throw thrown;
-      }
-    },
+      }),
     async close() {
       await Promise.all([dispatcher.destroy(), others.destroy()]);
     },

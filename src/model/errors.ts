@@ -384,6 +384,13 @@ export const errors = {
     says: 'Image {image} is being written to node {node}. Remove it after that run has ended.',
   },
   ImageNotServed: { status: 503, retry: false, says: 'Image {image} cannot be written: {reason}.' },
+  /** Nova reads the first word: it ends the build, instead of trying the next host. */
+  InvalidImage: { status: 400, retry: false, says: 'InvalidImage: image {image} of Glance {reason}.' },
+  GlanceUnavailable: {
+    status: 503,
+    retry: true,
+    says: 'Image {image} could not be looked up at Glance: {reason}. Try again shortly.',
+  },
   BootServiceAway: { status: 503, retry: true, says: 'The boot service at {url} did not answer: {reason}.' },
   KernelArgumentsRefused: { status: 400, retry: false, says: 'The list of kernel arguments of the ramdisk {reason}.' },
   NetworkDataRefused: { status: 400, retry: false, says: 'The network_data of the node cannot be used: {reason}.' },

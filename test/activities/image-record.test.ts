@@ -34,9 +34,14 @@ const image = async (kind: 'whole-disk' | 'partition' = 'whole-disk') => {
   return name;
 };
 /** An attempt of the act on a node whose instance is this. */
-const writing = async (instance_info: Record<string, unknown>, served = true, act = 'agent_write_image') => {
+const writing = async (
+  instance_info: Record<string, unknown>,
+  served = true,
+  act = 'agent_write_image',
+  args: Record<string, unknown> = {},
+) => {
   const held = await heldAct({ api, owner, vault });
-  const input = { ...held, act } as unknown as Parameters<typeof withImage>[0];
+  const input = { ...held, step: { ...held.step, args }, act } as unknown as Parameters<typeof withImage>[0];
   const node = { uuid: held.lock.node_uuid as NodeUuid, driver_info: {}, instance_info } as unknown as BmcNode;
   const attempt = () => withImage(input, node, { inventory: bmc, ...(served && { boot: settings }) });
   return { attempt, held };
@@ -62,7 +67,7 @@ test('the ramdisk gets a URL of its own network, and the record’s digest, form
   expect(node.served_image).toEqual({ name, url: `http://192.0.2.1:6386/boot/${token}/image` });
   expect(await boot.imageCapabilities.served(hashOf(token!))).toMatchObject({
     node_uuid: held.lock.node_uuid,
-    image: { name, sha256, bytes: 7 },
+    image: { name, digest: sha256, bytes: 7 },
   });
 });
 
@@ -102,4 +107,60 @@ test('a worker that has lost the node makes no URL', async () => {
   await owner`update nodes set fence = fence + 1 where uuid = ${held.lock.node_uuid}`;
   await expect(attempt()).rejects.toMatchObject({ code: 'StaleOperation' });
   expect(await owner`select 1 from image_capabilities where node_uuid = ${held.lock.node_uuid}`).toHaveLength(0);
+});
+
+describe('an image of Glance', () => {
+  const id = '0f0f0f0f-1111-4222-8333-444444444444';
+  const planned = {
+    id,
+    size: 7,
+    os_hash_algo: 'sha512',
+    os_hash_value: 'e'.repeat(128),
+    disk_format: 'raw',
+    image_type: 'whole-disk',
+  };
+  const write = (info: Record<string, unknown>, args: Record<string, unknown> = { glance_image: planned }) =>
+    writing(info, true, 'agent_write_image', args);
+
+  test('is written by the facts that the plan froze, whatever instance_info says of it, and no token leaves', async () => {
+    const source = `glance://${id}`;
+    const given = { image_source: source, image_checksum: 'd'.repeat(32), image_os_hash_value: 'f'.repeat(64) };
+    const { attempt } = await write({ ...given, image_url: 'http://192.0.2.66/x', image_disk_format: 'qcow2' });
+    const { node, secrets } = await attempt();
+    const [token] = secrets;
+    expect(node.instance_info).toEqual({
+      image_source: source,
+      image_url: `http://198.51.100.1:6386/boot/${token}/image`,
+      image_os_hash_algo: 'sha512',
+      image_os_hash_value: planned.os_hash_value,
+      image_disk_format: 'raw',
+      image_type: 'whole-disk',
+    });
+    expect(node.served_image).toEqual({ name: id, url: `http://192.0.2.1:6386/boot/${token}/image` });
+    expect(await boot.imageCapabilities.served(hashOf(token!))).toMatchObject({
+      image: { glance_id: id, algorithm: 'sha512', digest: planned.os_hash_value, bytes: 7 },
+    });
+  });
+
+  test('is a partition if instance_info says so, as with Ironic', async () => {
+    const { attempt } = await write({ image_source: id, image_type: 'partition' });
+    expect((await attempt()).node.instance_info?.image_type).toBe('partition');
+  });
+
+  test.each([
+    ['another image', id.replace('0f', '1f'), { glance_image: planned }],
+    ['an image that no plan has frozen', id, {}],
+    ['a source without an id', 'glance://x', { glance_image: planned }],
+  ])('is refused for %s', async (_, image_source, args) => {
+    const { attempt } = await write({ image_source }, args);
+    await expect(attempt()).rejects.toMatchObject({
+      code: 'InvalidImage',
+      message: expect.stringMatching(/^InvalidImage: .*accepted with the run/),
+    });
+  });
+
+  test('is refused by a worker that reaches no boot service', async () => {
+    const { attempt } = await writing({ image_source: id }, false, 'agent_write_image', { glance_image: planned });
+    await expect(attempt()).rejects.toMatchObject({ code: 'ImageNotServed' });
+  });
 });

@@ -55,6 +55,14 @@ test.each([
   expect(asked).toHaveLength(1);
 });
 
+test.each([
+  [410, 'InvalidImage', 'has other bytes now', /^InvalidImage: image debian of Glance has other bytes now/],
+  [504, 'GlanceUnavailable', 'it answered 500', /at Glance: it answered 500/],
+])('status %i is %s, with its reason', async (status, code, reason, says) => {
+  serve = (_, res) => res.writeHead(status).end(reason);
+  await expect(wait()).rejects.toMatchObject({ code, message: expect.stringMatching(says) });
+});
+
 test('an act that is stopped stops the waiting', async () => {
   const stop = new AbortController();
   serve = (_, res) => {

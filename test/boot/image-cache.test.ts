@@ -88,7 +88,8 @@ const start = async (more: { mostBytes?: number; origins?: string[]; quietMs?: n
 
 /** A record of an image, with a URL for a node. */
 const recordOf = (bytes: Buffer, over: Partial<ServedImage['image']> = {}) => {
-  const image = { name: 'debian', url: `${originUrl}/x.raw`, sha256: sha256Of(bytes), bytes: bytes.length, ...over };
+  const of = { algorithm: 'sha256', digest: sha256Of(bytes), glance_id: null } as const;
+  const image = { name: 'debian', url: `${originUrl}/x.raw`, bytes: bytes.length, ...of, ...over };
   const give = (): string => {
     const token = newUrlToken();
     valid.set(hashOf(token), image);
@@ -138,7 +139,7 @@ it('fetches an image once for many readers, who get its bytes by ranges', async 
   expect(part.bytes.equals(bytes.subarray(100_000, 200_001))).toBe(true);
   expect((await get(urls[0]!, { range: `bytes=${bytes.length}-` })).status).toBe(416);
   expect(fetches).toBe(1);
-  expect(inFolder()).toEqual([`${image.sha256}.img`]);
+  expect(inFolder()).toEqual([`${image.digest}.img`]);
 });
 
 it('knows its images again after a restart, checks them, and fetches none of them', async () => {
@@ -157,7 +158,7 @@ it('knows its images again after a restart, checks them, and fetches none of the
   await cache.close();
   service.closeAllConnections();
   await new Promise((done) => service.close(done));
-  const file = join(dir, 'images', `${image.sha256}.img`);
+  const file = join(dir, 'images', `${image.digest}.img`);
   writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, mb - 1), Buffer.from([bytes[mb - 1]! ^ 1])]));
   await start();
   expect((await settled(give())).status).toBe(206);
@@ -279,18 +280,18 @@ it('makes room by what is longest unused, and never by what a run writes or has 
   for (const [index, { give, image }] of records.entries()) {
     expect((await settled(give())).status).toBe(206);
     const at = new Date(2020, 1, index + 1);
-    utimesSync(join(dir, 'images', `${image.sha256}.img`), at, at);
+    utimesSync(join(dir, 'images', `${image.digest}.img`), at, at);
   }
-  kept = [records[0]!.image.sha256];
+  kept = [records[0]!.image.digest];
   const big = randomBytes(2 * mb);
   const old = serve;
   serve = (req, res) => (req.url === '/big' ? sending(big) : old)(req, res);
   const large = recordOf(big, { name: 'big', url: `${originUrl}/big` });
   expect((await settled(large.give())).status).toBe(206);
-  const left = [records[0]!, records[3]!, large].map(({ image }) => `${image.sha256}.img`);
+  const left = [records[0]!, records[3]!, large].map(({ image }) => `${image.digest}.img`);
   expect(inFolder()).toEqual(left.toSorted());
 
-  kept = [records[0]!, records[3]!, large].map(({ image }) => image.sha256);
+  kept = [records[0]!, records[3]!, large].map(({ image }) => image.digest);
   const further = recordOf(randomBytes(mb), { name: 'further' });
   expect(await settled(further.give())).toEqual({
     status: 507,
@@ -322,7 +323,7 @@ it('says that the disk is full, and goes on serving what it has', async () => {
     full.mockRestore();
   }
   expect((await get(before.give())).bytes.equals(real)).toBe(true);
-  expect(inFolder()).toEqual([`${before.image.sha256}.img`]);
+  expect(inFolder()).toEqual([`${before.image.digest}.img`]);
 });
 const closed = async (handle: files.FileHandle) => {
   await handle.close();
@@ -336,7 +337,7 @@ it('fetches nothing for a record without a URL, whose file is the operator’s t
   await cache.close();
   service.closeAllConnections();
   await new Promise((done) => service.close(done));
-  writeFileSync(join(dir, 'images', `${image.sha256}.img`), real);
+  writeFileSync(join(dir, 'images', `${image.digest}.img`), real);
   await start();
   expect((await settled(give())).status).toBe(206);
   expect(fetches).toBe(0);

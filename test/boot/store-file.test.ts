@@ -35,7 +35,8 @@ test('a file is copied by its digest, and sent by a boot service that reads the 
     inventory: { imageCapabilities: { kept: async () => [] } },
     log: { info() {}, warn() {} },
   });
-  const image = { name: 'own', url: null, sha256, bytes: 100_000 };
+  const of = { algorithm: 'sha256', digest: sha256, glance_id: null } as const;
+  const image = { name: 'own', url: null, bytes: 100_000, ...of };
   while ((await cache.find(image)).is === 'fetching') await new Promise((done) => setImmediate(done));
   expect(await cache.find(image)).toMatchObject({ is: 'ready', bytes: 100_000 });
   await cache.close();

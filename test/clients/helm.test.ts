@@ -73,6 +73,7 @@ const whole = {
     identity: [at('10.0.0.9/32')],
     bmcs: [at('10.9.0.0/16')],
     hooks: [at('203.0.113.0/24')],
+    glance: [at('10.0.0.13/32')],
     images: [at('203.0.113.9/32')],
     policies: [at('10.0.0.11/32')],
     traces: [at('10.0.0.12/32')],
@@ -226,15 +227,16 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       '10.9.0.0/16:any',
     ];
     const [policies, traces, images] = ['10.0.0.11/32:any', '10.0.0.12/32:4318', '203.0.113.9/32:any'];
+    const glance = '10.0.0.13/32:any';
     expect(reach(judged(whole), 'egress')).toEqual({
       migrate: [postgres, temporal],
-      api: [postgres, temporal, identity, traces, policies],
+      api: [postgres, temporal, identity, glance, traces, policies],
       'api-ramdisks': [postgres, temporal, traces, policies],
-      'worker-control': [postgres, temporal, identity, traces, policies, '203.0.113.0/24:any'],
+      'worker-control': [postgres, temporal, identity, glance, traces, policies, '203.0.113.0/24:any'],
       console: [identity, 'api:6385'],
       'worker-bmc-default': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
       'worker-bmc-rack-1': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
-      boot: [postgres, images, 'api-ramdisks:6387'],
+      boot: [postgres, images, identity, glance, 'api-ramdisks:6387'],
     });
   });
 

@@ -105,6 +105,7 @@ const openedBy: Readonly<Record<string, string>> = {
   TEMPER_WEBHOOK_ORIGINS: 'networkPolicy.hooks',
   TEMPER_GATE_METRICS_URL: 'networkPolicy.hooks',
   TEMPER_NOVA_URL: 'networkPolicy.hooks',
+  TEMPER_GLANCE_URL: 'networkPolicy.glance',
   TEMPER_POLICY_REMOTE_ORIGINS: 'networkPolicy.policies',
   TEMPER_RAMDISK_LISTEN: 'api.ramdisks',
   TEMPER_API_HOST: 'api.service',

@@ -44,6 +44,7 @@ const held: Readonly<Record<string, readonly [accepted: string, tested: string]>
   'python-ironicclient': ['any that negotiates versions', pinned('requirements.txt', 'python-ironicclient')],
   openstacksdk: ['any that negotiates versions', pinned('requirements.txt', 'openstacksdk')],
   Keystone: ['with its API v3', pinned('keystone-requirements.txt', 'keystone')],
+  Glance: ['with its API v2', pinned('glance-requirements.txt', 'glance')],
   'Kubernetes, for the chart': [
     `${pick('deploy/helm/temper/Chart.yaml', /kubeVersion: '>=([\d.]+)\.0-0'/)} and newer`,
     'not run; ',

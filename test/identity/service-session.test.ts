@@ -118,3 +118,19 @@ test('a redirect is an answer and is not followed, so no token goes elsewhere', 
   expect(await sessionAt(at.url).ask(compute, call)).toMatchObject({ is: 'answer', status: 302 });
   expect(other.asked).toHaveLength(0);
 });
+
+test('for a request of another kind the session gives address and token, and a new token after a refusal', async () => {
+  const at = await keystone([endpoint('internal', 'one', 'http://127.0.0.1:1/')], 'image');
+  const session = sessionAt(at.url);
+  const image = { type: 'image', version: 'v2', timeoutMs: 5_000 };
+  const given = () => session.access(image, '/images/x/file');
+  const first = await given();
+  expect(first).toMatchObject({
+    is: 'ready',
+    url: 'http://127.0.0.1:1/v2/images/x/file',
+    headers: { 'x-auth-token': 'token-1' },
+  });
+  if (first.is === 'ready') first.drop();
+  expect(await given()).toMatchObject({ headers: { 'x-auth-token': 'token-2' } });
+  expect(await session.access(compute, '/x')).toEqual({ is: 'down', reason: expect.stringContaining('type compute') });
+});

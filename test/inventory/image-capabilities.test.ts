@@ -45,7 +45,7 @@ it('are served while their run has the node, all of them, and not after', async 
     expect(await boot.imageCapabilities.served(hash)).toEqual({
       node_uuid: lock.node_uuid,
       run_id: lock.run,
-      image: { name, url, sha256, bytes },
+      image: { name, url, bytes, algorithm: 'sha256', digest: sha256, glance_id: null },
     });
   expect(await boot.imageCapabilities.served('another')).toBeUndefined();
   expect(await api.images.user(image.uuid)).toBe(lock.node_uuid);
@@ -62,6 +62,28 @@ it('are served while their run has the node, all of them, and not after', async 
   // Those of the lock before are forgotten.
   const left = await owner`select fence from image_capabilities where node_uuid = ${lock.node_uuid}`;
   expect(left.map(({ fence }) => Number(fence))).toEqual([4]);
+});
+
+it('of Glance hold the image as the run froze it, and keep its bytes in the cache', async () => {
+  const lock = await heldNode();
+  const [hash, glance_id, hash_value] = [randomUUID(), randomUUID(), 'd'.repeat(128)];
+  const of = { glance_id, hash_algo: 'sha512', hash_value, bytes: 2 ** 40 } as const;
+  const give = (url_hash: string) =>
+    bmc.transaction((store) => store.imageCapabilities.make(lock, { ...of, url_hash }));
+  expect(await give(hash)).toBe(true);
+  expect(await boot.imageCapabilities.served(hash)).toMatchObject({
+    node_uuid: lock.node_uuid,
+    image: { name: glance_id, url: null, bytes: 2 ** 40, algorithm: 'sha512', digest: hash_value, glance_id },
+  });
+  expect(await boot.imageCapabilities.kept()).toContain(`sha512-${hash_value}`);
+  expect(await boot.imageCapabilities.kept(hash)).not.toContain(`sha512-${hash_value}`);
+  const again = randomUUID();
+  await give(again);
+  expect(await boot.imageCapabilities.kept(hash)).toContain(`sha512-${hash_value}`);
+
+  await owner`update nodes set reservation = null where uuid = ${lock.node_uuid}`;
+  expect(await boot.imageCapabilities.served(hash)).toBeUndefined();
+  expect(await boot.imageCapabilities.kept()).not.toContain(`sha512-${hash_value}`);
 });
 
 it('no cache forgets what can be fetched nowhere', async () => {

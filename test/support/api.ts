@@ -124,6 +124,8 @@ export const startTestApi = async (
     identity?: Pick<Identity, 'identify'>;
     /** Whether users who approved rollouts still have their roles. */
     voters?: ApiContext['voters'];
+    /** Images of Glance. */
+    glance?: ApiContext['glance'];
   } = {},
 ): Promise<TestApi> => {
   const database = options.database ?? (await testDatabase());
@@ -144,6 +146,7 @@ export const startTestApi = async (
     runs: { ...recordingRuns(recorded), ...options.runs },
     streams,
     ...(options.voters && { voters: options.voters }),
+    ...(options.glance && { glance: options.glance }),
     ...(options.webhooks && { webhookVault: createVault(new Map([['test', Buffer.alloc(32, 9)]])) }),
     log: lines,
     settings: { ...defaultSettings, ...options.settings },

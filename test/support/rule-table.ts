@@ -1,5 +1,5 @@
 /** Every rule of the product with a request that asks it, a persona whom it admits and one whom it refuses. */
-import { image, type NodeColumns, step } from './rule-world';
+import { image, type NodeColumns, privateImage, step } from './rule-world';
 import { type Persona as Known, owner, type passersBy, stranger } from './world';
 
 type Persona = Known | 'stranger-roleless' | keyof typeof passersBy;
@@ -366,6 +366,20 @@ export const ruleRows: readonly RuleRow[] = [
   }),
   row('temper:node:deploy_steps', provision, 'owner-manager', 'owner-member', {
     body: { target: 'active', deploy_steps: [{ ...firmware, priority: 70 }] },
+  }),
+  row('temper:node:deploy_for_instance', provision, 'service-user', 'operator', {
+    body: { target: 'active' },
+    node: { instance_info: { image_source: privateImage.id, project_id: privateImage.owner } },
+    elevated: 'service',
+    refused: 400,
+    names: 'InvalidImage',
+  }),
+  row('temper:node:deploy_any_image', provision, 'operator', 'system-member', {
+    body: { target: 'active' },
+    node: { instance_info: { image_source: privateImage.id } },
+    opens: { 'temper:node:deploy_any_image': 'role:admin and system_scope:all' },
+    refused: 400,
+    names: 'InvalidImage',
   }),
   row('temper:node:run_runbook', provision, 'lessee-member', 'lessee-reader', {
     body: { target: 'service', runbook: '{public}' },

@@ -2,7 +2,7 @@
 import { ruleNames } from '../../src/policy';
 import { addWorker, faultOf, type Reply, startTestApi, type TestApi } from './api';
 import type { RuleRow } from './rule-table';
-import { worldOf } from './rule-world';
+import { privateImage, worldOf } from './rule-world';
 import type { Persona } from './world';
 
 const looks: Readonly<Record<string, unknown>> = {
@@ -23,6 +23,7 @@ export const startRuleApi = async (identity?: TestApi['rooms']['identity']): Pro
       webhookOrigins: ['https://hooks.example.org'],
       lookup: async () => ['192.0.2.1'],
     },
+    glance: { find: async () => privateImage, isMember: async () => false },
     runs: { call: async ({ act }) => looks[act] },
   });
   await addWorker(api.sql);

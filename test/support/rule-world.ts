@@ -1,17 +1,34 @@
 /** Objects for the walk over the rules: each row of its table gets new ones, made as it names them in a path or a body. */
 import { randomUUID } from 'node:crypto';
+import type { GlanceImage } from '../../src/model/boot/glance-images';
 import type { RunUuid } from '../../src/model/ids';
 import { planSteps } from '../../src/model/lifecycle/plan-steps';
 import type { TestApi } from './api';
 import { discoveredMachine } from './discovered-machines';
 import { bootRamdisks } from './ramdisk-boots';
-import { lessee, owner } from './world';
+import { lessee, owner, stranger } from './world';
 
 /** Columns that differ from those of a node that `owner` owns and `lessee` leases; `booted`: its run has booted a ramdisk. */
 export type NodeColumns = Readonly<Record<string, unknown>>;
 
 export const step = { interface: 'power', step: 'reboot', args: {} } as const;
 export const image = { image_source: 'https://images.example.org/os.img', image_checksum: 'a'.repeat(64) };
+
+/** An image of Glance that belongs to a project without a share in the nodes. */
+export const privateImage: GlanceImage = {
+  id: '11111111-2222-4333-8444-555555555555',
+  status: 'active',
+  visibility: 'private',
+  owner: stranger,
+  size: 1,
+  os_hash_algo: 'sha512',
+  os_hash_value: 'a'.repeat(128),
+  disk_format: 'raw',
+  container_format: 'bare',
+  img_type: null,
+  kernel_id: null,
+  ramdisk_id: null,
+};
 
 let made = 0;
 /** A name that nothing else has. */

@@ -1,6 +1,6 @@
 /** Wait for the boot service to have an image. It fetches an image once, and checks it before it sends any of it. */
 import { request } from 'undici';
-import { raise } from '../../model/errors';
+import { type ErrorCode, raise } from '../../model/errors';
 import { endingWithin } from '../../model/signals';
 import type { ActContext, BmcNode } from '../contract';
 import { pause } from '../wait';
@@ -31,11 +31,14 @@ const ask = async (url: string, signal: AbortSignal): Promise<Answer> => {
   return { status: statusCode, reason: Buffer.concat(chunks).toString('utf8', 0, reasonBytes).trim() };
 };
 
+/** Of images of Glance: 410 for one that is gone or changed, 504 if Glance did not answer. */
+const errorsOf: Readonly<Record<number, ErrorCode>> = { 410: 'InvalidImage', 504: 'GlanceUnavailable' };
+
 const reasons: Readonly<Record<number, string>> = {
   404: 'the boot service does not know its URL; does it use the same database as this worker',
 };
 
-/** Throws ImageNotServed with the boot service's reason, and BootServiceAway after a minute without an answer. */
+/** Throws ImageNotServed, InvalidImage or GlanceUnavailable with the boot service's reason, BootServiceAway after a minute without an answer. */
 export const untilServed = async (
   { name: image, url }: NonNullable<BmcNode['served_image']>,
   { signal, beat, timing }: Pick<ActContext, 'signal' | 'beat' | 'timing'>,
@@ -50,7 +53,7 @@ export const untilServed = async (
     if (answer) answered = performance.now();
     if (answer?.status === 206) return;
     if (answer && answer.status !== 503)
-      raise('ImageNotServed', {
+      raise(errorsOf[answer.status] ?? 'ImageNotServed', {
         image,
         reason: reasons[answer.status] ?? (answer.reason || `status ${answer.status}`),
       });

@@ -1,5 +1,6 @@
 /** Checks URLs of images and firmware against an operator's origins. */
 
+import { glanceSource } from '../boot/glance-images';
 import { imageNamed } from '../boot/images';
 import { ramdiskNamed } from '../boot/ramdisks';
 import type { Document } from '../document';
@@ -95,8 +96,8 @@ const beginsWithScheme = (value: unknown): boolean =>
 type ReadUrls = (value: unknown) => Fetched[];
 
 const http: ReadUrls = (value) => (value === undefined || value === null ? [] : [{ value, as: 'http' }]);
-/** The boot service checks the origin of a record's image. */
-const httpOrRecord: ReadUrls = (value) => (imageNamed(value) === undefined ? http(value) : []);
+/** The boot service checks the origin of a record's image, and Glance is the operator's. */
+const httpOrServed: ReadUrls = (value) => (imageNamed(value) === undefined && !glanceSource(value) ? http(value) : []);
 const container: ReadUrls = (value) => (value === undefined ? [] : [{ value, as: 'container' }]);
 /** An id, a name, base64 or a digest, unless it is a URL. */
 const perhaps: ReadUrls = (value) => (beginsWithScheme(value) ? http(value) : []);
@@ -132,7 +133,7 @@ const inBand: Readonly<Record<string, Readonly<Record<string, ReadUrls>>>> = {
 
 /** Keys of instance_info that the ramdisk uses to write an image. */
 const ofInstance: Readonly<Record<string, ReadUrls>> = {
-  image_source: httpOrRecord,
+  image_source: httpOrServed,
   image_url: http,
   kernel: perhaps,
   ramdisk: perhaps,

@@ -6,6 +6,16 @@ export type DiskFormat = (typeof diskFormats)[number];
 
 export const imageKinds = ['whole-disk', 'partition'] as const;
 
+/** Digests that ramdisk and boot service check, with their hexadecimal digits. */
+export const digestDigits = { sha256: 64, sha512: 128 } as const;
+export type HashAlgorithm = keyof typeof digestDigits;
+
+export type Digest = { readonly algorithm: HashAlgorithm; readonly digest: string };
+
+/** The name of the image's file. SHA-256 is not named in it, because operators copy files by that digest alone. */
+export const digestKey = ({ algorithm, digest }: Digest): string =>
+  algorithm === 'sha256' ? digest : `${algorithm}-${digest}`;
+
 export type ImageValues = {
   readonly name: string;
   /** Null if an operator puts the file into the boot service's folder. */

@@ -1,4 +1,5 @@
 /** Deployments: the steps of each deploy interface, joined or replaced by a caller's. */
+import { type PlannedImage, plannedArgument } from '../boot/glance-images';
 import { raise } from '../errors';
 import { interfaceOf } from './drivers';
 import { diskActs, fromImage, listSteps, removeRamdisk, toDisk, toRamdisk } from './plan-boot';
@@ -30,10 +31,17 @@ const agentSteps = (node: PlannedNode, writing: readonly PlanRow[]): readonly Pl
   { interface: 'deploy', step: 'boot_instance', acts: ['power_on'], priority: 20 },
 ];
 
-const deployRows: Readonly<Record<string, (node: PlannedNode) => readonly PlanRow[]>> = {
-  direct: (node) =>
+const deployRows: Readonly<Record<string, (node: PlannedNode, image?: PlannedImage) => readonly PlanRow[]>> = {
+  direct: (node, image) =>
     agentSteps(node, [
-      { interface: 'deploy', step: 'write_image', acts: ['agent_write_image'], priority: 80, abortable: true },
+      {
+        interface: 'deploy',
+        step: 'write_image',
+        acts: ['agent_write_image'],
+        ...(image && { args: { [plannedArgument]: image } }),
+        priority: 80,
+        abortable: true,
+      },
       { interface: 'deploy', step: 'prepare_instance_boot', acts: ['agent_install_bootloader'], priority: 60 },
     ]),
   // The deployment's own steps write the disk, in the ramdisk.
@@ -70,8 +78,8 @@ const deployNames = (node: PlannedNode): string[] =>
   (deployOwn[interfaceOf(node, 'deploy')] ?? []).map((step) => `deploy.${step}`);
 
 /** A caller's step replaces the driver's of the same name, and priority 0 removes it. The core step cannot move. */
-export const deploying = ({ node, steps }: PlanWanted): Plan => {
-  const own = (deployRows[interfaceOf(node, 'deploy')] ?? deployRows.noop!)(node).map(planned);
+export const deploying = ({ node, steps, image }: PlanWanted): Plan => {
+  const own = (deployRows[interfaceOf(node, 'deploy')] ?? deployRows.noop!)(node, image).map(planned);
   const asked = new Map(steps.map((step) => [nameOf(step), step]));
   const moved = own.map((step) => {
     const other = asked.get(nameOf(step));

@@ -1,4 +1,5 @@
 /** Parts of plans: rows, numbered steps, and whole plans. */
+import type { PlannedImage } from '../boot/glance-images';
 import { raise } from '../errors';
 import type { Event } from './states';
 import type { Awaited, Equipment, Joins, PlannedStep, StepInterface, Tidying } from './step-types';
@@ -79,4 +80,6 @@ export type PlanWanted = {
   readonly automatic: boolean;
   /** Arguments of a deployment or rescue. */
   readonly args: Readonly<Record<string, unknown>>;
+  /** Of a deployment from Glance. */
+  readonly image?: PlannedImage;
 };

@@ -43,6 +43,7 @@ const byError: Partial<Record<ErrorCode, VerdictCode>> = {
   NodeProtected: 'protected',
   DriverInfoInvalid: 'node_incomplete',
   InstanceInfoInvalid: 'node_incomplete',
+  InvalidImage: 'node_incomplete',
   OriginRefused: 'origin',
   RevisionWithdrawn: 'withdrawn',
   QuotaExceeded: 'quota',

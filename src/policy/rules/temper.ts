@@ -230,6 +230,16 @@ export const addedRules: readonly TemperRuleRow[] = [
     says: 'Deploy or rebuild with steps of one’s own choice beside those of the deploy interface.',
   },
   {
+    name: 'temper:node:deploy_for_instance',
+    check: anyOf('rule:service_role', systemService),
+    says: 'Deploy private images of Glance for the project in instance_info, in place of the caller’s own: the compute service.',
+  },
+  {
+    name: 'temper:node:deploy_any_image',
+    check: '!',
+    says: 'Deploy private images of Glance whatever project owns them: no caller.',
+  },
+  {
     name: 'temper:node:steps',
     check: 'rule:baremetal:node:get',
     says: 'List the steps that a node can run.',

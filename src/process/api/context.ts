@@ -8,6 +8,7 @@ import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
 import type { Traces } from '../../observe/traces';
 import { createRuns } from '../../runs';
+import { glanceFrom } from '../glance';
 import { clientInterceptors } from '../observing';
 import type { ApiPolicy } from '../policy/api-policy';
 import type { Life } from '../process';
@@ -45,7 +46,8 @@ export const roomsFrom = async (
   const { client, close } = lazyClient(config, await clientInterceptors(traces));
   life.onEnd(close);
   const lookup = roleLookupFrom(config);
-  life.onEnd(async () => lookup?.close());
+  const glance = glanceFrom(config);
+  life.onEnd(async () => void (await Promise.all([lookup?.close(), glance?.close()])));
   const vault = { ...createSealer(config.TEMPER_SECRETS_PUBLIC_KEYS), ...createDigests(config.TEMPER_DIGEST_KEYS) };
   const { TEMPER_EVENT_STREAMS: limit, TEMPER_QUOTA_STREAMS: quota } = config;
   return {
@@ -57,6 +59,7 @@ export const roomsFrom = async (
     vault,
     streams: createStreams({ inventory, log, limit, quota, onCount: (open) => metrics.streams.set(open) }),
     ...(webhookVault && { webhookVault }),
+    ...(glance && { glance }),
     runs: createRuns({
       inventory,
       vault,

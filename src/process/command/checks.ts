@@ -12,6 +12,7 @@ import { ConfigFault } from '../settings/fault';
 import { type LookedAt, lookedAt } from '../settings/temper-settings';
 import { connectionOptions, type TemporalSettings } from '../temporal/client';
 import { askingNow } from '../temporal/pollers';
+import { glanceAnswers } from './glance-check';
 import { noticesStand, novaAnswers } from './nova-check';
 
 const ok = (says: string): Finding => ({ is: 'ok', says });
@@ -176,6 +177,7 @@ export const checksOf = (env: NodeJS.ProcessEnv): DoctorCheck[] => {
       policy(settings),
       cleaningCheck(settings),
       novaAnswers(settings),
+      glanceAnswers(settings),
       inDatabase('power notices', settings, (sql) => noticesStand(sql, settings)),
       oidcIssuers(settings),
     ];

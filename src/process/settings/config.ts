@@ -5,8 +5,8 @@ import { bootServiceSettings, ramdiskBootSettings } from './boot';
 import { consoleSettings } from './console';
 import { httpSettings } from './http';
 import { migrate } from './migrate';
-import { openstack } from './openstack';
-import { admissionSettings, roleLookupSettings } from './rollouts';
+import { glance, openstack } from './openstack';
+import { admissionSettings, roleLookupSettings, serviceUserSettings } from './rollouts';
 import { timing } from './runs';
 import { common, engine, images, networks, opening, sealing, store, tracing, webhooks } from './shared';
 import { audit, history, powerSync, serialConsole, worker } from './workers';
@@ -25,6 +25,7 @@ export const processes = {
     ...webhooks,
     ...httpSettings,
     ...api,
+    ...glance,
   }),
   control: z.object({
     ...common,
@@ -64,6 +65,8 @@ export const processes = {
     TEMPER_DEFAULT_RAMDISK: api.TEMPER_DEFAULT_RAMDISK,
     TEMPER_RAMDISK_API_URL: ramdiskBootSettings.TEMPER_RAMDISK_API_URL,
     ...images,
+    ...glance,
+    ...serviceUserSettings,
     TEMPER_TRUSTED_PROXIES: httpSettings.TEMPER_TRUSTED_PROXIES,
     TEMPER_HEADERS_TIMEOUT_MS: httpSettings.TEMPER_HEADERS_TIMEOUT_MS,
     TEMPER_REQUEST_TIMEOUT_MS: httpSettings.TEMPER_REQUEST_TIMEOUT_MS,

@@ -40,14 +40,19 @@ export const admissionSettings = {
     ),
 };
 
-/** The API's Keystone settings: the service user reads the roles of a rollout's starter. */
-export const roleLookupSettings = {
+/** The API's settings of its own user at Keystone. */
+export const serviceUserSettings = {
   TEMPER_IDENTITY_URL: api.TEMPER_IDENTITY_URL,
   TEMPER_IDENTITY_USERNAME: api.TEMPER_IDENTITY_USERNAME,
   TEMPER_IDENTITY_PASSWORD: api.TEMPER_IDENTITY_PASSWORD,
   TEMPER_IDENTITY_PROJECT: api.TEMPER_IDENTITY_PROJECT,
   TEMPER_IDENTITY_DOMAIN: api.TEMPER_IDENTITY_DOMAIN,
   TEMPER_IDENTITY_SYSTEM: api.TEMPER_IDENTITY_SYSTEM,
+};
+
+/** The service user reads the roles of a rollout's starter. */
+export const roleLookupSettings = {
+  ...serviceUserSettings,
   TEMPER_TOKEN_CACHE_SECONDS: api.TEMPER_TOKEN_CACHE_SECONDS,
   TEMPER_TOKEN_OUTAGE_SECONDS: api.TEMPER_TOKEN_OUTAGE_SECONDS,
 };

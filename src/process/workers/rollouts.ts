@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import type { Inventory } from '../../inventory';
 import { createSealer } from '../../inventory/secrets/sealing';
+import type { Glance } from '../../model/boot/glance-images';
 import type { RolloutUuid } from '../../model/ids';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
@@ -24,6 +25,8 @@ type Dependencies = {
   readonly client: Client;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Absent if no image comes from Glance. */
+  readonly glance?: Glance | undefined;
 };
 
 /**
@@ -31,7 +34,7 @@ type Dependencies = {
  * no API process has recorded starts nothing.
  */
 export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Life): RolloutDeps | undefined => {
-  const { inventory, client, log } = deps;
+  const { inventory, client, log, glance } = deps;
   const { TEMPER_QUEUE_PREFIX: queuePrefix, TEMPER_SECRETS_PUBLIC_KEYS: publicKeys } = config;
   const engine = createEngine(client);
   const waking = { inventory, log, wake: (rollout: RolloutUuid) => engine.wake(rollout, queuePrefix) };
@@ -48,7 +51,12 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
   return {
     inventory,
     runs: createRuns({ inventory, vault, client, timing: timingOf(config), log, queuePrefix, quota }),
-    prepareFor: createPrepareFor({ policy: policy.now, inventory, settings: orderSettings(config) }),
+    prepareFor: createPrepareFor({
+      policy: policy.now,
+      inventory,
+      settings: orderSettings(config),
+      ...(glance && { glance }),
+    }),
     gates: createGates({
       inventory,
       origins: config.TEMPER_WEBHOOK_ORIGINS,

@@ -4,10 +4,12 @@ import { z } from 'zod';
 import type { AdmissionContext } from '../../../admission/context';
 import { checkInstance } from '../../../admission/deploy';
 import { checkDriverInfo } from '../../../admission/driver-info';
+import { glanceRules } from '../../../admission/glance';
 import { requireImage, requireRamdisks, requireStepOrigins, withDefaultRamdisk } from '../../../admission/images';
-import { memoized } from '../../../admission/prefetched';
+import { askedOnce, memoized } from '../../../admission/prefetched';
 import { visibleNode } from '../../../admission/visibility';
 import type { NodeRow } from '../../../inventory/nodes/nodes';
+import type { Caller } from '../../../model/access/callers';
 import { isTemperError, raise } from '../../../model/errors';
 import { asUuid } from '../../../model/ids';
 import { bootsRamdisk, interfaceOf, isDriver } from '../../../model/lifecycle/drivers';
@@ -24,7 +26,8 @@ import { nodeRoute } from './node-route';
 const validate = 'baremetal:node:validate';
 
 type Result = { readonly result: boolean | null; readonly reason?: string };
-type InterfaceCheck = (node: NodeRow, ctx: AdmissionContext, name: InterfaceName) => void | Promise<void>;
+type ValidatingContext = AdmissionContext & { readonly who: Caller };
+type InterfaceCheck = (node: NodeRow, ctx: ValidatingContext, name: InterfaceName) => void | Promise<void>;
 
 const identOf = (node: NodeRow): string => node.name ?? node.uuid;
 
@@ -55,7 +58,7 @@ const byRamdisk: InterfaceCheck = (node, ctx, name) => {
 };
 
 const deploys: InterfaceCheck = async (node, ctx, name) => {
-  checkInstance(ctx, node, identOf(node));
+  await checkInstance(ctx, ctx.who, node, identOf(node));
   await requireImage(ctx, node, identOf(node));
   await canPlan('deploy')(node, ctx, name);
 };
@@ -89,7 +92,7 @@ const refusalReason = async (work: () => void | Promise<void>): Promise<string |
   }
 };
 
-const resultOf = async (node: NodeRow, ctx: AdmissionContext, name: InterfaceName): Promise<Result> => {
+const resultOf = async (node: NodeRow, ctx: ValidatingContext, name: InterfaceName): Promise<Result> => {
   const implementation = interfaceOf(node, name);
   if (!isDriver(node.driver)) return { result: false, reason: `Driver ${node.driver} is not enabled here.` };
   if (implementation.startsWith('no-'))
@@ -100,21 +103,21 @@ const resultOf = async (node: NodeRow, ctx: AdmissionContext, name: InterfaceNam
 };
 
 /** Several interfaces use the same records, so each is read once. */
-const readingOnce = (ctx: ApiContext): AdmissionContext => {
-  const { inventory } = ctx;
+const readingOnce = (ctx: ApiContext, who: Caller): ValidatingContext => {
+  const { inventory, glance } = ctx;
   const { ramdisks, images } = inventory;
   const records = {
     ramdisks: { ...ramdisks, find: memoized(ramdisks.find) },
     images: { ...images, find: memoized(images.find) },
   };
-  return { ...ctx, inventory: { ...inventory, ...records } };
+  return { ...ctx, who, ...(glance && { glance: askedOnce(glance) }), inventory: { ...inventory, ...records } };
 };
 
 const answerValidation = async (request: ApiRequest<unknown, unknown, unknown>, ctx: ApiContext, ident: string) => {
   const node = await visibleNode(ctx, request, ident);
   ctx.policy().require(validate, request.who, nodeTarget(node));
   const shown = interfaceNames.filter((name) => name !== 'vendor');
-  const reading = readingOnce(ctx);
+  const reading = readingOnce(ctx, request.who);
   return ok(
     Object.fromEntries(await Promise.all(shown.map(async (name) => [name, await resultOf(node, reading, name)]))),
   );
@@ -125,14 +128,14 @@ const validateQuery = z.strictObject({ node: z.string().optional(), node_uuid: z
 export const nodeValidateRoutes: Route[] = [
   nodeRoute('GET', '/validate', {
     answers: { 200: shapes.validation },
-    rules: [validate],
+    rules: [validate, ...glanceRules],
     handler: (request, ctx) => answerValidation(request, ctx, request.params.node_ident),
   }),
   route({
     method: 'GET',
     path: '/v1/nodes/validate',
     answers: { 200: shapes.validation },
-    rules: ['baremetal:node:get', validate],
+    rules: ['baremetal:node:get', validate, ...glanceRules],
     query: validateQuery,
     handler: (request, ctx) => {
       const ident = request.query.node_uuid ?? request.query.node;
