@@ -1,4 +1,4 @@
-/** `npm run package`: packages of the commit that is checked out, for Debian or of the client alone. */
+/** `npm run package`: packages of the commit that is checked out, for Debian, for RPM or of the client alone. */
 
 require('./lib/node-version');
 const { createHash } = require('node:crypto');
@@ -13,13 +13,18 @@ const { workDir } = require('./lib/paths');
 const { main, Stop, timed } = require('./lib/say');
 const { setUp } = require('./lib/setup');
 
-const usage = `npm run package -- [deb|client] [--out DIR]
+const usage = `npm run package -- [deb|rpm|client] [--out DIR]
   deb        the Debian package of all processes and the command (default)
+  rpm        the same for systems with RPM
   client     the command alone, as a package for npm and as one file for Node
   --out DIR  where the files go (default .temper/package)
   SOURCE_DATE_EPOCH in the environment is the time of everything in it, in seconds; without it the commit's`;
 
-const makers = { deb: async (out, what) => [await makePackage(out, what)], client: makeClient };
+const makers = {
+  deb: async (out, what) => [await makePackage('deb', out, what)],
+  rpm: async (out, what) => [await makePackage('rpm', out, what)],
+  client: makeClient,
+};
 
 /** @returns {{kind: string, out: string} | undefined} undefined when only help was asked for */
 function options(args) {

@@ -1,6 +1,6 @@
 /**
- * Go, for the clients that are written in it and for what reads rules as Prometheus and charts as Helm does: each program is built once per
- * set of its files. As a program it takes a name of `programs` and prints what `ensure...` gives, or `{"missing": reason}`.
+ * Go, for the clients that are written in it, for what reads rules as Prometheus and charts as Helm does, and for nfpm: each program
+ * is built once per set of its files. As a program it takes a name of `programs` and prints what `ensure...` gives, or `{"missing": reason}`.
  */
 
 const fs = require('node:fs');
@@ -11,7 +11,7 @@ const { run } = require('./run');
 const { withLock } = require('./lock');
 const { tell } = require('./told');
 
-/** A program by name: its folder, and a library whose folder is wanted too. */
+/** A program by name: its folder, its package if that is another module's, and a library whose folder is wanted too. */
 const programs = {
   clients: {
     source: path.join(root, 'test', 'clients', 'go'),
@@ -27,6 +27,12 @@ const programs = {
     source: path.join(root, 'tools', 'helm'),
     library: 'helm.sh/helm/v3',
     why: 'building what reads charts as Helm and Kubernetes do',
+  },
+  nfpm: {
+    source: path.join(root, 'tools', 'nfpm'),
+    package: 'github.com/goreleaser/nfpm/v2/cmd/nfpm',
+    library: 'github.com/goreleaser/nfpm/v2',
+    why: 'building nfpm',
   },
 };
 
@@ -55,12 +61,12 @@ const readBuilt = (dir) => {
   return [told.program, told.library].every((file) => file && fs.existsSync(file)) ? told : undefined;
 };
 
-async function build(dir, { source, library }) {
+async function build(dir, { source, package: built = '.', library }) {
   fs.rmSync(dir, { recursive: true, force: true });
   fs.mkdirSync(dir, { recursive: true });
   await go(source, 'version');
   const program = path.join(dir, 'program');
-  await go(source, 'build', '-trimpath', '-mod=readonly', '-buildvcs=false', '-o', program, '.');
+  await go(source, 'build', '-trimpath', '-mod=readonly', '-buildvcs=false', '-o', program, built);
   const found = await go(source, 'list', '-m', '-f', '{{.Dir}}', library);
   writeFile(path.join(dir, 'built.json'), JSON.stringify({ program, library: found.trim() }));
 }

@@ -1,8 +1,8 @@
-/** A Debian package of what runs in production: the same bytes from the same commit, wherever and whenever it is made. */
+/** Packages for Debian and for RPM of what runs in production: the same bytes from the same commit, wherever and whenever it is made. */
 
 const fs = require('node:fs');
 const path = require('node:path');
-const { filesOf } = require('./fingerprint');
+const { ensureGo } = require('./go');
 const { root, temporaryDir } = require('./paths');
 const { billOfMaterials, putPrograms } = require('./programs');
 const { run } = require('./run');
@@ -10,7 +10,7 @@ const { Stop } = require('./say');
 
 const { version } = require('../../package.json');
 
-const architectures = { x64: 'amd64', arm64: 'arm64' };
+const architectures = { x64: { deb: 'amd64', rpm: 'x86_64' }, arm64: { deb: 'arm64', rpm: 'aarch64' } };
 
 const home = 'usr/lib/temper';
 const documents = 'usr/share/doc/temper';
@@ -94,7 +94,7 @@ async function putRest(tree, epoch) {
     put(path.join(tree, documents, page), fs.readFileSync(path.join(root, 'docs', page)));
   for (const folder of ['policies', 'prometheus', 'grafana', 'temporal'])
     fs.cpSync(path.join(root, 'deploy', folder), path.join(tree, documents, folder), { recursive: true });
-  put(path.join(tree, documents, 'copyright'), fs.readFileSync(path.join(root, 'deploy/debian/copyright')));
+  put(path.join(tree, documents, 'copyright'), fs.readFileSync(path.join(root, 'deploy/package/copyright')));
   put(path.join(tree, documents, 'sbom.cdx.json'), await billOfMaterials(path.join(tree, home), epoch));
 }
 
@@ -115,50 +115,50 @@ function rightsOf(inner, stat) {
   return stat.mode & 0o100 ? 0o755 : 0o644;
 }
 
-/** The part that dpkg reads itself. */
-function putControl(tree, values) {
-  const folder = path.join(tree, 'DEBIAN');
-  const recipe = path.join(root, 'deploy', 'debian');
-  const bytes = filesOf([tree]).reduce((sum, file) => sum + fs.lstatSync(file).size, 0);
-  const known = { ...values, size: String(Math.ceil(bytes / 1024)) };
-  put(
-    path.join(folder, 'control'),
-    fs.readFileSync(path.join(recipe, 'control'), 'utf8').replace(/\$\{(\w+)\}/g, (_, key) => known[key]),
-  );
-  const settings = Object.keys(addedLines).map((process) => `/etc/temper/${process}.env\n`);
-  put(path.join(folder, 'conffiles'), settings.join(''));
-  for (const script of ['postinst', 'prerm', 'postrm']) {
-    fs.copyFileSync(path.join(recipe, script), path.join(folder, script));
-    fs.chmodSync(path.join(folder, script), 0o755);
-  }
-}
+/** What nfpm reads. */
+const recipeOf = (values) =>
+  fs
+    .readFileSync(path.join(root, 'deploy/package/nfpm.yaml'), 'utf8')
+    .replace(/\$\{(\w+)\}/g, (_, key) => values[key]);
+
+/** Names of files as the tools of each system write them. */
+const fileNames = {
+  deb: (full) => `temper_${full}_${architectures[process.arch].deb}.deb`,
+  rpm: (full) => `temper-${full}-1.${architectures[process.arch].rpm}.rpm`,
+};
 
 /**
  * Makes the package of what is built in `dist`.
+ * @param {'deb' | 'rpm'} kind
  * @param {string} out folder
  * @param {{epoch: number, revision: string}} of `epoch` is the commit's time in seconds, `revision` what follows the version
  * @returns {Promise<string>} the file
  * @throws Stop where the system lacks what it takes
  */
-async function makePackage(out, { epoch, revision }) {
+async function makePackage(kind, out, { epoch, revision }) {
   const architecture = architectures[process.arch];
   if (process.platform !== 'linux' || !architecture)
     throw new Stop('The package can be made on Linux alone, on x86_64 or arm64.');
+  const nfpm = await ensureGo('nfpm').catch(({ message }) => {
+    throw new Stop(`nfpm makes the package, and cannot be built: ${message}`);
+  });
   const work = temporaryDir('package');
   const tree = path.join(work, 'tree');
   try {
     await putPrograms(path.join(tree, home));
     putCommand(tree);
     await putRest(tree, epoch);
-    const full = `${version}${revision}`;
-    putControl(tree, { version: full, architecture });
     plain(tree, epoch);
+    const full = `${version}${revision}`;
+    const recipe = path.join(work, 'nfpm.yaml');
+    put(recipe, recipeOf({ tree, version: full, architecture: architecture.deb }));
     fs.mkdirSync(out, { recursive: true });
-    const file = path.join(out, `temper_${full}_${architecture}.deb`);
-    const made = await run('dpkg-deb', ['-Zgzip', '--root-owner-group', '--build', tree, file], {
-      env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch), LC_ALL: 'C' },
+    const file = path.join(out, fileNames[kind](full));
+    const made = await run(nfpm.program, ['package', '--config', recipe, '--packager', kind, '--target', file], {
+      cwd: root,
+      env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
     });
-    if (!made.ok) throw new Stop(`dpkg-deb does not make the package: ${made.reason}`);
+    if (!made.ok) throw new Stop(`nfpm does not make the package: ${made.reason}`);
     return file;
   } finally {
     fs.rmSync(work, { recursive: true, force: true });

@@ -41,7 +41,8 @@ const makers = {
   chart: makeChart,
   sbom: makeBill,
   client: makeClient,
-  deb: async (out, of) => [await makePackage(out, of)],
+  deb: async (out, of) => [await makePackage('deb', out, of)],
+  rpm: async (out, of) => [await makePackage('rpm', out, of)],
 };
 
 /** The part of the changelog about this version. @throws Stop if it has none */

@@ -1,6 +1,9 @@
 /** The chart, linted and rendered by Helm's own code; each document that comes out is read as Kubernetes' API server reads it. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
@@ -52,7 +55,12 @@ const at = (cidr: string): Peer => ({ ipBlock: { cidr } });
 /** An installation that uses all that the chart offers. */
 const whole = {
   settings: { files: 'temper-files' },
-  api: { ramdisks: { enabled: true, service: { type: 'ClusterIP' } } },
+  api: {
+    ramdisks: { enabled: true, service: { type: 'ClusterIP' } },
+    ingress: { enabled: true, className: 'nginx', host: 'temper.example.org', tlsSecret: 'api-tls' },
+  },
+  console: { ingress: { enabled: true, host: 'console.example.org', tlsSecret: 'console-tls' } },
+  podMonitor: { enabled: true, labels: { release: 'prometheus' } },
   boot: { enabled: true, passesOn: true, volume: { persistentVolumeClaim: { claimName: 'images' } } },
   engineMetrics: { enabled: true },
   bmc: {
@@ -105,11 +113,20 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
   test('is right with its own values, and with all that they offer', () => {
     expect(judged()).toMatchObject({
       faults: [],
-      kinds: { Deployment: 4, Job: 1, NetworkPolicy: 5, PodDisruptionBudget: 4, Service: 2 },
+      kinds: { Deployment: 4, Job: 1, NetworkPolicy: 6, Pod: 1, PodDisruptionBudget: 4, Service: 2 },
     });
     expect(judged(whole)).toMatchObject({
       faults: [],
-      kinds: { Deployment: 7, Job: 1, NetworkPolicy: 8, PodDisruptionBudget: 5, Service: 5 },
+      kinds: {
+        Deployment: 7,
+        Ingress: 2,
+        Job: 1,
+        NetworkPolicy: 9,
+        Pod: 1,
+        PodDisruptionBudget: 5,
+        PodMonitor: 1,
+        Service: 5,
+      },
     });
   });
 
@@ -144,6 +161,9 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     ['a secret by a name that none can have', { settings: { files: 'a, optional: true' } }, /settings.*files/],
     ['settings by a prefix that no secret can have', { settings: { prefix: 'Temper_1' } }, /settings.*prefix/],
     ['metrics of the engine on the port of the health page', { engineMetrics: { port: 9090 } }, /engineMetrics.*port/],
+    ['an Ingress without a host', { api: { ingress: { enabled: true, tlsSecret: 'tls' } } }, /ingress.*host/],
+    ['an Ingress without TLS', { console: { ingress: { enabled: true, host: 'a.example' } } }, /ingress.*tlsSecret/],
+    ['an interval without a unit', { podMonitor: { interval: '30' } }, /podMonitor.*interval/],
     ['a digest that is cut short', { image: { tag: 'sha256:abc' } }, /image.*tag/],
     ['a peer that is a text', { networkPolicy: { postgres: ['10.0.0.5'] } }, /networkPolicy|object/],
     [
@@ -234,6 +254,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       'api-ramdisks': [postgres, temporal, traces, policies],
       'worker-control': [postgres, temporal, identity, glance, traces, policies, '203.0.113.0/24:any'],
       console: [identity, 'api:6385'],
+      test: ['api:6385', 'console:6380'],
       'worker-bmc-default': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
       'worker-bmc-rack-1': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
       boot: [postgres, images, identity, glance, 'api-ramdisks:6387'],
@@ -242,13 +263,13 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
 
   test('each process is reached by those it serves; workers and migrate by metrics alone', () => {
     const served = {
-      api: ['10.1.0.0/16:6385', 'console:6385'],
+      api: ['10.1.0.0/16:6385', 'console:6385', 'test:6385'],
       'api-ramdisks': ['10.9.0.0/16:6387', 'boot:6387'],
-      console: ['10.2.0.0/16:6380'],
+      console: ['10.2.0.0/16:6380', 'test:6380'],
       boot: ['10.9.0.0/16:6386', 'worker-bmc-default:6386', 'worker-bmc-rack-1:6386'],
       'worker-bmc-rack-1': ['10.3.0.0/16:6389'],
     };
-    const none = { migrate: [], 'worker-control': [], 'worker-bmc-default': [] };
+    const none = { migrate: [], test: [], 'worker-control': [], 'worker-bmc-default': [] };
     expect(reach(judged(whole), 'ingress')).toEqual({ ...none, ...served });
   });
 
@@ -266,9 +287,9 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       boot: [],
     });
     expect(reach(silent, 'ingress')).toMatchObject({
-      api: ['any:6385', 'console:6385'],
+      api: ['any:6385', 'console:6385', 'test:6385'],
       'api-ramdisks': [],
-      console: ['any:6380'],
+      console: ['any:6380', 'test:6380'],
       boot: ['worker-bmc-default:6386'],
       'worker-bmc-default': [],
     });
@@ -376,6 +397,57 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
 
   test('the boot service writes images of image records into its volume', () => {
     expect(toldTo(judged(whole), 'boot').mounts).toEqual({ tmp: false, files: true, images: false });
+  });
+
+  test('the API and the console have hosts of their own, over TLS alone', () => {
+    const sites = judged(whole).documents.filter(({ kind }) => kind === 'Ingress');
+    expect(sites.map(({ metadata, spec }) => [metadata.name, spec])).toEqual(
+      [
+        ['temper-api', 'temper.example.org', 'api-tls', { ingressClassName: 'nginx' }] as const,
+        ['temper-console', 'console.example.org', 'console-tls', {}] as const,
+      ].map(([name, host, secretName, more]) => [
+        name,
+        {
+          ...more,
+          tls: [{ hosts: [host], secretName }],
+          rules: [
+            {
+              host,
+              http: {
+                paths: [{ path: '/', pathType: 'Prefix', backend: { service: { name, port: { name: 'http' } } } }],
+              },
+            },
+          ],
+        },
+      ]),
+    );
+  });
+
+  test('`helm test` asks the API and the console, and fails if one does not answer', async () => {
+    const pod = judged().documents.find(({ kind }) => kind === 'Pod')!;
+    expect(pod.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test' });
+    const [container] = (pod.spec as unknown as Pod).containers;
+    const [, script, ...urls] = container!.args;
+    expect(urls).toEqual(['http://temper-api:6385/', 'http://temper-console:6380/sign-in']);
+    let status = 200;
+    const server = createServer((_, response) => response.writeHead(status).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const asked = async (): Promise<number> => {
+      const child = spawn(process.execPath, ['-e', script!, `http://127.0.0.1:${port}/`], { stdio: 'ignore' });
+      const [code] = await once(child, 'exit');
+      return code;
+    };
+    expect(await asked()).toBe(0);
+    status = 503;
+    expect(await asked()).toBe(1);
+    server.close();
+    expect(await asked()).toBe(1);
+  });
+
+  test('the example for production is right', () => {
+    const example = parse(readFileSync(join(shipped, 'examples/production.yaml'), 'utf8'));
+    expect(judged(example)).toMatchObject({ faults: [], kinds: { Ingress: 2, PodMonitor: 1 } });
   });
 
   test("its version is the product's", () => {

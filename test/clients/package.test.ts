@@ -1,16 +1,20 @@
-/** The Debian package: made twice, in two places, it is the same bytes; installed by dpkg on a copy of this system, it is whole. */
+/** The packages: made twice, in two places, they are the same bytes; installed by dpkg and rpm on a copy of this system, they are whole. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { suiteOf } from '../support/found';
+import { foundBy, suiteOf } from '../support/found';
 
 const root = join(__dirname, '../..');
 const epoch = '1790000000';
 
-/** What has to be there: Debian's own programs, and a system that can be laid over by another. */
+const nfpm = foundBy<{ program: string }>('go.js', 'nfpm');
+const rpm = foundBy<{ rpm: string; config: string }>('rpm.js');
+
+/** What has to be there: Go for nfpm, Debian's own programs, and a system that can be laid over by another. */
 const missing = (() => {
+  if (nfpm.missing) return nfpm.missing;
   if (process.getuid?.() !== 0) return 'needs root: it mounts a copy of the system';
   const programs = [
     'dpkg',
@@ -50,34 +54,64 @@ const parts = [
   'test',
 ];
 
-const made = (checkout: string, out: string): string => {
-  execFileSync(process.execPath, [join(checkout, 'scripts/package.js'), '--out', out], {
+const made = (kind: 'deb' | 'rpm', checkout: string, out: string): string => {
+  execFileSync(process.execPath, [join(checkout, 'scripts/package.js'), kind, '--out', out], {
     env: { ...process.env, SOURCE_DATE_EPOCH: epoch },
     stdio: 'pipe',
   });
-  return join(out, readdirSync(out)[0]!);
+  return join(out, readdirSync(out).find((name) => name.endsWith(kind))!);
 };
 
 const digestOf = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-suiteOf('the Debian package', missing)('the Debian package', () => {
+/** Lines that are the same for both: what is there once it is installed. */
+const installed = [
+  'installed',
+  'settings 600:root folder 750:root:temper',
+  'users 6',
+  'units verified',
+  'help Usage: temper [options] [command]',
+  'process temper-api-ramdisks ends with 78, TEMPER_DATABASE_URL',
+  'process temper-api ends with 78, TEMPER_DATABASE_URL',
+  'process temper-api@ ends with 78, TEMPER_DATABASE_URL',
+  'process temper-boot ends with 78, TEMPER_DATABASE_URL',
+  'process temper-console ends with 78, TEMPER_CONSOLE_KEY',
+  'process temper-migrate ends with 78, TEMPER_DATABASE_URL',
+  'process temper-worker-bmc@ ends with 78, TEMPER_DATABASE_URL',
+  'process temper-worker-control ends with 78, TEMPER_DATABASE_URL',
+  'again # of this site',
+];
+
+/** The lines of package_walk.sh, which installs the file on a copy of this system. */
+function walked(target: string, file: string, env: Readonly<Record<string, string>> = {}): string[] {
+  mkdirSync(target);
+  const walk = ['--mount', '--pid', '--fork', 'sh', join(__dirname, 'package_walk.sh'), target, file];
+  const { stderr, stdout } = spawnSync('unshare', walk, { encoding: 'utf8', env: { ...process.env, ...env } });
+  expect(stderr).toBe('');
+  return stdout.trimEnd().split('\n');
+}
+
+suiteOf('the packages', missing)('the packages', () => {
   let dir: string;
   let file: string;
+  let ofRpm: string;
   beforeAll(() => {
     dir = mkdtempSync(join(tmpdir(), 'temper-package-'));
-    file = made(root, join(dir, 'first'));
+    file = made('deb', root, join(dir, 'first'));
+    ofRpm = made('rpm', root, join(dir, 'first'));
   });
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  test('is the same bytes from another folder', () => {
+  test('are the same bytes from another folder', () => {
     const copy = join(dir, 'a-checkout-elsewhere');
     mkdirSync(copy);
     execFileSync('cp', ['-r', ...parts.map((part) => join(root, part)), copy]);
     execFileSync('cp', ['-al', join(root, 'node_modules'), join(copy, 'node_modules')]);
-    expect(digestOf(made(copy, join(dir, 'second')))).toBe(digestOf(file));
+    expect(digestOf(made('deb', copy, join(dir, 'second')))).toBe(digestOf(file));
+    expect(digestOf(made('rpm', copy, join(dir, 'second')))).toBe(digestOf(ofRpm));
   });
 
-  test('has what production needs, and a bill of it', () => {
+  test('have what production needs, and a bill of it', () => {
     const tree = join(dir, 'tree');
     execFileSync('dpkg-deb', ['-x', file, tree]);
     const bill = JSON.parse(readFileSync(join(tree, 'usr/share/doc/temper/sbom.cdx.json'), 'utf8'));
@@ -93,33 +127,22 @@ suiteOf('the Debian package', missing)('the Debian package', () => {
     expect(spawnSync('grep', ['-rlF', root, tree], { encoding: 'utf8' }).stdout).toBe('');
   });
 
-  test('is installed, verified, installed again, removed and purged', () => {
-    const target = join(dir, 'system');
-    mkdirSync(target);
-    const walked = spawnSync(
-      'unshare',
-      ['--mount', '--pid', '--fork', 'sh', join(__dirname, 'package_walk.sh'), target, file],
-      { encoding: 'utf8' },
-    );
-    expect(walked.stderr).toBe('');
-    expect(walked.stdout.split('\n')).toEqual([
-      'installed',
-      'settings 600:root folder 750:root:temper',
-      'users 6',
-      'units verified',
-      'help Usage: temper [options] [command]',
-      'process temper-api-ramdisks ends with 78, TEMPER_DATABASE_URL',
-      'process temper-api ends with 78, TEMPER_DATABASE_URL',
-      'process temper-api@ ends with 78, TEMPER_DATABASE_URL',
-      'process temper-boot ends with 78, TEMPER_DATABASE_URL',
-      'process temper-console ends with 78, TEMPER_CONSOLE_KEY',
-      'process temper-migrate ends with 78, TEMPER_DATABASE_URL',
-      'process temper-worker-bmc@ ends with 78, TEMPER_DATABASE_URL',
-      'process temper-worker-control ends with 78, TEMPER_DATABASE_URL',
-      'again # of this site',
+  test('by dpkg: installed, verified, installed again, removed and purged', () => {
+    expect(walked(join(dir, 'debian'), file)).toEqual([
+      ...installed,
       'removed, settings 7, programs 0',
       'purged, settings 0',
-      '',
     ]);
   });
+
+  (rpm.missing ? test.skip : test)(
+    `by rpm: installed, verified, upgraded and removed${rpm.missing ? `: ${rpm.missing}` : ''}`,
+    () => {
+      expect(walked(join(dir, 'rpm'), ofRpm, { RPM: rpm.rpm!, RPM_CONFIGDIR: rpm.config! })).toEqual([
+        ...installed,
+        'upgraded, changed files 1',
+        'removed, settings 1, programs 0',
+      ]);
+    },
+  );
 });

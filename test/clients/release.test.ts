@@ -75,7 +75,7 @@ suiteOf('a release', missing && `needs ${missing}`)('a release', () => {
       git('tag', `v${version}`);
       expect(refusal().says).toContain('A release is signed: give --key');
       expect(refusal('--parts', 'chart').says).toContain('--parts is for a --rehearsal');
-      expect(refusal('--rehearsal', '--parts', 'chart,rpm').says).toContain('There is no part "rpm".');
+      expect(refusal('--rehearsal', '--parts', 'chart,msi').says).toContain('There is no part "msi".');
       expect(refusal('--force').says).toContain("Unknown option '--force'");
     });
 

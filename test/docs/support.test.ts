@@ -51,7 +51,7 @@ const held: Readonly<Record<string, readonly [accepted: string, tested: string]>
   ],
   'Browser, for the console': ['current Chromium', 'Chromium of Debian 12'],
   'Operating system': [
-    `glibc ${pick('deploy/debian/control', /libc6 \(>= ([\d.]+)\)/)} or newer`,
+    `glibc ${pick('deploy/package/nfpm.yaml', /libc6 \(>= ([\d.]+)\)/)} or newer`,
     'Debian 12 on x86_64',
   ],
 };
@@ -74,7 +74,7 @@ test('the agent that boots is the one that is tested, and Debian’s release the
 });
 
 test('the package of Debian needs the Node that the manifest needs', () => {
-  expect(pick('deploy/debian/control', /nodejs \(>= ([\d.]+)\)/)).toBe(minor(node));
+  expect(pick('deploy/package/nfpm.yaml', /nodejs \(>= ([\d.]+)\)/)).toBe(minor(node));
 });
 
 test('documents of the project name each other', () => {
