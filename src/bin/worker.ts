@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
-import { DefaultLogger, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type WorkerOptions } from '@temporalio/worker';
 import { createBmcActivities } from '../activities/bmc';
 import type { BootSettings } from '../activities/bmc-deps';
 import { createControlActivities } from '../activities/control';
@@ -29,6 +29,7 @@ import { readConfig } from '../process/settings/read';
 import { workflowsFrom } from '../process/temporal/bundle';
 import { lazyClient } from '../process/temporal/client';
 import { checkAttributes, ensureMarkHolder, workerConnection, workerIdentity } from '../process/temporal/temporal';
+import { WorkflowWorker } from '../process/temporal/workflow-worker';
 import { startWebhookDelivery } from '../process/workers/event-delivery';
 import { startPowerSync } from '../process/workers/power-sync';
 import { rolloutsFrom } from '../process/workers/rollouts';
@@ -63,7 +64,7 @@ const shutdown = { shutdownGraceTime: '30s', shutdownForceTime: '60s' } as const
 
 /** Ends with the process. A failed worker ends the process, and its supervisor restarts it. */
 const runWorker = async (options: WorkerOptions, inventory: Inventory, life: Life): Promise<void> => {
-  const worker = await Worker.create({ ...shutdown, ...options });
+  const worker = await WorkflowWorker.create({ ...shutdown, ...options });
   const running = worker.run();
   life.signal.addEventListener('abort', () => worker.getState() === 'RUNNING' && worker.shutdown(), { once: true });
   life.onEnd(() => running.catch(() => {}));
