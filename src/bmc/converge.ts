@@ -164,7 +164,7 @@ const sendCommand = async <State>(attempt: Convergence<State>, state: State): Pr
 const isThere = <State>({ goal, announced }: Convergence<State>, state: State): boolean =>
   goal.reached(state, announced) || (goal.trusts === true && announced?.accepted === true);
 
-const lastSeen = ({ seen, unanswered }: Pick<Attempt<unknown>, 'seen' | 'unanswered'>): string =>
+const lastSeen = ({ seen, unanswered }: Pick<Convergence<unknown>, 'seen' | 'unanswered'>): string =>
   unanswered ? `${seen}; error of the command: ${unanswered.message.replace(/\.$/, '')}` : seen;
 
 /** Throws BmcTimeout, BmcStuck if an earlier attempt failed too, StepOutcomeUnknown, or the BMC's refusal. */

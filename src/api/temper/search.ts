@@ -38,9 +38,9 @@ const listed = (rows: () => Predicate): Predicate => {
 
 const isNever = ({ is }: Predicate): boolean => is === 'false';
 
-type SearchRequest = { readonly ctx: ApiContext; readonly policy: Policy; readonly who: Caller; readonly base: string };
+type Searching = { readonly ctx: ApiContext; readonly policy: Policy; readonly who: Caller; readonly base: string };
 
-const nodesFound = async ({ ctx, policy, who, base }: SearchRequest, term: SearchTerm) => {
+const nodesFound = async ({ ctx, policy, who, base }: Searching, term: SearchTerm) => {
   const visible = listed(() => visibleNodes(policy, who));
   if (isNever(visible)) return [];
   const ports = listed(() => visibleRows(policy, who, { ...portRules, columns: nodeColumns }));
@@ -48,7 +48,7 @@ const nodesFound = async ({ ctx, policy, who, base }: SearchRequest, term: Searc
   return found.map((node) => ({ ...node, links: { self: `${base}/v1/nodes/${node.uuid}` } }));
 };
 
-const runsFound = async ({ ctx, policy, who, base }: SearchRequest, { uuids }: SearchTerm) => {
+const runsFound = async ({ ctx, policy, who, base }: Searching, { uuids }: SearchTerm) => {
   const visible = policy.filter(runListRule, who, runTenantColumns);
   if (uuids === undefined || isNever(visible)) return [];
   const rows = await ctx.inventory.runList.page({ visible, states: ['any'], between: uuids, limit: mostFound + 1 });
@@ -64,7 +64,7 @@ const runsFound = async ({ ctx, policy, who, base }: SearchRequest, { uuids }: S
 };
 
 /** Tenants do not see a rollout's name, and so find theirs by id alone. */
-const rolloutsFound = async ({ ctx, policy, who, base }: SearchRequest, term: SearchTerm) => {
+const rolloutsFound = async ({ ctx, policy, who, base }: Searching, term: SearchTerm) => {
   const visible = policy.filter(rolloutRules.get, who, rolloutColumns);
   const rows = ownRows(policy, who);
   const limit = mostFound + 1;
@@ -84,7 +84,7 @@ const rolloutsFound = async ({ ctx, policy, who, base }: SearchRequest, term: Se
   }));
 };
 
-const runbooksFound = async ({ ctx, policy, who, base }: SearchRequest, term: SearchTerm) => {
+const runbooksFound = async ({ ctx, policy, who, base }: Searching, term: SearchTerm) => {
   const visible = listed(() => {
     requireList(policy, who, { ...runbookRules, columns: runbookColumns });
     return policy.filter(runbookRules.see, who, runbookColumns);
@@ -95,7 +95,7 @@ const runbooksFound = async ({ ctx, policy, who, base }: SearchRequest, term: Se
 };
 
 /** The caller's own project by id or name, and another one by its whole id if a visible node is of it. */
-const projectsFound = async ({ ctx, policy, who }: SearchRequest, { text }: SearchTerm) => {
+const projectsFound = async ({ ctx, policy, who }: Searching, { text }: SearchTerm) => {
   const begins = (given: string | null): boolean => given?.toLowerCase().startsWith(text.toLowerCase()) === true;
   if (who.project_id !== null && (begins(who.project_id) || begins(who.project_name)))
     return [{ id: who.project_id, name: who.project_name }];
