@@ -15,13 +15,14 @@ const { run } = require('./lib/run');
  * servers at once.
  */
 const programs = {
-  pypi: [['suites.js'], ['schemathesis.js'], ['keystone.js'], ['ironic.js']],
+  pypi: [['suites.js'], ['schemathesis.js'], ['keystone.js'], ['glance.js'], ['ironic.js']],
   debian: [
     ['iso.js'],
     ['chromium.js'],
     ['buildah.js'],
     ['faketime.js'],
     ['ipmi.js'],
+    ['rpm.js'],
     ['ramdisk-tools.js'],
     ['boot-programs.js', 'dnsmasq'],
     ['boot-programs.js', 'qemu'],
@@ -30,6 +31,7 @@ const programs = {
     ['go.js', 'clients'],
     ['go.js', 'helm'],
     ['go.js', 'prometheus-rules'],
+    ['go.js', 'nfpm'],
   ],
 };
 

@@ -117,9 +117,7 @@ function rightsOf(inner, stat) {
 
 /** What nfpm reads. */
 const recipeOf = (values) =>
-  fs
-    .readFileSync(path.join(root, 'deploy/package/nfpm.yaml'), 'utf8')
-    .replace(/\$\{(\w+)\}/g, (_, key) => values[key]);
+  fs.readFileSync(path.join(root, 'deploy/package/nfpm.yaml'), 'utf8').replace(/\$\{(\w+)\}/g, (_, key) => values[key]);
 
 /** Names of files as the tools of each system write them. */
 const fileNames = {

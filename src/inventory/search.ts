@@ -34,7 +34,12 @@ const within = (sql: Db, of: Fragment, { lowest, highest }: UuidRange): Fragment
 /** One more than is shown. A literal: with a parameter, PostgreSQL plans for a tenth of all rows. */
 const few = (sql: Db): Fragment => sql`limit ${sql.unsafe(String(mostFound + 1))}`;
 
-type SearchPart = { readonly value: Fragment; readonly from: Fragment; readonly where: Fragment; readonly order: Fragment };
+type SearchPart = {
+  readonly value: Fragment;
+  readonly from: Fragment;
+  readonly where: Fragment;
+  readonly order: Fragment;
+};
 
 const nodePart = (
   sql: Db,

@@ -45,7 +45,7 @@ export const nodeSince = ({ fault_since, maintenance_since, provision_updated_at
 /** It needs a decision, and is no failure. */
 export const isHeld = ({ provision_state }: NodeView): boolean => states[provision_state].kind === 'hold';
 
-export const causeOfNode = (node: NodeView): string => {
+const causeOfNode = (node: NodeView): string => {
   if (isHeld(node)) return 'On hold until someone releases it.';
   return node.maintenance_reason ?? seenOf(node.last_error) ?? standingOf(node).word;
 };
@@ -87,7 +87,7 @@ export const nodeGroups = async ({ api }: PageContext, nodes: readonly NodeView[
 };
 
 const mostListed = 50;
-export const inboxFields =
+const inboxFields =
   'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,driver,protected,retired,reservation,provision_updated_at,fault_since,maintenance_since';
 
 /** Nodes of a filter, longest first. */

@@ -31,7 +31,7 @@ export const standingOf = ({ provision_state: state, maintenance, fault }: NodeV
 };
 
 /** A tenant has its system on the node, or had it until a failure. */
-export const usedStates: readonly ProvisionState[] = [
+const usedStates: readonly ProvisionState[] = [
   'active', 'error', 'rescue', 'rescuing', 'rescue wait', 'rescue failed', 'unrescuing', 'unrescue failed',
   'servicing', 'service wait', 'service hold', 'service failed',
 ]; // biome-ignore format: one list

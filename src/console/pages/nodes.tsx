@@ -20,7 +20,7 @@ export const NodeTrouble = ({ node }: { node: NodeView }) => (
   </>
 );
 
-export const nodeNews: RowNews<NodeView> = ({ uuid, name, provision_state }) => ({
+const nodeNews: RowNews<NodeView> = ({ uuid, name, provision_state }) => ({
   key: uuid,
   says: `${name ?? uuid}: ${provision_state}`,
 });

@@ -120,12 +120,7 @@ const selectedRuns = (sql: Db, selection: RunSelection) => {
  * Runs with the columns of `visible`: `now_owner` and `now_lessee` of the node, and `tenant`.
  * @param columns of `r`; @param wanted a condition on `r`
  */
-export const runsWithNodes = (
-  sql: Db,
-  visible: Predicate,
-  columns: Fragment,
-  wanted: Fragment,
-): Fragment => {
+export const runsWithNodes = (sql: Db, visible: Predicate, columns: Fragment, wanted: Fragment): Fragment => {
   const nodes = implied(visible, runNodeColumns);
   return sql`
     select ${columns}, nodes.owner as now_owner, nodes.lessee as now_lessee,
