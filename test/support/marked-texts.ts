@@ -22,7 +22,7 @@ const closed: Readonly<Record<string, string>> = {
   rollout_counters: '',
   rollout_targets: 'owner lessee state rule',
   rollouts: 'project state code verb plan_hash seed rule_set ending',
-  run_steps: 'state act outcomes',
+  run_steps: 'state act outcomes last_code',
   runbooks: 'name owner',
   runs: 'kind verb state owner lessee rule_set workflow_id workflow_run_id provision_state_before target limit_class act_id waits_on awaits error_code',
   webhooks: '',
