@@ -21,7 +21,7 @@ const openTo: readonly string[] = ['public', 'community'];
 const projectForm = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** A node's owner and lessee may write instance_info, so its project counts only for trusted callers. */
-const projectOf = (ctx: AdmissionContext, { who, node }: Deploying): string | null => {
+const deployingProject = (ctx: AdmissionContext, { who, node }: Deploying): string | null => {
   const trusted = ctx.policy().allows(forInstance, who, nodeTarget(node));
   const project = trusted ? node.instance_info.project_id : who.project_id;
   return typeof project === 'string' && projectForm.test(project) ? project : null;
@@ -30,7 +30,7 @@ const projectOf = (ctx: AdmissionContext, { who, node }: Deploying): string | nu
 const mayUse = async (ctx: AdmissionContext, deploying: Deploying, image: GlanceImage): Promise<boolean> => {
   const { who, node } = deploying;
   if (openTo.includes(image.visibility) || ctx.policy().allows(anyImage, who, nodeTarget(node))) return true;
-  const project = projectOf(ctx, deploying);
+  const project = deployingProject(ctx, deploying);
   if (project === null) return false;
   return image.owner === project || (image.visibility === 'shared' && ctx.glance!.isMember(image.id, project));
 };

@@ -8,7 +8,7 @@ import type { HashAlgorithm } from '../model/boot/images';
 
 export type Wanted = ServedImage['image'];
 
-/** Where to fetch from; with headers and a renewal of the token if the origin is Glance. */
+/** Address of the bytes; with headers and a renewal of the token if the origin is Glance. */
 export type Place = Pick<GlanceFile, 'url'> & Partial<GlanceFile>;
 
 /** `again`: another try may succeed. */

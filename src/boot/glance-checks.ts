@@ -22,7 +22,7 @@ const unset: Wait = { status: 502, reason: 'TEMPER_GLANCE_IMAGES is not set on t
 const looking: Wait = { status: 503, reason: 'the image is being looked up at Glance' };
 
 /** Undefined if the image is still the one that was accepted. */
-const faultOf = async (
+const imageFault = async (
   { glance, imageCache, log }: GlanceCheckDeps,
   image: Image,
   id: string,
@@ -53,7 +53,7 @@ export const createGlanceChecks = (deps: GlanceCheckDeps) => {
   const begin = (urlHash: string, image: Image, id: string): Check => {
     const check: Check = { fault: looking };
     checks.set(urlHash, check);
-    faultOf(deps, image, id, urlHash).then(
+    imageFault(deps, image, id, urlHash).then(
       (fault) => {
         check.fault = fault;
       },

@@ -42,13 +42,13 @@ const requireSource = ({ origins }: Bringing, { url, glance_id }: Wanted): void 
 };
 
 /** Asked again for each try, because a token may have ended. Throws GlanceUnavailable. */
-const placeOf = async ({ glance }: Bringing, { url, glance_id }: Wanted): Promise<Place> =>
+const fetchedFrom = async ({ glance }: Bringing, { url, glance_id }: Wanted): Promise<Place> =>
   glance_id !== null && glance ? glance.file(glance_id) : { url: url! };
 
 const download = async (bringing: Bringing, wanted: Wanted): Promise<FileHandle> => {
   const { folder } = bringing;
   const key = digestKey(wanted);
-  const place = await placeOf(bringing, wanted);
+  const place = await fetchedFrom(bringing, wanted);
   const part = folder.partOf(key, randomUUID());
   try {
     const file = await open(part, 'wx');

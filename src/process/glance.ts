@@ -37,12 +37,12 @@ const Image = z.object({
 
 const Member = z.object({ member_id: z.string(), status: z.string() });
 
-/** Glance does not tell a hidden image from a missing one; 410 is an image that was just deleted. */
+/** Glance answers alike for a hidden image and a missing one; 410 is an image that was just deleted. */
 const absent: readonly number[] = [403, 404, 410];
 
-const reasons: Readonly<Record<number, string>> = { 401: 'it refuses the token of Temper’s own user' };
+const statusReasons: Readonly<Record<number, string>> = { 401: 'it refuses the token of Temper’s own user' };
 
-const reasonOf = (status: number): string => reasons[status] ?? `it answered ${status}`;
+const reasonOf = (status: number): string => statusReasons[status] ?? `it answered ${status}`;
 
 /** @param url its own address; that of the catalogue if absent */
 export const imageService = (url: string | undefined, withinMs = timeoutMs) => ({

@@ -52,7 +52,7 @@ describe('an image that the project may use', () => {
   ])('is named by %s, and its facts are frozen with the run', async (_, source) => {
     const id = glance.add(bytes);
     await fresh(source(id));
-    expect(await verdict('lessee-member')).toBe('accepted');
+    expect(await verdict('lessee-manager')).toBe('accepted');
     const facts = { size: bytes.length, os_hash_algo: 'sha512', os_hash_value: digest, disk_format: 'raw' };
     expect(frozen()).toEqual({ id, ...facts, image_type: 'whole-disk' });
     const { instance_info } = (await at.api.as('operator', 'GET', '/v1/nodes/n1')).body;
@@ -143,16 +143,16 @@ describe('a private image', () => {
   test('is deployed by its own project alone, whatever project instance_info names', async () => {
     for (const [project, may] of [
       [owner, 'owner-member'],
-      [lessee, 'lessee-member'],
+      [lessee, 'lessee-manager'],
       [stranger, undefined],
     ] as const) {
       // The text that a member of the owner can write into instance_info.
       await of(project, { project_id: project });
-      expect([project, await answers(['owner-member', 'lessee-member', 'operator', 'system-member'])]).toEqual([
+      expect([project, await answers(['owner-member', 'lessee-manager', 'operator', 'system-member'])]).toEqual([
         project,
         {
           'owner-member': may === 'owner-member',
-          'lessee-member': may === 'lessee-member',
+          'lessee-manager': may === 'lessee-manager',
           operator: false,
           'system-member': false,
         },
@@ -186,9 +186,9 @@ describe('a private image', () => {
 
   test('of a former lessee is refused to the owner who finds its id on the node, and the lessee no longer sees the node', async () => {
     await of(lessee, { project_id: lessee });
-    expect((await validated('lessee-member')).result).toBe(true);
+    expect((await validated('lessee-manager')).result).toBe(true);
     await at.set({ lessee: null });
-    expect((await at.api.as('lessee-member', 'GET', '/v1/nodes/n1/validate')).status).toBe(404);
+    expect((await at.api.as('lessee-manager', 'GET', '/v1/nodes/n1/validate')).status).toBe(404);
     expect(await verdict('owner-member')).toMatch(/^InvalidImage: /);
   });
 
@@ -210,16 +210,16 @@ describe('a private image', () => {
   test('that its owner shares is deployed once the project has accepted it', async () => {
     const id = glance.add(bytes, { visibility: 'shared', owner: stranger });
     await fresh(id);
-    expect((await validated('lessee-member')).result).toBe(false);
+    expect((await validated('lessee-manager')).result).toBe(false);
     glance.share(id, lessee, 'pending');
-    expect((await validated('lessee-member')).result).toBe(false);
+    expect((await validated('lessee-manager')).result).toBe(false);
     glance.share(id, lessee, 'accepted');
-    expect((await validated('lessee-member')).result).toBe(true);
+    expect((await validated('lessee-manager')).result).toBe(true);
     expect((await validated('owner-member')).result).toBe(false);
     expect((await validated('operator')).result).toBe(false);
     // A member list of an image that is private again counts for nothing.
     glance.change(id, { visibility: 'private' });
-    expect((await validated('lessee-member')).result).toBe(false);
+    expect((await validated('lessee-manager')).result).toBe(false);
   });
 
   test.each(['..', '.', 'a/b', 'a?b', '%2e%2e', 'x'.repeat(65), 7, null, { a: 1 }])(
@@ -245,9 +245,9 @@ describe('a private image', () => {
 
   test('of the community is open to all', async () => {
     await of(stranger, {}, { visibility: 'community' });
-    expect(await answers(['owner-member', 'lessee-member', 'operator'])).toEqual({
+    expect(await answers(['owner-member', 'lessee-manager', 'operator'])).toEqual({
       'owner-member': true,
-      'lessee-member': true,
+      'lessee-manager': true,
       operator: true,
     });
   });

@@ -158,7 +158,7 @@ const unpaged = [
   '/v1/nodes/{node_ident}/traits', '/v1/nodes/{node_ident}/bios', '/v1/nodes/{node_ident}/firmware',
   '/v1/nodes/{node_ident}/management/indicators', '/v1/runbooks/{runbook_ident}/traits', '/v1/drivers', '/v1/shards',
   '/v1/nodes/{node_ident}/vifs', '/v1/nodes/{node_ident}/children', '/temper/v1/nodes/{node}/steps',
-  '/temper/v1/runbooks/{runbook}/parameters',
+  '/temper/v1/runbooks/{runbook}/parameters', '/temper/v1/incidents',
 ]; // biome-ignore format: one row of paths
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of every shape

@@ -1,7 +1,7 @@
 /** Charts: what they draw of numbers, and what reports make of runs. */
 import type { VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { failingIn, standingOf, usedIn } from '../../src/console/pages/node-standing';
+import { failingIn, stateOfNode, usedIn } from '../../src/console/pages/node-standing';
 import { failuresOf, lately, pointsOf, usualSeconds } from '../../src/console/pages/run-reports';
 import { GanttBar, PartsBar, Sparkline, StackedDays, stretchOf } from '../../src/console/parts/charts';
 import type { NodeView } from '../../src/console/views';
@@ -89,7 +89,7 @@ test.each([
   [{ provision_state: 'clean hold', maintenance: true }, 'wait', 'clean hold'],
   [{ provision_state: 'service wait' }, 'busy', 'service wait'],
 ])('%j is shown as %s: %s', (node, tone, word) => {
-  expect(standingOf({ maintenance: false, fault: null, ...node } as NodeView)).toEqual({ tone, word });
+  expect(stateOfNode({ maintenance: false, fault: null, ...node } as NodeView)).toEqual({ tone, word });
 });
 
 test('a failed run leaves a state and a fault, which count once', () => {

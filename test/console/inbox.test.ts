@@ -100,7 +100,7 @@ test('runs on hold are a decision, and are released together', async () => {
   const browser = await pages.as('operator');
   const { text } = await browser.get('/inbox');
   const decisions = text.slice(text.indexOf('id="decisions"'), text.indexOf('id="failing"'));
-  expect(plain(decisions)).toContain('On hold until someone releases it.');
+  expect(plain(decisions)).toContain('On hold until it is released.');
   const [node] = await api.sql<{ uuid: string }[]>`select uuid from nodes where name = 'held-1'`;
   const [other] = await api.sql<{ uuid: string }[]>`select uuid from nodes where name = 'held-2'`;
   const card = [node!.uuid, other!.uuid].map((uuid) => cardOf(text, `node-${uuid}`)).find((one) => one !== '')!;

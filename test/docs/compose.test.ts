@@ -170,7 +170,7 @@ test('a secret is given to the processes that must know it, and to no other', ()
   expect(holders('TEMPER_SECRETS_PRIVATE_KEYS')).toEqual(['worker-bmc']);
   expect(holders('TEMPER_CONSOLE_KEY')).toEqual(['console']);
   expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api', 'api-ramdisks']);
-  expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api', 'api-ramdisks', 'worker-control']);
+  expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api', 'api-ramdisks', 'worker-control', 'boot']);
   expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'api-ramdisks', 'worker-control']);
   for (const role of ['API', 'CONTROL', 'BMC', 'BOOT'])
     expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);

@@ -193,6 +193,7 @@ test('every rule but the helpers and those no caller may pass admits a caller an
   const refuses = (rule: string) => targets.some((target) => !policy.allows(rule, anonymous, target));
   const rules = ruleNames.filter((name) => name.includes(':'));
   expect(rules.filter((rule) => !admits(rule))).toEqual([
+    'temper:node:deploy_any_image',
     'temper:runbook:cross',
     'temper:runbook:cross_without_reason',
     'temper:rollout:without_consent',

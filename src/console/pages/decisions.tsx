@@ -1,4 +1,4 @@
-/** What needs a decision, oldest first: parked and paused runs, held nodes, rollouts, consents. Equal ones are one card. */
+/** Decisions that wait, oldest first: parked and paused runs, held nodes, rollouts, consents. Equal ones are one card. */
 import type { ComponentChildren } from 'preact';
 import { states } from '../../model/lifecycle/states';
 import type { Summary } from '../../wire/installation';
@@ -11,12 +11,12 @@ import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
 import { mostItems } from './many';
 import { holderOf, nodeOffers, troubleRules } from './node-offers';
-import { standingOf } from './node-standing';
+import { stateOfNode } from './node-standing';
 import { RunActs, runAsks, runOffers } from './run';
 import { runAddress, runTitle } from './runs';
 import { AskedCard, RolloutCard, type WaitingRollouts, waitingRollouts } from './waiting';
 
-type Session = PageContext['session'];
+type ConsoleSession = PageContext['session'];
 
 /** Runs, or nodes, that are alike. */
 type RunGroup = { readonly is: 'runs'; readonly at: string; readonly runs: readonly ListedRun[]; readonly answers: Answers }; // biome-ignore format: one row
@@ -46,8 +46,8 @@ export const nodeSince = ({ fault_since, maintenance_since, provision_updated_at
 export const isHeld = ({ provision_state }: NodeView): boolean => states[provision_state].kind === 'hold';
 
 const causeOfNode = (node: NodeView): string => {
-  if (isHeld(node)) return 'On hold until someone releases it.';
-  return node.maintenance_reason ?? seenOf(node.last_error) ?? standingOf(node).word;
+  if (isHeld(node)) return 'On hold until it is released.';
+  return node.maintenance_reason ?? seenOf(node.last_error) ?? stateOfNode(node).word;
 };
 
 const likeNode = (node: NodeView): string =>
@@ -65,21 +65,21 @@ const inAll = (all: readonly Answers[]): Answers =>
 type Grouped<Row> = { readonly at: string; readonly rows: readonly Row[] };
 
 /** Oldest first. */
-const groupsOf = <Row,>(rows: readonly Row[], sinceOf: (row: Row) => string, like: (row: Row) => string): Grouped<Row>[] =>
+const grouped = <Row,>(rows: readonly Row[], sinceOf: (row: Row) => string, like: (row: Row) => string): Grouped<Row>[] =>
   groupedBy(rows.toSorted((one, other) => sinceOf(one).localeCompare(sinceOf(other))), like).map((group) => ({
     at: sinceOf(group[0]!),
     rows: group.slice(0, mostItems),
   })); // biome-ignore format: one row
 
 const runGroups = async ({ api }: PageContext, runs: readonly ListedRun[]): Promise<RunGroup[]> => {
-  const groups = groupsOf(runs, sinceOf, likeRun);
+  const groups = grouped(runs, sinceOf, likeRun);
   const answers = await askedLists(api, groups.flatMap(({ rows }) => rows.map(({ uuid }) => runAsks(uuid)))); // biome-ignore format: one question
   const parts = cutBy(answers, groups.map(({ rows }) => rows.length)); // biome-ignore format: one line
   return groups.map(({ at, rows }, place) => ({ is: 'runs', at, runs: rows, answers: inAll(parts[place]!) }));
 };
 
 export const nodeGroups = async ({ api }: PageContext, nodes: readonly NodeView[]): Promise<NodeGroup[]> => {
-  const groups = groupsOf(nodes, nodeSince, likeNode);
+  const groups = grouped(nodes, nodeSince, likeNode);
   const asks = (node: string) => troubleRules.map((rule) => ({ rule, node }));
   const answers = await askedLists(api, groups.flatMap(({ rows }) => rows.map(({ uuid }) => asks(uuid)))); // biome-ignore format: one question
   const parts = cutBy(answers, groups.map(({ rows }) => rows.length)); // biome-ignore format: one line
@@ -100,7 +100,7 @@ export const nodesIn = async (
 
 const heldStates = (Object.keys(states) as (keyof typeof states)[]).filter((state) => states[state].kind === 'hold');
 
-/** Of counted nodes, only states with nodes are asked for. */
+/** If nodes were counted, the page reads only states that have nodes. */
 const heldNodes = async (context: PageContext, summary: Summary | undefined): Promise<readonly NodeView[]> => {
   const wanted = heldStates.filter((state) => !summary || summary.nodes.provision_state[state]);
   return (await Promise.all(wanted.map((provision_state) => nodesIn(context, { provision_state })))).flat();
@@ -139,9 +139,9 @@ const forAll = (offers: readonly Offer[], many: number, fieldsOf: (offer: Offer)
     fields: fieldsOf(offer),
   }));
 
-type Place = { readonly from: '/' | '/inbox'; readonly session: Session };
+type DecisionPage = { readonly from: '/' | '/inbox'; readonly session: ConsoleSession };
 
-const ManyRunActs = ({ runs, answers, from, session }: Pick<RunGroup, 'runs' | 'answers'> & Place) => {
+const ManyRunActs = ({ runs, answers, from, session }: Pick<RunGroup, 'runs' | 'answers'> & DecisionPage) => {
   const [first] = runs;
   const items = runs.map(({ uuid, cursor }) => `${uuid}:${cursor}`).join(',');
   const offers = forAll(runOffers(first!), runs.length, ({ name }) => ({ of: 'runs', act: name, items, from }));
@@ -198,7 +198,7 @@ const GroupCard = ({ id, says, state, tone, title, end, cause, others, children 
   </li>
 );
 
-const RunCard = ({ group: { runs, answers }, ...place }: { group: RunGroup } & Place) => {
+const RunCard = ({ group: { runs, answers }, ...place }: { group: RunGroup } & DecisionPage) => {
   const [run, ...others] = runs;
   const { uuid, state, step, attempt } = run!;
   const at = [step, attempt !== null && attempt > 1 && `attempt ${attempt}`].filter(Boolean).join(', ');
@@ -229,9 +229,9 @@ const helpFor = (nodes: readonly NodeView[]): Offer[] => {
   );
 };
 
-export const NodeCard = ({ group: { nodes, answers, at }, from, session }: { group: NodeGroup } & Place) => {
+export const NodeCard = ({ group: { nodes, answers, at }, from, session }: { group: NodeGroup } & DecisionPage) => {
   const [node, ...others] = nodes;
-  const { tone, word } = standingOf(node!);
+  const { tone, word } = stateOfNode(node!);
   const items = nodes.map(({ uuid }) => uuid).join(',');
   const offers = forAll(helpFor(nodes), nodes.length, ({ fields }) => ({ ...fields, of: 'nodes', items, from }));
   return (
@@ -257,7 +257,7 @@ export const NodeCard = ({ group: { nodes, answers, at }, from, session }: { gro
   );
 }; // biome-ignore format: short parts
 
-const DecisionCard = ({ decision, ...place }: { decision: Decision } & Place) => {
+const DecisionCard = ({ decision, ...place }: { decision: Decision } & DecisionPage) => {
   switch (decision.is) {
     case 'runs':
       return <RunCard group={decision} {...place} />;
@@ -270,7 +270,7 @@ const DecisionCard = ({ decision, ...place }: { decision: Decision } & Place) =>
   }
 };
 
-export const Decisions = ({ decisions, ...place }: { decisions: readonly Decision[] } & Place) => (
+export const Decisions = ({ decisions, ...place }: { decisions: readonly Decision[] } & DecisionPage) => (
   <ul class="cards">
     {decisions.map((decision, at) => (
       <DecisionCard key={at} decision={decision} {...place} />

@@ -94,7 +94,7 @@ const bodyOf = (form: FormBody): object => {
   return { name: fieldOf(form, 'name'), driver, driver_info };
 };
 
-const asked = [['name', 'Name'], ['address', 'BMC address'], ['user', 'BMC user']] as const; // biome-ignore format: one row
+const enrolFields = [['name', 'Name'], ['address', 'BMC address'], ['user', 'BMC user']] as const; // biome-ignore format: one row
 
 /** The refused form with all but its password, which no page shows. */
 const Again = ({ form, session, says }: { form: FormBody; session: Session; says: string }) => (
@@ -102,7 +102,7 @@ const Again = ({ form, session, says }: { form: FormBody; session: Session; says
     <h1>Enrol a node</h1>
     <Notice tone="bad" role="alert" says={says} />
     <ActForm session={session} action="/nodes/enrol" class="card">
-      {asked.map(([name, label]) => <Field key={name} name={name} label={label} value={fieldOf(form, name)} required={name !== 'user'} />)}
+      {enrolFields.map(([name, label]) => <Field key={name} name={name} label={label} value={fieldOf(form, name)} required={name !== 'user'} />)}
       <Choice label="Driver" name="driver" value={fieldOf(form, 'driver')} options={Object.keys(drivers)} />
       <Field label="BMC password" name="password" secret autocomplete="new-password" />
       <div class="acts"><Send tone="primary" label="Enrol" /></div>

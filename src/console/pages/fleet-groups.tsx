@@ -5,9 +5,9 @@ import { groupedBy } from '../parts/groups';
 import { Empty, nodeAddress, type Tone, toneShapes } from '../parts/texts';
 import { addressWith } from '../server/api';
 import type { PageContext, PageQuery } from '../server/context';
-import type { Counts } from '../server/remembered';
+import type { RememberedCounts } from '../server/remembered';
 import type { NodeView } from '../views';
-import { failingIn, type NodeCounts, standingOf, usedIn } from './node-standing';
+import { failingIn, type NodeCounts, stateOfNode, usedIn } from './node-standing';
 
 type Group = SummaryBy['groups'][number];
 
@@ -18,7 +18,7 @@ type ByRow = {
   /** Its name before a value. */
   readonly of: string;
   readonly none: string;
-  /** Where its nodes are listed, if the API lists them. */
+  /** Address of the list of its nodes, if the API has one. */
   readonly listOf?: (value: string) => string;
 };
 
@@ -33,12 +33,12 @@ const divisions = {
 
 type Division = keyof typeof divisions;
 const isDivision = (text: string | undefined): text is Division => text !== undefined && Object.hasOwn(divisions, text);
-const rowOf = (division: Division): ByRow => divisions[division];
+const divisionRow = (division: Division): ByRow => divisions[division];
 
 /** More would be a list and no picture. */
 export const mostUnits = 480;
 const mostRacks = 10;
-const mostListed = 60;
+const mostInList = 60;
 const mostCells = 120;
 
 const unitFields = 'uuid,name,provision_state,maintenance,fault,properties';
@@ -61,13 +61,13 @@ export type Fleet = {
 /** Counts of the API, and the nodes themselves where they are few. @param after last group of the page before */
 export const fleetOf = async (
   context: PageContext,
-  counts: Counts,
+  counts: RememberedCounts,
   summary: Promise<Summary>,
   query: PageQuery,
 ): Promise<Fleet> => {
   const division = isDivision(query.by) ? query.by : 'rack';
   const [found, units] = await Promise.all([
-    counts.find<SummaryBy>('/temper/v1/summary', { by: rowOf(division).by, limit: `${mostCells}`, marker: query.after }),
+    counts.find<SummaryBy>('/temper/v1/summary', { by: divisionRow(division).by, limit: `${mostCells}`, marker: query.after }),
     summary.then((counted) => (division === 'rack' ? unitsOf(context, counted) : undefined)),
   ]); // biome-ignore format: one question a row
   return { division, groups: found?.groups ?? [], more: found?.next !== undefined, units };
@@ -85,17 +85,17 @@ const Legend = () => (
 
 const numberOf = new Intl.Collator('en', { numeric: true }).compare;
 
-const placeOf = ({ properties }: Unit): number => {
+const rackUnit = ({ properties }: Unit): number => {
   const unit = Number(properties?.rack_unit ?? properties?.unit ?? Number.NaN);
   return Number.isFinite(unit) ? unit : -1;
 };
 
 /** As they hang: the highest unit on top. Without units, by name. */
 const inPlace = (one: Unit, other: Unit): number =>
-  placeOf(other) - placeOf(one) || numberOf(one.name ?? one.uuid, other.name ?? other.uuid);
+  rackUnit(other) - rackUnit(one) || numberOf(one.name ?? one.uuid, other.name ?? other.uuid);
 
 const UnitRow = ({ unit }: { unit: Unit }) => {
-  const { tone, word } = standingOf(unit);
+  const { tone, word } = stateOfNode(unit);
   const name = unit.name ?? unit.uuid.slice(0, 8);
   return (
     <li data-key={unit.uuid} data-says={`${name}: ${word}`}>
@@ -118,7 +118,7 @@ const Elevations = ({ units }: { units: readonly Unit[] }) => (
       .toSorted(([one], [other]) => Number(!rackOf(one!)) - Number(!rackOf(other!)) || numberOf(rackOf(one!) ?? '', rackOf(other!) ?? ''))
       .map((rack) => {
         const name = rackOf(rack[0]!);
-        const used = rack.filter((unit) => standingOf(unit).tone === 'good').length;
+        const used = rack.filter((unit) => stateOfNode(unit).tone === 'good').length;
         return (
           <section key={name ?? ''} class="rack" aria-label={name === undefined ? 'Nodes without a rack' : `Rack ${name}`}>
             <h3>
@@ -146,7 +146,7 @@ const cellSays = (counts: NodeCounts): { tone: Tone; says: string } => {
 }; // biome-ignore format: short lines
 
 const Cell = ({ group, division }: { group: Group; division: Division }) => {
-  const { of, none, listOf } = rowOf(division);
+  const { of, none, listOf } = divisionRow(division);
   const { tone, says } = cellSays(group);
   const name = group.value === null ? none : group.value;
   const inner = (
@@ -182,7 +182,7 @@ const Cells = ({ fleet: { groups, division } }: { fleet: Fleet }) => (
   </ul>
 );
 
-/** A few nodes that nobody has put into racks. */
+/** A few nodes without a rack. */
 const Plain = ({ units }: { units: readonly Unit[] }) => (
   <ol class="units plain">
     {units.toSorted(inPlace).map((unit) => (
@@ -195,7 +195,7 @@ const pictureOf = (fleet: Fleet): ComponentChildren => {
   const { groups, more, units } = fleet;
   const racks = groups.filter(({ value }) => value !== null).length;
   if (units && racks > 0 && racks <= mostRacks && !more) return <Elevations units={units} />;
-  if (units && racks === 0 && units.length <= mostListed) return <Plain units={units} />;
+  if (units && racks === 0 && units.length <= mostInList) return <Plain units={units} />;
   if (groups.length === 0) return <Empty icon="server" title="No nodes match." />;
   return <Cells fleet={fleet} />;
 };
@@ -205,12 +205,12 @@ type Props = { readonly fleet: Fleet; readonly query: PageQuery };
 export const FleetGroups = ({ fleet, query }: Props) => (
   <section class="card" aria-labelledby="fleet">
     <header>
-      <h2 id="fleet">{rowOf(fleet.division).label}</h2>
+      <h2 id="fleet">{divisionRow(fleet.division).label}</h2>
       <Legend />
       <nav class="pills" aria-label="Group by">
         {(Object.keys(divisions) as Division[]).map((one) => (
           <a key={one} href={addressWith('/', one === 'rack' ? {} : { by: one })} aria-current={one === fleet.division ? 'true' : undefined}>
-            {rowOf(one).label}
+            {divisionRow(one).label}
           </a>
         ))}
       </nav>
@@ -219,7 +219,7 @@ export const FleetGroups = ({ fleet, query }: Props) => (
     {(fleet.more || query.after !== undefined) && (
       <nav class="pager" aria-label="Pages of groups">
         {query.after !== undefined && <a class="button" href={addressWith('/', { by: query.by })}>First</a>}
-        {fleet.more && <a class="button" href={addressWith('/', { by: query.by, after: fleet.groups.at(-1)?.value ?? undefined })}>More {rowOf(fleet.division).label.toLowerCase()}</a>}
+        {fleet.more && <a class="button" href={addressWith('/', { by: query.by, after: fleet.groups.at(-1)?.value ?? undefined })}>More {divisionRow(fleet.division).label.toLowerCase()}</a>}
       </nav>
     )}
   </section>

@@ -66,7 +66,7 @@ const inboxData = async (context: PageContext) => {
 
 const sizeOf = (groups: readonly NodeGroup[]): number => groups.reduce((all, { nodes }) => all + nodes.length, 0);
 
-/** What an act of this page did, which the address says with a proof. */
+/** Result of an act of this page, which the address holds with a proof. */
 export const Done = ({ session, query }: Pick<PageContext, 'session' | 'query'>) =>
   query.will && query.proof === proofOf(session, query.will) ? (
     <Notice tone="good" role="status" says={query.will} />

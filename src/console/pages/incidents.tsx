@@ -8,7 +8,7 @@ import { Table } from '../parts/tables';
 import { NodeLink, Notice, State, spanOf, Time } from '../parts/texts';
 import { addressWith } from '../server/api';
 import type { PageContext } from '../server/context';
-import type { Counts } from '../server/remembered';
+import type { RememberedCounts } from '../server/remembered';
 
 type Incident = Incidents['incidents'][number];
 
@@ -52,7 +52,7 @@ const stripsOf = async (context: PageContext, incidents: readonly Incident[]): P
 };
 
 /** Asks further only if there are incidents. */
-export const incidentStrips = async (context: PageContext, counts: Counts): Promise<Strips> => {
+export const incidentStrips = async (context: PageContext, counts: RememberedCounts): Promise<Strips> => {
   const found = await counts.find<Incidents>('/temper/v1/incidents');
   const large = (found?.incidents ?? []).filter(({ count }) => count >= fewest);
   const shown = large.slice(0, mostShown);
@@ -66,7 +66,7 @@ export const incidentStrips = async (context: PageContext, counts: Counts): Prom
 const sharedNames = { rack: 'rack', power_feed: 'feed', conductor_group: 'conductor group', driver: 'driver' } as const;
 
 /** A rack or a feed explains more than the driver that all nodes have. */
-const placeOf = ({ shares }: Incident): string => {
+const sharedPlace = ({ shares }: Incident): string => {
   const given = (Object.keys(sharedNames) as (keyof typeof sharedNames)[]).filter((name) => shares[name]);
   const close = given.filter((name) => name === 'rack' || name === 'power_feed');
   const text = (close.length > 0 ? close : given).map((name) => `${sharedNames[name]} ${shares[name]}`).join(', ');
@@ -122,7 +122,7 @@ const Show = ({ id, incident }: { id: string; incident: Incident }) => {
     <>
       <button type="button" popovertarget={id}>Show</button>
       <div id={id} popover="auto" role="dialog" aria-labelledby={`${id}-title`}>
-        <h2 id={`${id}-title`}>{placeOf(incident)}: {count} nodes</h2>
+        <h2 id={`${id}-title`}>{sharedPlace(incident)}: {count} nodes</h2>
         <Table
           caption="Nodes of the incident"
           rows={nodes}
@@ -147,7 +147,7 @@ type StripProps = { readonly strip: Strip; readonly runs: readonly ListedRun[]; 
 const IncidentStrip = ({ strip: { incident, answers, frozen }, runs, session }: StripProps) => {
   const { nodes, count, since } = incident;
   const id = `incident-${nodes[0]!.uuid}`;
-  const title = `${placeOf(incident)}: ${whatOf(incident)} ${withinOf(incident)}`;
+  const title = `${sharedPlace(incident)}: ${whatOf(incident)} ${withinOf(incident)}`;
   const own = runs.filter((run) => nodes.some(({ uuid }) => uuid === run.node_uuid));
   const offer = {
     name: 'freeze',

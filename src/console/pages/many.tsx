@@ -1,4 +1,4 @@
-/** One act on several runs or nodes: the API is asked for each in turn, with one reason. */
+/** One act on several runs or nodes: one request for each in turn, with one reason. */
 import type { ComponentChildren } from 'preact';
 import { runActs } from '../../model/runs/run-acts';
 import { Table } from '../parts/tables';
@@ -38,10 +38,10 @@ const ordersOf = (form: FormContext['form']): Item[] =>
     .slice(0, mostItems)
     .flatMap((item) => (fieldOf(form, 'of') === 'runs' ? runOrder(form, item) : nodeOrder(form, item)) ?? []);
 
-type Outcome = { readonly id: string; readonly says?: string };
+type ActResult = { readonly id: string; readonly says?: string };
 
 /** A refusal ends only its own item. Throws ApiRefusal (401), ApiAway. */
-const done = async ({ api, form }: FormContext, { id, order: [method, path, body] }: Item): Promise<Outcome> => {
+const done = async ({ api, form }: FormContext, { id, order: [method, path, body] }: Item): Promise<ActResult> => {
   const key = fieldOf(form, 'key');
   try {
     await api.send(method, path, body, key ? `${key}:${id}` : undefined);
@@ -56,7 +56,7 @@ const pagesWithActs: readonly string[] = ['/', '/inbox'];
 const backTo = (form: FormContext['form']): string =>
   pagesWithActs.find((one) => one === fieldOf(form, 'from')) ?? '/inbox';
 
-const Outcomes = ({ outcomes, kind, end }: { outcomes: readonly Outcome[]; kind: string; end: ComponentChildren }) => (
+const Outcomes = ({ outcomes, kind, end }: { outcomes: readonly ActResult[]; kind: string; end: ComponentChildren }) => (
   <>
     <Title text={`Done on ${outcomes.filter(({ says }) => !says).length} of ${outcomes.length}`} />
     <Notice tone="bad" role="alert" says={`The API refused the rest. ${outcomes.find(({ says }) => says)?.says ?? ''}`} />
@@ -78,7 +78,7 @@ export const actOnMany = async (context: FormContext): Promise<PageAnswer> => {
   const { form, session } = context;
   const items = ordersOf(form);
   const [kind, back] = [fieldOf(form, 'of') === 'runs' ? 'runs' : 'nodes', backTo(form)];
-  const outcomes: Outcome[] = [];
+  const outcomes: ActResult[] = [];
   for (const item of items) outcomes.push(await done(context, item));
   const refused = outcomes.filter(({ says }) => says);
   if (refused.length > 0) {

@@ -78,7 +78,7 @@ const withStep = (event: NodeEvent, events: readonly NodeEvent[]): NodeEvent => 
   return { ...event, data: { ...event.data, step } };
 };
 
-const Line = ({ event }: { event: NodeEvent }) => {
+const EventLine = ({ event }: { event: NodeEvent }) => {
   const { tone, says } = wordsOf(event.kind, event.data);
   const { rollout_uuid: rollout } = event;
   return (
@@ -179,7 +179,7 @@ const RunBlock = ({ run, id, events }: { run: ListedRun | undefined; id: string;
         <details id={`events-${id}`}>
           <summary>{named.length === 1 ? '1 event' : `${named.length} events`}</summary>
           <ol class="lines">
-            {named.map((event) => <Line key={event.seq} event={event} />)}
+            {named.map((event) => <EventLine key={event.seq} event={event} />)}
           </ol>
         </details>
       )}
@@ -217,7 +217,7 @@ export const NodeActivity = ({ path, query, activity, runs }: ActivityProps) => 
                 run || events[0]?.run_uuid ? (
                   <RunBlock key={key} id={key} run={run} events={events} />
                 ) : (
-                  <Line key={key} event={events[0]!} />
+                  <EventLine key={key} event={events[0]!} />
                 ),
               )}
           </ol>

@@ -45,7 +45,7 @@ const listIn = (value: unknown): readonly Document[] => (Array.isArray(value) ? 
 const shownText = (value: unknown): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 
-const gib = (bytes: unknown): string | undefined =>
+const gibOf = (bytes: unknown): string | undefined =>
   typeof bytes === 'number' ? `${Math.round(bytes / 2 ** 30)} GiB` : undefined;
 
 const Inventory = ({ inventory }: { inventory: Document }) => {
@@ -70,7 +70,7 @@ const Inventory = ({ inventory }: { inventory: Document }) => {
         columns={[
           { title: 'Disk', of: ({ name }) => shownText(name) },
           { title: 'Model', of: ({ model }) => shownText(model) },
-          { title: 'Size', of: ({ size }) => gib(size) },
+          { title: 'Size', of: ({ size }) => gibOf(size) },
           { title: 'Serial number', of: ({ serial }) => shownText(serial) },
           { title: 'Kind', of: ({ rotational }) => typeof rotational === 'boolean' && (rotational ? 'spinning' : 'solid state') },
         ]}
@@ -100,7 +100,7 @@ const Drift = ({ own, fleet }: { own: Component; fleet: readonly FleetVersion[] 
 const switchOf = ({ local_link_connection: link = {} }: Port): string =>
   [link.switch_info, link.port_id].flatMap((part) => shownText(part) ?? []).join(' ');
 
-const Part = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+const HardwareSection = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <section>
     <h2>{title}</h2>
     {children}
@@ -112,7 +112,7 @@ const Vifs = ({ vifs }: { vifs: readonly { readonly id: string }[] }) => (
 );
 
 const Ports = ({ ports, vifs }: Pick<Hardware, 'ports' | 'vifs'>) => (
-  <Part title="Ports">
+  <HardwareSection title="Ports">
     <Table
       caption="Ports"
       rows={ports}
@@ -127,11 +127,11 @@ const Ports = ({ ports, vifs }: Pick<Hardware, 'ports' | 'vifs'>) => (
       empty="No ports yet. An inspection finds them."
     />
     {vifs && vifs.length > 0 && <Vifs vifs={vifs} />}
-  </Part>
+  </HardwareSection>
 );
 
 const Firmware = ({ firmware, fleet }: Pick<Hardware, 'firmware' | 'fleet'>) => (
-  <Part title="Firmware">
+  <HardwareSection title="Firmware">
     <Table
       caption="Firmware"
       rows={firmware}
@@ -145,17 +145,17 @@ const Firmware = ({ firmware, fleet }: Pick<Hardware, 'firmware' | 'fleet'>) => 
       ]}
       empty="No firmware versions yet"
     />
-  </Part>
+  </HardwareSection>
 );
 
 export const NodeHardware = ({ inventory, ports, vifs, bios, firmware, fleet }: Hardware) => (
   <>
-    <Part title="Inventory">
+    <HardwareSection title="Inventory">
       {inventory ? <Inventory inventory={inventory} /> : <Empty icon="server" title="No inventory, or you don’t have access to it." />}
-    </Part>
+    </HardwareSection>
     <Ports ports={ports} vifs={vifs} />
     <Firmware firmware={firmware} fleet={fleet} />
-    <Part title="BIOS settings">
+    <HardwareSection title="BIOS settings">
       <details id="bios">
         <summary>BIOS settings ({bios?.length ?? 'hidden'})</summary>
         <Table
@@ -169,6 +169,6 @@ export const NodeHardware = ({ inventory, ports, vifs, bios, firmware, fleet }: 
           empty="No BIOS settings yet"
         />
       </details>
-    </Part>
+    </HardwareSection>
   </>
 ); // biome-ignore format: short parts

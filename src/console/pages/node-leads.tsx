@@ -25,12 +25,12 @@ export type Situation = NodeStanding & {
   readonly last: ListedRun | undefined;
 };
 
-const failed = ({ node: { provision_state: state } }: NodeStanding): boolean =>
+const hasFailed = ({ node: { provision_state: state } }: NodeStanding): boolean =>
   states[state].kind === 'failure' || state === 'error';
 
-/** The run that failed into the present state. */
+/** The run that hasFailed into the present state. */
 export const failedRun = (is: Situation): ListedRun | undefined =>
-  is.open === undefined && is.last && failed(is) && toneOf(is.last.state) === 'bad' ? is.last : undefined;
+  is.open === undefined && is.last && hasFailed(is) && toneOf(is.last.state) === 'bad' ? is.last : undefined;
 
 /** The run about whose acts the page asks. */
 export const decidedRun = (is: Situation): ListedRun | undefined => is.open ?? failedRun(is);
@@ -100,7 +100,7 @@ const mendOffers = (is: Situation): Offer[] => {
       label: 'Leave maintenance and retry',
       also: ['temper:run:rerun'],
       stateSays: rerunRefused({ ...run, on: outside }),
-      will: 'Ends maintenance, then resumes the failed run in a new run, at the step that failed.',
+      will: 'Ends maintenance, then resumes the hasFailed run in a new run, at the step that hasFailed.',
       fields: { what: 'mend', run: run.uuid },
     },
   ];

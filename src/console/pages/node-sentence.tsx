@@ -11,13 +11,13 @@ import { runAddress, runState } from './runs';
 type Saying = { readonly tone: Tone; readonly says: ComponentChildren };
 
 /** `firmware: CUSTOM_FW` is a runbook, `manage` a verb. */
-const Work = ({ run }: { run: ListedRun }) => (
+const RunLink = ({ run }: { run: ListedRun }) => (
   <a href={runAddress(run)}>{run.runbook ? `Runbook ${run.runbook} (${run.verb})` : `Run ${run.verb}`}</a>
 );
 
 const Started = ({ run }: { run: ListedRun }) => (
   <>
-    <Work run={run} />, started <Time at={run.started_at ?? run.created_at} /> by {personOf(run.requester)}
+    <RunLink run={run} />, started <Time at={run.started_at ?? run.created_at} /> by {personOf(run.requester)}
   </>
 );
 
@@ -36,7 +36,7 @@ const openSayings: Readonly<Record<string, (run: ListedRun) => Saying>> = {
   }),
   paused: (run) => ({ tone: 'wait', says: <><Started run={run} />, is paused before {stepIn(run)}.</> }),
   waiting: (run) => ({ tone: 'wait', says: <><Started run={run} />, is waiting{run.waiting_for && ` for ${run.waiting_for}`}.</> }),
-  accepted: (run) => ({ tone: 'wait', says: <><Work run={run} /> is queued, since <Time at={run.created_at} />, by {personOf(run.requester)}.</> }),
+  accepted: (run) => ({ tone: 'wait', says: <><RunLink run={run} /> is queued, since <Time at={run.created_at} />, by {personOf(run.requester)}.</> }),
   retrying: (run) => ({
     tone: 'wait',
     says: <><Started run={run} />, is retrying: {stepIn(run)}{attemptIn(run)}{withError(run.last_error)}</>,
@@ -71,7 +71,7 @@ const failedSaying = (is: Situation): Saying => {
   const run = failedRun(is);
   const error = seenOf(is.node.last_error);
   if (run)
-    return { tone: 'bad', says: <><Work run={run} /> failed <Time at={run.finished_at} />{withError(run.last_error ?? error)}</> }; // biome-ignore format: one line
+    return { tone: 'bad', says: <><RunLink run={run} /> failed <Time at={run.finished_at} />{withError(run.last_error ?? error)}</> }; // biome-ignore format: one line
   return { tone: 'bad', says: <>State {is.node.provision_state}<Since node={is.node} />{withError(error)}</> }; // biome-ignore format: one line
 };
 
@@ -79,7 +79,7 @@ const mainSaying = (is: Situation): Saying => {
   const { node, open } = is;
   const { kind } = states[node.provision_state];
   if (kind === 'hold')
-    return { tone: 'wait', says: <>On hold<Since node={node} />{open && <>, in <Work run={open} /></>}. Release the hold to continue.</> }; // biome-ignore format: one line
+    return { tone: 'wait', says: <>On hold<Since node={node} />{open && <>, in <RunLink run={open} /></>}. Release the hold to continue.</> }; // biome-ignore format: one line
   if (open) return (openSayings[runState(open)] ?? atWork)(open);
   if (kind === 'failure' || node.provision_state === 'error') return failedSaying(is);
   return restSaying(node);

@@ -139,7 +139,7 @@ const Budgets = ({ budgets }: { budgets: readonly DisruptionBudget[] }) => (
 
 type SideProps = { readonly node: NodeView } & Awaited<ReturnType<typeof sideData>>;
 
-const Part = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+const SideSection = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <section>
     <h2>{title}</h2>
     {children}
@@ -148,28 +148,28 @@ const Part = ({ title, children }: { title: string; children?: ComponentChildren
 
 export const NodeSide = ({ node, visits, windows, budgets }: SideProps) => (
   <aside aria-label="Facts">
-    <Part title="Facts">
+    <SideSection title="Facts">
       <NodeFacts node={node} />
-    </Part>
+    </SideSection>
     {(node.owner || node.lessee) && (
-      <Part title="Projects">
+      <SideSection title="Projects">
         <Lease node={node} />
-      </Part>
+      </SideSection>
     )}
     {visits.length > 0 && (
-      <Part title="Rollouts that visit this node">
+      <SideSection title="Rollouts that visit this node">
         <Visits visits={visits} />
-      </Part>
+      </SideSection>
     )}
     {windows.length > 0 && (
-      <Part title="Maintenance windows">
+      <SideSection title="Maintenance windows">
         <Windows windows={windows} />
-      </Part>
+      </SideSection>
     )}
     {budgets.length > 0 && (
-      <Part title="Disruption budgets">
+      <SideSection title="Disruption budgets">
         <Budgets budgets={budgets} />
-      </Part>
+      </SideSection>
     )}
   </aside>
 );

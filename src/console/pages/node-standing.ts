@@ -1,27 +1,27 @@
-/** How a node is, in a tone and one or two words, for pictures of many nodes. */
+/** State of a node as a tone and one or two words, for pictures of many nodes. */
 import { failedStates, faultStates, type ProvisionState, states } from '../../model/lifecycle/states';
 import type { Summary } from '../../wire/installation';
 import type { Tone } from '../parts/texts';
 import type { NodeView } from '../views';
 
-type Standing = { readonly tone: Tone; readonly word: string };
+type NodeState = { readonly tone: Tone; readonly word: string };
 
 const silent = 'power failure';
 
 /** Words for states and faults whose names say little to people. */
-const words: Readonly<Record<string, string>> = {
+const stateWords: Readonly<Record<string, string>> = {
   active: 'in use',
   rescue: 'in rescue',
   available: 'free',
   [silent]: 'no answer',
 };
 
-const wordOf = (name: string): string => words[name] ?? name;
+const wordOf = (name: string): string => stateWords[name] ?? name;
 
 const kindTones = { stable: 'idle', transient: 'busy', failure: 'bad', hold: 'wait' } as const;
 
-/** What is wrong comes before what goes on. */
-export const standingOf = ({ provision_state: state, maintenance, fault }: NodeView): Standing => {
+/** A fault comes before a run. */
+export const stateOfNode = ({ provision_state: state, maintenance, fault }: NodeView): NodeState => {
   if (fault === silent) return { tone: 'bad', word: wordOf(silent) };
   if (failedStates.includes(state)) return { tone: 'bad', word: state };
   if (fault) return { tone: 'bad', word: fault };

@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 import type { Summary } from '../../wire/installation';
 import type { RunReport } from '../../wire/reports';
 import type { ListedRun } from '../../wire/runs';
-import { AsTable, type Bar, dayOf, GanttAxis, GanttBar, Legend, type Part, PartsBar, type Point, Sparkline, StackedDays, stretchOf } from '../parts/charts'; // biome-ignore format: one line
+import { AsTable, type Bar, dayOf, GanttAxis, GanttBar, Legend, PartsBar, type Point, type Share, Sparkline, StackedDays, stretchOf } from '../parts/charts'; // biome-ignore format: one line
 import { Empty, spanOf, toneOf, toneShapes } from '../parts/texts';
 import { addressWith } from '../server/api';
 import type { Unit } from './fleet-groups';
-import { failingIn, standingOf, usedIn } from './node-standing';
+import { failingIn, stateOfNode, usedIn } from './node-standing';
 import { endedOf, failedOf, failuresOf, lately, pointsOf, type Reports, succeededOf, usualMinutes, usualSeconds } from './run-reports'; // biome-ignore format: one line
 import { runAddress, runState, runWork } from './runs';
 
@@ -32,7 +32,7 @@ const Figure = ({ id, label, href, value, beside, below, children }: FigureProps
 
 const shareOf = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((100 * part) / whole)} %`);
 
-type PartsProps = { readonly id: string; readonly label: string; readonly parts: readonly Part[] };
+type PartsProps = { readonly id: string; readonly label: string; readonly parts: readonly Share[] };
 
 const Parts = ({ id, label, parts }: PartsProps) => (
   <>
@@ -54,7 +54,7 @@ const Trend = ({ id, label, points, say = String }: TrendProps) => {
 }; // biome-ignore format: short parts
 
 /** A rise is good or bad, by the figure. */
-const Change = ({ now, before, say = String, goodUp }: { now: number; before: number; say?: (value: number) => string; goodUp?: boolean }) => {
+const Rise = ({ now, before, say = String, goodUp }: { now: number; before: number; say?: (value: number) => string; goodUp?: boolean }) => {
   if (now === before) return null;
   const up = now > before;
   return (
@@ -67,7 +67,7 @@ const Change = ({ now, before, say = String, goodUp }: { now: number; before: nu
 
 /** Counted one by one where the page has all nodes, because a node with two troubles counts once. */
 const failingOf = ({ nodes }: Summary, units: readonly Unit[] | undefined): number =>
-  units ? units.filter((unit) => standingOf(unit).tone === 'bad').length : failingIn(nodes);
+  units ? units.filter((unit) => stateOfNode(unit).tone === 'bad').length : failingIn(nodes);
 
 const HealthyFigure = ({ summary, units }: { summary: Summary; units: readonly Unit[] | undefined }) => {
   const { count, maintenance } = summary.nodes;
@@ -86,7 +86,7 @@ const UsedFigure = ({ summary: { nodes } }: { summary: Summary }) => {
   const used = usedIn(nodes);
   const free = nodes.provision_state.available ?? 0;
   const active = nodes.provision_state.active ?? 0;
-  const parts: Part[] = [
+  const parts: Share[] = [
     { label: 'in use', tone: 'good', value: active },
     { label: 'in use, in service or rescue', tone: 'busy', value: used - active },
     { label: 'free', tone: 'idle', value: free },
@@ -109,7 +109,7 @@ const week = 7;
 const FailedFigure = ({ report }: { report: RunReport }) => {
   const [now, before] = lately(report, week);
   return (
-    <Figure id="failed" label={`Failed runs, ${week} days`} href="/runs?state=failed" value={String(failedOf(now))} beside={<Change now={failedOf(now)} before={failedOf(before)} />}
+    <Figure id="failed" label={`Failed runs, ${week} days`} href="/runs?state=failed" value={String(failedOf(now))} beside={<Rise now={failedOf(now)} before={failedOf(before)} />}
       below={`of ${endedOf(now)} that ended`}>
       <Trend id="failed" label="Failed runs" points={pointsOf(report, failedOf)} />
     </Figure>
@@ -121,7 +121,7 @@ const SucceededFigure = ({ report }: { report: RunReport }) => {
   const percent = (rows: typeof now): number => Math.round((100 * succeededOf(rows)) / Math.max(1, endedOf(rows)));
   return (
     <Figure id="succeeded" label={`Success, ${week} days`} href="/runs?state=succeeded" value={shareOf(succeededOf(now), endedOf(now))}
-      beside={endedOf(now) > 0 && endedOf(before) > 0 && <Change now={percent(now)} before={percent(before)} say={(points) => `${points} points`} goodUp />}
+      beside={endedOf(now) > 0 && endedOf(before) > 0 && <Rise now={percent(now)} before={percent(before)} say={(points) => `${points} points`} goodUp />}
       below={`${succeededOf(now)} of ${endedOf(now)} runs`}>
       <Trend id="succeeded" label="Succeeded runs" points={pointsOf(report, succeededOf)} />
     </Figure>
@@ -154,7 +154,7 @@ const MedianFigure = ({ report }: { report: RunReport }) => {
   const shown = now ?? of(report.report);
   return (
     <Figure id="median" label={label} href={addressWith('/runs', { verb: verbs[0], state: 'succeeded' })} value={shown === null ? '–' : secondsSpan(shown)}
-      beside={now !== null && before !== null && <Change now={Math.round(now)} before={Math.round(before)} say={secondsSpan} />}
+      beside={now !== null && before !== null && <Rise now={Math.round(now)} before={Math.round(before)} say={secondsSpan} />}
       below={shown === null ? 'No run has succeeded yet.' : now === null ? 'of 14 days' : `of ${week} days`}>
       <Trend id="median" label={label} points={pointsOf(report, of)} say={secondsSpan} />
     </Figure>

@@ -6,7 +6,7 @@ import type { DayCounts, Point, Series } from '../parts/charts';
 import type { PageContext } from '../server/context';
 import { remembered } from '../server/remembered';
 
-type Row = RunReport['report'][number];
+type ReportRow = RunReport['report'][number];
 export type Reports = Readonly<Record<'cause' | 'verb' | 'runbook', RunReport | undefined>>;
 
 export const reportsOf = async (context: PageContext): Promise<Reports> => {
@@ -20,29 +20,31 @@ const dayKey = (at: string | Date): string => new Date(at).toISOString().slice(0
 /** Every day of a report, also those without runs. */
 const daysOf = ({ since, until }: RunReport): Date[] => utcDay.range(utcDay.floor(new Date(since)), new Date(until));
 
-const sum = (rows: readonly Row[], countOf: (row: Row) => number): number =>
+const sum = (rows: readonly ReportRow[], countOf: (row: ReportRow) => number): number =>
   rows.reduce((all, row) => all + countOf(row), 0);
 
 /** A value for each day; null for days of which `of` knows none. */
-export const pointsOf = (report: RunReport, of: (rows: readonly Row[]) => number | null): Point[] =>
+export const pointsOf = (report: RunReport, of: (rows: readonly ReportRow[]) => number | null): Point[] =>
   daysOf(report).map((at) => ({ at, value: of(report.report.filter((row) => dayKey(row.at) === dayKey(at))) }));
 
-export const failedOf = (rows: readonly Row[]): number => sum(rows, ({ failed }) => failed);
-export const endedOf = (rows: readonly Row[]): number => sum(rows, ({ runs }) => runs);
-export const succeededOf = (rows: readonly Row[]): number => sum(rows, ({ succeeded }) => succeeded);
+export const failedOf = (rows: readonly ReportRow[]): number => sum(rows, ({ failed }) => failed);
+export const endedOf = (rows: readonly ReportRow[]): number => sum(rows, ({ runs }) => runs);
+export const succeededOf = (rows: readonly ReportRow[]): number => sum(rows, ({ succeeded }) => succeeded);
 
 /** Of medians of days, by the number of runs: the API has no median of all. */
-export const usualSeconds = (rows: readonly Row[]): number | null => {
-  const known = rows.filter((row): row is Row & { median_s: number } => row.median_s !== null && row.succeeded > 0);
+export const usualSeconds = (rows: readonly ReportRow[]): number | null => {
+  const known = rows.filter(
+    (row): row is ReportRow & { median_s: number } => row.median_s !== null && row.succeeded > 0,
+  );
   const weight = succeededOf(known);
   return weight === 0 ? null : known.reduce((all, { median_s, succeeded }) => all + median_s * succeeded, 0) / weight;
 };
 
 /** The rows of the last days, and of the days before. */
-export const lately = ({ report, until }: RunReport, days: number): readonly [now: readonly Row[], before: readonly Row[]] => {
+export const lately = ({ report, until }: RunReport, days: number): readonly [now: readonly ReportRow[], before: readonly ReportRow[]] => {
   const from = utcDay.offset(utcDay.floor(new Date(until)), 1 - days);
   const earlier = utcDay.offset(from, -days);
-  const at = (row: Row): Date => new Date(row.at);
+  const at = (row: ReportRow): Date => new Date(row.at);
   return [report.filter((row) => at(row) >= from), report.filter((row) => at(row) < from && at(row) >= earlier)];
 }; // biome-ignore format: one row
 

@@ -99,11 +99,11 @@ export const RunActs = ({ run, answers, session }: RunActsProps) => (
   />
 );
 
-const outcomeOf = (run: Run): string | null | undefined =>
+const runOutcome = (run: Run): string | null | undefined =>
   run.waiting_for ?? run.last_error ?? (run.state === 'parked' ? stepNow(run)?.last_error : null);
 
 const Outcome = ({ run }: { run: Run }) => {
-  const says = outcomeOf(run);
+  const says = runOutcome(run);
   if (!says) return null;
   const waits = run.waiting_for !== null && run.finished_at === null;
   return <Notice tone={waits ? 'wait' : 'bad'} says={waits ? `Waiting for ${says}` : says} />;
@@ -169,7 +169,7 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
         <RunActs run={{ ...run, on }} answers={answers} session={session} />
         <RunFacts run={run} />
         <h2>Steps</h2>
-        <RunSteps run={run} attempts={attempts} outcome={outcomeOf(run)} />
+        <RunSteps run={run} attempts={attempts} outcome={runOutcome(run)} />
       </Live>
     </>
   ); // biome-ignore format: short parts

@@ -8,7 +8,7 @@ import { Empty, nodeAddress, State, Title } from '../parts/texts';
 import { ApiRefusal, addressWith } from '../server/api';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { NodeView } from '../views';
-import { standingOf } from './node-standing';
+import { stateOfNode } from './node-standing';
 import { runTitle } from './runs';
 
 /** The API searches for no less. */
@@ -20,7 +20,7 @@ type Group = { readonly title: string; readonly results: readonly Result[]; read
 const fieldNames = { name: '', uuid: 'ID', address: 'MAC', serial_number: 'serial number', rack: 'rack' } as const;
 
 const nodeResult = (node: Found['nodes'][number]): Result => {
-  const { tone, word } = standingOf(node as unknown as NodeView);
+  const { tone, word } = stateOfNode(node as unknown as NodeView);
   const by = fieldNames[node.matched];
   return {
     href: nodeAddress(node),
@@ -29,7 +29,7 @@ const nodeResult = (node: Found['nodes'][number]): Result => {
   }; // biome-ignore format: one row
 };
 
-const groupsOf = ({ nodes, runs, rollouts, runbooks, projects, more }: Found): Group[] => [
+const foundGroups = ({ nodes, runs, rollouts, runbooks, projects, more }: Found): Group[] => [
   { title: 'Nodes', more: more.includes('nodes'), results: nodes.map(nodeResult) },
   {
     title: 'Runs',
@@ -77,10 +77,10 @@ const Results = ({ groups }: { groups: readonly Group[] }) => (
   </>
 );
 
-type Asked = { readonly found?: Found; readonly fault?: string };
+type SearchAnswer = { readonly found?: Found; readonly fault?: string };
 
 /** A text that the API refuses is shown with its reason. Throws as get. */
-const searched = async ({ api }: PageContext, q: string): Promise<Asked> => {
+const searched = async ({ api }: PageContext, q: string): Promise<SearchAnswer> => {
   if (q.length < shortest) return {};
   try {
     return { found: await api.get<Found>('/temper/v1/search', { q }) };
@@ -102,7 +102,7 @@ export const searchPage = async (context: PageContext): Promise<PageAnswer> => {
     askedRules(context.api, commandRules.map((rule) => ({ rule }))),
   ]); // biome-ignore format: one question a row
   const rights = new Set([...answers].flatMap(([rule, { allowed }]) => (allowed ? [rule] : [])));
-  const all = [...(found ? groupsOf(found) : []), commandGroup(commandsFor(q, rights))];
+  const all = [...(found ? foundGroups(found) : []), commandGroup(commandsFor(q, rights))];
   const groups = all.filter(({ results }) => results.length > 0);
   const body = (
     <>

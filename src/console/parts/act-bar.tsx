@@ -14,7 +14,7 @@ type ActBarProps = ActsProps & {
   readonly menus: readonly Menu[];
 };
 
-type Judged = { readonly offer: Offer; readonly why: ComponentChildren };
+type JudgedOffer = { readonly offer: Offer; readonly why: ComponentChildren };
 
 type OpenerProps = { readonly offer: Offer; readonly id: string; readonly style?: string; readonly inMenu?: boolean };
 
@@ -24,7 +24,7 @@ const Opener = ({ offer: { label, href, verb }, id, style, inMenu }: OpenerProps
   return <button type="button" class={style} popovertarget={id}>{text}</button>; // biome-ignore format: one line
 };
 
-const MenuItem = ({ offer, why, id }: Judged & { id: string }) =>
+const MenuItem = ({ offer, why, id }: JudgedOffer & { id: string }) =>
   why === undefined ? (
     <li>
       <Opener offer={offer} id={id} style={offer.danger ? 'danger' : undefined} inMenu />
@@ -38,7 +38,7 @@ const MenuItem = ({ offer, why, id }: Judged & { id: string }) =>
     </li>
   );
 
-type MenuProps = { readonly id: string; readonly label: string; readonly rows: readonly Judged[]; readonly idOf: (offer: Offer) => string }; // biome-ignore format: one row
+type MenuProps = { readonly id: string; readonly label: string; readonly rows: readonly JudgedOffer[]; readonly idOf: (offer: Offer) => string }; // biome-ignore format: one row
 
 const ActMenu = ({ id, label, rows, idOf }: MenuProps) =>
   rows.length === 0 ? null : (
@@ -57,7 +57,7 @@ const ActMenu = ({ id, label, rows, idOf }: MenuProps) =>
 
 export const ActBar = ({ id, offers, answers, session, actionOf, about, leads, beside = [], menus }: ActBarProps) => {
   const idOf = (offer: Offer): string => `${id}-${offer.name}`;
-  const rows = offers.map((offer): Judged => ({ offer, why: whyOff(offer, answers, about) }));
+  const rows = offers.map((offer): JudgedOffer => ({ offer, why: whyOff(offer, answers, about) }));
   const possible = rows.filter(({ why }) => why === undefined).map(({ offer }) => offer);
   const primary = leads.flatMap((lead) => possible.find(({ name }) => name === lead) ?? [])[0];
   const buttons = possible.filter((offer) => offer !== primary && beside.includes(offer.name));

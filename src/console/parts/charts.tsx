@@ -53,10 +53,10 @@ export const Sparkline = ({ points, label }: { points: readonly Point[]; label: 
   );
 };
 
-export type Part = { readonly label: string; readonly tone: Tone; readonly value: number };
+export type Share = { readonly label: string; readonly tone: Tone; readonly value: number };
 
 /** Parts of a whole, from left to right. */
-export const PartsBar = ({ parts, label }: { parts: readonly Part[]; label: string }) => {
+export const PartsBar = ({ parts, label }: { parts: readonly Share[]; label: string }) => {
   const whole = parts.reduce((all, { value }) => all + value, 0);
   const x = scaleLinear([0, Math.max(1, whole)], [0, 100]);
   const startOf = (at: number): number => parts.slice(0, at).reduce((all, { value }) => all + value, 0);

@@ -36,20 +36,24 @@ const countsMs = 10_000;
 /** Answers that count all nodes of a large fleet. */
 const counted = new LRUCache<string, object>({ max: countsAtMost, ttl: countsMs });
 
-export type Counts = {
+export type RememberedCounts = {
   /** Undefined on 403 and 404. Throws as get. */
   find<Body extends object>(path: string, query?: PageQuery): Promise<Body | undefined>;
-  /** Whether an answer was one of some seconds before: the page then fetches its part at once. */
+  /** An answer was some seconds old: the page then fetches its part at once. */
   readonly isOld: boolean;
   /** Keeps the answers for the next load of the page. */
   keep(): void;
 };
 
 /**
- * Counting 100,000 nodes takes the database longer than a page may take. A page that loads shows the last counts, and its part asks anew, as
+ * Counting 100,000 nodes takes the database longer than a page may take. A page that loads shows the last counts, and its part asks again, as
  * it does after each event.
  */
-export const countsFor = ({ api, session, partial }: Pick<PageContext, 'api' | 'session' | 'partial'>): Counts => {
+export const countsFor = ({
+  api,
+  session,
+  partial,
+}: Pick<PageContext, 'api' | 'session' | 'partial'>): RememberedCounts => {
   const fresh: Record<string, object> = {};
   let isOld = false;
   return {

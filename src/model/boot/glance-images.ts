@@ -25,7 +25,7 @@ export type Glance = {
   find(id: string): Promise<GlanceImage | undefined>;
   /** True if the project has accepted a shared image. Throws GlanceUnavailable. */
   isMember(id: string, project: string): Promise<boolean>;
-  /** Where the bytes are, with Temper's own token. Throws GlanceUnavailable. */
+  /** Address of the bytes, with Temper's own token. Throws GlanceUnavailable. */
   file(id: string): Promise<GlanceFile>;
 };
 
@@ -60,11 +60,11 @@ export type PlannedImage = {
 
 const word = (text: string | null): string => (text === null ? 'none' : shortText(text, 40));
 
-const oneOf = <Known extends string>(known: readonly Known[], text: string | null): Known | undefined =>
+const knownOf = <Known extends string>(known: readonly Known[], text: string | null): Known | undefined =>
   known.find((one) => one === text);
 
 const hashOf = ({ os_hash_algo, os_hash_value }: GlanceImage) => {
-  const algorithm = oneOf(Object.keys(digestDigits) as HashAlgorithm[], os_hash_algo);
+  const algorithm = knownOf(Object.keys(digestDigits) as HashAlgorithm[], os_hash_algo);
   const value = os_hash_value?.toLowerCase() ?? '';
   return algorithm !== undefined && value.length === digestDigits[algorithm] && /^[0-9a-f]+$/.test(value)
     ? { os_hash_algo: algorithm, os_hash_value: value }
@@ -72,18 +72,18 @@ const hashOf = ({ os_hash_algo, os_hash_value }: GlanceImage) => {
 };
 
 const typeOf = ({ img_type, kernel_id, ramdisk_id }: GlanceImage): PlannedImage['image_type'] =>
-  oneOf(['whole-disk', 'partition'] as const, img_type) ?? (kernel_id || ramdisk_id ? 'partition' : 'whole-disk');
+  knownOf(['whole-disk', 'partition'] as const, img_type) ?? (kernel_id || ramdisk_id ? 'partition' : 'whole-disk');
 
-type Judged = { readonly image: PlannedImage } | { readonly fault: string };
+type JudgedImage = { readonly image: PlannedImage } | { readonly fault: string };
 
 /** The facts to freeze, or the reason why the image cannot be written. */
-export const judgedImage = (image: GlanceImage): Judged => {
+export const judgedImage = (image: GlanceImage): JudgedImage => {
   const { status, size, kernel_id, ramdisk_id, container_format } = image;
   if (status !== 'active') return { fault: `is ${word(status)}, and only an active image can be written` };
   if (!size) return { fault: 'has no bytes' };
   const hash = hashOf(image);
   if (!hash) return { fault: 'has no os_hash_value by sha256 or sha512, and an image is not written unchecked' };
-  const disk_format = oneOf(diskFormats, image.disk_format);
+  const disk_format = knownOf(diskFormats, image.disk_format);
   if (!disk_format)
     return { fault: `has disk_format ${word(image.disk_format)}; it must be ${diskFormats.join(' or ')}` };
   if (container_format !== 'bare') return { fault: `has container_format ${word(container_format)}; it must be bare` };
@@ -111,9 +111,9 @@ export const changeFault = (
   return same ? undefined : 'has other bytes now than when the deployment was accepted';
 };
 
-/** The same for a missing image and for one of another project: neither is told apart. */
+/** The same text for a missing image and for one of another project, so that callers learn nothing. */
 export const notUsable =
-  'was not found, or belongs to a project for which this deployment is not: it must be public, community, or shared with and accepted by that project';
+  'was not found, or belongs to another project. Use an image that is public or community, or one that your project has accepted as a member';
 
 /** The argument of the step that writes the image. */
 export const plannedArgument = 'glance_image';

@@ -40,7 +40,7 @@ export const admissionSettings = {
     ),
 };
 
-/** The API's settings of its own user at Keystone. */
+/** The API's settings of Temper's user at Keystone. */
 export const serviceUserSettings = {
   TEMPER_IDENTITY_URL: api.TEMPER_IDENTITY_URL,
   TEMPER_IDENTITY_USERNAME: api.TEMPER_IDENTITY_USERNAME,

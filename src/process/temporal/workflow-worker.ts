@@ -1,11 +1,12 @@
 /** Temporal's worker, with workflows in a thread of ours (workflow-thread.ts). */
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { Worker as Thread } from 'node:worker_threads';
 import { Worker } from '@temporalio/worker';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface';
 import { ThreadedVMWorkflowCreator, WorkerThreadClient } from '@temporalio/worker/lib/workflow/threaded-vm';
 
-const thread = join(__dirname, 'workflow-thread.js');
+// Tests run the sources.
+const thread = join(__dirname, `workflow-thread${extname(__filename)}`);
 
 type Given = Parameters<(typeof Worker)['createWorkflowCreator']>;
 

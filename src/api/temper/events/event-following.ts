@@ -49,9 +49,9 @@ const tooSlow = ': ended, for this client reads more slowly than events come; co
 
 const keepAlive = ': keep-alive\n\n';
 
-type Sent = 'gone' | 'nothing' | 'something';
+type Delivery = 'gone' | 'nothing' | 'something';
 
-const send = async ({ again, texts }: Open, rows: readonly SeenEvent[], sink: Sink): Promise<Sent> => {
+const send = async ({ again, texts }: Open, rows: readonly SeenEvent[], sink: Sink): Promise<Delivery> => {
   const who = await again().catch(undefinedIf('Unauthenticated'));
   const shown = who && (await texts(who, rows));
   if (!shown) return 'gone';
