@@ -161,17 +161,17 @@ describe('a private image', () => {
   });
 
   /** As the nodes of Nova's pool. */
-  const ofNobody = { owner: null, lessee: null };
+  const unowned = { owner: null, lessee: null };
 
   test('is deployed by the compute service for the project in instance_info', async () => {
     await of(stranger, { project_id: stranger });
-    await at.set(ofNobody);
+    await at.set(unowned);
     expect(await verdict('service-user')).toBe('accepted');
     await of(stranger, { project_id: lessee });
-    await at.set(ofNobody);
+    await at.set(unowned);
     expect(await verdict('service-user')).toMatch(/^InvalidImage: /);
     await of('service');
-    await at.set(ofNobody);
+    await at.set(unowned);
     // Without a project in instance_info it acts for none, not even for its own.
     expect(await verdict('service-user')).toMatch(/^InvalidImage: /);
   });
@@ -256,7 +256,7 @@ describe('a private image', () => {
     async (project_id) => {
       const id = glance.add(bytes, { visibility: 'shared', owner: stranger });
       await fresh(id, { project_id });
-      await at.set(ofNobody);
+      await at.set(unowned);
       const before = glance.asked.length;
       expect((await validated('service-user')).result).toBe(false);
       expect(glance.asked.slice(before).filter((path) => path.includes('members'))).toEqual([]);
