@@ -19,7 +19,9 @@ export const stateSays = (act: RunAct, run: RunStanding): string | undefined => 
     case 'retry':
     case 'skip':
     case 'fail':
-      return run.state === 'parked' ? undefined : `The run is ${run.state}; only a parked step is decided about.`;
+      return run.state === 'parked'
+        ? undefined
+        : `The run is ${run.state}; this is possible only while a step is parked.`;
     case 'resume':
       return run.state === 'paused' ? undefined : `The run is ${run.state}, not paused.`;
     case 'pause':
@@ -45,7 +47,7 @@ const follows: Readonly<Record<Exclude<RunAct, 'abort'>, string>> = {
   pause: 'The step in progress is done first; the run stops before the next one and keeps the node.',
   resume: 'The run goes on with its next step.',
   retry: 'The step is run again.',
-  skip: 'The run goes on as if the step were done.',
+  skip: 'The run continues as if the step were done.',
   fail: 'The run ends as failed.',
 };
 
