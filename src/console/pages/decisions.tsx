@@ -99,7 +99,8 @@ const heldNodes = async (context: PageContext, summary: Summary | undefined): Pr
 };
 
 /** A full list may not be all of them. */
-export const countText = (count: number): string => (count < mostListed ? `${count}` : `${count} or more`);
+export const countText = (count: number, isPart = count >= mostListed): string =>
+  isPart ? `${count} or more` : `${count}`;
 
 /** Oldest first; `counted` is the number of runs, nodes and rollouts behind the cards. @param summary if the page counts nodes */
 export const decisionsOf = async (

@@ -33,13 +33,13 @@ const troubledNodes = async (context: PageContext, summary: Summary): Promise<re
   return [...byId.values()].sort((one, other) => nodeSince(one).localeCompare(nodeSince(other))).slice(0, mostListed);
 };
 
-type SectionProps = { readonly id: string; readonly title: string; readonly many: number; readonly children?: ComponentChildren }; // biome-ignore format: one row
+type SectionProps = { readonly id: string; readonly title: string; readonly many: number; readonly isPart?: boolean; readonly children?: ComponentChildren }; // biome-ignore format: one row
 
-const Section = ({ id, title, many, children }: SectionProps) =>
+const Section = ({ id, title, many, isPart, children }: SectionProps) =>
   many === 0 ? null : (
     <section aria-labelledby={id}>
       <h2 id={id}>
-        {title} <span class="muted">{countText(many)}</span>
+        {title} <span class="muted">{countText(many, isPart)}</span>
       </h2>
       {children}
     </section>
@@ -61,16 +61,20 @@ const inboxData = async (context: PageContext) => {
   // Those on hold are decisions.
   const others = busy.filter(({ waiting_for }) => waiting_for !== 'unhold');
   const [failing, maintained] = [troubled.filter(isFailing), troubled.filter((group) => !isFailing(group))];
-  return { ...decided, busy: others, failing, maintained, away: (workers ?? []).filter(({ alive }) => !alive) };
+  const isPart = sizeOf(troubled) >= mostListed;
+  const away = (workers ?? []).filter(({ alive }) => !alive);
+  return { ...decided, busy: others, failing, maintained, isPart, away };
 };
+
+const sizeOf = (groups: readonly NodeGroup[]): number => groups.reduce((all, { nodes }) => all + nodes.length, 0);
 
 /** Others were only put into maintenance. */
 const isFailing = ({ nodes }: NodeGroup): boolean => stateOfNode(nodes[0]!).tone === 'bad';
 
-type NodeSectionProps = { readonly id: string; readonly title: string; readonly groups: readonly NodeGroup[]; readonly session: PageContext['session'] }; // biome-ignore format: one row
+type NodeSectionProps = { readonly id: string; readonly title: string; readonly groups: readonly NodeGroup[]; readonly isPart: boolean; readonly session: PageContext['session'] }; // biome-ignore format: one row
 
-const NodeSection = ({ id, title, groups, session }: NodeSectionProps) => (
-  <Section id={id} title={title} many={groups.reduce((all, { nodes }) => all + nodes.length, 0)}>
+const NodeSection = ({ id, title, groups, isPart, session }: NodeSectionProps) => (
+  <Section id={id} title={title} many={sizeOf(groups)} isPart={isPart}>
     <ul class="cards two">
       {groups.map((group) => <NodeCard key={group.nodes[0]!.uuid} group={group} from="/inbox" session={session} />)}
     </ul>
@@ -87,7 +91,7 @@ const AllClear = () => (
 );
 
 export const inboxPage = async (context: PageContext): Promise<PageAnswer> => {
-  const { decisions, counted, busy, failing, maintained, away } = await inboxData(context);
+  const { decisions, counted, busy, failing, maintained, isPart, away } = await inboxData(context);
   const { session } = context;
   const calm = [decisions, busy, failing, maintained, away].every(({ length }) => length === 0);
   const body = (
@@ -99,8 +103,8 @@ export const inboxPage = async (context: PageContext): Promise<PageAnswer> => {
         <Section id="decisions" title="Needs a decision" many={counted}>
           <Decisions decisions={decisions} from="/inbox" session={session} />
         </Section>
-        <NodeSection id="failing" title="Failing nodes" groups={failing} session={session} />
-        <NodeSection id="maintained" title="In maintenance" groups={maintained} session={session} />
+        <NodeSection id="failing" title="Failing nodes" groups={failing} isPart={isPart} session={session} />
+        <NodeSection id="maintained" title="In maintenance" groups={maintained} isPart={isPart} session={session} />
         <Section id="offline" title="Offline workers" many={away.length}>
           <Table caption="Offline workers" rows={away} columns={workerColumns} />
         </Section>
