@@ -369,7 +369,12 @@ export const ruleRows: readonly RuleRow[] = [
   }),
   row('temper:node:deploy_for_instance', provision, 'service-user', 'operator', {
     body: { target: 'active' },
-    node: { instance_info: { image_source: privateImage.id, project_id: privateImage.owner } },
+    // A project of the node could have written instance_info.
+    node: {
+      owner: null,
+      lessee: null,
+      instance_info: { image_source: privateImage.id, project_id: privateImage.owner },
+    },
     elevated: 'service',
     refused: 400,
     names: 'InvalidImage',
