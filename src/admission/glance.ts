@@ -20,10 +20,18 @@ const openTo: readonly string[] = ['public', 'community'];
 // It is part of a URL.
 const projectForm = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** A node's owner and lessee may write instance_info, so its project counts only for trusted callers. */
-const deployingProject = (ctx: AdmissionContext, { who, node }: Deploying): string | null => {
+/** Members of a node's owner and lessee may write instance_info, also after the caller did. */
+const instanceProject = ({ who, node: { owner, lessee, instance_info } }: Deploying): unknown => {
+  const { project_id } = instance_info;
+  const isHarmless = (writer: string | null) => writer === null || writer === project_id || writer === who.project_id;
+  return [owner, lessee].every(isHarmless) ? project_id : null;
+};
+
+/** The project of instance_info counts only for trusted callers. */
+const deployingProject = (ctx: AdmissionContext, deploying: Deploying): string | null => {
+  const { who, node } = deploying;
   const trusted = ctx.policy().allows(forInstance, who, nodeTarget(node));
-  const project = trusted ? node.instance_info.project_id : who.project_id;
+  const project = trusted ? instanceProject(deploying) : who.project_id;
   return typeof project === 'string' && projectForm.test(project) ? project : null;
 };
 

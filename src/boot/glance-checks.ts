@@ -57,7 +57,13 @@ export const createGlanceChecks = (deps: GlanceCheckDeps) => {
       (fault) => {
         check.fault = fault;
       },
-      () => checks.delete(urlHash),
+      (thrown: Error) => {
+        deps.log.warn('an image of Glance could not be checked, and is checked again', {
+          image: id,
+          reason: thrown.message,
+        });
+        checks.delete(urlHash);
+      },
     );
     return check;
   };

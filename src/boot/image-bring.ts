@@ -15,8 +15,8 @@ import { digestOf } from './images';
 export type Cached =
   | { readonly is: 'ready'; readonly file: FileHandle; readonly bytes: number }
   | { readonly is: 'fetching' }
-  /** `full`: no disk space. */
-  | { readonly is: 'refused'; readonly full: boolean; readonly reason: string };
+  /** 504: Glance or Keystone does not answer. 507: no disk space. */
+  | { readonly is: 'refused'; readonly status: 502 | 504 | 507; readonly reason: string };
 
 export type Bringing = Fetching & {
   readonly folder: ImageFolder;
@@ -98,17 +98,21 @@ const reasonOf = (thrown: unknown): string => {
   const { code, name, message } = thrown as NodeJS.ErrnoException;
   if (fullCodes.includes(code)) return 'the disk of the boot service is full';
   if (thrown instanceof NoRoom || thrown instanceof FetchFault) return message;
-  if (isTemperError(thrown, 'GlanceUnavailable')) return message;
+  if (isTemperError(thrown, 'GlanceUnavailable')) return String(thrown.facts.reason);
   if (isTemperError(thrown)) return 'its origin is none that the boot service may ask (TEMPER_IMAGE_ORIGINS)';
   return `it could not be fetched (${code ?? name})`;
 };
 
+const refusedStatusOf = (thrown: unknown): 502 | 504 | 507 => {
+  if (thrown instanceof NoRoom || fullCodes.includes((thrown as NodeJS.ErrnoException).code)) return 507;
+  return isTemperError(thrown, 'GlanceUnavailable') ? 504 : 502;
+};
+
 const refusedImage = ({ log }: Bringing, wanted: Wanted, thrown: unknown): Cached => {
-  const { code, message } = thrown as NodeJS.ErrnoException;
-  const full = thrown instanceof NoRoom || fullCodes.includes(code);
+  const { message } = thrown as Error;
   const reason = reasonOf(thrown);
   log.warn('image cannot be served', { image: wanted.name, digest: digestKey(wanted), reason, fault: message });
-  return { is: 'refused', full, reason };
+  return { is: 'refused', status: refusedStatusOf(thrown), reason };
 };
 
 /** Throws nothing. */

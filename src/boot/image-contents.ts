@@ -30,7 +30,7 @@ const contentOf = (cached: Cached, image: ServedImage['image']): Content | Wait 
     case 'fetching':
       return { status: 503, reason: `image ${name} is being fetched and checked` };
     case 'refused':
-      return { status: cached.full ? 507 : 502, reason: cached.reason };
+      return { status: cached.status, reason: cached.reason };
   }
 };
 

@@ -4,22 +4,30 @@ import { join } from 'node:path';
 
 const subfolder = 'images';
 
-const imageFileName = /^([0-9a-f]{64}|sha512-[0-9a-f]{128})\.img$/;
+const imageKeys = '[0-9a-f]{64}|sha512-[0-9a-f]{128}';
+const imageKeyForm = new RegExp(`^(?:${imageKeys})$`);
+const imageFileName = new RegExp(`^(${imageKeys})\\.img$`);
 const unfinished = /\.part$/;
 // Longer than a fetch of 50 GB at 15 MB/s.
 const abandonedMs = 3_600_000;
 
 export type StoredImage = { readonly key: string; readonly bytes: number; readonly usedAt: number };
 
+/** BMC workers write digests of images of Glance, so a key could hold a path. Throws. */
+const requireKey = (key: string): string => {
+  if (!imageKeyForm.test(key)) throw new Error('no digest of an image');
+  return key;
+};
+
 export const createImageFolder = (dir: string) => {
   const folder = join(dir, subfolder);
-  const pathOf = (key: string): string => join(folder, `${key}.img`);
+  const pathOf = (key: string): string => join(folder, `${requireKey(key)}.img`);
   const statOf = (file: string) => stat(join(folder, file)).catch(() => undefined);
   return {
     pathOf,
 
     /** For unverified bytes; `unique` separates fetches of several processes. */
-    partOf: (key: string, unique: string): string => join(folder, `${key}.${unique}.part`),
+    partOf: (key: string, unique: string): string => join(folder, `${requireKey(key)}.${unique}.part`),
 
     make: async (): Promise<void> => void (await mkdir(folder, { recursive: true })),
 

@@ -160,14 +160,43 @@ describe('a private image', () => {
     }
   });
 
+  /** As the nodes of Nova's pool. */
+  const unowned = { owner: null, lessee: null };
+
   test('is deployed by the compute service for the project in instance_info', async () => {
     await of(stranger, { project_id: stranger });
+    await at.set(unowned);
     expect(await verdict('service-user')).toBe('accepted');
     await of(stranger, { project_id: lessee });
+    await at.set(unowned);
     expect(await verdict('service-user')).toMatch(/^InvalidImage: /);
     await of('service');
+    await at.set(unowned);
     // Without a project in instance_info it acts for none, not even for its own.
     expect(await verdict('service-user')).toMatch(/^InvalidImage: /);
+  });
+
+  test.each([
+    ['its owner', { owner, lessee: null }],
+    ['its lessee', { owner: null, lessee }],
+    ['its owner, on a node that the instance’s project leases', { owner, lessee: stranger }],
+  ])('is not deployed by the compute service for a project that could be named by %s', async (_, columns) => {
+    await of(stranger, { project_id: stranger });
+    await at.set(columns);
+    expect(await verdict('service-user')).toMatch(/^InvalidImage: .* was not found, or belongs to another project/);
+    await fresh(glance.add(bytes), { project_id: stranger });
+    await at.set(columns);
+    expect(await verdict('service-user')).toBe('accepted');
+  });
+
+  test.each([
+    ['the instance’s project', { owner: stranger, lessee: stranger }],
+    ['the instance’s project as the lessee', { owner: null, lessee: stranger }],
+    ['the compute service’s project', { owner: 'service', lessee: null }],
+  ])('is deployed by the compute service on a node of %s', async (_, columns) => {
+    await of(stranger, { project_id: stranger });
+    await at.set(columns);
+    expect(await verdict('service-user')).toBe('accepted');
   });
 
   test('is not deployed by a service of another project, nor by the compute service before it is trusted', async () => {
@@ -227,6 +256,7 @@ describe('a private image', () => {
     async (project_id) => {
       const id = glance.add(bytes, { visibility: 'shared', owner: stranger });
       await fresh(id, { project_id });
+      await at.set(unowned);
       const before = glance.asked.length;
       expect((await validated('service-user')).result).toBe(false);
       expect(glance.asked.slice(before).filter((path) => path.includes('members'))).toEqual([]);

@@ -7,9 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootListener, createImageCache } from '../../src/boot';
+import { createImageFolder } from '../../src/boot/image-folder';
 import type { ServedImage } from '../../src/inventory/nodes/image-capabilities';
 import { hashOf, newUrlToken } from '../../src/inventory/secrets/boot-tokens';
 import { digestKey } from '../../src/model/boot/images';
+import { raise } from '../../src/model/errors';
 import { type EmulatedGlance, sha512Of, startEmulatedGlance } from '../support/glance';
 
 const mb = 2 ** 20;
@@ -203,6 +205,51 @@ test('a Glance that does not answer is reported as such, and a later URL may suc
   expect(await settled(give(id, bytes).at)).toEqual({ status: 504, says: 'it answered 500' });
   glance.setFault(undefined);
   expect((await settled(give(id, bytes).at)).status).toBe(206);
+});
+
+test('a Keystone that does not answer before the download is no refusal of the image', async () => {
+  await start();
+  const bytes = randomBytes(1_000);
+  const id = glance.add(bytes);
+  const file = jest
+    .spyOn(glance.client, 'file')
+    .mockImplementation(async (image) => raise('GlanceUnavailable', { image, reason: 'as the test wants it' }));
+  try {
+    expect(await settled(give(id, bytes).at)).toEqual({ status: 504, says: 'as the test wants it' });
+    expect(file).toHaveBeenCalledTimes(3);
+  } finally {
+    file.mockRestore();
+  }
+});
+
+test('a look-up that breaks is logged and begun again', async () => {
+  await start();
+  const bytes = randomBytes(1_000);
+  const id = glance.add(bytes);
+  const find = jest.spyOn(glance.client, 'find').mockRejectedValueOnce(new Error('broken by the test'));
+  try {
+    expect((await settled(give(id, bytes).at)).status).toBe(206);
+    expect(find).toHaveBeenCalledTimes(2);
+  } finally {
+    find.mockRestore();
+  }
+  expect(logged.filter((line) => line.includes('broken by the test'))).toHaveLength(1);
+});
+
+test.each(['../../outside', 'sha512-../../outside', `${'a'.repeat(64)}/../x`, 'a'.repeat(63), 'A'.repeat(64), ''])(
+  'no file of the folder is named by %j',
+  async (key) => {
+    await start();
+    const folder = createImageFolder(dir);
+    expect(() => folder.pathOf(key)).toThrow('no digest');
+    expect(() => folder.partOf(key, 'x')).toThrow('no digest');
+  },
+);
+
+test('an image whose digest is a path is refused', async () => {
+  await start();
+  const { at } = give(randomUUID(), randomBytes(10), { glance_id: null, digest: '../../outside' });
+  expect(await settled(at)).toEqual({ status: 502, says: 'it could not be fetched (Error)' });
 });
 
 test.each([
