@@ -63,7 +63,7 @@ export const endWave = async (deps: RolloutDeps, view: View): Promise<void> => {
   const next = waves[rollout.wave + 1];
   if (!next) return moveByItself(deps, rollout, 'succeeded', { ...unsaid, finished_at: new Date() });
   if (ended.advance === 'manual')
-    return pause(deps, rollout, 'wave_gate', `Wave ${ended.wave + 1} is over; advance opens wave ${next.wave + 1}.`);
+    return pause(deps, rollout, 'wave_gate', `Wave ${ended.wave + 1} is over. Open wave ${next.wave + 1} to continue.`);
   await inventory.rollouts.openWave(rollout.id, next.wave);
   return moveByItself(deps, rollout, 'running', { ...unsaid, wave: next.wave });
 };

@@ -319,7 +319,7 @@ describe('operating a run', () => {
     await api.sql`update runs set state = 'running', cursor = 1 where id = ${run}`;
     const reply = await api.as('operator', 'POST', `/temper/v1/runs/${run}/abort`, { body: { reason: 'x' } });
     expect(reply.body.will).toBe(
-      'Step management.attach_virtual_media ends at once if its command has not left; else it must not be cut short. It is done first, for TEMPER_ABORT_TIMEOUT_MS at most. Then the run ends.',
+      'Step management.attach_virtual_media ends at once if its command was not sent yet. Otherwise it finishes first, within TEMPER_ABORT_TIMEOUT_MS. Then the run ends.',
     );
   });
 

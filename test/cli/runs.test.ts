@@ -185,7 +185,7 @@ describe('an abort', () => {
     const asked: string[] = [];
     const confirm = async (question: string) => asked.push(question) > 0;
     expect((await does(line, { confirm })).status).toBe(0);
-    expect(asked[0]).toContain('must not be cut short. It is done first');
+    expect(asked[0]).toContain('Otherwise it finishes first, within TEMPER_ABORT_TIMEOUT_MS.');
     expect(posted()).toHaveLength(1);
   });
 
@@ -216,9 +216,9 @@ describe('an abort', () => {
     ['waiting', false, 'ends now'],
     ['parked', false, 'ends now'],
     ['paused', false, 'ends now'],
-    ['running', true, 'is cut short and the run ends'],
-    ['running', false, 'must not be cut short'],
-    ['running', undefined, 'if it may be'],
+    ['running', true, 'is interrupted and the run ends'],
+    ['running', false, 'if its command was not sent yet'],
+    ['running', undefined, 'if that is safe'],
   ])('of a run that is %s in a step that is abortable: %s', (state, abortable, says) => {
     expect(abortWill(shownRun({ state, cursor: 0, steps: [runStep(0, { abortable })] }))).toContain(says);
   });

@@ -53,7 +53,7 @@ test('five BMCs of one feed are one incident, which names what they share, since
   const strip = plain(partOf(text, /<li id="incident-/, '<div id='));
   expect(strip).toMatch(/▲ Rack r3, feed A: 5 BMCs stopped answering (?:at once|within \d+ s) since \d\d:\d\d UTC/);
   expect(strip).toContain('blade-1, blade-2, blade-3, blade-4, blade-5.');
-  expect(strip).toContain('No tenant uses them.');
+  expect(strip).toContain('None of them is leased.');
   expect(strip).toContain('Freeze the 5');
   expect(text).not.toContain('All clear');
 });
@@ -190,6 +190,26 @@ test('a calm system says so with a picture, and has no incident and no decision'
     expect(plain(text)).toContain('No decisions');
     // No rack is known: the nodes are a list.
     expect(text).toContain('class="units plain"');
+  }));
+
+test('a node that failed without a fault is no calm, and leads to the inbox', () =>
+  elsewhere(async ({ sql }, shown) => {
+    await sql`insert into nodes (name, driver, provision_state, power_state) values ('n-1', 'redfish', 'deploy failed', 'power on')`;
+    const browser = await shown.as('operator');
+    const { text } = await browser.get('/');
+    expect(text).not.toContain('All clear');
+    expect(text).toContain('<a href="/inbox#failing">1 failing node</a>');
+    expect((await browser.get('/inbox')).text).toContain('Failing nodes <span class="muted">1</span>');
+  }));
+
+test('only available nodes are counted as free, and no rack leads to a search that is refused', () =>
+  elsewhere(async ({ sql }, shown) => {
+    await sql`insert into nodes (name, driver, provision_state, power_state, properties)
+      select 'n-' || n, 'redfish', case when n <= 12 then 'enroll' else 'available' end, 'power off', jsonb_build_object('rack', chr(97 + n % 12))
+      from generate_series(1, 24) n`;
+    const cells = partOf((await (await shown.as('operator')).get('/')).text, /<ul class="cells"/, '</ul>');
+    expect(plain(cells)).toContain('a ○ 1 of 2 free');
+    expect(cells).not.toContain('href=');
   }));
 
 test('an empty installation gives three steps with one button each, and the first one enrols a node', () =>

@@ -230,7 +230,8 @@ test('the inbox has the decision itself', async () => {
   const { text } = await (await pages.as('owner-manager')).get('/inbox');
   expect(text).toContain('Needs a decision <span class="muted">1</span>');
   expect(text).toContain(`action="/runs/${seen.run}/retry"`);
-  expect(text).toContain('Failing nodes <span class="muted">1</span>');
+  expect(text).toContain('In maintenance <span class="muted">1</span>');
+  expect(text).not.toContain('Failing nodes');
 });
 
 test('the inbox asks the engine about no run: the store has all that it shows of them', async () => {

@@ -39,13 +39,13 @@ const stateOf = async (id: string): Promise<string> =>
 
 test('a rollout is shown with its reason, its waves, its budget and why a node has not begun', async () => {
   const id = await made('paused');
-  await api.sql`update rollouts set reason = 'Wave 1 is over; advance opens wave 2.' where id = ${id}`;
+  await api.sql`update rollouts set reason = 'Wave 1 is over. Open wave 2 to continue.' where id = ${id}`;
   await api.sql`update rollout_counters set failed = 1 where rollout = ${id}`;
   const browser = await pages.as('owner-manager');
   expect((await browser.get('/rollouts')).text).toContain(`href="/rollouts/${id}"`);
   const { status, text } = await browser.get(`/rollouts/${id}`);
   expect(status).toBe(200);
-  expect(text).toContain('wave_gate: Wave 1 is over; advance opens wave 2.');
+  expect(text).toContain('wave_gate: Wave 1 is over. Open wave 2 to continue.');
   expect(text).toContain('1 failed, 0 parked, 0 under way; 1 of 2 places free');
   expect(text).toContain('a person opens wave 2');
   expect(text).not.toContain('<dd></dd>');

@@ -65,6 +65,9 @@ test('a text that the API refuses says so in its field, and one letter asks for 
   expect(long.status).toBe(400);
   expect(long.text).toMatch(/aria-invalid="true"\/><small class="fault" role="alert">must have at most 255/);
   expect((await browser.get('/search?q=o')).status).toBe(200);
+  const short = (await browser.get('/search?q=z')).text;
+  expect(short).toContain('Type at least 2 characters.');
+  expect(short).not.toContain('Nothing begins with');
   const { text } = await browser.get('/search?q=%3Cimg%20src%3Dx%3E');
   expect(text).not.toContain('<img');
 });

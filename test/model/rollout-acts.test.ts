@@ -85,15 +85,15 @@ test.each([
     { ...pending, not_before: '2026-11-22T13:00:00Z', reason: 'Not long enough.' },
     /^Not long enough/,
   ],
-  ['an end', { state: 'aborted' }, pending, /is aborted; nothing more is begun/],
+  ['an end', { state: 'aborted' }, pending, /is aborted; no more nodes are started/],
   ['an earlier wave', { ...running, wave: 1 }, pending, /Wave 2 is not open; wave 1/],
-  ['a time', running, { ...pending, not_before: '2026-11-22T13:00:00Z' }, /put off until a time/],
+  ['a time', running, { ...pending, not_before: '2026-11-22T13:00:00Z' }, /has postponed it/],
   ['a budget', { ...running, counters: [{ ...total, failed: 1, in_flight: 1 }] }, pending, /of the rollout has no room: 1 failed, 0 parked and 1 under way, of 2/], // biome-ignore format: one row
   [
     'a bound',
     { ...running, counters: [{ ...total, budget: null, most: 3, in_flight: 3 }] },
     pending,
-    /may be at once: 3/,
+    /limit of the rollout is reached: 3 nodes/,
   ],
   ['its wave', { ...running, counters: [{ ...total, scope: 'wave', value: '2', in_flight: 2 }] }, pending, /wave 2 has no room/], // biome-ignore format: one row
   ['a tenant', running, { ...pending, code: 'leased' }, /asked when its turn comes/],

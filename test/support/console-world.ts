@@ -101,7 +101,7 @@ export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
       body: [described, { op: 'replace', path: '/steps', value }],
     });
   const rollout = await rolloutOf(api, failed.node, 'paused');
-  await api.sql`update rollouts set reason = 'Wave 1 is over; advance opens wave 2.' where id = ${rollout}`;
+  await api.sql`update rollouts set reason = 'Wave 1 is over. Open wave 2 to continue.' where id = ${rollout}`;
   await api.sql`update rollout_targets set state = 'asked', node_name = 'rack-3', owner = 'project-owner', lessee = 'project-lessee',
     not_before = now() + interval '5 hours' where rollout = ${rollout}`;
   await api.sql`insert into rollout_counters (rollout, number, scope, value, budget, failed) values (${rollout}, 1, 'total', '', 3, 1)`;

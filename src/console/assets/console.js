@@ -26,7 +26,8 @@
     const now = Date.now();
     for (const time of document.querySelectorAll('time[data-relative]')) {
       const at = Date.parse(time.dateTime);
-      const text = at > now ? `in ${span(at - now)}` : `${span(now - at)} ago`;
+      const past = time.dataset.relative === 'lasting' ? span(now - at) : `${span(now - at)} ago`;
+      const text = at > now ? `in ${span(at - now)}` : past;
       if (time.textContent !== text) time.textContent = text;
     }
     for (const bar of document.querySelectorAll('progress[data-began]'))

@@ -4,9 +4,9 @@ import { states } from '../../model/lifecycle/states';
 import type { Summary } from '../../wire/installation';
 import type { ListedRun } from '../../wire/runs';
 import { seenOf } from '../hidden';
-import { Acts, type Answers, askedLists, type Offer } from '../parts/acts';
+import { Acts, type Answers, askedLists, inAll, type Offer } from '../parts/acts';
 import { cutBy, groupedBy } from '../parts/groups';
-import { NodeLink, State, Time, type Tone } from '../parts/texts';
+import { NodeLink, State, stateWord, Time, type Tone } from '../parts/texts';
 import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
 import { mostItems } from './many';
@@ -53,15 +53,6 @@ const causeOfNode = (node: NodeView): string => {
 const likeNode = (node: NodeView): string =>
   JSON.stringify([node.provision_state, node.maintenance, node.fault, alike(causeOfNode(node), node)]);
 
-/** An act on a group needs the permission for each of its objects. */
-const inAll = (all: readonly Answers[]): Answers =>
-  new Map(
-    [...all[0]!].map(([rule, answer]) => [
-      rule,
-      all.map((answers) => answers.get(rule)).find((one) => one && !one.allowed) ?? answer,
-    ]),
-  );
-
 type Grouped<Row> = { readonly at: string; readonly rows: readonly Row[] };
 
 /** Oldest first. */
@@ -86,7 +77,8 @@ export const nodeGroups = async ({ api }: PageContext, nodes: readonly NodeView[
   return groups.map(({ at, rows }, place) => ({ is: 'nodes', at, nodes: rows, answers: inAll(parts[place]!) }));
 };
 
-const mostListed = 50;
+/** The most rows that a list of the inbox reads. */
+export const mostListed = 50;
 const inboxFields =
   'uuid,name,provision_state,power_state,maintenance,maintenance_reason,fault,last_error,owner,lessee,driver,protected,retired,reservation,provision_updated_at,fault_since,maintenance_since';
 
@@ -105,6 +97,10 @@ const heldNodes = async (context: PageContext, summary: Summary | undefined): Pr
   const wanted = heldStates.filter((state) => !summary || summary.nodes.provision_state[state]);
   return (await Promise.all(wanted.map((provision_state) => nodesIn(context, { provision_state })))).flat();
 };
+
+/** A full list may not be all of them. */
+export const countText = (count: number, isPart = count >= mostListed): string =>
+  isPart ? `${count} or more` : `${count}`;
 
 /** Oldest first; `counted` is the number of runs, nodes and rollouts behind the cards. @param summary if the page counts nodes */
 export const decisionsOf = async (
@@ -205,7 +201,7 @@ const RunCard = ({ group: { runs, answers }, ...place }: { group: RunGroup } & D
   return (
     <GroupCard
       id={`run-${uuid}`}
-      says={`${runTitle(run!)}: ${state}`}
+      says={`${runTitle(run!)}: ${stateWord(state)}`}
       state={state}
       title={<a href={runAddress(run!)}>{runTitle(run!)}</a>}
       end={<>{at && `${at}, `}<Time at={sinceOf(run!)} /></>}
@@ -270,10 +266,11 @@ const DecisionCard = ({ decision, ...place }: { decision: Decision } & DecisionP
   }
 };
 
-export const Decisions = ({ decisions, ...place }: { decisions: readonly Decision[] } & DecisionPage) => (
-  <ul class="cards">
-    {decisions.map((decision, at) => (
-      <DecisionCard key={at} decision={decision} {...place} />
-    ))}
-  </ul>
-);
+export const Decisions = ({ decisions, ...place }: { decisions: readonly Decision[] } & DecisionPage) =>
+  decisions.length === 0 ? null : (
+    <ul class="cards">
+      {decisions.map((decision, at) => (
+        <DecisionCard key={at} decision={decision} {...place} />
+      ))}
+    </ul>
+  );

@@ -30,7 +30,7 @@ const EnrolForm = ({ session }: { session: Session }) => (
     <div id="enrol" popover="auto" role="dialog" aria-labelledby="enrol-title">
       <ActForm session={session} action="/nodes/enrol">
         <h2 id="enrol-title">Enrol a node</h2>
-        <p>Temper records the node. Then ask for manage on its page: that checks the BMC.</p>
+        <p>Temper records the node. Then choose Manage on its page, which checks the BMC.</p>
         <Field label="Name" name="name" required />
         <Choice label="Driver" name="driver" options={Object.keys(drivers)} />
         <Field label="BMC address" name="address" required />
@@ -71,7 +71,7 @@ export const FirstSteps = ({ can, session }: { can: Can; session: Session }) => 
           <a class="button" href="/scope">See your project</a>
         </Step>
       )}
-      <Step title="2. Make it available" says="Manage it, then provide it. Available nodes can be allocated and deployed.">
+      <Step title="2. Make it available" says="On its page, choose Manage, then Make available. It can then be allocated and deployed.">
         <a class="button" href="/allocations">See allocations</a>
       </Step>
       <Step title="3. Run work on it" says="A runbook lists steps, from a restart to a firmware update. A rollout runs it on many nodes.">

@@ -5,9 +5,10 @@ import { groupedBy } from '../parts/groups';
 import { Empty, nodeAddress, type Tone, toneShapes } from '../parts/texts';
 import { addressWith } from '../server/api';
 import type { PageContext, PageQuery } from '../server/context';
-import type { RememberedCounts } from '../server/remembered';
+import type { Remembered } from '../server/remembered';
 import type { NodeView } from '../views';
-import { failingIn, type NodeCounts, stateOfNode, usedIn } from './node-standing';
+import { failingIn, isUsed, type NodeCounts, stateOfNode, usedIn } from './node-standing';
+import { shortest } from './search';
 
 type Group = SummaryBy['groups'][number];
 
@@ -18,14 +19,14 @@ type ByRow = {
   /** Its name before a value. */
   readonly of: string;
   readonly none: string;
-  /** Address of the list of its nodes, if the API has one. */
-  readonly listOf?: (value: string) => string;
+  /** Address of the list of its nodes, if there is one. */
+  readonly listOf?: (value: string) => string | undefined;
 };
 
 const nodesWith = (name: string) => (value: string) => addressWith('/nodes', { [name]: value });
 
 const divisions = {
-  rack: { label: 'Racks', by: 'properties.rack', of: 'rack', none: 'No rack', listOf: (value) => addressWith('/search', { q: value }) },
+  rack: { label: 'Racks', by: 'properties.rack', of: 'rack', none: 'No rack', listOf: (value) => (value.length < shortest ? undefined : addressWith('/search', { q: value })) },
   feed: { label: 'Feeds', by: 'properties.power_feed', of: 'feed', none: 'No power feed' },
   class: { label: 'Classes', by: 'resource_class', of: 'class', none: 'No class', listOf: nodesWith('resource_class') },
   owner: { label: 'Owners', by: 'owner', of: 'owner', none: 'No owner', listOf: nodesWith('owner') },
@@ -55,13 +56,15 @@ export type Fleet = {
   readonly division: Division;
   readonly groups: readonly Group[];
   readonly more: boolean;
+  /** The groups are those of one page of several. */
+  readonly isPart: boolean;
   readonly units: readonly Unit[] | undefined;
 };
 
 /** Counts of the API, and the nodes themselves where they are few. @param after last group of the page before */
 export const fleetOf = async (
   context: PageContext,
-  counts: RememberedCounts,
+  counts: Remembered,
   summary: Promise<Summary>,
   query: PageQuery,
 ): Promise<Fleet> => {
@@ -70,14 +73,15 @@ export const fleetOf = async (
     counts.find<SummaryBy>('/temper/v1/summary', { by: divisionRow(division).by, limit: `${mostCells}`, marker: query.after }),
     summary.then((counted) => (division === 'rack' ? unitsOf(context, counted) : undefined)),
   ]); // biome-ignore format: one question a row
-  return { division, groups: found?.groups ?? [], more: found?.next !== undefined, units };
+  const more = found?.next !== undefined;
+  return { division, groups: found?.groups ?? [], more, isPart: more || query.after !== undefined, units };
 };
 
 const Legend = () => (
   <span class="muted line legend" aria-hidden="true">
     {(['good', 'idle', 'busy', 'wait', 'bad'] as const).map((tone, at) => (
       <span key={tone} class={tone}>
-        {toneShapes[tone]} {['in use', 'free', 'working', 'on hold', 'failing'][at]}
+        {toneShapes[tone]} {['in use', 'not in use', 'busy', 'on hold or in maintenance', 'failing'][at]}
       </span>
     ))}
   </span>
@@ -86,7 +90,7 @@ const Legend = () => (
 const numberOf = new Intl.Collator('en', { numeric: true }).compare;
 
 const rackUnit = ({ properties }: Unit): number => {
-  const unit = Number(properties?.rack_unit ?? properties?.unit ?? Number.NaN);
+  const unit = Number(properties?.unit ?? properties?.rack_unit ?? Number.NaN);
   return Number.isFinite(unit) ? unit : -1;
 };
 
@@ -118,7 +122,7 @@ const Elevations = ({ units }: { units: readonly Unit[] }) => (
       .toSorted(([one], [other]) => Number(!rackOf(one!)) - Number(!rackOf(other!)) || numberOf(rackOf(one!) ?? '', rackOf(other!) ?? ''))
       .map((rack) => {
         const name = rackOf(rack[0]!);
-        const used = rack.filter((unit) => stateOfNode(unit).tone === 'good').length;
+        const used = rack.filter(isUsed).length;
         return (
           <section key={name ?? ''} class="rack" aria-label={name === undefined ? 'Nodes without a rack' : `Rack ${name}`}>
             <h3>
@@ -142,13 +146,15 @@ const cellSays = (counts: NodeCounts): { tone: Tone; says: string } => {
   if (failing > 0) return { tone: 'bad', says: `${failing} of ${counts.count} failing` };
   if (counts.maintenance > 0) return { tone: 'wait', says: `${counts.maintenance} of ${counts.count} in maintenance` };
   const used = usedIn(counts);
-  return { tone: used > 0 ? 'good' : 'idle', says: used > 0 ? `${used} of ${counts.count} in use` : `${counts.count} free` };
+  if (used > 0) return { tone: 'good', says: `${used} of ${counts.count} in use` };
+  return { tone: 'idle', says: `${counts.provision_state.available ?? 0} of ${counts.count} free` };
 }; // biome-ignore format: short lines
 
 const Cell = ({ group, division }: { group: Group; division: Division }) => {
   const { of, none, listOf } = divisionRow(division);
   const { tone, says } = cellSays(group);
-  const name = group.value === null ? none : group.value;
+  const name = group.value ?? none;
+  const href = group.value === null ? undefined : listOf?.(group.value);
   const inner = (
     <>
       <b title={group.value ?? undefined}>{name}</b>
@@ -163,8 +169,8 @@ const Cell = ({ group, division }: { group: Group; division: Division }) => {
   const style = `heat warm-${warmthOf(failingIn(group), group.count)}`;
   return (
     <li data-key={`${of}-${name}`} data-says={`${name}: ${says}`}>
-      {listOf && group.value !== null ? (
-        <a class={style} href={listOf(group.value)}>
+      {href ? (
+        <a class={style} href={href}>
           {inner}
         </a>
       ) : (
@@ -192,10 +198,10 @@ const Plain = ({ units }: { units: readonly Unit[] }) => (
 );
 
 const pictureOf = (fleet: Fleet): ComponentChildren => {
-  const { groups, more, units } = fleet;
+  const { groups, isPart, units } = fleet;
   const racks = groups.filter(({ value }) => value !== null).length;
-  if (units && racks > 0 && racks <= mostRacks && !more) return <Elevations units={units} />;
-  if (units && racks === 0 && units.length <= mostInList) return <Plain units={units} />;
+  if (units && racks > 0 && racks <= mostRacks && !isPart) return <Elevations units={units} />;
+  if (units && racks === 0 && units.length <= mostInList && !isPart) return <Plain units={units} />;
   if (groups.length === 0) return <Empty icon="server" title="No nodes match." />;
   return <Cells fleet={fleet} />;
 };
@@ -218,7 +224,7 @@ export const FleetGroups = ({ fleet, query }: Props) => (
     {pictureOf(fleet)}
     {(fleet.more || query.after !== undefined) && (
       <nav class="pager" aria-label="Pages of groups">
-        {query.after !== undefined && <a class="button" href={addressWith('/', { by: query.by })}>First</a>}
+        {query.after !== undefined && <a class="button" href={addressWith('/', { by: query.by })}>First page</a>}
         {fleet.more && <a class="button" href={addressWith('/', { by: query.by, after: fleet.groups.at(-1)?.value ?? undefined })}>More {divisionRow(fleet.division).label.toLowerCase()}</a>}
       </nav>
     )}

@@ -1,18 +1,17 @@
-/** Inbox: decisions, failing nodes and lost workers, oldest first, with their acts. */
+/** Inbox: decisions, failing nodes, nodes in maintenance and offline workers, oldest first, with their acts. */
 import type { ComponentChildren } from 'preact';
 import { failedStates } from '../../model/lifecycle/states';
 import type { Summary } from '../../wire/installation';
 import type { ListedRun } from '../../wire/runs';
+import { Done } from '../parts/acts';
 import { Live } from '../parts/live';
 import { Table } from '../parts/tables';
-import { Empty, Notice, State, Time, Title } from '../parts/texts';
+import { Empty, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import { proofOf } from '../server/session';
 import type { NodeView, WorkerView } from '../views';
-import { Decisions, decisionsOf, isHeld, NodeCard, type NodeGroup, nodeGroups, nodeSince, nodesIn } from './decisions';
+import { countText, Decisions, decisionsOf, isHeld, mostListed, NodeCard, type NodeGroup, nodeGroups, nodeSince, nodesIn } from './decisions'; // biome-ignore format: one line
+import { stateOfNode } from './node-standing';
 import { runColumns, runNews } from './runs';
-
-const mostListed = 50;
 
 type Question = readonly [filter: Readonly<Record<string, string>>, sort?: string];
 
@@ -23,7 +22,7 @@ const troubleQuestions = ({ nodes }: Summary): Question[] => [
   ...Object.keys(nodes.fault).map((fault) => [{ fault }, 'fault_since'] as const),
 ]; // biome-ignore format: one list
 
-const failingNodes = async (context: PageContext, summary: Summary): Promise<readonly NodeView[]> => {
+const troubledNodes = async (context: PageContext, summary: Summary): Promise<readonly NodeView[]> => {
   const lists = await Promise.all(troubleQuestions(summary).map((question) => nodesIn(context, ...question)));
   const byId = new Map(
     lists
@@ -34,13 +33,13 @@ const failingNodes = async (context: PageContext, summary: Summary): Promise<rea
   return [...byId.values()].sort((one, other) => nodeSince(one).localeCompare(nodeSince(other))).slice(0, mostListed);
 };
 
-type SectionProps = { readonly id: string; readonly title: string; readonly many: number; readonly children?: ComponentChildren }; // biome-ignore format: one row
+type SectionProps = { readonly id: string; readonly title: string; readonly many: number; readonly isPart?: boolean; readonly children?: ComponentChildren }; // biome-ignore format: one row
 
-const Section = ({ id, title, many, children }: SectionProps) =>
+const Section = ({ id, title, many, isPart, children }: SectionProps) =>
   many === 0 ? null : (
     <section aria-labelledby={id}>
       <h2 id={id}>
-        {title} <span class="muted">{many}</span>
+        {title} <span class="muted">{countText(many, isPart)}</span>
       </h2>
       {children}
     </section>
@@ -53,28 +52,38 @@ const workerColumns = [
 
 const inboxData = async (context: PageContext) => {
   const { api } = context;
-  const [decided, busy, failing, workers] = await Promise.all([
+  const [decided, busy, troubled, workers] = await Promise.all([
     decisionsOf(context),
     api.list<ListedRun>('/temper/v1/runs', { state: 'waiting,retrying', sort_dir: 'asc', limit: mostListed }),
-    api.get<Summary>('/temper/v1/summary', { only: 'trouble' }).then((summary) => failingNodes(context, summary)).then((nodes) => nodeGroups(context, nodes)),
+    api.get<Summary>('/temper/v1/summary', { only: 'trouble' }).then((summary) => troubledNodes(context, summary)).then((nodes) => nodeGroups(context, nodes)),
     api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
   ]); // biome-ignore format: one question a row
   // Those on hold are decisions.
   const others = busy.filter(({ waiting_for }) => waiting_for !== 'unhold');
-  return { ...decided, busy: others, failing, away: (workers ?? []).filter(({ alive }) => !alive) };
+  const [failing, maintained] = [troubled.filter(isFailing), troubled.filter((group) => !isFailing(group))];
+  const isPart = sizeOf(troubled) >= mostListed;
+  const away = (workers ?? []).filter(({ alive }) => !alive);
+  return { ...decided, busy: others, failing, maintained, isPart, away };
 };
 
 const sizeOf = (groups: readonly NodeGroup[]): number => groups.reduce((all, { nodes }) => all + nodes.length, 0);
 
-/** Result of an act of this page, which the address holds with a proof. */
-export const Done = ({ session, query }: Pick<PageContext, 'session' | 'query'>) =>
-  query.will && query.proof === proofOf(session, query.will) ? (
-    <Notice tone="good" role="status" says={query.will} />
-  ) : null;
+/** Others were only put into maintenance. */
+const isFailing = ({ nodes }: NodeGroup): boolean => stateOfNode(nodes[0]!).tone === 'bad';
+
+type NodeSectionProps = { readonly id: string; readonly title: string; readonly groups: readonly NodeGroup[]; readonly isPart: boolean; readonly session: PageContext['session'] }; // biome-ignore format: one row
+
+const NodeSection = ({ id, title, groups, isPart, session }: NodeSectionProps) => (
+  <Section id={id} title={title} many={sizeOf(groups)} isPart={isPart}>
+    <ul class="cards two">
+      {groups.map((group) => <NodeCard key={group.nodes[0]!.uuid} group={group} from="/inbox" session={session} />)}
+    </ul>
+  </Section>
+); // biome-ignore format: short parts
 
 const AllClear = () => (
   <Empty icon="circle-check" title="All clear">
-    <p>Decisions, failing nodes and lost workers will show up here.</p>
+    <p>Decisions, failing nodes and offline workers will show up here.</p>
     <a class="button" href="/nodes">
       See all nodes
     </a>
@@ -82,9 +91,9 @@ const AllClear = () => (
 );
 
 export const inboxPage = async (context: PageContext): Promise<PageAnswer> => {
-  const { decisions, counted, busy, failing, away } = await inboxData(context);
+  const { decisions, counted, busy, failing, maintained, isPart, away } = await inboxData(context);
   const { session } = context;
-  const calm = decisions.length + busy.length + failing.length + away.length === 0;
+  const calm = [decisions, busy, failing, maintained, away].every(({ length }) => length === 0);
   const body = (
     <>
       <Title text="Inbox"><span class="muted">oldest first</span></Title>
@@ -94,11 +103,8 @@ export const inboxPage = async (context: PageContext): Promise<PageAnswer> => {
         <Section id="decisions" title="Needs a decision" many={counted}>
           <Decisions decisions={decisions} from="/inbox" session={session} />
         </Section>
-        <Section id="failing" title="Failing nodes" many={sizeOf(failing)}>
-          <ul class="cards two">
-            {failing.map((group) => <NodeCard key={group.nodes[0]!.uuid} group={group} from="/inbox" session={session} />)}
-          </ul>
-        </Section>
+        <NodeSection id="failing" title="Failing nodes" groups={failing} isPart={isPart} session={session} />
+        <NodeSection id="maintained" title="In maintenance" groups={maintained} isPart={isPart} session={session} />
         <Section id="offline" title="Offline workers" many={away.length}>
           <Table caption="Offline workers" rows={away} columns={workerColumns} />
         </Section>

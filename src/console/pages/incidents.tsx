@@ -2,13 +2,13 @@
 import type { Incidents } from '../../wire/installation';
 import type { Freeze } from '../../wire/records';
 import type { ListedRun } from '../../wire/runs';
-import { Acts, type Answers, askedLists } from '../parts/acts';
+import { Acts, type Answers, askedLists, inAll } from '../parts/acts';
 import { cutBy } from '../parts/groups';
 import { Table } from '../parts/tables';
 import { NodeLink, Notice, State, spanOf, Time } from '../parts/texts';
 import { addressWith } from '../server/api';
 import type { PageContext } from '../server/context';
-import type { RememberedCounts } from '../server/remembered';
+import type { Remembered } from '../server/remembered';
 
 type Incident = Incidents['incidents'][number];
 
@@ -25,15 +25,12 @@ type Strip = {
   readonly frozen: number;
 };
 
-export type Strips = { readonly shown: readonly Strip[]; readonly left: number; readonly faults: number };
+export type Strips = { readonly shown: readonly Strip[]; readonly left: number };
 
 const freezesOf = async ({ api }: PageContext): Promise<ReadonlySet<string>> =>
   new Set(
     ((await api.findList<Freeze>('/temper/v1/freezes', { limit: 1_000 })) ?? []).map(({ node_uuid }) => node_uuid),
   );
-
-const inAll = (all: readonly Answers[]): Answers | undefined =>
-  all.find((answers) => !answers.get(freezeRule)?.allowed) ?? all[0];
 
 const stripsOf = async (context: PageContext, incidents: readonly Incident[]): Promise<Strip[]> => {
   const [frozen, answers] = await Promise.all([
@@ -51,16 +48,15 @@ const stripsOf = async (context: PageContext, incidents: readonly Incident[]): P
   });
 };
 
+/** The open runs that the page has, and the number of all. */
+export type OpenRuns = { readonly open: readonly ListedRun[]; readonly total: number };
+
 /** Asks further only if there are incidents. */
-export const incidentStrips = async (context: PageContext, counts: RememberedCounts): Promise<Strips> => {
+export const incidentStrips = async (context: PageContext, counts: Remembered): Promise<Strips> => {
   const found = await counts.find<Incidents>('/temper/v1/incidents');
   const large = (found?.incidents ?? []).filter(({ count }) => count >= fewest);
   const shown = large.slice(0, mostShown);
-  return {
-    shown: shown.length > 0 ? await stripsOf(context, shown) : [],
-    left: large.length - shown.length,
-    faults: found?.faults ?? 0,
-  };
+  return { shown: shown.length > 0 ? await stripsOf(context, shown) : [], left: large.length - shown.length };
 };
 
 const sharedNames = { rack: 'rack', power_feed: 'feed', conductor_group: 'conductor group', driver: 'driver' } as const;
@@ -76,7 +72,7 @@ const sharedPlace = ({ shares }: Incident): string => {
 const faultSays: Readonly<Record<string, string>> = {
   'power failure': 'BMCs stopped answering',
   'clean failure': 'nodes failed to clean',
-  'service failure': 'nodes failed in service',
+  'service failure': 'nodes failed while they were serviced',
   'rescue abort failure': 'nodes failed to leave rescue',
   'ramdisk conflict': 'nodes have two ramdisks',
 };
@@ -91,14 +87,21 @@ const withinOf = ({ since, until }: Incident): string => {
   return ms < 1_000 ? 'at once' : `within ${spanOf(ms)}`;
 };
 
+/** Not all of them are known if the page has only a part of the nodes, or of the runs. */
+const countSays = (count: number, isAll: boolean): string => (isAll ? `${count}` : `At least ${count}`);
+
 const leasedSays = ({ nodes, count }: Incident): string => {
   const leased = nodes.filter(({ lessee }) => lessee).length;
-  if (leased === 0) return count === nodes.length ? 'No tenant uses them.' : '';
-  return `${leased} of them ${leased === 1 ? 'is' : 'are'} leased.`;
+  const isAll = count === nodes.length;
+  if (leased === 0) return isAll ? 'None of them is leased.' : '';
+  return `${countSays(leased, isAll)} of them ${leased === 1 ? 'is' : 'are'} leased.`;
 };
 
-const runsSay = (runs: readonly ListedRun[]): string =>
-  runs.length === 0 ? '' : `${runs.length} open ${runs.length === 1 ? 'run' : 'runs'} on them.`;
+const runsSay = ({ nodes, count }: Incident, { open, total }: OpenRuns): string => {
+  const own = open.filter((run) => nodes.some(({ uuid }) => uuid === run.node_uuid)).length;
+  const isAll = count === nodes.length && open.length >= total;
+  return own === 0 ? '' : `${countSays(own, isAll)} open ${own === 1 ? 'run' : 'runs'} on them.`;
+};
 
 const mostNamed = 6;
 const byName = new Intl.Collator('en', { numeric: true }).compare;
@@ -142,13 +145,12 @@ const Show = ({ id, incident }: { id: string; incident: Incident }) => {
   );
 }; // biome-ignore format: short parts
 
-type StripProps = { readonly strip: Strip; readonly runs: readonly ListedRun[]; readonly session: PageContext['session'] }; // biome-ignore format: one row
+type StripProps = { readonly strip: Strip; readonly runs: OpenRuns; readonly session: PageContext['session'] }; // biome-ignore format: one row
 
 const IncidentStrip = ({ strip: { incident, answers, frozen }, runs, session }: StripProps) => {
   const { nodes, count, since } = incident;
   const id = `incident-${nodes[0]!.uuid}`;
   const title = `${sharedPlace(incident)}: ${whatOf(incident)} ${withinOf(incident)}`;
-  const own = runs.filter((run) => nodes.some(({ uuid }) => uuid === run.node_uuid));
   const offer = {
     name: 'freeze',
     label: `Freeze the ${count}`,
@@ -163,7 +165,7 @@ const IncidentStrip = ({ strip: { incident, answers, frozen }, runs, session }: 
           <span><span class="bad" aria-hidden="true">▲</span> {title}</span>
           <span class="muted">since {since.slice(11, 16)} UTC, <Time at={since} /></span>
         </h3>
-        <p><Names incident={incident} /> {runsSay(own)} {leasedSays(incident)}</p>
+        <p><Names incident={incident} /> {runsSay(incident, runs)} {leasedSays(incident)}</p>
       </div>
       <div class="acts">
         {frozen === count && <State is="frozen" tone="wait" />}
@@ -176,7 +178,7 @@ const IncidentStrip = ({ strip: { incident, answers, frozen }, runs, session }: 
   );
 }; // biome-ignore format: short parts
 
-type Props = { readonly strips: Strips; readonly runs: readonly ListedRun[]; readonly session: PageContext['session'] }; // biome-ignore format: one row
+type Props = { readonly strips: Strips; readonly runs: OpenRuns; readonly session: PageContext['session'] }; // biome-ignore format: one row
 
 export const IncidentStrips = ({ strips: { shown, left }, runs, session }: Props) =>
   shown.length === 0 ? null : (
@@ -184,6 +186,6 @@ export const IncidentStrips = ({ strips: { shown, left }, runs, session }: Props
       <ul class="cards" aria-label="Incidents">
         {shown.map((strip) => <IncidentStrip key={strip.incident.nodes[0]!.uuid} strip={strip} runs={runs} session={session} />)}
       </ul>
-      {left > 0 && <Notice tone="bad" says={<>{left} more incidents. <a href="/inbox#failing">See all failing nodes</a></>} />}
+      {left > 0 && <Notice tone="bad" says={<>{left} more {left === 1 ? 'incident' : 'incidents'}. <a href="/inbox#failing">See all failing nodes</a></>} />}
     </>
   ); // biome-ignore format: short parts

@@ -1,11 +1,10 @@
 /** One act on several runs or nodes: one request for each in turn, with one reason. */
-import type { ComponentChildren } from 'preact';
 import { runActs } from '../../model/runs/run-acts';
 import { Table } from '../parts/tables';
 import { Notice, State, Title } from '../parts/texts';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer } from '../server/context';
-import { proofOf } from '../server/session';
+import { addressSaying } from '../server/session';
 import { type Order, orderOf } from './node-acts';
 
 /** Of one form; a group of equal ones is seldom larger. */
@@ -56,20 +55,22 @@ const pagesWithActs: readonly string[] = ['/', '/inbox'];
 const backTo = (form: FormContext['form']): string =>
   pagesWithActs.find((one) => one === fieldOf(form, 'from')) ?? '/inbox';
 
-const Outcomes = ({ outcomes, kind, end }: { outcomes: readonly ActResult[]; kind: string; end: ComponentChildren }) => (
+type OutcomesProps = { readonly outcomes: readonly ActResult[]; readonly refused: readonly ActResult[]; readonly kind: string; readonly back: string }; // biome-ignore format: one row
+
+const Outcomes = ({ outcomes, refused, kind, back }: OutcomesProps) => (
   <>
-    <Title text={`Done on ${outcomes.filter(({ says }) => !says).length} of ${outcomes.length}`} />
-    <Notice tone="bad" role="alert" says={`The API refused the rest. ${outcomes.find(({ says }) => says)?.says ?? ''}`} />
+    <Title text={`Done on ${outcomes.length - refused.length} of ${outcomes.length}`} />
+    <Notice tone="bad" role="alert" says={`The API refused ${refused.length}. ${refused[0]?.says ?? ''}`} />
     <Table
       caption="Outcomes"
       rows={outcomes}
       columns={[
-        { title: 'Object', of: ({ id }) => <a href={`/${kind}/${id}`}>{id.slice(0, 8)}</a> },
+        { title: kind === 'runs' ? 'Run' : 'Node', of: ({ id }) => <a href={`/${kind}/${id}`}>{id.slice(0, 8)}</a> },
         { title: 'Outcome', of: ({ says }) => <State is={says ? 'refused' : 'done'} /> },
         { title: 'Why', long: true, of: ({ says }) => says },
       ]}
     />
-    {end}
+    <p><a href={back}>Back to the page</a></p>
   </>
 ); // biome-ignore format: one table
 
@@ -82,10 +83,9 @@ export const actOnMany = async (context: FormContext): Promise<PageAnswer> => {
   for (const item of items) outcomes.push(await done(context, item));
   const refused = outcomes.filter(({ says }) => says);
   if (refused.length > 0) {
-    const end = <p><a href={back}>Back to the page</a></p>; // biome-ignore format: one line
-    const status = refused.length === outcomes.length ? 409 : 200;
-    return { title: 'Partly done', status, body: <Outcomes outcomes={outcomes} kind={kind} end={end} /> };
+    const [title, status] = refused.length === outcomes.length ? (['Refused', 409] as const) : (['Partly done', 200] as const);
+    return { title, status, body: <Outcomes outcomes={outcomes} refused={refused} kind={kind} back={back} /> };
   }
   const will = `Done on ${outcomes.length} ${outcomes.length === 1 ? kind.slice(0, -1) : kind}.`;
-  return { to: outcomes.length === 0 ? back : `${back}?will=${encodeURIComponent(will)}&proof=${proofOf(session, will)}` };
+  return { to: outcomes.length === 0 ? back : addressSaying(session, back, will) };
 }; // biome-ignore format: short lines

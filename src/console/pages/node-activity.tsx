@@ -2,7 +2,7 @@
 import type { ListedRun } from '../../wire/runs';
 import { wordsOf } from '../parts/event-words';
 import { Pager } from '../parts/tables';
-import { Empty, personOf, State, spanOf, toneOf } from '../parts/texts';
+import { Clock, Empty, personOf, State, spanOf, toneOf } from '../parts/texts';
 import { type Api, addressWith } from '../server/api';
 import type { PageQuery } from '../server/context';
 import { runAddress, runState, runWork } from './runs';
@@ -61,12 +61,6 @@ const entriesOf = ({ events, next }: Activity, runs: readonly ListedRun[], show:
 
 const dayOf = (at: string): string =>
   new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' }); // biome-ignore format: one line
-
-const Clock = ({ at }: { at: string }) => (
-  <time datetime={at} title={at} class="clock">
-    {at.slice(11, 19)}
-  </time>
-);
 
 /** Some events name a step by its number alone; the run's first event has the names. */
 const withStep = (event: NodeEvent, events: readonly NodeEvent[]): NodeEvent => {

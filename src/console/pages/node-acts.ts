@@ -2,7 +2,7 @@
 import type { ListedRun, Rerun } from '../../wire/runs';
 import type { Api } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer } from '../server/context';
-import { proofOf } from '../server/session';
+import { addressSaying } from '../server/session';
 import { runAddress } from './runs';
 
 export type Order = readonly [method: 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown];
@@ -66,7 +66,5 @@ export const actOnNode = async ({ api, params, form, session }: FormContext): Pr
   if (answer.run) return { to: runAddress({ uuid: answer.run }) };
   const to = startsRun.includes(what) ? await startedOn(api, params.node!) : page;
   const will = done[what];
-  return to !== page
-    ? { to }
-    : { to: will ? `${page}?will=${encodeURIComponent(will)}&proof=${proofOf(session, will)}` : page };
+  return { to: will && to === page ? addressSaying(session, page, will) : to };
 };

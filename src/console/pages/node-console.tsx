@@ -32,7 +32,7 @@ const obstacleOf = ({ node, answers, frozen }: ConsoleProps): ComponentChildren 
     return (
       <>
         <b>This node has no serial console.</b> Its driver {node.driver} has console interface <code>{has}</code>; only{' '}
-        <code>{served.join(', ')}</code> has one. An operator can change it if the BMC speaks IPMI. <WhomToAsk node={node} />
+        <code>{served.join(', ')}</code> offers one. An operator can change it if the BMC speaks IPMI. <WhomToAsk node={node} />
       </>
     );
   if (answer && !answer.allowed)
@@ -76,7 +76,7 @@ export const NodeConsole = (props: ConsoleProps) => {
       {!obstacle && node.console_enabled && <HowToOpen node={node} session={session} />}
       {!obstacle && !node.console_enabled && (
         <Empty icon="server" title="The serial console is disabled.">
-          <p>Enable it to open it. A worker then keeps its line to the BMC.</p>
+          <p>Enable it first. A worker then keeps a connection to the BMC.</p>
           <Switch node={node} session={session} />
         </Empty>
       )}

@@ -2,7 +2,7 @@
 import type { NodePlan } from '../../wire/runs';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer } from '../server/context';
-import { proofOf } from '../server/session';
+import { addressSaying } from '../server/session';
 import { nodeTabPage } from './node';
 import { startedOn } from './node-acts';
 import { type DeployTyped, deployTab } from './node-deploy';
@@ -69,7 +69,7 @@ const performed = async ({ api, params, form, session }: FormContext): Promise<P
   switch (fieldOf(form, 'do')) {
     case 'image':
       await api.send('PATCH', `/v1/nodes/${ident}`, imagePatch(form), key);
-      return { to: `/nodes/${ident}/deploy?will=${encodeURIComponent(savedText)}&proof=${proofOf(session, savedText)}` };
+      return { to: addressSaying(session, `/nodes/${ident}/deploy`, savedText) };
     case 'preview':
       return api.send<NodePlan>('POST', `/temper/v1/nodes/${ident}/plan`, requestIn(form));
     case 'run':

@@ -13,7 +13,8 @@ import { type NodeStanding, provisionRule, verbStateSays } from './node-offers';
 import { PlanOf } from './node-plan';
 
 const imageRule = 'baremetal:node:update_instance_info';
-const deployRules: readonly string[] = [provisionRule, imageRule];
+const previewRule = 'temper:node:steps';
+const deployRules: readonly string[] = [provisionRule, imageRule, previewRule];
 
 const deployVerbs = ['active', 'rebuild', 'rescue'] as const satisfies readonly Verb[];
 type DeployVerb = (typeof deployVerbs)[number];
@@ -98,10 +99,10 @@ const DeployForm = (props: DeployProps & { readonly verbs: readonly DeployVerb[]
       {writes && <Field label="Host name" name="hostname" value={values.hostname} hint="Optional" fault={faultOf('hostname')} />}
       {writes && <Lines label="SSH keys" name="keys" value={values.keys} hint="One public key per line. Goes to the config drive." />}
       {writes && <Lines label="User data" name="user_data" value={values.user_data} hint="Optional: #cloud-config or a script" fault={faultOf('user_data')} />}
-      {verbs.includes('rescue') && <Field label="Rescue password" name="rescue_password" secret autocomplete="new-password" hint="For rescue only" fault={faultOf('rescue_password')} />}
+      {verbs.includes('rescue') && <Field label="Rescue password" name="rescue_password" secret autocomplete="new-password" hint="Needed for rescue only" fault={faultOf('rescue_password')} />}
       <ul class="muted">{verbs.map((verb) => <li key={verb}>{deployLabels[verb]}: {deployWill[verb]}</li>)}</ul>
       <div class="acts">
-        <Send name="do" value="preview" label="Preview" />
+        {props.answers.get(previewRule)?.allowed && <Send name="do" value="preview" label="Preview" />}
         <Send name="do" value="run" tone="primary" label="Start" />
       </div>
     </ActForm>

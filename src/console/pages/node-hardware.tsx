@@ -32,7 +32,7 @@ export const hardwareOf = async (api: Api, node: NodeView) => {
     api.findList<{ readonly id: string }>(`${path}/vifs`),
     api.findList<Setting>(`${path}/bios`, { fields: 'name,value,updated_at' }),
     api.findList<Component>(`${path}/firmware`),
-    api.findList<FleetVersion>('/temper/v1/firmware', { ...kind, limit: mostVersions }),
+    kind.model ? api.findList<FleetVersion>('/temper/v1/firmware', { ...kind, limit: mostVersions }) : undefined,
   ]);
   return { inventory: inventory?.inventory, ports, vifs, bios, firmware, fleet: fleet ?? [] };
 };

@@ -1,5 +1,5 @@
 /** Acts that depend on a node's runs, and the table of states that chooses the primary one. */
-import { type ProvisionState, states } from '../../model/lifecycle/states';
+import { failedStates, type ProvisionState, states } from '../../model/lifecycle/states';
 import type { ListedRun } from '../../wire/runs';
 import type { Offer } from '../parts/acts';
 import { Choice } from '../parts/forms';
@@ -25,12 +25,14 @@ export type Situation = NodeStanding & {
   readonly last: ListedRun | undefined;
 };
 
-const hasFailed = ({ node: { provision_state: state } }: NodeStanding): boolean =>
-  states[state].kind === 'failure' || state === 'error';
-
-/** The run that hasFailed into the present state. */
+/** The run that failed and so caused the present state. */
 export const failedRun = (is: Situation): ListedRun | undefined =>
-  is.open === undefined && is.last && hasFailed(is) && toneOf(is.last.state) === 'bad' ? is.last : undefined;
+  is.open === undefined &&
+  is.last &&
+  failedStates.includes(is.node.provision_state) &&
+  toneOf(is.last.state) === 'bad'
+    ? is.last
+    : undefined;
 
 /** The run about whose acts the page asks. */
 export const decidedRun = (is: Situation): ListedRun | undefined => is.open ?? failedRun(is);
@@ -88,7 +90,7 @@ const mendOffers = (is: Situation): Offer[] => {
         label: `Leave maintenance and ${verbLabels[verb].toLowerCase()}`,
         also: [provisionRule],
         stateSays: verbStateSays(verb, outside),
-        will: `Ends maintenance, then asks for ${verb}.`,
+        will: `Ends maintenance, then requests ${verb}.`,
         withoutReason: true,
         fields: { what: 'mend', verb },
       },
@@ -100,7 +102,7 @@ const mendOffers = (is: Situation): Offer[] => {
       label: 'Leave maintenance and retry',
       also: ['temper:run:rerun'],
       stateSays: rerunRefused({ ...run, on: outside }),
-      will: 'Ends maintenance, then resumes the hasFailed run in a new run, at the step that hasFailed.',
+      will: 'Ends maintenance, then resumes the failed run in a new run, at the step that failed.',
       fields: { what: 'mend', run: run.uuid },
     },
   ];

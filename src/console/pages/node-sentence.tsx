@@ -1,9 +1,9 @@
 /** State of a node in one sentence: its work or its failure, with time and caller. Further lines name maintenance, freezes and errors. */
 import type { ComponentChildren } from 'preact';
-import { type ProvisionState, states } from '../../model/lifecycle/states';
+import { failedStates, type ProvisionState, states } from '../../model/lifecycle/states';
 import type { ListedRun } from '../../wire/runs';
 import { seenOf } from '../hidden';
-import { personOf, Time, type Tone } from '../parts/texts';
+import { Lasting, personOf, Time, type Tone } from '../parts/texts';
 import type { NodeView } from '../views';
 import { failedRun, type Situation } from './node-leads';
 import { runAddress, runState } from './runs';
@@ -21,8 +21,9 @@ const Started = ({ run }: { run: ListedRun }) => (
   </>
 );
 
-const stepIn = ({ step, cursor, step_count: many }: ListedRun): string =>
-  step ? `step ${Math.min(cursor + 1, many)} of ${many}, ${step}` : 'no step has begun';
+/** Some runs have no steps. */
+const stepIn = ({ step, cursor, step_count: many }: ListedRun, before: string): string =>
+  step ? `${before}step ${Math.min(cursor + 1, many)} of ${many}, ${step}` : '';
 
 const attemptIn = ({ attempt }: ListedRun): string => (attempt && attempt > 1 ? ` (attempt ${attempt})` : '');
 
@@ -34,18 +35,18 @@ const openSayings: Readonly<Record<string, (run: ListedRun) => Saying>> = {
     tone: 'wait',
     says: <><Started run={run} />, needs a decision: {run.step ?? 'its step'} failed{attemptIn(run)}{run.waiting_since && <> <Time at={run.waiting_since} /></>}{withError(run.last_error)}</>,
   }),
-  paused: (run) => ({ tone: 'wait', says: <><Started run={run} />, is paused before {stepIn(run)}.</> }),
+  paused: (run) => ({ tone: 'wait', says: <><Started run={run} />, is paused{stepIn(run, ' before ')}.</> }),
   waiting: (run) => ({ tone: 'wait', says: <><Started run={run} />, is waiting{run.waiting_for && ` for ${run.waiting_for}`}.</> }),
-  accepted: (run) => ({ tone: 'wait', says: <><RunLink run={run} /> is queued, since <Time at={run.created_at} />, by {personOf(run.requester)}.</> }),
+  accepted: (run) => ({ tone: 'wait', says: <><RunLink run={run} /> is queued. {personOf(run.requester)} requested it <Time at={run.created_at} />.</> }),
   retrying: (run) => ({
     tone: 'wait',
-    says: <><Started run={run} />, is retrying: {stepIn(run)}{attemptIn(run)}{withError(run.last_error)}</>,
+    says: <><Started run={run} />, is retrying{stepIn(run, ' ')}{attemptIn(run)}{withError(run.last_error)}</>,
   }),
 }; // biome-ignore format: one state a row
 
 const atWork = (run: ListedRun): Saying => ({
   tone: 'busy',
-  says: <><Started run={run} />: {stepIn(run)}{attemptIn(run)}.</>,
+  says: <><Started run={run} />{stepIn(run, ': ')}{attemptIn(run)}.</>,
 }); // biome-ignore format: one sentence
 
 const stableWords: Partial<Readonly<Record<ProvisionState, readonly [tone: Tone, words: string]>>> = {
@@ -56,7 +57,7 @@ const stableWords: Partial<Readonly<Record<ProvisionState, readonly [tone: Tone,
   rescue: ['wait', 'In rescue'],
 };
 
-const Since = ({ node: { provision_updated_at: at } }: { node: NodeView }) => (at ? <>, since <Time at={at} /></> : null); // biome-ignore format: one line
+const Since = ({ node: { provision_updated_at: at } }: { node: NodeView }) => (at ? <> (for <Lasting since={at} />)</> : null); // biome-ignore format: one line
 
 const powerIn = ({ provision_state: state, power_state: power }: NodeView): string =>
   state === 'active' && power === 'power off' ? ', powered off' : '';
@@ -77,11 +78,11 @@ const failedSaying = (is: Situation): Saying => {
 
 const mainSaying = (is: Situation): Saying => {
   const { node, open } = is;
-  const { kind } = states[node.provision_state];
-  if (kind === 'hold')
+  const { provision_state: state } = node;
+  if (states[state].kind === 'hold')
     return { tone: 'wait', says: <>On hold<Since node={node} />{open && <>, in <RunLink run={open} /></>}. Release the hold to continue.</> }; // biome-ignore format: one line
   if (open) return (openSayings[runState(open)] ?? atWork)(open);
-  if (kind === 'failure' || node.provision_state === 'error') return failedSaying(is);
+  if (failedStates.includes(state)) return failedSaying(is);
   return restSaying(node);
 };
 
@@ -102,7 +103,7 @@ const freezeSayings = ({ freezes = [] }: Situation): Saying[] =>
     says: <>Frozen <Time at={created_at} /> by {personOf(requester)}: {reason}</>,
   })); // biome-ignore format: one sentence
 
-/** A node that is well may still have an error of its last run. */
+/** A healthy node may still have an error of its last run. */
 const leftSaying = (is: Situation): Saying | undefined => {
   const error = seenOf(is.node.last_error);
   const shown = is.open ? is.open.last_error : states[is.node.provision_state].kind === 'failure' ? shownError(is) : undefined;

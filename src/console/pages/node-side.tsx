@@ -6,7 +6,7 @@ import { endedRollouts, type TargetState } from '../../model/rollouts/states';
 import type { DisruptionBudget, ProjectWindow } from '../../wire/records';
 import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { hidden } from '../hidden';
-import { Facts, Id, Project, State, Time } from '../parts/texts';
+import { Facts, Id, Lasting, Project, State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
 import type { NodeView } from '../views';
 import { targetAddress } from './rollout';
@@ -75,7 +75,7 @@ const NodeFacts = ({ node }: { node: NodeView }) => (
       ['Target state', node.target_provision_state],
       ['Locked by run', node.reservation && <Locked node={node} />],
       ['Last error', node.last_error === hidden && hiddenValue],
-      ['In this state', node.provision_updated_at && <Time at={node.provision_updated_at} />],
+      ['In this state', node.provision_updated_at && <Lasting since={node.provision_updated_at} />],
       ['Class', node.resource_class],
       ['Driver', node.driver],
       ['Conductor group', node.conductor_group],
@@ -130,8 +130,8 @@ const Budgets = ({ budgets }: { budgets: readonly DisruptionBudget[] }) => (
   <ul class="plain">
     {budgets.map((budget) => (
       <li key={budget.uuid}>
-        <b>{limitOf(budget)}</b> of {budget.nodes}; {budget.unavailable} unavailable, {budget.may_be_taken} more
-        possible
+        <b>{limitOf(budget)}</b> of {budget.nodes} nodes; {budget.unavailable} unavailable now, {budget.may_be_taken}{' '}
+        more allowed
       </li>
     ))}
   </ul>

@@ -27,7 +27,7 @@ export const stateOfNode = ({ provision_state: state, maintenance, fault }: Node
   if (fault) return { tone: 'bad', word: fault };
   const { kind } = states[state];
   if (kind !== 'hold' && maintenance) return { tone: 'wait', word: 'maintenance' };
-  return { tone: usedStates.includes(state) && kind === 'stable' ? 'good' : kindTones[kind], word: wordOf(state) };
+  return { tone: kind === 'stable' && usedStates.includes(state) ? 'good' : kindTones[kind], word: wordOf(state) };
 };
 
 /** A tenant has its system on the node, or had it until a failure. */
@@ -35,6 +35,9 @@ const usedStates: readonly ProvisionState[] = [
   'active', 'error', 'rescue', 'rescuing', 'rescue wait', 'rescue failed', 'unrescuing', 'unrescue failed',
   'servicing', 'service wait', 'service hold', 'service failed',
 ]; // biome-ignore format: one list
+
+export const isUsed = ({ provision_state }: Pick<NodeView, 'provision_state'>): boolean =>
+  usedStates.includes(provision_state);
 
 export type NodeCounts = Pick<Summary['nodes'], 'count' | 'provision_state' | 'fault' | 'maintenance'>;
 

@@ -3,11 +3,10 @@ import type { VNode } from 'preact';
 import type { Freeze } from '../../wire/records';
 import type { ListedRun } from '../../wire/runs';
 import { ActBar } from '../parts/act-bar';
-import { type Answers, askedRules } from '../parts/acts';
+import { type Answers, askedRules, Done } from '../parts/acts';
 import { Live } from '../parts/live';
-import { Notice, nodeAddress, Project, State, Title } from '../parts/texts';
+import { nodeAddress, Project, State, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
-import { proofOf } from '../server/session';
 import type { NodeView, RunbookView } from '../views';
 import { accessRules, NodeAccess, NodeTrail, trailOf } from './node-access';
 import { activityOf, NodeActivity } from './node-activity';
@@ -96,7 +95,7 @@ const Tabs = ({ node, tab }: { node: NodeView; tab: string }) => (
   </nav>
 );
 
-const placeNames = [['rack', 'Rack'], ['rack_unit', 'unit'], ['power_feed', 'feed']] as const; // biome-ignore format: one row
+const placeNames = [['rack', 'Rack'], ['unit', 'unit'], ['rack_unit', 'unit'], ['power_feed', 'feed']] as const; // biome-ignore format: one row
 
 const Place = ({ node }: { node: NodeView }) => {
   const place = placeNames.flatMap(([key, label]) => {
@@ -150,10 +149,6 @@ const Head = ({ data, session }: { data: NodeData } & Pick<PageContext, 'session
   );
 };
 
-/** Only a result of this session's own act is shown. */
-const Result = ({ query: { will, proof }, session }: Pick<PageContext, 'query' | 'session'>) =>
-  will && proof === proofOf(session, will) ? <Notice tone="good" role="status" says={will} /> : null;
-
 /**
  * @param tab its name is the last part of the address
  * @param bodyOf replaces the tab's content, after a form was sent
@@ -179,7 +174,7 @@ export const nodeTabPage = async (
   const query = live ? { show: context.query.show, marker: context.query.marker } : {};
   const body = (
     <>
-      <Result {...context} />
+      <Done {...context} />
       <Live id="node" events={`${nodeAddress(node)}/live`} path={tabAddress(node, tab)} query={query}>
         <Head data={data} session={context.session} />
         <Tabs node={node} tab={tab} />

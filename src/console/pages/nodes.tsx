@@ -5,7 +5,7 @@ import { Send } from '../parts/forms';
 import { Icon } from '../parts/icons';
 import { type List, listPage } from '../parts/list';
 import type { RowNews } from '../parts/tables';
-import { Empty, NodeLink, Project, State, Time } from '../parts/texts';
+import { Empty, Lasting, NodeLink, Project, State } from '../parts/texts';
 import { addressWith } from '../server/api';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
 import type { NodeView } from '../views';
@@ -117,7 +117,7 @@ const nodes: List<NodeView> = {
     {
       title: 'In this state',
       sort: 'provision_updated_at',
-      of: ({ provision_updated_at: at }) => at && <Time at={at} />,
+      of: ({ provision_updated_at: at }) => at && <Lasting since={at} />,
     },
   ],
   newsOf: nodeNews,

@@ -4,7 +4,7 @@ import type { Summary } from '../../wire/installation';
 import type { RunReport } from '../../wire/reports';
 import type { ListedRun } from '../../wire/runs';
 import { AsTable, type Bar, dayOf, GanttAxis, GanttBar, Legend, PartsBar, type Point, type Share, Sparkline, StackedDays, stretchOf } from '../parts/charts'; // biome-ignore format: one line
-import { Empty, spanOf, toneOf, toneShapes } from '../parts/texts';
+import { Empty, spanOf, stateWord, toneOf, toneShapes } from '../parts/texts';
 import { addressWith } from '../server/api';
 import type { Unit } from './fleet-groups';
 import { failingIn, stateOfNode, usedIn } from './node-standing';
@@ -61,12 +61,13 @@ const Rise = ({ now, before, say = String, goodUp }: { now: number; before: numb
     <span class={up === (goodUp ?? false) ? 'good' : 'bad'}>
       <span aria-hidden="true">{up ? '▲' : '▼'}</span>
       <span class="hidden">{up ? 'up by' : 'down by'}</span> {say(Math.abs(now - before))}
+      <span class="hidden"> since the week before</span>
     </span>
   );
 }; // biome-ignore format: short parts
 
 /** Counted one by one where the page has all nodes, because a node with two troubles counts once. */
-const failingOf = ({ nodes }: Summary, units: readonly Unit[] | undefined): number =>
+export const failingOf = ({ nodes }: Summary, units: readonly Unit[] | undefined): number =>
   units ? units.filter((unit) => stateOfNode(unit).tone === 'bad').length : failingIn(nodes);
 
 const HealthyFigure = ({ summary, units }: { summary: Summary; units: readonly Unit[] | undefined }) => {
@@ -87,8 +88,8 @@ const UsedFigure = ({ summary: { nodes } }: { summary: Summary }) => {
   const free = nodes.provision_state.available ?? 0;
   const active = nodes.provision_state.active ?? 0;
   const parts: Share[] = [
-    { label: 'in use', tone: 'good', value: active },
-    { label: 'in use, in service or rescue', tone: 'busy', value: used - active },
+    { label: 'active', tone: 'good', value: active },
+    { label: 'in service, rescue or error', tone: 'busy', value: used - active },
     { label: 'free', tone: 'idle', value: free },
     { label: 'in other states', tone: 'wait', value: Math.max(0, nodes.count - used - free) },
   ];
@@ -119,11 +120,12 @@ const FailedFigure = ({ report }: { report: RunReport }) => {
 const SucceededFigure = ({ report }: { report: RunReport }) => {
   const [now, before] = lately(report, week);
   const percent = (rows: typeof now): number => Math.round((100 * succeededOf(rows)) / Math.max(1, endedOf(rows)));
+  const known = (rows: typeof now): number | null => (endedOf(rows) === 0 ? null : percent(rows));
   return (
-    <Figure id="succeeded" label={`Success, ${week} days`} href="/runs?state=succeeded" value={shareOf(succeededOf(now), endedOf(now))}
-      beside={endedOf(now) > 0 && endedOf(before) > 0 && <Rise now={percent(now)} before={percent(before)} say={(points) => `${points} points`} goodUp />}
-      below={`${succeededOf(now)} of ${endedOf(now)} runs`}>
-      <Trend id="succeeded" label="Succeeded runs" points={pointsOf(report, succeededOf)} />
+    <Figure id="succeeded" label={`Successful runs, ${week} days`} href="/runs?state=succeeded" value={shareOf(succeededOf(now), endedOf(now))}
+      beside={endedOf(now) > 0 && endedOf(before) > 0 && <Rise now={percent(now)} before={percent(before)} say={(points) => `${points} % points`} goodUp />}
+      below={`${succeededOf(now)} of ${endedOf(now)} that ended`}>
+      <Trend id="succeeded" label="Successful runs" points={pointsOf(report, known)} say={(points) => `${points} %`} />
     </Figure>
   );
 }; // biome-ignore format: short parts
@@ -155,7 +157,7 @@ const MedianFigure = ({ report }: { report: RunReport }) => {
   return (
     <Figure id="median" label={label} href={addressWith('/runs', { verb: verbs[0], state: 'succeeded' })} value={shown === null ? '–' : secondsSpan(shown)}
       beside={now !== null && before !== null && <Rise now={Math.round(now)} before={Math.round(before)} say={secondsSpan} />}
-      below={shown === null ? 'No run has succeeded yet.' : now === null ? 'of 14 days' : `of ${week} days`}>
+      below={shown === null ? 'No run has succeeded yet.' : `of the last ${now === null ? 2 * week : week} days`}>
       <Trend id="median" label={label} points={pointsOf(report, of)} say={secondsSpan} />
     </Figure>
   );
@@ -171,7 +173,7 @@ export const Figures = ({ summary, units, reports: { verb } }: FiguresProps) => 
   <ul class="figures" aria-label="Figures">
     <HealthyFigure summary={summary} units={units} />
     <UsedFigure summary={summary} />
-    {verb ? <SucceededFigure report={verb} /> : <NoReport id="succeeded" label="Success" href="/runs?state=succeeded" />}
+    {verb ? <SucceededFigure report={verb} /> : <NoReport id="succeeded" label="Successful runs" href="/runs?state=succeeded" />}
     {verb ? <FailedFigure report={verb} /> : <NoReport id="failed" label="Failed runs" href="/runs?state=failed" />}
     {verb ? <MedianFigure report={verb} /> : <NoReport id="median" label="Median deploy" href="/runs?state=succeeded" />}
   </ul>
@@ -184,7 +186,7 @@ const barOf = (reports: Reports, run: ListedRun, now: number): Bar => {
   const usual = usualMinutes(reports, run);
   const state = runState(run);
   const took = spanOf(now - beganAt(run));
-  const says = `${state} for ${took}${usual === undefined ? '' : `, usually ${secondsSpan(usual * 60)}`}`;
+  const says = `${stateWord(state)} for ${took}${usual === undefined ? '' : `, usually ${secondsSpan(usual * 60)}`}`;
   return { tone: toneOf(state) === 'idle' ? 'busy' : toneOf(state), from: -Math.max(0, now - beganAt(run)) / minuteMs, usual, says };
 }; // biome-ignore format: one row
 
@@ -199,7 +201,7 @@ export const UnderWay = ({ runs, total, reports }: UnderWayProps) => {
     <section class="card" aria-labelledby="under-way">
       <header>
         <h2 id="under-way">Under way</h2>
-        <span class="muted">{total} {total === 1 ? 'run' : 'runs'}</span>
+        <span class="muted">{rows.length < total && `the oldest ${rows.length} of `}{total} {total === 1 ? 'run' : 'runs'}</span>
         <a class="end" href="/runs">All runs</a>
       </header>
       {rows.length === 0 && <Empty icon="activity" title="No open runs" />}
@@ -207,7 +209,7 @@ export const UnderWay = ({ runs, total, reports }: UnderWayProps) => {
         <>
           <ol class="gantt-rows">
             {rows.map(({ run, bar }) => (
-              <li key={run.uuid} data-key={run.uuid} data-says={`${run.node_name ?? run.node_uuid}: ${runState(run)}`}>
+              <li key={run.uuid} data-key={run.uuid} data-says={`${run.node_name ?? run.node_uuid}: ${stateWord(runState(run))}`}>
                 <a href={runAddress(run)}><span class={bar.tone} aria-hidden="true">{toneShapes[bar.tone]}</span> <b>{run.node_name ?? run.node_uuid.slice(0, 8)}</b> {runWork(run)}</a>
                 <GanttBar bar={bar} stretch={stretch} />
               </li>
@@ -219,7 +221,7 @@ export const UnderWay = ({ runs, total, reports }: UnderWayProps) => {
             id="under-way"
             label="Runs under way"
             heads={['Run', 'State', 'So far', 'Usually']}
-            rows={rows.map(({ run, bar }) => [`${run.node_name ?? run.node_uuid}, ${runWork(run)}`, runState(run), spanOf(-bar.from * minuteMs), bar.usual === undefined ? null : secondsSpan(bar.usual * 60)])}
+            rows={rows.map(({ run, bar }) => [`${run.node_name ?? run.node_uuid}, ${runWork(run)}`, stateWord(runState(run)), spanOf(-bar.from * minuteMs), bar.usual === undefined ? null : secondsSpan(bar.usual * 60)])}
           />
         </>
       )}
@@ -234,7 +236,7 @@ export const FailuresADay = ({ report }: { report: RunReport | undefined }) => {
     <section class="card" aria-labelledby="failures">
       <header>
         <h2 id="failures">Failures a day</h2>
-        <span class="muted">{days.length} days, by cause</span>
+        <span class="muted">{days.length > 0 && `${days.length} days, `}failed and aborted runs by cause</span>
         <a class="end" href="/runs?state=failed">Failed runs</a>
       </header>
       {!report && <Empty title="The report is not available." />}

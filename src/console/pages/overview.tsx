@@ -1,19 +1,18 @@
 /** Overview: incidents, figures, racks, decisions, runs under way and failures, from counts that the API makes. */
 import type { Summary } from '../../wire/installation';
 import type { ListedRun } from '../../wire/runs';
-import { askedRules } from '../parts/acts';
+import { askedRules, Done } from '../parts/acts';
 import { CalmPicture } from '../parts/charts';
 import { wantedOf } from '../parts/list';
 import { Live } from '../parts/live';
 import { Empty, Title } from '../parts/texts';
 import type { PageAnswer, PageContext, PageQuery } from '../server/context';
-import { countsFor } from '../server/remembered';
-import { type Decision, Decisions, decisionsOf } from './decisions';
+import { rememberedBy } from '../server/remembered';
+import { countText, type Decision, Decisions, decisionsOf } from './decisions';
 import { FirstSteps, firstStepAsks } from './first-steps';
 import { FleetGroups, fleetOf, mostUnits } from './fleet-groups';
-import { Done } from './inbox';
 import { IncidentStrips, incidentStrips } from './incidents';
-import { FailuresADay, Figures, UnderWay } from './overview-charts';
+import { FailuresADay, Figures, failingOf, UnderWay } from './overview-charts';
 import { reportsOf } from './run-reports';
 
 /** Of a caller who may list none. */
@@ -27,7 +26,7 @@ const mostDecisions = 3;
 
 const overviewData = async (context: PageContext, query: PageQuery) => {
   const { api } = context;
-  const counts = countsFor(context);
+  const counts = rememberedBy(context);
   const summary = counts.find<Summary>('/temper/v1/summary').then((found) => found ?? noNodes);
   const [counted, fleet, strips, open, decided, reports] = await Promise.all([
     summary,
@@ -35,7 +34,7 @@ const overviewData = async (context: PageContext, query: PageQuery) => {
     incidentStrips(context, counts),
     api.list<ListedRun>('/temper/v1/runs', { state: 'open', sort_dir: 'asc', limit: mostBars }),
     decisionsOf(context, summary),
-    reportsOf(context),
+    reportsOf(counts),
   ]);
   if (counted.nodes.count > mostUnits) counts.keep();
   return { summary: counted, fleet, strips, open, ...decided, reports, isOld: counts.isOld };
@@ -43,30 +42,28 @@ const overviewData = async (context: PageContext, query: PageQuery) => {
 
 type Data = Awaited<ReturnType<typeof overviewData>>;
 
-const isCalm = ({ strips, counted }: Data): boolean => strips.faults === 0 && counted === 0;
-
 const Calm = () => (
   <section class="card calm-strip" aria-label="All clear">
     <CalmPicture />
     <div>
       <h2>All clear</h2>
-      <p class="muted">No node has a fault, and nothing needs a decision.</p>
+      <p class="muted">No node is failing, and nothing needs a decision.</p>
     </div>
   </section>
 );
 
-type InboxProps = { readonly decisions: readonly Decision[]; readonly counted: number; readonly faults: number; readonly session: PageContext['session'] }; // biome-ignore format: one row
+type InboxProps = { readonly decisions: readonly Decision[]; readonly counted: number; readonly failing: number; readonly session: PageContext['session'] }; // biome-ignore format: one row
 
-const InboxCard = ({ decisions, counted, faults, session }: InboxProps) => (
+const InboxCard = ({ decisions, counted, failing, session }: InboxProps) => (
   <section class="card inbox" aria-labelledby="decisions">
     <header>
       <h2 id="decisions">Needs a decision</h2>
       <span class="muted">{counted > 0 ? 'oldest first' : ''}</span>
-      <a class="end" href="/inbox">Inbox{counted > 0 && `: ${counted}`}</a>
+      <a class="end" href="/inbox">Inbox{counted > 0 && `: ${countText(counted)}`}</a>
     </header>
     {decisions.length === 0 && (
       <Empty icon="inbox" title="No decisions">
-        {faults > 0 && <p><a href="/inbox#failing">{faults} failing {faults === 1 ? 'node' : 'nodes'}</a></p>}
+        {failing > 0 && <p><a href="/inbox#failing">{failing} failing {failing === 1 ? 'node' : 'nodes'}</a></p>}
       </Empty>
     )}
     <Decisions decisions={decisions.slice(0, mostDecisions)} from="/" session={session} />
@@ -77,25 +74,28 @@ const scaleOf = ({ summary, fleet }: Data): string => {
   const { count } = summary.nodes;
   const racks = fleet.division === 'rack' ? fleet.groups.filter(({ value }) => value !== null).length : 0;
   const nodes = `${count} ${count === 1 ? 'node' : 'nodes'}`;
-  return racks > 0 && !fleet.more ? `${nodes} in ${racks} ${racks === 1 ? 'rack' : 'racks'}` : nodes;
+  return racks > 0 && !fleet.isPart ? `${nodes} in ${racks} ${racks === 1 ? 'rack' : 'racks'}` : nodes;
 };
 
 const openIn = ({ runs }: Summary): number => Object.values(runs.phase).reduce((all, one) => all + one, 0);
 
 const Whole = ({ data, query, session }: { data: Data; query: PageQuery; session: PageContext['session'] }) => {
   const { summary, fleet, strips, open, decisions, counted, reports } = data;
+  const failing = failingOf(summary, fleet.units);
+  // Counts may be some seconds older than the list.
+  const total = Math.max(openIn(summary), open.length);
   return (
     <>
       <Title text="Overview"><span class="muted">{scaleOf(data)}</span></Title>
-      {isCalm(data) && <Calm />}
-      <IncidentStrips strips={strips} runs={open} session={session} />
+      {failing + counted === 0 && <Calm />}
+      <IncidentStrips strips={strips} runs={{ open, total }} session={session} />
       <Figures summary={summary} units={fleet.units} reports={reports} />
       <div class="uneven">
         <FleetGroups fleet={fleet} query={query} />
-        <InboxCard decisions={decisions} counted={counted} faults={strips.faults} session={session} />
+        <InboxCard decisions={decisions} counted={counted} failing={failing} session={session} />
       </div>
       <div class="halves">
-        <UnderWay runs={open} total={openIn(summary)} reports={reports} />
+        <UnderWay runs={open} total={total} reports={reports} />
         <FailuresADay report={reports.cause} />
       </div>
     </>

@@ -5,6 +5,7 @@ import { endedRollouts, targetStates } from '../../model/rollouts/states';
 import type { Rollout, RolloutCounter, RolloutTarget, RolloutWave } from '../../wire/rollouts';
 import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
 import { Choice } from '../parts/forms';
+import { groupedBy } from '../parts/groups';
 import { type Filter, Filters, wantedOf } from '../parts/list';
 import { Live } from '../parts/live';
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
@@ -172,17 +173,11 @@ const mostCells = 1_000;
 const groupsOf = (
   targets: readonly RolloutTarget[],
   asked: string | undefined,
-): ReadonlyMap<string, RolloutTarget[]> => {
+): (readonly [name: string, targets: readonly RolloutTarget[]])[] => {
   const by = asked ?? Object.keys(targets.find(({ domains }) => domains)?.domains ?? {})[0] ?? 'wave';
-  const groups = new Map<string, RolloutTarget[]>();
-  for (const target of targets) {
-    const { wave, domains } = target;
-    const name = by !== 'wave' ? `${by} ${domains?.[by] || 'unknown'}` : wave ? `wave ${wave}` : 'not in a wave';
-    const group = groups.get(name);
-    if (group) group.push(target);
-    else groups.set(name, [target]);
-  }
-  return groups;
+  const nameOf = ({ wave, domains }: RolloutTarget): string =>
+    by !== 'wave' ? `${by} ${domains?.[by] || 'unknown'}` : wave ? `wave ${wave}` : 'not in a wave';
+  return groupedBy(targets, nameOf).map((group) => [nameOf(group[0]!), group]);
 };
 
 type TargetsProps = { rollout: Rollout; rows: readonly RolloutTarget[]; query: PageQuery };
@@ -190,7 +185,7 @@ type TargetsProps = { rollout: Rollout; rows: readonly RolloutTarget[]; query: P
 /** One cell per node, one row per domain. */
 const Grid = ({ rollout, rows, query }: TargetsProps) => (
   <dl class="grid">
-    {[...groupsOf(rows, query.by)].map(([name, targets]) => (
+    {groupsOf(rows, query.by).map(([name, targets]) => (
       <div key={name}>
         <dt>{name}</dt>
         <dd>

@@ -3,14 +3,13 @@ import { utcDay } from 'd3-time';
 import type { RunReport } from '../../wire/reports';
 import type { ListedRun } from '../../wire/runs';
 import type { DayCounts, Point, Series } from '../parts/charts';
-import type { PageContext } from '../server/context';
-import { remembered } from '../server/remembered';
+import type { Remembered } from '../server/remembered';
 
 type ReportRow = RunReport['report'][number];
 export type Reports = Readonly<Record<'cause' | 'verb' | 'runbook', RunReport | undefined>>;
 
-export const reportsOf = async (context: PageContext): Promise<Reports> => {
-  const asked = (by: string) => remembered<RunReport>(context, '/temper/v1/reports/runs', { by });
+export const reportsOf = async (memory: Remembered): Promise<Reports> => {
+  const asked = (by: string) => memory.report<RunReport>('/temper/v1/reports/runs', { by });
   const [cause, verb, runbook] = await Promise.all([asked('cause'), asked('verb'), asked('runbook')]);
   return { cause, verb, runbook };
 };

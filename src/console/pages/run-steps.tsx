@@ -1,7 +1,7 @@
 /** Steps of a run: state, duration, attempts, and what each waits for. */
 import { nameOf } from '../../model/lifecycle/steps';
 import type { Run, RunStep } from '../../wire/runs';
-import { Code, Empty, State, spanOf, Time, type Tone, toneOf } from '../parts/texts';
+import { Clock, Code, Empty, State, spanOf, Time, type Tone, toneOf } from '../parts/texts';
 import type { Api } from '../server/api';
 
 const hasArgs = (args: unknown): boolean => typeof args === 'object' && args !== null && Object.keys(args).length > 0;
@@ -45,9 +45,7 @@ const Attempts = ({ index, attempts }: { index: number; attempts: readonly Faile
       <ol class="lines">
         {attempts.map(({ seq, at, data: { attempt, act, error } }) => (
           <li key={seq}>
-            <time datetime={at} title={at} class="clock">
-              {at.slice(11, 19)}
-            </time>
+            <Clock at={at} />
             <span>
               {[act, attempt && `attempt ${attempt}`].filter(Boolean).join(', ')}: {error}
             </span>

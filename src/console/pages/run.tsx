@@ -5,12 +5,12 @@ import { isVerb, verbRow } from '../../model/lifecycle/verbs';
 import { type RunAct, runActs, stateSays, willOf } from '../../model/runs/run-acts';
 import type { Rollout } from '../../wire/rollouts';
 import type { ListedRun, Rerun, Run, RunStep, Will } from '../../wire/runs';
-import { Acts, type Answers, type Ask, askedRules, type Offer } from '../parts/acts';
+import { Acts, type Answers, type Ask, askedRules, Done, type Offer } from '../parts/acts';
 import { Live } from '../parts/live';
-import { Facts, Id, Notice, nodeAddress, personOf, State, Time, Title, toneOf } from '../parts/texts';
+import { Facts, Id, Notice, nodeAddress, personOf, State, stateWord, Time, Title, toneOf } from '../parts/texts';
 import type { Api } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
-import { proofOf } from '../server/session';
+import { addressSaying } from '../server/session';
 import type { NodeView } from '../views';
 import { holderOf, type NodeStanding, provisionRule, rerunStateSays, verbStateSays } from './node-offers';
 import { rolloutAddress, rolloutTitle } from './rollouts';
@@ -38,7 +38,7 @@ export const rerunRefused = ({ state, verb, on }: RunStanding): ComponentChildre
   if (toneOf(state) !== 'bad') return 'Only a failed or aborted run can be resumed.';
   if (!on) return 'You don’t have access to its node.';
   if (!isVerb(verb)) return undefined;
-  const says = verbRow(verb).runbook ? rerunStateSays(verb, on) : `Only a list of steps can be resumed. Start ${verb} again.`;
+  const says = verbRow(verb).runbook ? rerunStateSays(verb, on) : `This run has no steps to resume. Start ${verb} again.`;
   return says ? <>{says} <a href={nodeAddress(on.node)}>Open {on.node.name ?? 'the node'}</a></> : undefined;
 }; // biome-ignore format: one sentence
 
@@ -126,7 +126,6 @@ const RunFacts = ({ run }: { run: Run }) => (
     rows={[
       ['Run', <Id id={run.uuid} />],
       ['Node', <a href={`/nodes/${encodeURIComponent(run.node_uuid)}`}>{run.node_name ?? run.node_uuid}</a>],
-      ['Phase', run.phase],
       ['Waiting since', run.waiting_since && <Time at={run.waiting_since} />],
       ['Started by', personOf(run.requester)],
       ['Resumes', run.resumes && <Id id={run.resumes} href={`/runs/${run.resumes}`} />],
@@ -162,9 +161,9 @@ export const runPage = async ({ api, params, session, query }: PageContext): Pro
   const title = runTitle(run);
   const body = (
     <>
-      {query.will && query.proof === proofOf(session, query.will) && <Notice tone="good" role="status" says={query.will} />}
+      <Done session={session} query={query} />
       <Live id="run" events={run.finished_at === null ? `${runAddress(run)}/live` : undefined} path={runAddress(run)}>
-        <Title text={title} says={`${title}: ${run.state}`}><State is={run.phase === 'retrying' ? 'retrying' : run.state} /><PartOf run={run} rollout={rollout} /></Title>
+        <Title text={title} says={`${title}: ${stateWord(run.state)}`}><State is={run.phase === 'retrying' ? 'retrying' : run.state} /><PartOf run={run} rollout={rollout} /></Title>
         <Outcome run={run} />
         <RunActs run={{ ...run, on }} answers={answers} session={session} />
         <RunFacts run={run} />
@@ -191,5 +190,5 @@ export const actOnRun = async ({ api, params, form, session }: FormContext): Pro
   );
   const { run: caused = run, will } = answer;
   const to = `/runs/${encodeURIComponent(caused)}`;
-  return { to: will ? `${to}?will=${encodeURIComponent(will)}&proof=${proofOf(session, will)}` : to };
+  return { to: will ? addressSaying(session, to, will) : to };
 };

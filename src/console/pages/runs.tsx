@@ -3,7 +3,7 @@ import { verbs } from '../../model/lifecycle/verbs';
 import type { ListedRun } from '../../wire/runs';
 import { type List, listPage } from '../parts/list';
 import type { Column, RowNews } from '../parts/tables';
-import { Empty, Id, NodeLink, personOf, State, Time } from '../parts/texts';
+import { Empty, Id, NodeLink, personOf, State, stateWord, Time } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
 
 const states = ['open', 'retrying', 'parked', 'paused', 'waiting', 'running', 'ended', 'succeeded', 'failed', 'aborted', 'any'] as const; // biome-ignore format: one row of names
@@ -20,7 +20,7 @@ export const runColumns: readonly Column<ListedRun>[] = [
   { title: 'Node', of: (run) => <NodeLink uuid={run.node_uuid} name={run.node_name} to={`/nodes/${run.node_uuid}`} /> },
   { title: 'Verb', of: runWork },
   { title: 'State', of: (run) => <State is={runState(run)} /> },
-  { title: 'Step', of: (run) => `${Math.min(run.cursor + 1, run.step_count)} of ${run.step_count}` },
+  { title: 'Step', of: ({ cursor, step_count: many }) => many > 0 && `${Math.min(cursor + 1, many)} of ${many}` },
   { title: 'Started by', of: ({ requester }) => personOf(requester) },
   { title: 'Started', of: (run) => <Time at={run.started_at ?? run.created_at} /> },
   { title: 'Waiting for, or last error', long: true, of: (run) => run.waiting_for ?? run.last_error },
@@ -28,7 +28,7 @@ export const runColumns: readonly Column<ListedRun>[] = [
 
 export const runNews: RowNews<ListedRun> = (run) => ({
   key: run.uuid,
-  says: `${runTitle(run)}: ${runState(run)}`,
+  says: `${runTitle(run)}: ${stateWord(runState(run))}`,
 });
 
 const runs: List<ListedRun> = {

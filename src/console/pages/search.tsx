@@ -12,7 +12,7 @@ import { stateOfNode } from './node-standing';
 import { runTitle } from './runs';
 
 /** The API searches for no less. */
-const shortest = 2;
+export const shortest = 2;
 
 type Result = { readonly href: string; readonly label: string; readonly beside?: ComponentChildren };
 type Group = { readonly title: string; readonly results: readonly Result[]; readonly more: boolean };
@@ -71,7 +71,7 @@ const Results = ({ groups }: { groups: readonly Group[] }) => (
             </li>
           ))}
         </ul>
-        {more && <p class="muted">More match. Type more of it.</p>}
+        {more && <p class="muted">There are more. Type more characters.</p>}
       </section>
     ))}
   </>
@@ -114,7 +114,8 @@ export const searchPage = async (context: PageContext): Promise<PageAnswer> => {
       <div id="results" class="stack">
         <p class="hidden" data-key="found" data-says={saysOf(groups)}>{saysOf(groups)}</p>
         <Results groups={groups} />
-        {groups.length === 0 && <Empty icon="search" title={`Nothing begins with “${q}”.`}><p>It doesn’t exist or you don’t have access.</p></Empty>}
+        {groups.length === 0 && q.length < shortest && <Empty icon="search" title={`Type at least ${shortest} characters.`} />}
+        {groups.length === 0 && found && <Empty icon="search" title={`Nothing begins with “${q}”.`}><p>It doesn’t exist or you don’t have access.</p></Empty>}
       </div>
     </>
   ); // biome-ignore format: short parts

@@ -43,15 +43,16 @@ export type WaitingRollouts = Awaited<ReturnType<typeof waitingRollouts>>;
 
 export const AskedCard = ({ rollout, target }: WaitingRollouts['asked'][number]) => {
   const node = target.node_name ?? target.node_uuid;
+  const key = `asked-${rollout.uuid}-${target.position}`;
   return (
-    <li class="card" id={`asked-${target.node_uuid}`} data-key={`asked-${target.node_uuid}`} data-says={`${rolloutTitle(rollout)} asks for ${node}`}>
+    <li class="card" id={key} data-key={key} data-says={`${rolloutTitle(rollout)} asks for ${node}`}>
       <header>
         <State is="asked" />
         <h3>
           <a href={targetAddress(rollout, target)}>{rolloutTitle(rollout)} needs your consent for {node}</a>
         </h3>
       </header>
-      <p class="cause">{personOf(rollout.requester)} asks for {workOf(rollout)}. Answer <Time at={target.not_before} /> at the latest.</p>
+      <p class="cause">{personOf(rollout.requester)} asks for {workOf(rollout)}. The answer is due <Time at={target.not_before} />.</p>
       <div class="acts"><a class="button primary" href={targetAddress(rollout, target)}>Answer</a></div>
     </li>
   );

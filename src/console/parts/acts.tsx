@@ -2,9 +2,10 @@
 import type { ComponentChildren } from 'preact';
 import type { CanAnswer } from '../../wire/policy';
 import { type Api, addressWith } from '../server/api';
-import type { Session } from '../server/session';
+import type { PageQuery } from '../server/context';
+import { proofOf, type Session } from '../server/session';
 import { ActForm, Reason, Send } from './forms';
-import { Facts } from './texts';
+import { Facts, Notice } from './texts';
 
 /** At most one object. A node with a rollout is a target of it. */
 export type Ask = { readonly rule: string } & Readonly<Partial<Record<'node' | 'run' | 'runbook' | 'rollout', string>>>;
@@ -33,6 +34,19 @@ export const askedLists = async (api: Api, lists: readonly (readonly Ask[])[]): 
 
 export const askedRules = async (api: Api, asks: readonly Ask[]): Promise<Answers> =>
   (await askedLists(api, [asks]))[0]!;
+
+/** An act on a group needs the permission for each of its objects. */
+export const inAll = (all: readonly Answers[]): Answers =>
+  new Map(
+    [...all[0]!].map(([rule, answer]) => [
+      rule,
+      all.map((answers) => answers.get(rule)).find((one) => one && !one.allowed) ?? answer,
+    ]),
+  );
+
+/** Result of an act of this session, which the address holds with a proof. */
+export const Done = ({ session, query: { will, proof } }: { session: Session; query: PageQuery }) =>
+  will && proof === proofOf(session, will) ? <Notice tone="good" role="status" says={will} /> : null;
 
 export type Offer = {
   readonly name: string;

@@ -30,6 +30,20 @@ export const Time = ({ at }: { at: string | null | undefined }) =>
     <span class="muted">–</span>
   );
 
+/** Shows how long something has lasted, with its beginning in the title. */
+export const Lasting = ({ since }: { since: string }) => (
+  <time datetime={since} title={since} data-relative="lasting">
+    {spanOf(Date.now() - Date.parse(since))}
+  </time>
+);
+
+/** Shows the time of day in UTC, with the whole time in the title. */
+export const Clock = ({ at }: { at: string }) => (
+  <time datetime={at} title={at} class="clock">
+    {at.slice(11, 19)}
+  </time>
+);
+
 /** Shows the start of a UUID; the button copies all of it. */
 export const Id = ({ id, href }: { id: string; href?: string }) => (
   <span class="id">
@@ -64,10 +78,12 @@ export const toneOf = (word: string): Tone => tones.find(([pattern]) => pattern.
 /** The API's states that only workflows know, in words of people. */
 const stateWords: Readonly<Record<string, string>> = { accepted: 'queued', admitted: 'running', soaking: 'observing' };
 
+export const stateWord = (state: string): string => stateWords[state] ?? state;
+
 /** A state as a word and a shape; colour and tint only repeat them. */
 export const State = ({ is, tone = toneOf(is) }: { is: string; tone?: Tone }) => (
   <span class={`pill ${tone}`}>
-    <span aria-hidden="true">{toneShapes[tone]}</span> {stateWords[is] ?? is}
+    <span aria-hidden="true">{toneShapes[tone]}</span> {stateWord(is)}
   </span>
 );
 

@@ -66,6 +66,10 @@ export const cookieIn = (request: Request, name: string): string | undefined => 
 export const proofOf = ({ csrf }: Session, text: string): string =>
   createHmac('sha256', csrf).update(text).digest('base64url');
 
+/** Address of a page that shows a text to this session alone. */
+export const addressSaying = (session: Session, to: string, will: string): string =>
+  `${to}?will=${encodeURIComponent(will)}&proof=${proofOf(session, will)}`;
+
 /** It differs on each page, so that the length of compressed pages reveals nothing (BREACH). */
 export const formToken = (session: Session, salt = randomBytes(12).toString('base64url')): string =>
   `${salt}.${proofOf(session, `form ${salt}`)}`;

@@ -42,12 +42,12 @@ export const rolloutWill: Readonly<Record<RolloutAct, string>> = {
   submit: 'Other users are asked to approve this plan; nothing begins.',
   approve: 'Your vote counts for this plan alone; the rollout can be started when enough users have approved it.',
   reject: 'Your vote is against this plan; the rollout goes back to planned.',
-  start: 'The first wave opens: its nodes are begun by your rights, as far as the budget has room.',
-  pause: 'Nothing more is begun; what runs, runs on.',
-  resume: 'Nodes of the open wave are begun again.',
+  start: 'Opens wave 1 with your permissions, within the budget.',
+  pause: 'No more nodes are started. Runs in progress continue.',
+  resume: 'The rollout continues with the nodes of the open wave.',
   advance: 'The next wave opens.',
-  abort: 'The rollout ends and nothing more is begun; what runs is finished, or asked to end.',
-  adopt: 'Nodes are begun by your rights from now on.',
+  abort: 'The rollout ends and starts no more nodes. Runs in progress finish, or are asked to end.',
+  adopt: 'The rollout acts with your permissions from now on.',
 };
 
 export const targetActs = ['consent', 'refuse', 'skip', 'retry'] as const;
@@ -65,15 +65,15 @@ export const targetStateSays = (
   if (operators && rollout.state !== 'running' && rollout.state !== 'paused')
     return `The rollout is ${rollout.state}; this is possible while it is running or paused.`;
   if (act === 'retry')
-    return state === 'failed' ? undefined : `The node is ${state}; only a failed one is tried again.`;
+    return state === 'failed' ? undefined : `The node is ${state}; only a failed one can be retried.`;
   return state === 'pending' || state === 'asked' ? undefined : `The node is ${state} in this rollout.`;
 };
 
 export const targetWill: Readonly<Record<TargetAct, string>> = {
   consent: 'The rollout may work on this node: now, or from the time that you name.',
-  refuse: 'The rollout passes over this node.',
-  skip: 'The rollout passes over this node and goes on with the others.',
-  retry: 'The node is begun again; it keeps its place in the budget meanwhile.',
+  refuse: 'The rollout skips this node.',
+  skip: 'The rollout skips this node and continues with the others.',
+  retry: 'The work on the node starts again. The node keeps its place in the budget meanwhile.',
 };
 
 type ScopeCounter = {
@@ -113,27 +113,27 @@ const whyFull = ({ scope, value, budget, most, in_flight, failed, parked }: Scop
   if (budget !== null && failed + parked + in_flight >= budget)
     return `The budget of ${of} has no room: ${failed} failed, ${parked} parked and ${in_flight} under way, of ${budget}.`;
   if (most !== null && in_flight + (scope === 'total' ? 0 : parked) >= most)
-    return `As many nodes of ${of} are under way as may be at once: ${most}.`;
+    return `The limit of ${of} is reached: ${most} nodes under way at once.`;
   return undefined;
 };
 
 const whyPending = (rollout: BeginningRollout, target: BeginningTarget, now: number): string => {
   const { state, reason, wave, counters = [] } = rollout;
   if (state === 'paused') return `The rollout is paused${reason ? `: ${reason}` : '.'}`;
-  if (endedRollouts.includes(state)) return `The rollout is ${state}; nothing more is begun.`;
+  if (endedRollouts.includes(state)) return `The rollout is ${state}; no more nodes are started.`;
   if (state === 'scheduled' && rollout.start_at) return `The rollout begins automatically at ${rollout.start_at}.`;
   const before = notRunning[state];
   if (before) return before;
   if (wave !== undefined && target.wave !== null && target.wave > wave)
     return `Wave ${target.wave} is not open; wave ${wave} is under way.`;
   if (target.not_before !== null && Date.parse(target.not_before) > now)
-    return target.reason ?? 'It is put off until a time that the project which uses the node has named.';
+    return target.reason ?? 'The project that uses the node has postponed it.';
   if (reason) return reason;
   const own = counters.filter(({ scope, value }) => scope === 'total' || (scope === 'wave' && value === `${wave}`));
   const full = own.map(whyFull).find((why) => why !== undefined);
   if (full) return full;
   if (target.code === 'leased') return 'The project that uses the node is asked when its turn comes.';
-  return 'Its turn comes in the order of the plan. The others go first while the node is held or frozen, or a bound of its domain or project has no room.';
+  return 'Its turn comes in the order of the plan. Others go first while the node is locked or frozen, or a limit of its domain or project is reached.';
 };
 
 /** Undefined if the target has begun. @param now epoch milliseconds */
@@ -142,7 +142,7 @@ export const whyNotBegun = (rollout: BeginningRollout, target: BeginningTarget, 
     case 'pending':
       return whyPending(rollout, target, now);
     case 'asked':
-      return 'The project that uses the node is asked first; without an answer in time the node is passed over.';
+      return 'The project that uses the node is asked first. Without an answer in time, the node is skipped.';
     case 'refused':
     case 'skipped':
       return target.reason ?? target.code ?? undefined;

@@ -19,7 +19,9 @@ export const stateSays = (act: RunAct, run: RunStanding): string | undefined => 
     case 'retry':
     case 'skip':
     case 'fail':
-      return run.state === 'parked' ? undefined : `The run is ${run.state}; only a parked step is decided about.`;
+      return run.state === 'parked'
+        ? undefined
+        : `The run is ${run.state}; this is possible only while a step is parked.`;
     case 'resume':
       return run.state === 'paused' ? undefined : `The run is ${run.state}, not paused.`;
     case 'pause':
@@ -35,17 +37,17 @@ const abortWill = ({ state }: RunStanding, step: StepStanding | undefined): stri
   if (!step || still.includes(state)) return 'The run ends now.';
   const name = `${step.interface}.${step.step}`;
   if (step.abortable === undefined)
-    return `Step ${name} is under way: it is cut short if it may be, else it is done first; then the run ends.`;
+    return `Step ${name} is interrupted if that is safe. Otherwise it finishes first. Then the run ends.`;
   return step.abortable
-    ? `Step ${name} is cut short and the run ends.`
-    : `Step ${name} ends at once if its command has not left; else it must not be cut short. It is done first, for TEMPER_ABORT_TIMEOUT_MS at most. Then the run ends.`;
+    ? `Step ${name} is interrupted and the run ends.`
+    : `Step ${name} ends at once if its command was not sent yet. Otherwise it finishes first, within TEMPER_ABORT_TIMEOUT_MS. Then the run ends.`;
 };
 
 const follows: Readonly<Record<Exclude<RunAct, 'abort'>, string>> = {
   pause: 'The step in progress is done first; the run stops before the next one and keeps the node.',
   resume: 'The run goes on with its next step.',
   retry: 'The step is run again.',
-  skip: 'The run goes on as if the step were done.',
+  skip: 'The run continues as if the step were done.',
   fail: 'The run ends as failed.',
 };
 
