@@ -170,15 +170,17 @@ test('if every node is hidden or missing, the trail has the rule that hides, and
   const reply = await bulk('stranger-admin', [missing, hidden.name], { power: 'power off' });
   expect(reply.body).toMatchObject({ accepted: 0, refused: 2 });
   const id = reply.headers.get('x-openstack-request-id');
-  expect(await api.sql`select verdict, rule, code, resource_id, node_uuid from audit where request_id = ${id}`).toEqual([
-    {
-      verdict: 'refused',
-      rule: 'baremetal:node:get',
-      code: 'NodeNotFound',
-      resource_id: `${missing} ${hidden.name}`,
-      node_uuid: null,
-    },
-  ]);
+  expect(await api.sql`select verdict, rule, code, resource_id, node_uuid from audit where request_id = ${id}`).toEqual(
+    [
+      {
+        verdict: 'refused',
+        rule: 'baremetal:node:get',
+        code: 'NodeNotFound',
+        resource_id: `${missing} ${hidden.name}`,
+        node_uuid: null,
+      },
+    ],
+  );
 });
 
 test('a hidden node and a missing one get the same result', async () => {

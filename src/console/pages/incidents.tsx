@@ -49,7 +49,7 @@ const stripsOf = async (context: PageContext, incidents: readonly Incident[]): P
 };
 
 /** The open runs that the page has, and the number of all. */
-export type OpenRuns = { readonly open: readonly ListedRun[]; readonly total: number };
+type OpenRuns = { readonly open: readonly ListedRun[]; readonly total: number };
 
 /** Asks further only if there are incidents. */
 export const incidentStrips = async (context: PageContext, counts: Remembered): Promise<Strips> => {

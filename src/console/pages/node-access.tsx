@@ -3,8 +3,8 @@ import type { AuditEntry } from '../../wire/policy';
 import { type Answers, Refused } from '../parts/acts';
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Empty, State } from '../parts/texts';
-import type { Api } from '../server/api';
-import type { PageContext, PageQuery } from '../server/context';
+import type { Api, PageQuery } from '../server/api';
+import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
 import { auditColumns } from './audit';
 

@@ -3,8 +3,7 @@ import type { ListedRun } from '../../wire/runs';
 import { wordsOf } from '../parts/event-words';
 import { Pager } from '../parts/tables';
 import { Clock, Empty, personOf, State, spanOf, toneOf } from '../parts/texts';
-import { type Api, addressWith } from '../server/api';
-import type { PageQuery } from '../server/context';
+import { type Api, addressWith, type PageQuery } from '../server/api';
 import { runAddress, runState, runWork } from './runs';
 
 type NodeEvent = {

@@ -27,10 +27,7 @@ export type Situation = NodeStanding & {
 
 /** The run that failed and so caused the present state. */
 export const failedRun = (is: Situation): ListedRun | undefined =>
-  is.open === undefined &&
-  is.last &&
-  failedStates.includes(is.node.provision_state) &&
-  toneOf(is.last.state) === 'bad'
+  is.open === undefined && is.last && failedStates.includes(is.node.provision_state) && toneOf(is.last.state) === 'bad'
     ? is.last
     : undefined;
 

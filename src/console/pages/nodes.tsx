@@ -6,8 +6,8 @@ import { Icon } from '../parts/icons';
 import { type List, listPage } from '../parts/list';
 import type { RowNews } from '../parts/tables';
 import { Empty, Lasting, NodeLink, Project, State } from '../parts/texts';
-import { addressWith } from '../server/api';
-import type { PageAnswer, PageContext, PageQuery } from '../server/context';
+import { addressWith, type PageQuery } from '../server/api';
+import type { PageAnswer, PageContext } from '../server/context';
 import type { NodeView } from '../views';
 
 const listedFields =

@@ -5,8 +5,8 @@ import { askedRules, deniedText } from '../parts/acts';
 import { Choice, Field, Send } from '../parts/forms';
 import { Table } from '../parts/tables';
 import { Code, State, Time, Title } from '../parts/texts';
-import { ApiRefusal } from '../server/api';
-import type { PageAnswer, PageContext, PageQuery } from '../server/context';
+import { ApiRefusal, type PageQuery } from '../server/api';
+import type { PageAnswer, PageContext } from '../server/context';
 
 const objectKinds = ['node', 'run', 'runbook', 'allocation', 'rollout'] as const;
 /** For a rollout the API returns the decision without an explanation. */

@@ -23,7 +23,8 @@ import {
   toneOf,
   toneShapes,
 } from '../parts/texts';
-import { type FormContext, fieldOf, type PageAnswer, type PageContext, type PageQuery } from '../server/context';
+import type { PageQuery } from '../server/api';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import { proofOf } from '../server/session';
 import { rolloutAddress, rolloutTitle, workOf } from './rollouts';
 

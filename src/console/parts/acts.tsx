@@ -1,8 +1,7 @@
 /** Acts of the caller: a form, or the rule or state that refuses. */
 import type { ComponentChildren } from 'preact';
 import type { CanAnswer } from '../../wire/policy';
-import { type Api, addressWith } from '../server/api';
-import type { PageQuery } from '../server/context';
+import { type Api, addressWith, type PageQuery } from '../server/api';
 import { proofOf, type Session } from '../server/session';
 import { ActForm, Reason, Send } from './forms';
 import { Facts, Notice } from './texts';

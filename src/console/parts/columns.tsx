@@ -1,5 +1,5 @@
 /** Columns of a list that the address chooses. */
-import type { PageQuery } from '../server/context';
+import type { PageQuery } from '../server/api';
 import { Hidden, Send } from './forms';
 import { Icon } from './icons';
 import type { Column } from './tables';

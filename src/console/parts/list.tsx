@@ -1,7 +1,7 @@
 /** List pages: the address holds view, filters, columns, order and page, and events reload the rows. */
 import type { ComponentChildren } from 'preact';
-import { ApiRefusal, addressWith } from '../server/api';
-import type { PageAnswer, PageContext, PageQuery } from '../server/context';
+import { ApiRefusal, addressWith, type PageQuery } from '../server/api';
+import type { PageAnswer, PageContext } from '../server/context';
 import { ColumnChoice, chosenColumns, columnsIn } from './columns';
 import { Choice, Field, Hidden, type Option, Send } from './forms';
 import { Live } from './live';

@@ -1,7 +1,6 @@
 /** Part of a page that is reloaded on events; without scripts it stays as sent. */
 import type { ComponentChildren } from 'preact';
-import { addressWith } from '../server/api';
-import type { PageQuery } from '../server/context';
+import { addressWith, type PageQuery } from '../server/api';
 
 type LiveProps = {
   readonly id: string;

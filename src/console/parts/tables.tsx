@@ -1,7 +1,6 @@
 /** Tables of a page. Its address holds filters, columns, order and page. */
 import type { ComponentChildren } from 'preact';
-import { addressWith } from '../server/api';
-import type { PageQuery } from '../server/context';
+import { addressWith, type PageQuery } from '../server/api';
 import { Empty } from './texts';
 
 export type Column<Row> = {

@@ -59,6 +59,9 @@ const apiRefusal = async (reply: Response): Promise<ApiRefusal> => {
   return new ApiRefusal(reply.status, errorSentence(text) ?? `The API answered ${reply.status} without a reason.`);
 };
 
+/** Query parameters of a page; of duplicates the first counts. */
+export type PageQuery = Readonly<Record<string, string | undefined>>;
+
 /** Merges query parameters, and drops undefined and empty ones. */
 export const addressWith = (path: string, query: Query = {}, changes: Query = {}): string => {
   const given = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== undefined && value !== '');

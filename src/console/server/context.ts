@@ -1,7 +1,7 @@
 /** Context of a page: session, API client and address. */
 import type { VNode } from 'preact';
 import type { Crumbs } from '../parts/layout';
-import type { Api } from './api';
+import type { Api, PageQuery } from './api';
 import type { Keystone } from './keystone';
 import type { OidcSettings, OidcSignIn } from './oidc';
 import type { SessionSettings, Sessions, SignedIn } from './session';
@@ -37,8 +37,6 @@ export type ConsoleDeps = {
   readonly oidc: OidcSignIn | undefined;
 };
 
-/** Query parameters; of duplicates the first counts. */
-export type PageQuery = Readonly<Record<string, string | undefined>>;
 /** Fields of a form; duplicates form a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -1,8 +1,8 @@
 /** Answers that a session keeps for seconds, because they count much: reports of runs, and all nodes of a large fleet. */
 import { LRUCache } from 'lru-cache';
 import { askedRules } from '../parts/acts';
-import { ApiAway, addressWith } from './api';
-import type { PageContext, PageQuery } from './context';
+import { ApiAway, addressWith, type PageQuery } from './api';
+import type { PageContext } from './context';
 
 /** A withdrawn right is not outlived: an answer is kept only while these rules answer the caller alike. */
 const countingRules = ['baremetal:node:list', 'baremetal:node:list_all', 'baremetal:node:get', 'temper:run:get'];

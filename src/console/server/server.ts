@@ -8,9 +8,9 @@ import { awayPage, refusalPage, type SentForm, titleOf } from '../pages/faults';
 import { signedInPage, signInPage } from '../pages/sign-in';
 import { documentOf } from '../parts/layout';
 import { type Rights, rightsOf } from '../parts/navigation';
-import { ApiAway, ApiRefusal, apiOf } from './api';
+import { ApiAway, ApiRefusal, apiOf, type PageQuery } from './api';
 import { assetRoutes } from './assets';
-import type { ConsoleDeps, ConsoleSettings, FormBody, FormContext, PageAnswer, PageContext, PageQuery } from './context'; // biome-ignore format: one line
+import type { ConsoleDeps, ConsoleSettings, FormBody, FormContext, PageAnswer, PageContext } from './context'; // biome-ignore format: one line
 import { createKeystone } from './keystone';
 import { createOidcSignIn, oidcLastsSeconds, oidcPath } from './oidc';
 import { cookieIn, createSessions, type Session, type SignedIn, sameToken } from './session';

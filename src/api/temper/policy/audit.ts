@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { AuditEntry } from '../../../inventory/audit-list';
 import { maskSecrets } from '../../../model/access/secrets';
+import { raise } from '../../../model/errors';
 import type { NodeUuid, RunUuid } from '../../../model/ids';
 import { verdicts } from '../../../model/resources/audit';
 import * as shapes from '../../../wire/policy';

@@ -43,7 +43,7 @@ const patchRules = [...new Set(nodeTable.fields.flatMap((row) => row.patch ?? []
 const ruleByField = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
 
 /** The rule for a change of the owner or the lessee. */
-export const tenantRule = (field: 'owner' | 'lessee'): string => ruleOf.get(field)!;
+export const tenantRule = (field: 'owner' | 'lessee'): string => ruleByField.get(field)!;
 
 /** Without cleaning one tenant's data reaches the next, so switching it off needs a separate rule. */
 const ruleFor = (one: Operation): string => {
