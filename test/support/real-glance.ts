@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { finder, foundBy } from './found';
 
@@ -24,7 +24,7 @@ const { copyState } = jest.requireActual(program) as {
 /** Runs it until it says its port; throws with what it wrote if it ends before. */
 const serve = async (bin: string, settings: string): Promise<{ child: ChildProcess; port: string }> => {
   const child = spawn(join(bin, 'python'), [served], {
-    env: { ...process.env, OS_GLANCE_CONFIG_FILES: settings },
+    env: { ...process.env, OS_GLANCE_CONFIG_DIR: dirname(settings) },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let said = '';
