@@ -6,7 +6,7 @@ import { waitingHerd } from './waiting';
 const name = 'bench-console-';
 /** A group that no worker serves: no power sync and no take-over changes these rows meanwhile. */
 const group = 'bench-console';
-/** As many as the inbox shows of one kind, with real workflows: a run's page asks the engine about them. */
+/** Paused runs with real workflows, because the page of a run queries Temporal. The inbox shows this many of one kind. */
 const paused = 20;
 
 /** Runs that go on, as many as a large installation has at once. */

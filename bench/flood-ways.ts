@@ -9,15 +9,15 @@ export type Flood = {
 
 export type Way = {
   readonly connections: number;
-  /** What is sent on a new connection. */
+  /** Bytes that the client sends on a new connection. */
   readonly first: (asked: string) => string;
-  /** What is sent when something was heard; nothing when absent. */
+  /** Bytes that the client sends after each answer; nothing if absent. */
   readonly heard?: (asked: string) => string;
-  /** What is sent ten times a second; nothing when absent. */
+  /** Bytes that the client sends ten times a second; nothing if absent. */
   readonly drip?: string;
 };
 
-// What is closed is opened again; no more than these are open at once.
+// The client opens closed connections again, up to this number.
 export const ways = {
   pipelining: { connections: 8, first: (asked) => asked.repeat(1_000) },
   connections: { connections: 1_200, first: (asked) => asked, heard: (asked) => asked },

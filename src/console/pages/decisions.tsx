@@ -137,18 +137,20 @@ const forAll = (offers: readonly Offer[], many: number, fieldsOf: (offer: Offer)
 
 type DecisionPage = { readonly from: '/' | '/inbox'; readonly session: ConsoleSession };
 
+/** Acts of a card, for all runs or nodes of its group. */
+const GroupActs = (props: Omit<Parameters<typeof Acts>[0], 'actionOf'>) => <Acts {...props} actionOf={() => '/inbox/acts'} />; // biome-ignore format: one row
+
 const ManyRunActs = ({ runs, answers, from, session }: Pick<RunGroup, 'runs' | 'answers'> & DecisionPage) => {
   const [first] = runs;
   const items = runs.map(({ uuid, cursor }) => `${uuid}:${cursor}`).join(',');
   const offers = forAll(runOffers(first!), runs.length, ({ name }) => ({ of: 'runs', act: name, items, from }));
   return (
-    <Acts
+    <GroupActs
       id={`acts-${first!.uuid}`}
       offers={offers}
       answers={answers}
       about={{ kind: 'run', object: first!.uuid }}
       session={session}
-      actionOf={() => '/inbox/acts'}
     />
   );
 };
@@ -241,13 +243,12 @@ export const NodeCard = ({ group: { nodes, answers, at }, from, session }: { gro
       cause={causeOfNode(node!)}
       others={others}
     >
-      <Acts
+      <GroupActs
         id={`help-${node!.uuid}`}
         offers={offers}
         answers={answers}
         about={{ kind: 'node', object: node!.uuid }}
         session={session}
-        actionOf={() => '/inbox/acts'}
       />
     </GroupCard>
   );

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { Table } from '../parts/tables';
 import { Empty, Facts, State, Time } from '../parts/texts';
+import { TitledSection } from '../parts/titled-section';
 import type { Api } from '../server/api';
 import type { Fields, NodeView } from '../views';
 import { propertyText } from './node-side';
@@ -100,19 +101,12 @@ const Drift = ({ own, fleet }: { own: Component; fleet: readonly FleetVersion[] 
 const switchOf = ({ local_link_connection: link = {} }: Port): string =>
   [link.switch_info, link.port_id].flatMap((part) => shownText(part) ?? []).join(' ');
 
-const HardwareSection = ({ title, children }: { title: string; children?: ComponentChildren }) => (
-  <section>
-    <h2>{title}</h2>
-    {children}
-  </section>
-);
-
 const Vifs = ({ vifs }: { vifs: readonly { readonly id: string }[] }) => (
   <p class="muted">Networks attached to the instance: {vifs.map(({ id }) => id).join(', ')}</p>
 );
 
 const Ports = ({ ports, vifs }: Pick<Hardware, 'ports' | 'vifs'>) => (
-  <HardwareSection title="Ports">
+  <TitledSection title="Ports">
     <Table
       caption="Ports"
       rows={ports}
@@ -127,11 +121,11 @@ const Ports = ({ ports, vifs }: Pick<Hardware, 'ports' | 'vifs'>) => (
       empty="No ports yet. An inspection finds them."
     />
     {vifs && vifs.length > 0 && <Vifs vifs={vifs} />}
-  </HardwareSection>
+  </TitledSection>
 );
 
 const Firmware = ({ firmware, fleet }: Pick<Hardware, 'firmware' | 'fleet'>) => (
-  <HardwareSection title="Firmware">
+  <TitledSection title="Firmware">
     <Table
       caption="Firmware"
       rows={firmware}
@@ -145,17 +139,17 @@ const Firmware = ({ firmware, fleet }: Pick<Hardware, 'firmware' | 'fleet'>) => 
       ]}
       empty="No firmware versions yet"
     />
-  </HardwareSection>
+  </TitledSection>
 );
 
 export const NodeHardware = ({ inventory, ports, vifs, bios, firmware, fleet }: Hardware) => (
   <>
-    <HardwareSection title="Inventory">
+    <TitledSection title="Inventory">
       {inventory ? <Inventory inventory={inventory} /> : <Empty icon="server" title="No inventory, or you don’t have access to it." />}
-    </HardwareSection>
+    </TitledSection>
     <Ports ports={ports} vifs={vifs} />
     <Firmware firmware={firmware} fleet={fleet} />
-    <HardwareSection title="BIOS settings">
+    <TitledSection title="BIOS settings">
       <details id="bios">
         <summary>BIOS settings ({bios?.length ?? 'hidden'})</summary>
         <Table
@@ -169,6 +163,6 @@ export const NodeHardware = ({ inventory, ports, vifs, bios, firmware, fleet }: 
           empty="No BIOS settings yet"
         />
       </details>
-    </HardwareSection>
+    </TitledSection>
   </>
 ); // biome-ignore format: short parts

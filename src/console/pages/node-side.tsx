@@ -1,5 +1,4 @@
 /** Facts of a node beside its tabs: lock, lease, visits of rollouts, windows and disruption budgets that apply. */
-import type { ComponentChildren } from 'preact';
 import { propertyOf } from '../../model/rollouts/disruption';
 import { whyNotBegun } from '../../model/rollouts/rollout-acts';
 import { endedRollouts, type TargetState } from '../../model/rollouts/states';
@@ -7,6 +6,7 @@ import type { DisruptionBudget, ProjectWindow } from '../../wire/records';
 import type { Rollout, RolloutTarget } from '../../wire/rollouts';
 import { hidden } from '../hidden';
 import { Facts, Id, Lasting, Project, State, Time } from '../parts/texts';
+import { TitledSection } from '../parts/titled-section';
 import type { Api } from '../server/api';
 import type { NodeView } from '../views';
 import { targetAddress } from './rollout';
@@ -139,37 +139,30 @@ const Budgets = ({ budgets }: { budgets: readonly DisruptionBudget[] }) => (
 
 type SideProps = { readonly node: NodeView } & Awaited<ReturnType<typeof sideData>>;
 
-const SideSection = ({ title, children }: { title: string; children?: ComponentChildren }) => (
-  <section>
-    <h2>{title}</h2>
-    {children}
-  </section>
-);
-
 export const NodeSide = ({ node, visits, windows, budgets }: SideProps) => (
   <aside aria-label="Facts">
-    <SideSection title="Facts">
+    <TitledSection title="Facts">
       <NodeFacts node={node} />
-    </SideSection>
+    </TitledSection>
     {(node.owner || node.lessee) && (
-      <SideSection title="Projects">
+      <TitledSection title="Projects">
         <Lease node={node} />
-      </SideSection>
+      </TitledSection>
     )}
     {visits.length > 0 && (
-      <SideSection title="Rollouts that visit this node">
+      <TitledSection title="Rollouts that visit this node">
         <Visits visits={visits} />
-      </SideSection>
+      </TitledSection>
     )}
     {windows.length > 0 && (
-      <SideSection title="Maintenance windows">
+      <TitledSection title="Maintenance windows">
         <Windows windows={windows} />
-      </SideSection>
+      </TitledSection>
     )}
     {budgets.length > 0 && (
-      <SideSection title="Disruption budgets">
+      <TitledSection title="Disruption budgets">
         <Budgets budgets={budgets} />
-      </SideSection>
+      </TitledSection>
     )}
   </aside>
 );
