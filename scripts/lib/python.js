@@ -60,7 +60,8 @@ async function install(dir, pinned) {
   const python = await findPython(oldestPython);
   fs.rmSync(dir, { recursive: true, force: true });
   await must(python, ['-m', 'venv', dir]);
-  const limits = ['--timeout', '30', '--retries', '2', '--disable-pip-version-check'];
+  // Of what is installed the tests import a part; Python compiles that at its first import.
+  const limits = ['--timeout', '30', '--retries', '2', '--disable-pip-version-check', '--no-compile'];
   await must(path.join(binOf(dir), 'python'), ['-m', 'pip', 'install', '--quiet', ...limits, '-r', pinned]);
   fs.writeFileSync(path.join(dir, '.complete'), '');
 }
