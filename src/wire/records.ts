@@ -37,6 +37,7 @@ export const projectWindow = z.strictObject({
 export type ProjectWindow = z.output<typeof projectWindow>;
 export const webhook = z.strictObject({
   uuid: id,
+  project: maybe,
   url: text,
   kinds: list(text),
   enabled: trueOrFalse,

@@ -1,6 +1,7 @@
 /** Routes of rollouts: plan, replan, show, list, and list targets. */
 
 import { z } from 'zod';
+import { seesBmcRule } from '../../../admission/bmc-texts';
 import { requesterOf } from '../../../admission/requester';
 import { visibleNode } from '../../../admission/visibility';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
@@ -13,7 +14,6 @@ import { replacePlan } from '../../../rollouts/plan';
 import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord, readPage, unless, uuidPage } from '../../resource/own-pages';
 import { pageLimit } from '../../resource/validation';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';

@@ -1,6 +1,7 @@
 /** Acts on single rollout targets: tenants answer for their nodes, and operators skip or retry a target. */
 
 import { z } from 'zod';
+import { seesBmcRule } from '../../../admission/bmc-texts';
 import { requesterOf } from '../../../admission/requester';
 import { visibleNode } from '../../../admission/visibility';
 import type { GivenAnswer } from '../../../inventory/rollouts/consents';
@@ -17,7 +18,6 @@ import { plannedTargetOf } from '../../../rollouts/approvals';
 import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { seesBmcRule } from '../../resource/bmc-texts';
 import { uuid } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
 import { rolloutRules, type SeenRollout, targetView, visibleRollout } from './views';

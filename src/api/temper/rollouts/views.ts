@@ -1,5 +1,7 @@
 /** Views of rollouts. A tenant sees the state and its own nodes. */
 
+import { bmcTextFor } from '../../../admission/bmc-texts';
+import { eventRules } from '../../../admission/events';
 import type { Queries } from '../../../inventory';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import type { TargetRow } from '../../../inventory/rollouts/targets';
@@ -10,15 +12,10 @@ import { always, and, type Predicate } from '../../../model/predicates';
 import { type Policy, rolloutTarget } from '../../../policy';
 import { pinnedRunbook } from '../../../rollouts/admit';
 import type { ApiContext } from '../../context';
-import { bmcTextFor } from '../../resource/bmc-texts';
 import { isoTime } from '../../resource/times';
 import { nodeColumns } from '../../resource/visibility';
 
-export const rolloutRules = {
-  get: 'temper:rollout:get',
-  own: 'temper:rollout_target:get',
-  node: 'baremetal:node:get',
-} as const;
+export const rolloutRules = { get: eventRules.rollout, own: eventRules.target, node: eventRules.node } as const;
 export const rolloutColumns = { 'rollout.project': 'project' } as const;
 
 export const targetOf = ({ project, requester }: Pick<RolloutRow, 'project' | 'requester'>) =>
