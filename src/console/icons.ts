@@ -2,6 +2,7 @@
 export const iconNames = [
   'activity',
   'book-open-check',
+  'calendar-clock',
   'check',
   'chevron-down',
   'chevron-right',

@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
+import { addBudget, budgetsPage, removeBudget } from './pages/disruption-budgets';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
 import { actOnMany } from './pages/many';
@@ -24,6 +25,7 @@ import { searchPage } from './pages/search';
 import { styleguidePage } from './pages/styleguide';
 import { systemPage } from './pages/system';
 import { actOnTarget, targetPage } from './pages/target';
+import { addWindow, removeWindow, windowsPage } from './pages/windows';
 import type { ConsoleSettings } from './server/context';
 import { streamOf } from './server/live';
 import { type ConsoleRoute, createConsole } from './server/server';
@@ -67,6 +69,12 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/runbooks/:runbook/edit', page: editRunbookPage },
   { post: '/runbooks/:runbook/edit', form: editRunbook },
   { get: '/runbooks/:runbook/compare', page: comparePage },
+  { get: '/windows', page: windowsPage },
+  { post: '/windows', form: addWindow },
+  { post: '/windows/:record/remove', form: removeWindow },
+  { get: '/windows/budgets', page: budgetsPage },
+  { post: '/windows/budgets', form: addBudget },
+  { post: '/windows/budgets/:record/remove', form: removeBudget },
   { get: '/allocations', page: allocationsPage },
   { get: '/policy', page: policyPage },
   { get: '/audit', page: auditPage },

@@ -132,6 +132,8 @@ export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => 
   '/rollouts/new?node=rack-1&node=rack-4',
   `/rollouts/${rollout}`,
   `/rollouts/${rollout}/targets/0`,
+  '/windows',
+  '/windows/budgets',
   '/runbooks',
   '/runbooks/new',
   '/runbooks/CUSTOM_RESTART',
