@@ -14,7 +14,7 @@ import { nodesPage } from './pages/nodes';
 import { overviewPage } from './pages/overview';
 import { policyPage } from './pages/policy';
 import { actOnRollout, rolloutPage } from './pages/rollout';
-import { planRollout, rolloutPlanPage } from './pages/rollout-plan';
+import { planRollout, previewRollout, rolloutPlanPage } from './pages/rollout-plan';
 import { rolloutsPage } from './pages/rollouts';
 import { actOnRun, runPage } from './pages/run';
 import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-editor';
@@ -58,6 +58,7 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/rollouts', page: rolloutsPage },
   { get: '/rollouts/new', page: rolloutPlanPage },
   { post: '/rollouts/new', form: planRollout },
+  { post: '/rollouts/new/preview', form: previewRollout },
   { get: '/rollouts/:rollout', page: rolloutPage },
   { post: '/rollouts/:rollout/:act', form: actOnRollout },
   { get: '/rollouts/:rollout/targets/:position', page: targetPage },
