@@ -15,6 +15,7 @@ import { overviewPage } from './pages/overview';
 import { policyPage } from './pages/policy';
 import { actOnRollout, rolloutPage } from './pages/rollout';
 import { planRollout, previewRollout, rolloutPlanPage } from './pages/rollout-plan';
+import { rolloutReportPage, rolloutSheet } from './pages/rollout-report';
 import { rolloutsPage } from './pages/rollouts';
 import { actOnRun, runPage } from './pages/run';
 import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-editor';
@@ -60,6 +61,8 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { post: '/rollouts/new', form: planRollout },
   { post: '/rollouts/new/preview', form: previewRollout },
   { get: '/rollouts/:rollout', page: rolloutPage },
+  { get: '/rollouts/:rollout/report', page: rolloutReportPage },
+  { stream: '/rollouts/:rollout/report.csv', run: rolloutSheet },
   { post: '/rollouts/:rollout/:act', form: actOnRollout },
   { get: '/rollouts/:rollout/targets/:position', page: targetPage },
   { post: '/rollouts/:rollout/targets/:position/:act', form: actOnTarget },

@@ -131,6 +131,7 @@ export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => 
   '/rollouts',
   '/rollouts/new?node=rack-1&node=rack-4',
   `/rollouts/${rollout}`,
+  `/rollouts/${rollout}/report`,
   `/rollouts/${rollout}/targets/0`,
   '/windows',
   '/windows/budgets',
