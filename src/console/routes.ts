@@ -2,7 +2,6 @@
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
-import { addWebhook, notificationsPage, removeWebhook, switchWebhook, webhookPage } from './pages/notifications';
 import { addBudget, budgetsPage, removeBudget } from './pages/disruption-budgets';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
@@ -12,6 +11,7 @@ import { actOnNode } from './pages/node-acts';
 import { actOnDeploy } from './pages/node-deploy-acts';
 import { nodePlanPage } from './pages/node-plan';
 import { nodesPage } from './pages/nodes';
+import { addWebhook, notificationsPage, removeWebhook, switchWebhook, webhookPage } from './pages/notifications';
 import { overviewPage } from './pages/overview';
 import { policyPage } from './pages/policy';
 import { actOnRollout, rolloutPage } from './pages/rollout';

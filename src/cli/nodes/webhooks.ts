@@ -9,7 +9,7 @@ import { listing, plainText } from '../tables';
 const webhooksPath = '/temper/v1/webhooks';
 const pathOf = (webhook: string): string => `${webhooksPath}/${encodeURIComponent(webhook)}`;
 
-const webhookTable = listing<Webhook>(
+const webhookTable = listing<Omit<Webhook, 'secret'>>(
   'webhooks',
   ['WEBHOOK', 'URL', 'KINDS', 'PROJECT', 'ENABLED', 'DESCRIPTION'],
   (one) => [one.uuid, one.url, one.kinds.join(','), one.project ?? 'all nodes', one.enabled, one.description],

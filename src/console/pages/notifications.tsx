@@ -19,7 +19,12 @@ import {
   removeRecord,
 } from './project-records';
 
-const kind: ProjectRecord = { resource: 'webhook', page: '/notifications', path: '/temper/v1/webhooks', noun: 'webhook' };
+const kind: ProjectRecord = {
+  resource: 'webhook',
+  page: '/notifications',
+  path: '/temper/v1/webhooks',
+  noun: 'webhook',
+};
 
 type Session = PageContext['session'];
 type WebhookDraft = Readonly<Record<'url' | 'kinds' | 'description', string>>;
