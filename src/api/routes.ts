@@ -17,6 +17,8 @@ import { usageRoutes } from './temper/reports/usage';
 import { rolloutActRoutes } from './temper/rollouts/acts';
 import { rolloutApprovalRoutes } from './temper/rollouts/approvals';
 import { disruptionBudgetRoutes } from './temper/rollouts/disruption-budgets';
+import { rolloutPreviewRoutes } from './temper/rollouts/preview';
+import { rolloutProgressRoutes } from './temper/rollouts/progress';
 import { windowRoutes } from './temper/rollouts/project-windows';
 import { rolloutEventRoutes } from './temper/rollouts/rollout-events';
 import { rolloutRoutes } from './temper/rollouts/rollouts';
@@ -127,6 +129,8 @@ export const routes: readonly Route[] = [
   ...runbookRevisionRoutes,
   ...runbookParameterRoutes,
   ...rolloutRoutes,
+  ...rolloutPreviewRoutes,
+  ...rolloutProgressRoutes,
   ...rolloutActRoutes,
   ...rolloutApprovalRoutes,
   ...rolloutTargetRoutes,

@@ -22,6 +22,7 @@ import { watchSkew } from '../process/clock-skew';
 import { glanceFrom } from '../process/glance';
 import { keepHeapSmall, keepThreadsSmall } from '../process/heap';
 import { activityInterceptors, clientInterceptors, engineTelemetry, tracesFrom } from '../process/observing';
+import { apiPolicyFrom } from '../process/policy/api-policy';
 import { type Life, live } from '../process/process';
 import { schemaCheck } from '../process/schema';
 import type { BmcConfig } from '../process/settings/config';
@@ -116,7 +117,9 @@ const control = (): void => {
     );
     life.onEnd(() => inventory.close());
     watchSkew({ inventory, log, metrics }, life);
-    startWebhookDelivery(config, { inventory, log, metrics }, life);
+    const { now: policy, close: closePolicy } = apiPolicyFrom(config, { log, metrics });
+    life.onEnd(async () => closePolicy());
+    startWebhookDelivery(config, { inventory, log, metrics, policy }, life);
     const glance = glanceFrom(config);
     life.onEnd(async () => glance?.close());
     const allocating = runAllocating(
@@ -137,7 +140,7 @@ const control = (): void => {
     };
     await compared({ ...relayDeps, queuePrefix }, life);
     void runRelay(relayDeps, { signal: life.signal });
-    const rollouts = rolloutsFrom(config, { inventory, client, log, metrics, glance }, life);
+    const rollouts = rolloutsFrom(config, { inventory, client, log, policy, glance }, life);
     void runUpkeep(
       {
         ...relayDeps,

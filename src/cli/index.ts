@@ -18,6 +18,7 @@ import { addIncidents } from './nodes/incidents';
 import { addRamdisks } from './nodes/ramdisks';
 import { addSearch } from './nodes/search';
 import { addSummary } from './nodes/summary';
+import { addWebhooks } from './nodes/webhooks';
 import { addPolicy } from './policy';
 import { addDisruptionBudgets } from './rollouts/disruption-budgets';
 import { addRollouts } from './rollouts/rollouts';
@@ -63,6 +64,7 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   addReports(program, acting);
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);
+  addWebhooks(program, acting);
   addRamdisks(program, acting);
   addImages(program, acting);
   addDiscovered(program, acting);

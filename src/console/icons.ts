@@ -1,7 +1,9 @@
 /** Icons of the pages, by their names in lucide-static; `npm run gen` makes assets/icons.svg of them. */
 export const iconNames = [
   'activity',
+  'bell',
   'book-open-check',
+  'calendar-clock',
   'check',
   'chevron-down',
   'chevron-right',

@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
+import { addBudget, budgetsPage, removeBudget } from './pages/disruption-budgets';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
 import { actOnMany } from './pages/many';
@@ -10,10 +11,12 @@ import { actOnNode } from './pages/node-acts';
 import { actOnDeploy } from './pages/node-deploy-acts';
 import { nodePlanPage } from './pages/node-plan';
 import { nodesPage } from './pages/nodes';
+import { addWebhook, notificationsPage, removeWebhook, switchWebhook, webhookPage } from './pages/notifications';
 import { overviewPage } from './pages/overview';
 import { policyPage } from './pages/policy';
 import { actOnRollout, rolloutPage } from './pages/rollout';
-import { planRollout, rolloutPlanPage } from './pages/rollout-plan';
+import { planRollout, previewRollout, rolloutPlanPage } from './pages/rollout-plan';
+import { rolloutReportPage, rolloutSheet } from './pages/rollout-report';
 import { rolloutsPage } from './pages/rollouts';
 import { actOnRun, runPage } from './pages/run';
 import { editRunbook, editRunbookPage, newRunbookPage } from './pages/runbook-editor';
@@ -24,6 +27,7 @@ import { searchPage } from './pages/search';
 import { styleguidePage } from './pages/styleguide';
 import { systemPage } from './pages/system';
 import { actOnTarget, targetPage } from './pages/target';
+import { addWindow, removeWindow, windowsPage } from './pages/windows';
 import type { ConsoleSettings } from './server/context';
 import { streamOf } from './server/live';
 import { type ConsoleRoute, createConsole } from './server/server';
@@ -56,7 +60,10 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/rollouts', page: rolloutsPage },
   { get: '/rollouts/new', page: rolloutPlanPage },
   { post: '/rollouts/new', form: planRollout },
+  { post: '/rollouts/new/preview', form: previewRollout },
   { get: '/rollouts/:rollout', page: rolloutPage },
+  { get: '/rollouts/:rollout/report', page: rolloutReportPage },
+  { stream: '/rollouts/:rollout/report.csv', run: rolloutSheet },
   { post: '/rollouts/:rollout/:act', form: actOnRollout },
   { get: '/rollouts/:rollout/targets/:position', page: targetPage },
   { post: '/rollouts/:rollout/targets/:position/:act', form: actOnTarget },
@@ -67,6 +74,18 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/runbooks/:runbook/edit', page: editRunbookPage },
   { post: '/runbooks/:runbook/edit', form: editRunbook },
   { get: '/runbooks/:runbook/compare', page: comparePage },
+  { get: '/notifications', page: notificationsPage },
+  { post: '/notifications', form: addWebhook },
+  { get: '/notifications/:webhook', page: webhookPage },
+  { post: '/notifications/:webhook/enable', form: switchWebhook(true) },
+  { post: '/notifications/:webhook/disable', form: switchWebhook(false) },
+  { post: '/notifications/:record/remove', form: removeWebhook },
+  { get: '/windows', page: windowsPage },
+  { post: '/windows', form: addWindow },
+  { post: '/windows/:record/remove', form: removeWindow },
+  { get: '/windows/budgets', page: budgetsPage },
+  { post: '/windows/budgets', form: addBudget },
+  { post: '/windows/budgets/:record/remove', form: removeBudget },
   { get: '/allocations', page: allocationsPage },
   { get: '/policy', page: policyPage },
   { get: '/audit', page: auditPage },

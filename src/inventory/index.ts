@@ -50,6 +50,8 @@ import { retention } from './retention';
 import { rolloutAdmission } from './rollouts/admission';
 import { rolloutConsents } from './rollouts/consents';
 import { rolloutDue } from './rollouts/due';
+import { rolloutOpenings } from './rollouts/openings';
+import { rolloutProgress } from './rollouts/progress';
 import { rollouts } from './rollouts/rollouts';
 import { rolloutSelection } from './rollouts/selection';
 import { rolloutTargets } from './rollouts/targets';
@@ -148,6 +150,8 @@ const parts = {
   rollouts,
   rolloutTargets,
   rolloutDue,
+  rolloutOpenings,
+  rolloutProgress,
   rolloutAdmission,
   rolloutWakes,
   rolloutConsents,

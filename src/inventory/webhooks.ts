@@ -1,11 +1,17 @@
 /** Queries of webhooks: receivers, pending deliveries, and the log. */
+import type { ProjectId } from '../model/ids';
+import type { Predicate } from '../model/predicates';
 import { type EventKind, webhookKinds } from '../model/resources/event-kinds';
-import { type Db, numberArray, uuidArray } from './database';
+import { type Db, type Fragment, numberArray, uuidArray } from './database';
+import { eventsWithNodes, type SeenEvent, seenEventColumns } from './event-pages';
 import type { FeedEvent } from './feed';
+import { conditionOf } from './predicates';
 import type { SealedSecret } from './secrets/vault';
 
 export type WebhookRow = {
   readonly uuid: string;
+  /** Null for a webhook of the installation, which gets the events of all nodes. */
+  readonly project: ProjectId | null;
   readonly url: string;
   readonly kinds: readonly string[];
   readonly enabled: boolean;
@@ -33,13 +39,19 @@ export type DueDelivery = {
   readonly uuid: string;
   readonly attempts: number;
   readonly webhook: string;
+  readonly project: ProjectId | null;
   readonly url: string;
+  /** For the rights of `project`. */
+  readonly seen: Pick<SeenEvent, (typeof seenColumns)[number]>;
   readonly event: Readonly<Record<string, unknown>> & {
     readonly seq: number;
     readonly kind: EventKind;
     /** ISO 8601. */
     readonly at: string;
     readonly node_uuid: string | null;
+    readonly run_id: string | null;
+    readonly node_name: string | null;
+    readonly data: Readonly<Record<string, unknown>>;
   };
   readonly secret: {
     readonly id: string;
@@ -57,16 +69,43 @@ export type Attempted = {
   readonly waitMs: number;
 };
 
-const webhookColumns = ['uuid', 'url', 'kinds', 'enabled', 'description', 'created_at', 'updated_at'] as const;
+const webhookColumns = [
+  'uuid',
+  'project',
+  'url',
+  'kinds',
+  'enabled',
+  'description',
+  'created_at',
+  'updated_at',
+] as const;
 const logColumns = [
   'uuid', 'event_seq', 'kind', 'state', 'attempts', 'status', 'error', 'next_at', 'created_at', 'finished_at',
 ] as const; // biome-ignore format: one row of names
 
+const seenColumns = [
+  'now_owner', 'now_lessee', 'tenant', 'rollout_id', 'rollout_project', 'rollout_requester', 'target_owner', 'target_lessee',
+] as const; // biome-ignore format: one row of names
+
+/** @param joined events as `e`, and webhooks as `w` */
+const insertDeliveries = (sql: Db, joined: Fragment) => sql`
+  insert into webhook_deliveries (webhook_uuid, event_seq, kind)
+  select w.uuid, e.seq, e.kind from ${joined} and w.enabled and e.at >= w.created_at
+    and (e.kind = any (w.kinds) or split_part(e.kind, '.', 1) || '.*' = any (w.kinds) or '*' = any (w.kinds))
+  order by e.seq on conflict do nothing`;
+
 const configured = (sql: Db) => ({
-  async list({ limit, after }: { limit: number; after?: string }): Promise<WebhookRow[]> {
+  async list({ limit, after, visible }: { limit: number; after?: string; visible: Predicate }): Promise<WebhookRow[]> {
     const place = after ? sql`id > (select m.id from webhooks m where m.uuid = ${after})` : sql`true`;
     return sql<WebhookRow[]>`
-      select ${sql(webhookColumns)} from webhooks where ${place} order by id limit ${limit}`;
+      select ${sql(webhookColumns)} from webhooks
+      where ${place} and ${conditionOf(sql, visible, 'webhooks')} order by id limit ${limit}`;
+  },
+
+  async count(project: ProjectId): Promise<number> {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int as count from webhooks where project = ${project}`;
+    return row!.count;
   },
 
   async find(uuid: string): Promise<WebhookRow | undefined> {
@@ -74,10 +113,10 @@ const configured = (sql: Db) => ({
     return row;
   },
 
-  async create(values: WebhookValues): Promise<WebhookRow> {
-    const { url, kinds, enabled, description } = values;
+  async create(values: WebhookValues & Pick<WebhookRow, 'project'>): Promise<WebhookRow> {
+    const { project, url, kinds, enabled, description } = values;
     const [row] = await sql<WebhookRow[]>`
-      insert into webhooks ${sql({ url, kinds: [...kinds], enabled, description })} returning ${sql(webhookColumns)}`;
+      insert into webhooks ${sql({ project, url, kinds: [...kinds], enabled, description })} returning ${sql(webhookColumns)}`;
     return row!;
   },
 
@@ -99,11 +138,12 @@ const configured = (sql: Db) => ({
     await sql`insert into webhook_secrets ${sql({ webhook_uuid: webhook, id, key_id, nonce, ciphertext })}`;
   },
 
-  /** Newest first. */
+  /** Newest first. Those of a project's webhook are there after their first attempt, for which its rights are checked. */
   async deliveries(webhook: string, { limit, after }: { limit: number; after?: string }): Promise<DeliveryRow[]> {
     return sql<DeliveryRow[]>`
       select ${sql(logColumns)} from webhook_deliveries
       where webhook_uuid = ${webhook}
+        and (state <> 'pending' or error is not null or exists (select from webhooks where uuid = ${webhook} and project is null))
         and ${after ? sql`id < (select m.id from webhook_deliveries m where m.uuid = ${after} and m.webhook_uuid = ${webhook})` : sql`true`}
       order by id desc limit ${limit}`;
   },
@@ -116,7 +156,7 @@ const configured = (sql: Db) => ({
 });
 
 const delivering = (sql: Db) => ({
-  /** Idempotent. */
+  /** Idempotent. For a project the events of its nodes and rollouts; its rights are checked before each attempt. */
   async enqueue(events: readonly FeedEvent[]): Promise<void> {
     const wanted = events.filter(({ kind }) => webhookKinds.includes(kind));
     if (wanted.length === 0) return;
@@ -124,35 +164,39 @@ const delivering = (sql: Db) => ({
       sql,
       wanted.map(({ seq }) => seq),
     );
-    await sql`
-      insert into webhook_deliveries (webhook_uuid, event_seq, kind)
-      select w.uuid, e.seq, e.kind from events e join webhooks w on w.enabled and e.at >= w.created_at
-        and (e.kind = any (w.kinds) or split_part(e.kind, '.', 1) || '.*' = any (w.kinds) or '*' = any (w.kinds))
-      where e.seq = any (${seqs}) order by e.seq
-      on conflict do nothing`;
+    const rows = sql`(select * from events where seq = any (${seqs}))`;
+    await insertDeliveries(sql, sql`${rows} e join webhooks w on w.project is null`);
+    await insertDeliveries(
+      sql,
+      sql`(select ${seenEventColumns(sql)} from ${eventsWithNodes(sql, rows)}
+          where exists (select from webhooks where project is not null)) e
+        join webhooks w on w.project in (e.now_owner, e.now_lessee, e.rollout_project, e.target_owner, e.target_lessee)`,
+    );
   },
 
   /**
    * Leases due deliveries for `leaseMs`, at most `each` per webhook, so that a silent receiver delays no other. Deliveries of deleted
-   * events fail. @param except webhooks to leave out
+   * events fail. @param except webhooks to leave out @param ofProjects false leaves out those of projects
    */
   async takeDue({
     limit,
     each,
     leaseMs,
     except = [],
+    ofProjects = true,
   }: {
     limit: number;
     each: number;
     leaseMs: number;
     except?: Iterable<string>;
+    ofProjects?: boolean;
   }): Promise<DueDelivery[]> {
     return sql<DueDelivery[]>`
       with due as (
         select d.id, exists (select from events e where e.seq = d.event_seq) as there from webhooks w, lateral (
           select id, event_seq from webhook_deliveries where webhook_uuid = w.uuid and state = 'pending' and next_at <= now()
           order by next_at limit ${each} for update skip locked
-        ) d where w.enabled and w.uuid <> all (${uuidArray(sql, except)}) limit ${limit}
+        ) d where w.enabled and (${ofProjects} or w.project is null) and w.uuid <> all (${uuidArray(sql, except)}) limit ${limit}
       ), gone as (
         update webhook_deliveries set state = 'failed', error = 'The event was deleted by its age.', finished_at = now()
         where id in (select id from due where not there)
@@ -160,14 +204,20 @@ const delivering = (sql: Db) => ({
         update webhook_deliveries set attempts = attempts + 1, next_at = now() + ${leaseMs} * interval '1 millisecond'
         where id in (select id from due where there) returning id, uuid, attempts, webhook_uuid, event_seq
       )
-      select t.id, t.uuid, t.attempts, w.uuid as webhook, w.url,
+      select t.id, t.uuid, t.attempts, w.uuid as webhook, w.project, w.url,
         jsonb_build_object('seq', e.seq, 'at', e.at, 'kind', e.kind, 'node_uuid', e.node_uuid, 'node_name', coalesce(n.name, r.node_name),
           'run_id', e.run_id, 'verb', r.verb, 'project', e.project, 'lessee', e.lessee, 'data', e.data) as event,
+        (select to_jsonb(seen) from (select ${seenEventColumns(sql)} from ${eventsWithNodes(sql, sql`(select * from events where seq = t.event_seq)`)}) seen) as seen,
         jsonb_build_object('id', s.id, 'key_id', s.key_id, 'nonce', encode(s.nonce, 'base64'),
           'ciphertext', encode(s.ciphertext, 'base64')) as secret
       from taken t join webhooks w on w.uuid = t.webhook_uuid join events e on e.seq = t.event_seq
         join webhook_secrets s on s.webhook_uuid = w.uuid
         left join nodes n on n.uuid = e.node_uuid left join runs r on r.id = e.run_id`.then((rows) => rows.map(opened));
+  },
+
+  /** For an event that its project may no longer read. */
+  async withdraw(id: number): Promise<void> {
+    await sql`delete from webhook_deliveries where id = ${id}`;
   },
 
   /** Undefined if disabled. */

@@ -14,6 +14,7 @@ export {
   runTarget,
   stepTarget,
   usageTarget,
+  webhookTarget,
   windowTarget,
 } from './engine/targets';
 export { type Answered, answerOf, explainAnswer } from './engine/visibility';

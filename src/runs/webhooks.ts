@@ -1,21 +1,33 @@
 /** Events: one reader per installation counts them and delivers them to webhooks. The rows are the queue. */
 
 import type { Inventory } from '../inventory';
+import type { SeenEvent } from '../inventory/event-pages';
 import type { CountedEvent } from '../inventory/feed';
 import type { Vault } from '../inventory/secrets/vault';
 import type { Attempted, DueDelivery } from '../inventory/webhooks';
 import { maskSecrets } from '../model/access/secrets';
 import { isTemperError } from '../model/errors';
+import type { NodeUuid, ProjectId, RunUuid } from '../model/ids';
 import type { Log } from '../model/log';
 import { passUntil, pause } from '../model/passes';
 import { cloudEventOf, deliveryAttempts, deliveryPauseMs } from '../model/resources/webhooks';
 import { type SenderDeps, sendWebhook } from './webhook-sender';
+
+/** Rights of projects, by the policy in force. */
+export type ProjectRights = {
+  /** False while this process may not decide; their deliveries wait. */
+  ready(): Promise<boolean>;
+  /** The event as readers of the project see it; undefined if they may not. */
+  view(project: ProjectId, event: SeenEvent): Readonly<Record<string, unknown>> | undefined;
+};
 
 export type NotifyDeps = SenderDeps & {
   readonly inventory: Inventory;
   /** Absent if the installation has no webhooks. */
   readonly vault?: Vault;
   readonly log: Log;
+  /** Absent if no project gets deliveries. */
+  readonly projects?: ProjectRights;
   /** Default seven. */
   readonly logDays?: number;
   /** Called once per event in the whole installation. */
@@ -76,17 +88,40 @@ const reasonOf = (thrown: unknown): string => {
 
 const outcomes = { delivered: 'delivered', pending: 'again', failed: 'failed' } as const;
 
-const deliveryBody = (event: DueDelivery['event']): string => {
-  const { seq, kind: type, at: time, node_uuid: subject } = event;
-  return cloudEventOf({ id: String(seq), type, time, subject, data: maskSecrets(event) });
+const seenOf = ({ event, seen, project }: DueDelivery): SeenEvent => ({
+  ...seen,
+  tx: '0',
+  seq: event.seq,
+  at: new Date(event.at),
+  kind: event.kind,
+  node_uuid: event.node_uuid as NodeUuid | null,
+  run_id: event.run_id as RunUuid | null,
+  project,
+  lessee: null,
+  data: event.data,
+});
+
+/** The event as the webhook's project may read it now; undefined if it may not. */
+const dataFor = (due: DueDelivery, projects: ProjectRights | undefined) => {
+  if (due.project === null) return maskSecrets(due.event);
+  const view = projects?.view(due.project, seenOf(due));
+  return view && { ...view, node_name: due.event.node_name };
+};
+
+const deliveryBody = (due: DueDelivery, projects: ProjectRights | undefined): string | undefined => {
+  const { seq, kind: type, at: time, node_uuid: subject } = due.event;
+  const data = dataFor(due, projects);
+  return data && cloudEventOf({ id: String(seq), type, time, subject, data });
 };
 
 const deliverOne = async (due: DueDelivery, vault: Vault, deps: NotifyDeps, signal: AbortSignal): Promise<void> => {
   const began = performance.now();
   let attempted: Attempted;
   try {
+    const body = deliveryBody(due, deps.projects);
+    if (body === undefined) return await deps.inventory.webhooks.withdraw(due.id);
     const secret = String(vault.open(due.secret));
-    const message = { url: due.url, delivery: due.uuid, body: deliveryBody(due.event), secret };
+    const message = { url: due.url, delivery: due.uuid, body, secret };
     attempted = judged(due.attempts, await sendWebhook(message, deps, signal), null);
   } catch (thrown) {
     // The process is stopping; after the lease, another one tries.
@@ -119,7 +154,9 @@ const deliverDue = async (
 ): Promise<number> => {
   const { vault } = deps;
   if (!vault) return 0;
-  const due = await deps.inventory.webhooks.takeDue({ ...width, leaseMs, except: new Set(underWay.values()) });
+  const ofProjects = (await deps.projects?.ready()) ?? false;
+  const taken = { ...width, leaseMs, ofProjects, except: new Set(underWay.values()) };
+  const due = await deps.inventory.webhooks.takeDue(taken);
   const begun = due.map((one) => {
     const attempt = deliverOne(one, vault, deps, signal).finally(() => underWay.delete(attempt));
     underWay.set(attempt, one.webhook);

@@ -37,6 +37,7 @@ export const projectWindow = z.strictObject({
 export type ProjectWindow = z.output<typeof projectWindow>;
 export const webhook = z.strictObject({
   uuid: id,
+  project: maybe,
   url: text,
   kinds: list(text),
   enabled: trueOrFalse,
@@ -102,21 +103,20 @@ export const image = z.strictObject({
 });
 export type Image = z.output<typeof image>;
 
-export const deliveries = pageOf(
-  'deliveries',
-  z.strictObject({
-    uuid: id,
-    event_seq: count,
-    kind: text,
-    state: z.enum(['pending', 'delivered', 'failed']),
-    attempts: count,
-    status: count.nullable(),
-    error: maybe,
-    next_at: maybeTime,
-    created_at: time,
-    finished_at: maybeTime,
-  }),
-);
+const delivery = z.strictObject({
+  uuid: id,
+  event_seq: count,
+  kind: text,
+  state: z.enum(['pending', 'delivered', 'failed']),
+  attempts: count,
+  status: count.nullable(),
+  error: maybe,
+  next_at: maybeTime,
+  created_at: time,
+  finished_at: maybeTime,
+});
+export type Delivery = z.output<typeof delivery>;
+export const deliveries = pageOf('deliveries', delivery);
 
 export const freeze = z.strictObject({
   uuid: id,

@@ -1,6 +1,7 @@
 /** Answer schemas of rollouts. */
 import { z } from 'zod';
 import type { GateRecord } from '../model/rollouts/gates';
+import { type ProgressPart, progressParts } from '../model/rollouts/progress';
 import type { RolloutSpec, RolloutSummary } from '../model/rollouts/spec';
 import { rolloutStates, targetStates } from '../model/rollouts/states';
 import { count, document, id, list, maybe, maybeTime, pageOf, person, text, time, typed } from './parts';
@@ -13,6 +14,9 @@ const wave = z.strictObject({
   opened_at: maybeTime,
   closed_at: maybeTime,
   gate: typed<GateRecord | null>(z.unknown()),
+  /** The person who opened it; null if no person did. */
+  opened_by: person.nullable(),
+  opened_reason: maybe,
   states: z.record(text, count),
 });
 export type RolloutWave = z.output<typeof wave>;
@@ -81,6 +85,16 @@ export const rollout = z.union([whole, part]);
 /** As a reader meets it: lists have only the head, and tenants see only the part. */
 export type Rollout = z.output<typeof part> & Partial<z.output<typeof whole>>;
 
+const targetAnswer = z.strictObject({
+  answer: z.enum(['now', 'at', 'in', 'refuse']),
+  at: maybeTime,
+  window: maybe,
+  by: person,
+  reason: maybe,
+  given_at: time,
+});
+export type TargetAnswer = z.output<typeof targetAnswer>;
+
 export const rolloutTarget = z.strictObject({
   position: count,
   node_uuid: id,
@@ -100,6 +114,12 @@ export const rolloutTarget = z.strictObject({
   admitted_at: maybeTime,
   soak_until: maybeTime,
   ended_at: maybeTime,
+  /** Of a failed target; null after its work has begun again. */
+  retry_requested_at: maybeTime,
+  /** The person whose rollout it is: who started it, or planned it so far. */
+  request: z.strictObject({ by: person, reason: maybe }),
+  /** The newest of the project that uses the node. */
+  answer: targetAnswer.nullable(),
 });
 export type RolloutTarget = z.output<typeof rolloutTarget>;
 
@@ -129,3 +149,37 @@ export const rolloutVotes = z.strictObject({
   ),
 });
 export type RolloutVotes = z.output<typeof rolloutVotes>;
+
+const slowing = z.strictObject({
+  code: z.enum(['paused', 'budget', 'at_once', 'spread', 'held', 'consent', 'window', 'person', 'waits']),
+  scope: maybe,
+  value: maybe,
+  limit: count.nullable(),
+  nodes: count,
+  until: maybeTime,
+  says: text,
+});
+
+/** `parts` sum up to `nodes`. */
+export const rolloutProgress = z.strictObject({
+  uuid: id,
+  state: z.enum(rolloutStates),
+  nodes: count,
+  ended: count,
+  parts: z.strictObject(
+    Object.fromEntries(progressParts.map((part) => [part, count])) as Record<ProgressPart, typeof count>,
+  ),
+  at_once: count.nullable(),
+  time_left_ms: count.nullable(),
+  until_wave: count,
+  slowed_by: list(slowing),
+});
+export type RolloutProgress = z.output<typeof rolloutProgress>;
+
+/** A plan that is not stored. */
+export const rolloutPreview = z.strictObject({
+  summary: typed<RolloutSummary>(document),
+  waves: list(z.strictObject({ wave: count, size: count, advance: text, soak_ms: count })),
+  at_once: count.nullable(),
+});
+export type RolloutPreview = z.output<typeof rolloutPreview>;

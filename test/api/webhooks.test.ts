@@ -56,24 +56,22 @@ describe('a webhook', () => {
     expect(events!.text).not.toContain('/t/42');
   });
 
-  test.each([
-    ['system-member', 403],
-    ['system-reader', 403],
-    ['owner-admin', 403],
-    ['stranger-admin', 403],
-  ] as const)('is nothing for %s', async (who, status) => {
-    const { body } = await post('operator', wanted);
-    const one = `${path}/${body.uuid}`;
-    const replies = await Promise.all([
-      post(who, wanted),
-      api.as(who, 'GET', path),
-      api.as(who, 'GET', one),
-      api.as(who, 'PATCH', one, { body: { enabled: false } }),
-      api.as(who, 'DELETE', one),
-      api.as(who, 'GET', `${one}/deliveries`),
-    ]);
-    expect(replies.map((reply) => reply.status)).toEqual(Array(6).fill(status));
-  });
+  test.each(['system-member', 'system-reader', 'owner-member', 'owner-reader'] as const)(
+    'is nothing for %s',
+    async (who) => {
+      const { body } = await post('operator', wanted);
+      const one = `${path}/${body.uuid}`;
+      const replies = await Promise.all([
+        post(who, wanted),
+        api.as(who, 'GET', path),
+        api.as(who, 'GET', one),
+        api.as(who, 'PATCH', one, { body: { enabled: false } }),
+        api.as(who, 'DELETE', one),
+        api.as(who, 'GET', `${one}/deliveries`),
+      ]);
+      expect(replies.map((reply) => reply.status)).toEqual([403, 403, 404, 404, 404, 404]);
+    },
+  );
 
   test.each([
     ['https://hooks.example.org:8443/x', 'not among the origins'],

@@ -46,8 +46,9 @@ test('a rollout is shown with its reason, its waves, its budget and why a node h
   const { status, text } = await browser.get(`/rollouts/${id}`);
   expect(status).toBe(200);
   expect(text).toContain('wave_gate: Wave 1 is over. Open wave 2 to continue.');
-  expect(text).toContain('1 failed, 0 parked, 0 under way; 1 of 2 places free');
-  expect(text).toContain('a person opens wave 2');
+  expect(text).toContain('0 of 1 node ended');
+  expect(text).toContain('A person opens wave 2.');
+  expect(text).toMatch(/Why not faster\?<\/b><ul[^>]*><li>Wave 1 is over/);
   expect(text).not.toContain('<dd></dd>');
   expect(text).toContain('The rollout is paused: Wave 1 is over');
   expect(text).toContain('hx-trigger="sse:change"');
@@ -138,9 +139,11 @@ test('the inbox has a rollout that waits with its decision, and the next wave is
   const stale = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '2' });
   expect(stale.status).toBe(409);
   const done = await browser.post(`/rollouts/${id}/advance`, { reason: 'all well', wave: '1' });
-  expect(done).toMatchObject({ status: 303, to: expect.stringContaining(`/rollouts/${id}?did=advance&proof=`) });
-  expect((await browser.get(done.to!)).text).toContain('The next wave opens.');
-  expect((await browser.get(`/rollouts/${id}?did=abort`)).text).not.toContain('role="status"');
+  expect(done).toMatchObject({ status: 303, to: expect.stringContaining(`/rollouts/${id}?will=`) });
+  const shown = (await browser.get(done.to!)).text;
+  expect(shown).toContain('The rollout is running, in wave 2.');
+  expect(shown).toContain('by user-of-project-owner “all well”');
+  expect((await browser.get(`/rollouts/${id}?will=Aborted`)).text).not.toContain('role="status"');
   expect(await stateOf(id)).toBe('running');
 });
 
@@ -205,7 +208,7 @@ test('nodes of a rollout are cells, in a row for each domain that the plan is bo
     insert into rollout_counters (rollout, number, scope, value, most) values (${id}, 2, 'properties.rack', 'row-seven', 1)`;
   const browser = await pages.as('owner-manager');
   const cell = new RegExp(
-    `<dt>properties.rack row-seven</dt><dd><a href="/rollouts/${id}/targets/0" class="cell bad" title="rack-1: failed" aria-label="rack-1: failed">▲</a></dd>`,
+    `<dt>properties.rack row-seven</dt><dd><a href="/rollouts/${id}/targets/0" class="cell bad" title="rack-1: failed" aria-label="rack-1: failed">▲<small>1</small></a></dd>`,
   );
   expect((await browser.get(`/rollouts/${id}`)).text).toMatch(cell);
   expect((await browser.get(`/rollouts/${id}?by=wave`)).text).toContain('<dt>wave 1</dt>');
@@ -227,19 +230,30 @@ test('chosen nodes become the plan of a rollout, by plain forms', async () => {
   expect(all).toContain('>owner=project-owner</textarea>');
   const form = (await browser.get('/rollouts/new?node=rack-1&owner=project-owner')).text;
   expect(form).toContain('<textarea name="nodes">rack-1</textarea>');
-  const given = { nodes: 'rack-1', verb: 'inspect', runbook: '', first: '1', advance: 'manual', budget: 'many' };
+  const given = {
+    nodes: 'rack-1',
+    work: 'verb:inspect',
+    pace: 'own',
+    first: '1',
+    advance: 'manual',
+    budget: 'many',
+    mode: 'strict',
+  };
   const wrong = await browser.post('/rollouts/new', given);
   expect(wrong.status).toBe(400);
   expect(wrong.text).toContain('role="alert"');
-  expect(wrong.text).toContain('name="budget" value="many"');
+  expect(wrong.text).toMatch(
+    /name="budget" value="many"[^>]*><small class="fault" role="alert">must be a whole number/,
+  );
   await api.sql`
     insert into nodes (name, driver, provision_state, owner) values ('to-inspect', 'fake-hardware', 'manageable', 'project-owner')`;
   await api.sql`insert into workers (hostname, drivers, role) values ('a-worker', '{fake-hardware}', 'bmc')`;
   const made = await browser.post('/rollouts/new', { ...given, nodes: 'rack-1\r\nto-inspect', budget: '1' });
-  expect(made).toMatchObject({ status: 303, to: expect.stringMatching(/^\/rollouts\/[0-9a-f-]{36}$/) });
+  expect(made).toMatchObject({ status: 303, to: expect.stringMatching(/^\/rollouts\/[0-9a-f-]{36}\?will=/) });
   const { text } = await browser.get(made.to!);
+  expect(text).toContain('Planned for 1 node. Nothing has started.');
   expect(text).toContain('Not in the plan: 1');
-  expect(await stateOf(made.to!.split('/').at(-1)!)).toBe('planned');
+  expect(await stateOf(/[0-9a-f-]{36}/.exec(made.to!)![0])).toBe('planned');
 });
 
 const asked = () => made('running', { state: 'asked', not_before: new Date(Date.now() + 3_600_000) });
@@ -252,11 +266,20 @@ test('a tenant finds what it is asked on its start page, and consents', async ()
   expect(text).toContain('The project that uses the node is asked first');
   expect(text).toContain(`action="/rollouts/${id}/targets/0/consent"`);
   const form = { node, reason: 'tonight is fine' };
-  expect(
-    (await browser.post(`/rollouts/${id}/targets/0/consent`, { ...form, at: '2020-01-01T00:00:00Z' })).status,
-  ).toBe(400);
+  expect(text).toMatch(/<h2>[^<]+ asks to work on rack-1<\/h2>/);
+  const past = await browser.post(`/rollouts/${id}/targets/0/consent`, { ...form, at: '2020-01-01T10:00' });
+  expect(past.status).toBe(400);
+  expect(past.text).toMatch(
+    /type="datetime-local"[^>]*value="2020-01-01T10:00"|value="2020-01-01T10:00"[^>]*type="datetime-local"/,
+  );
+  expect(past.text).toContain('Not recorded: is over already; say now');
+  expect(past.text).toContain('name="reason" value="tonight is fine"');
   const done = await browser.post(`/rollouts/${id}/targets/0/consent`, form);
-  expect(done).toMatchObject({ status: 303, to: `/rollouts/${id}/targets/0` });
+  expect(done).toMatchObject({ status: 303, to: expect.stringContaining(`/rollouts/${id}/targets/0?will=`) });
+  const after = (await browser.get(done.to!)).text;
+  expect(after).toContain('You have consented: the rollout works on the node as soon as its turn comes.');
+  expect(after).toContain('Consent: now');
+  expect(after).not.toContain('is asked when its turn comes');
   expect((await browser.get('/inbox')).text).not.toContain(`/rollouts/${id}/targets/0`);
   const [answer] = await api.sql`select answer, reason from rollout_answers where rollout = ${id}`;
   expect(answer).toEqual({ answer: 'now', reason: 'tonight is fine' });

@@ -23,7 +23,7 @@ const menuIn = (text: string): string[] => {
   return [...menu.matchAll(/<li><a href="([^"]+)"/g)].map(([, href]) => href!);
 };
 
-const forTenants = ['/', '/inbox', '/nodes', '/allocations', '/runs', '/rollouts', '/runbooks'];
+const forTenants = ['/', '/inbox', '/nodes', '/allocations', '/runs', '/rollouts', '/runbooks', '/windows'];
 
 test.each<[Persona, readonly string[]]>([
   ['operator', [...forTenants, '/audit', '/policy', '/system']],

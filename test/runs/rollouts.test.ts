@@ -359,6 +359,7 @@ test('webhook and metrics are asked by the worker over their connections, and th
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const store = createInventory(world.sql);
     const { uuid } = await store.webhooks.create({
+      project: null,
       url: `${url}/gate`,
       kinds: ['window.deleted'],
       enabled: true,

@@ -78,7 +78,7 @@ const deps = (more: Partial<NotifyDeps> = {}): NotifyDeps => ({
 
 const webhook = async (kinds: string[], url = `${origin}/t`, sealed = secret): Promise<string> => {
   const store = createInventory(owner);
-  const { uuid } = await store.webhooks.create({ url, kinds, enabled: true, description: null });
+  const { uuid } = await store.webhooks.create({ project: null, url, kinds, enabled: true, description: null });
   await store.webhooks.setSecret(uuid, vault.seal(sealed));
   return uuid;
 };

@@ -32,6 +32,7 @@ export const renderSettings = (): string =>
     'Settings',
     'Every process reads its settings from the environment, once, at start. All faults are reported together and the ' +
       'process ends with status 78. An empty variable counts as not set (`TEMPER_CONDUCTOR_GROUP` excepted). A setting ' +
-      'with neither a default nor the mark may be left out.',
+      'with neither a default nor the mark may be left out. Each setting may stand in a file: `<setting>_FILE` names ' +
+      'the file, whose last line break is dropped. So a secret of Docker, Kubernetes or systemd needs no variable.',
     ...Object.entries(processes).map(([name, schema]) => section(name, schema.shape)),
   );

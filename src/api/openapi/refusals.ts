@@ -1,6 +1,7 @@
 /** Error answers of operations: each status with the routes that can return it. */
 import type { Document } from '../../model/document';
 import { honoursKey } from '../idempotency/idempotency';
+import { hasProblems, problemType } from '../server/problems';
 import type { Method, Route } from '../server/route';
 import { refTo } from './schemas';
 
@@ -97,25 +98,38 @@ export const refusals: readonly Refusal[] = [
   { status: 504, says: 'The BMC did not do it in time.', bodies: ['Fault'], when: ofNode },
 ];
 
-const refusalName = ({ status }: Refusal): string => `Refused${status}`;
+/** Below `/temper/v1` a refusal has two forms. */
+const forms = ['Refused', 'Problem'] as const;
+type Form = (typeof forms)[number];
 
-const refusalContent = ({ bodies }: Refusal): Document => {
+const formOf = ({ path }: Route): Form => (hasProblems(path) ? 'Problem' : 'Refused');
+
+const refusalContent = (form: Form, { bodies }: Refusal): Document => {
   if (bodies.length === 0) return {};
   const schemas = bodies.map((name) => refTo('schemas', name));
-  return { content: { 'application/json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } } };
+  const problem = form === 'Problem' && { [problemType]: { schema: refTo('schemas', 'ProblemDetails') } };
+  const content = {
+    'application/json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } },
+    ...problem,
+  };
+  return { content };
 };
 
 export const refusalComponents = (): Document =>
   Object.fromEntries(
-    refusals.map((row) => [
-      refusalName(row),
-      { description: row.says, ...(row.headers && { headers: row.headers }), ...refusalContent(row) },
-    ]),
+    forms.flatMap((form) =>
+      refusals.map((row) => [
+        `${form}${row.status}`,
+        { description: row.says, ...(row.headers && { headers: row.headers }), ...refusalContent(form, row) },
+      ]),
+    ),
   );
 
 export const refusalsOf = (route: Route): Document =>
   Object.fromEntries(
-    refusals.filter(({ when }) => when(route)).map((row) => [String(row.status), refTo('responses', refusalName(row))]),
+    refusals
+      .filter(({ when }) => when(route))
+      .map(({ status }) => [String(status), refTo('responses', `${formOf(route)}${status}`)]),
   );
 
 const fault = {
@@ -124,8 +138,21 @@ const fault = {
   required: ['faultcode', 'faultstring'],
 };
 
-/** Bodies of refusals: Ironic's, whose text is JSON inside JSON, and those of the authentication layer. */
+/** Bodies of refusals: Ironic's, whose text is JSON inside JSON, those of the authentication layer, and problem details. */
 export const faultSchemas: Document = {
+  ProblemDetails: {
+    type: 'object',
+    description: 'RFC 9457, if Accept prefers application/problem+json.',
+    properties: {
+      type: { type: 'string', description: 'urn:temper:error: and the code.' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string' },
+      code: { type: 'string', description: 'Of the list of errors in the reference.' },
+      request_id: { type: 'string' },
+    },
+    required: ['type', 'title', 'status', 'detail', 'code', 'request_id'],
+  },
   Fault: {
     type: 'object',
     properties: {

@@ -14,11 +14,12 @@ import { createOnce } from '../idempotency/idempotency';
 import { onceOnly } from '../once-only';
 import { admitted, countedRefusal, originFrom } from './admission';
 import { deniedInstead } from './denied-instead';
-import { asTemperError, replyFor } from './errors';
+import { asTemperError } from './errors';
 import { isShow, tagged } from './etag';
 import { createLimits } from './limits';
 import { waitForLock } from './lock-wait';
 import { putSuffixBack } from './paths';
+import { hasProblems, refusalFor } from './problems';
 import { senderOf } from './proxies';
 import { globalRequestId, newRequestId } from './request-ids';
 import type { Answer, Route, Unread } from './route';
@@ -129,7 +130,8 @@ const answerRefusal = async (services: Services, app: Express, exchange: Exchang
   if (error.status === 404 && putSuffixBack(request)) return app(request, response);
   report(services, error, request, requestId);
   await followed?.ended(error);
-  const reply = replyFor(error);
+  const reply = refusalFor(request, requestId, error);
+  if (hasProblems(request.path)) response.vary('Accept');
   write(response, reply, requestId, reply.versioned ? versions : {});
 };
 

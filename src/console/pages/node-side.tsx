@@ -9,7 +9,7 @@ import { Facts, Id, Lasting, Project, State, Time } from '../parts/texts';
 import { TitledSection } from '../parts/titled-section';
 import type { Api } from '../server/api';
 import type { NodeView } from '../views';
-import { targetAddress } from './rollout';
+import { targetAddress } from './rollout-nodes';
 import { rolloutTitle } from './rollouts';
 
 /** Shows hidden values as such, because an empty cell would mean that there is no value. */

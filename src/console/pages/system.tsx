@@ -1,7 +1,7 @@
-/** System page: workers, recovery, webhooks and ramdisks, as far as the caller may see them. */
+/** System page: workers, recovery and ramdisks, as far as the caller may see them. */
 
 import type { Recovery, Summary } from '../../wire/installation';
-import type { Ramdisk, Webhook } from '../../wire/records';
+import type { Ramdisk } from '../../wire/records';
 import { Table } from '../parts/tables';
 import { Empty, Facts, Notice, State, Time, Title } from '../parts/texts';
 import type { PageAnswer, PageContext } from '../server/context';
@@ -17,23 +17,16 @@ const workerColumns = [
   { title: 'Last seen', of: ({ updated_at }: WorkerView) => <Time at={updated_at} /> },
 ];
 
-const webhookColumns = [
-  { title: 'Address', long: true, of: ({ url }: Webhook) => url },
-  { title: 'Events', of: ({ kinds }: Webhook) => kinds.join(', ') || 'all events' },
-  { title: 'State', of: ({ enabled }: Webhook) => <State is={enabled ? 'enabled' : 'disabled'} tone={enabled ? 'good' : 'idle'} /> }, // biome-ignore format: one cell
-];
-
 const ramdiskColumns = [
   { title: 'Name', of: ({ name }: Ramdisk) => name },
   { title: 'Architecture', of: ({ arch }: Ramdisk) => arch },
 ];
 
 export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
-  const [root, workers, recovery, webhooks, ramdisks, summary] = await Promise.all([
+  const [root, workers, recovery, ramdisks, summary] = await Promise.all([
     api.find<Version>('/'),
     api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
     api.find<Recovery>('/temper/v1/recovery'),
-    api.findList<Webhook>('/temper/v1/webhooks', { limit: 1_000 }),
     api.findList<Ramdisk>('/temper/v1/ramdisks', { limit: 1_000 }),
     api.find<Summary>('/temper/v1/summary'),
   ]);
@@ -52,7 +45,6 @@ export const systemPage = async ({ api }: PageContext): Promise<PageAnswer> => {
       {held && <Notice tone="bad" role="alert" says={`Recovery: all work is held back. ${held.reason}`} />}
       <Facts rows={facts} />
       <Table heading caption="Workers" rows={workers} columns={workerColumns} empty="No workers yet" />
-      <Table heading caption="Webhooks" rows={webhooks} columns={webhookColumns} empty={<Empty title="No webhooks"><p>A webhook sends events to an address.</p><code>POST /temper/v1/webhooks</code></Empty>} />
       <Table heading caption="Ramdisks" rows={ramdisks} columns={ramdiskColumns} empty={<Empty title="No ramdisks"><code>temper ramdisk add</code></Empty>} />
     </>
   ); // biome-ignore format: one table a row

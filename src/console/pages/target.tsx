@@ -1,33 +1,32 @@
-/** Page of one node of a rollout: reason for its wait, and acts. */
-import { type TargetAct, targetActs, targetStateSays, targetWill, whyNotBegun } from '../../model/rollouts/rollout-acts'; // biome-ignore format: one line
+/** Page of one node of a rollout: the request to its tenant, the reason for its wait, and acts. */
+import {
+  type TargetAct,
+  targetActs,
+  targetDid,
+  targetStateSays,
+  targetWill,
+  whyNotBegun,
+} from '../../model/rollouts/rollout-acts';
 import type { ProjectWindow } from '../../wire/records';
 import type { Rollout, RolloutTarget } from '../../wire/rollouts';
-import { Acts, askedRules, type Offer } from '../parts/acts';
-import { Choice, Field } from '../parts/forms';
+import { Acts, type Answers, askedRules, Done, type Offer, whyOff } from '../parts/acts';
 import { Live } from '../parts/live';
-import { Facts, Id, NodeLink, Notice, State, spanOf, Time, Title } from '../parts/texts';
+import { Facts, Id, NodeLink, Notice, State, Time, Title } from '../parts/texts';
+import { TitledSection } from '../parts/titled-section';
 import { ApiRefusal } from '../server/api';
 import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
-import { rolloutEvents, targetAddress } from './rollout';
+import { addressSaying } from '../server/session';
+import { ConsentCard, RequestFacts, type TypedAnswer } from './consent';
+import { rolloutEvents } from './rollout';
+import { mended, stepsIn } from './rollout-mend';
+import { failedTargets, mendOffer } from './rollout-needs';
+import { targetAddress, targetWord, tookText } from './rollout-nodes';
 import { rolloutAddress, rolloutTitle } from './rollouts';
+import { timeIn } from './utc-times';
 
 const targetLabels: Readonly<Record<TargetAct, string>> = { consent: 'Consent', refuse: 'Refuse', skip: 'Skip', retry: 'Retry' }; // biome-ignore format: one row
 
-const When = ({ windows }: { windows: readonly ProjectWindow[] }) => (
-  <>
-    <Choice
-      label="When"
-      name="window"
-      options={[
-        ['', 'now, or at the time below'],
-        ...windows.map(({ uuid, name }) => [uuid, `in window ${name}`] as const),
-      ]}
-    />
-    <Field label="At (UTC)" name="at" type="datetime-local" hint="Optional" />
-  </>
-);
-
-const targetOffers = (rollout: Rollout, target: RolloutTarget, windows: readonly ProjectWindow[]): Offer[] =>
+const targetOffers = (rollout: Rollout, target: RolloutTarget): Offer[] =>
   targetActs.map((act) => ({
     name: act,
     label: targetLabels[act],
@@ -35,7 +34,6 @@ const targetOffers = (rollout: Rollout, target: RolloutTarget, windows: readonly
     stateSays: targetStateSays(act, target, rollout),
     will: targetWill[act],
     danger: act === 'refuse' || act === 'skip',
-    more: act === 'consent' && <When windows={windows} />,
     fields: { node: target.node_uuid },
   }));
 
@@ -48,17 +46,16 @@ const TargetFacts = ({ target, rollout }: { target: RolloutTarget; rollout: Roll
       ['Code', target.code],
       ['Rule', target.rule],
       ['Run', target.run && <Id id={target.run} href={`/runs/${target.run}`} />],
-      ['Power', target.power_cycles > 0 ? 'restarts' : 'stays on'],
-      ['Data', target.erases ? 'erased' : 'kept'],
-      ['Usually takes', target.expected_ms && spanOf(target.expected_ms)],
-      [target.state === 'asked' ? 'Answer by' : 'Not before', target.not_before && <Time at={target.not_before} />],
+      ['Not before', target.state !== 'asked' && target.not_before && <Time at={target.not_before} />],
+      ['Took', tookText(target)],
       ['Observed until', target.soak_until && <Time at={target.soak_until} />],
       ['Ended', target.ended_at && <Time at={target.ended_at} />],
+      ['Retry requested', target.retry_requested_at && <Time at={target.retry_requested_at} />],
     ]}
   />
 );
 
-export const targetPage = async ({ api, params, session }: PageContext): Promise<PageAnswer> => {
+const targetData = async ({ api, params }: PageContext) => {
   const path = `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
   const position = Number(params.position);
   const rollout = await api.get<Rollout>(path);
@@ -66,50 +63,125 @@ export const targetPage = async ({ api, params, session }: PageContext): Promise
   const [target] = await api.list<RolloutTarget>(`${path}/targets`, { limit: 1, marker });
   if (target?.position !== position) throw new ApiRefusal(404, 'The rollout has no such node.');
   const asks = ['answer', 'skip', 'retry'].map((act) => ({ rule: `temper:rollout:${act}`, rollout: rollout.uuid, node: target.node_uuid })); // biome-ignore format: one list
-  const [answers, windows = []] = await Promise.all([
+  const [answers, windows = [], [failed]] = await Promise.all([
     askedRules(api, asks),
     api.findList<ProjectWindow>('/temper/v1/windows'),
+    failedTargets(api, rollout, [target]),
   ]);
-  const [address, name] = [targetAddress(rollout, target), target.node_name ?? target.node_uuid];
-  const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;
-  const body = (
-    <Live id="target" path={address} events={rolloutEvents(rollout)}>
-      <Title text={name} says={`${name}: ${target.state}`}>
-        <State is={target.state} />
-      </Title>
-      {why && <Notice tone="wait" says={why} />}
+  return { rollout, target, answers, windows, failed };
+};
+
+type TargetData = Awaited<ReturnType<typeof targetData>>;
+type ShownProps = { readonly data: TargetData; readonly session: PageContext['session']; readonly typed?: TypedAnswer };
+
+const mendPossible = ({ failed }: TargetData): { offers: Offer[]; answers: Answers } =>
+  failed && failed.mend.steps.length > 1
+    ? { offers: [mendOffer(failed, 'target')], answers: failed.answers }
+    : { offers: [], answers: new Map() };
+
+const TargetActs = ({ data, session, typed }: ShownProps) => {
+  const { rollout, target, answers, windows } = data;
+  const address = targetAddress(rollout, target);
+  const about = { kind: 'rollout', object: rollout.uuid, node: target.node_uuid } as const;
+  const offers = targetOffers(rollout, target);
+  const [consent, refusal] = offers;
+  const mayAnswer = whyOff(consent!, answers, about) === undefined;
+  const mend = mendPossible(data);
+  return (
+    <>
+      {mayAnswer && <ConsentCard address={address} rollout={rollout} target={target} windows={windows} session={session} refusal={refusal!} typed={typed} />}
       <Acts
         id="acts"
-        offers={targetOffers(rollout, target, windows)}
-        answers={answers}
-        about={{ kind: 'rollout', object: rollout.uuid, node: target.node_uuid }}
+        offers={[...mend.offers, ...(mayAnswer ? offers.slice(2) : offers)]}
+        answers={new Map([...answers, ...mend.answers])}
+        about={about}
         session={session}
         actionOf={(offer) => `${address}/${offer.name}`}
       />
-      <TargetFacts target={target} rollout={rollout} />
+    </>
+  );
+}; // biome-ignore format: short parts
+
+const Shown = ({ data, session, typed }: ShownProps) => {
+  const { rollout, target } = data;
+  const name = target.node_name ?? target.node_uuid;
+  const why = whyNotBegun(rollout, target, Date.now()) ?? target.reason;
+  return (
+    <Live id="target" path={targetAddress(rollout, target)} events={rolloutEvents(rollout)}>
+      <Title text={name} says={`${name}: ${targetWord(target)}`}>
+        <State is={targetWord(target)} tone={target.retry_requested_at ? 'wait' : undefined} />
+      </Title>
+      {why && <Notice tone="wait" says={why} />}
+      <TargetActs data={data} session={session} typed={typed} />
+      <TitledSection title="Request">
+        <RequestFacts rollout={rollout} target={target} />
+      </TitledSection>
+      <TitledSection title="In the rollout">
+        <TargetFacts target={target} rollout={rollout} />
+      </TitledSection>
     </Live>
   );
-  return { title: name, crumbs: [[rolloutAddress(rollout), rolloutTitle(rollout)]], body };
 };
 
-/** The browser's field has no zone; the page says that it means UTC. */
-const timeIn = (at: string): string => {
-  const ms = /^[\d-]+T[\d:.]+$/.test(at) ? Date.parse(`${at}Z`) : Number.NaN;
-  return Number.isNaN(ms) ? at : new Date(ms).toISOString();
+const pageOfTarget = (data: TargetData, { session, query }: PageContext, typed?: TypedAnswer): PageAnswer => {
+  const { rollout, target } = data;
+  const body = (
+    <>
+      <Done session={session} query={query} />
+      {typed?.fault && <Notice tone="bad" role="alert" says={`Not recorded: ${typed.fault}`} />}
+      <Shown data={data} session={session} typed={typed} />
+    </>
+  );
+  const title = target.node_name ?? target.node_uuid;
+  return { title, crumbs: [[rolloutAddress(rollout), rolloutTitle(rollout)]], body };
 };
+
+export const targetPage = async (context: PageContext): Promise<PageAnswer> =>
+  pageOfTarget(await targetData(context), context);
 
 const answerIn = (form: FormContext['form']) => {
-  const [window, at] = [fieldOf(form, 'window'), fieldOf(form, 'at')];
-  return window ? { in: window } : at ? { at: timeIn(at) } : { now: true };
+  const [window, at, reason] = [fieldOf(form, 'window'), fieldOf(form, 'at'), fieldOf(form, 'reason')];
+  const when = window ? { in: window } : at ? { at: timeIn(at) } : { now: true };
+  return { ...when, ...(reason && { reason }) };
 };
 
-export const actOnTarget = async ({ api, params, form }: FormContext): Promise<PageAnswer> => {
-  const { rollout = '', position = '', act = '' } = params;
-  const base = `/rollouts/${encodeURIComponent(rollout)}/targets`;
-  const to = { to: `${base}/${encodeURIComponent(position)}` };
-  if (!(targetActs as readonly string[]).includes(act)) return to;
-  const body = { reason: fieldOf(form, 'reason'), ...(act === 'consent' && answerIn(form)) };
-  const path = `/temper/v1${base}/${encodeURIComponent(fieldOf(form, 'node'))}/${act}`;
-  await api.send('POST', path, body, fieldOf(form, 'key') || undefined);
-  return to;
+/** The page with what was typed. Throws other refusals. */
+const answerRefused = async (context: FormContext, thrown: unknown): Promise<PageAnswer> => {
+  if (!(thrown instanceof ApiRefusal && thrown.status === 400)) throw thrown;
+  const { form } = context;
+  const fault = thrown.says.replace(/^(?:at|in): /, '');
+  const typed = { at: fieldOf(form, 'at'), reason: fieldOf(form, 'reason'), fault };
+  return { ...pageOfTarget(await targetData(context), context, typed), status: 400 };
+};
+
+type TargetPlace = { readonly rollout: string; readonly position: string };
+const addressedTarget = ({ rollout = '', position = '' }: FormContext['params']): TargetPlace => ({ rollout: encodeURIComponent(rollout), position: encodeURIComponent(position) }); // biome-ignore format: one row
+
+const mendTarget = async ({ api, params, form, session }: FormContext): Promise<PageAnswer> => {
+  const { rollout, position } = addressedTarget(params);
+  const [node, reason, key] = [fieldOf(form, 'node'), fieldOf(form, 'reason'), fieldOf(form, 'key')];
+  const order = { rollout: params.rollout!, node, reason, key };
+  const did = await mended(api, stepsIn(fieldOf(form, 'steps')), order);
+  const page = fieldOf(form, 'from') === 'rollout' ? `/rollouts/${rollout}` : `/rollouts/${rollout}/targets/${position}`;
+  return { to: did ? addressSaying(session, page, did) : page };
+}; // biome-ignore format: short lines
+
+const isTargetAct = (act: string): act is TargetAct => (targetActs as readonly string[]).includes(act);
+
+export const actOnTarget = async (context: FormContext): Promise<PageAnswer> => {
+  const { api, params, form, session } = context;
+  const { act = '' } = params;
+  const { rollout, position } = addressedTarget(params);
+  const page = `/rollouts/${rollout}/targets/${position}`;
+  if (act === 'mend') return mendTarget(context);
+  if (!isTargetAct(act)) return { to: page };
+  const body = act === 'consent' ? answerIn(form) : { reason: fieldOf(form, 'reason') };
+  const path = `/temper/v1/rollouts/${rollout}/targets/${encodeURIComponent(fieldOf(form, 'node'))}/${act}`;
+  try {
+    const target = await api.send<RolloutTarget>('POST', path, body, fieldOf(form, 'key') || undefined);
+    return { to: addressSaying(session, page, targetDid(act, target)) };
+  } catch (thrown) {
+    if (act !== 'consent') throw thrown;
+    return answerRefused(context, thrown);
+  }
 };

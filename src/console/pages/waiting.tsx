@@ -5,8 +5,10 @@ import { askedLists } from '../parts/acts';
 import { personOf, State, Time } from '../parts/texts';
 import type { Api } from '../server/api';
 import type { PageContext } from '../server/context';
-import { RolloutActs, rolloutAsks, targetAddress } from './rollout';
-import { rolloutAddress, rolloutTitle, workOf } from './rollouts';
+import { requestText } from './consent';
+import { RolloutActs, rolloutAsks } from './rollout';
+import { targetAddress } from './rollout-nodes';
+import { rolloutAddress, rolloutTitle } from './rollouts';
 
 const mostAsked = 10;
 
@@ -49,10 +51,10 @@ export const AskedCard = ({ rollout, target }: WaitingRollouts['asked'][number])
       <header>
         <State is="asked" />
         <h3>
-          <a href={targetAddress(rollout, target)}>{rolloutTitle(rollout)} needs your consent for {node}</a>
+          <a href={targetAddress(rollout, target)}>{personOf(target.request.by)} asks to work on {node}</a>
         </h3>
       </header>
-      <p class="cause">{personOf(rollout.requester)} asks for {workOf(rollout)}. The answer is due <Time at={target.not_before} />.</p>
+      <p class="cause">{requestText(rollout, target)} The answer is due <Time at={target.not_before} />.</p>
       <div class="acts"><a class="button primary" href={targetAddress(rollout, target)}>Answer</a></div>
     </li>
   );

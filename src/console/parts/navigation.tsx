@@ -21,6 +21,8 @@ const sectionGroups: readonly (readonly [title: string, sections: readonly Secti
     { href: '/runs', label: 'Runs', icon: 'activity' },
     { href: '/rollouts', label: 'Rollouts', icon: 'waves' },
     { href: '/runbooks', label: 'Runbooks', icon: 'book-open-check', rule: 'baremetal:runbook:list' },
+    { href: '/windows', label: 'Windows', icon: 'calendar-clock', rule: 'temper:window:get' },
+    { href: '/notifications', label: 'Notifications', icon: 'bell', rule: 'temper:webhook:get' },
   ]],
   ['Trust', [
     { href: '/audit', label: 'Audit', icon: 'scroll-text', rule: 'temper:audit:get' },

@@ -31,7 +31,7 @@ const isHeld = (sql: Db) => sql`
 export const atMost = (sql: Db) => sql`in_flight + case scope when 'total' then 0 else parked end >= most`;
 
 /** Few, compared to targets. */
-const heldNodes = (sql: Db) => sql`
+export const heldNodes = (sql: Db) => sql`
   select uuid from nodes where reservation is not null
   union select node_uuid from freezes where ended_at is null and (until is null or until > now())`;
 

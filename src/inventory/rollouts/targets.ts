@@ -36,12 +36,14 @@ export type TargetRow = {
   readonly admitted_at: Date | null;
   readonly soak_until: Date | null;
   readonly ended_at: Date | null;
+  /** A later time than `ended_at` requests a retry. */
+  readonly retry_asked_at: Date | null;
 };
 
 /** As the plan sets it. */
 export type PlannedTarget = Omit<
   TargetRow,
-  'not_before' | 'asked_at' | 'run_id' | 'admitted_at' | 'soak_until' | 'ended_at'
+  'not_before' | 'asked_at' | 'run_id' | 'admitted_at' | 'soak_until' | 'ended_at' | 'retry_asked_at'
 > & {
   readonly counters: readonly number[];
 };
@@ -63,6 +65,7 @@ export type TargetSelection = {
 export const targetColumns = [
   'position', 'node_uuid', 'node_name', 'owner', 'lessee', 'lease_id', 'wave', 'state', 'code', 'rule', 'reason', 'power_cycles', 'erases',
   'also_nodes', 'expected_ms', 'p95_ms', 'not_before', 'asked_at', 'run_id', 'admitted_at', 'soak_until', 'ended_at',
+  'retry_asked_at',
 ] as const; // biome-ignore format: one row of names
 
 // Bounds the size of a statement's parameter.

@@ -1,4 +1,6 @@
 /** Acts of callers on rollouts and targets: allowed states, effects, and reasons why a target has not begun. */
+
+import { unreachable } from '../errors';
 import { type GateRecord, isKeptByGate } from './gates';
 import { endedRollouts, type RolloutState, rolloutActs, type TargetState } from './states';
 
@@ -50,6 +52,34 @@ export const rolloutWill: Readonly<Record<RolloutAct, string>> = {
   adopt: 'The rollout acts with your permissions from now on.',
 };
 
+type ActedRollout = { readonly state?: RolloutState; readonly wave?: number; readonly start_at?: string | null };
+
+/** Result of an act. @param rollout as the API shows it afterwards; votes have no state */
+export const rolloutDid = (act: RolloutAct, { state, wave = 1, start_at }: ActedRollout): string => {
+  switch (act) {
+    case 'approve':
+      return 'Your approval counts for this plan.';
+    case 'reject':
+      return 'Your vote counts against this plan.';
+    case 'submit':
+      return 'Other users are asked to approve this plan.';
+    case 'start':
+      return state === 'scheduled' ? `The rollout begins at ${start_at}.` : 'The rollout has started: wave 1 is open.';
+    case 'pause':
+      return 'The rollout is paused. Runs in progress continue.';
+    case 'resume':
+      return 'The rollout continues with the nodes of the open wave.';
+    case 'advance':
+      return `The rollout is ${state}, in wave ${wave}.`;
+    case 'abort':
+      return 'The rollout is aborted and starts no more nodes.';
+    case 'adopt':
+      return 'The rollout acts with your permissions now.';
+    default:
+      return unreachable(act);
+  }
+};
+
 export const targetActs = ['consent', 'refuse', 'skip', 'retry'] as const;
 export type TargetAct = (typeof targetActs)[number];
 
@@ -73,7 +103,34 @@ export const targetWill: Readonly<Record<TargetAct, string>> = {
   consent: 'The rollout may work on this node: now, or from the time that you name.',
   refuse: 'The rollout skips this node.',
   skip: 'The rollout skips this node and continues with the others.',
-  retry: 'The work on the node starts again. The node keeps its place in the budget meanwhile.',
+  retry:
+    'The work on the node starts again. The node keeps its place in the budget meanwhile. Resume a paused rollout, too.',
+};
+
+type AnsweredTarget = {
+  readonly answer: { readonly answer: string; readonly at: string | null; readonly window: string | null } | null;
+};
+
+const consentSays = ({ answer }: AnsweredTarget): string => {
+  if (answer?.window) return `You have consented: the rollout works on the node in the window ${answer.window}.`;
+  if (answer?.at) return `You have consented: the rollout works on the node from ${answer.at} on.`;
+  return 'You have consented: the rollout works on the node as soon as its turn comes.';
+};
+
+/** Result of an act. @param target as the API shows it afterwards */
+export const targetDid = (act: TargetAct, target: AnsweredTarget): string => {
+  switch (act) {
+    case 'consent':
+      return consentSays(target);
+    case 'refuse':
+      return 'You have refused: the rollout skips the node.';
+    case 'skip':
+      return 'The rollout skips the node and continues with the others.';
+    case 'retry':
+      return 'Its work starts again as soon as the rollout has room; until then it counts as failed. Resume a paused rollout, too.';
+    default:
+      return unreachable(act);
+  }
 };
 
 type ScopeCounter = {
@@ -99,12 +156,22 @@ type BeginningTarget = TargetStanding & {
   readonly reason: string | null;
   /** ISO 8601. */
   readonly not_before: string | null;
+  /** The newest answer of the project that uses the node. */
+  readonly answer?: { readonly answer: string; readonly window: string | null } | null;
 };
 
 const notRunning: Partial<Readonly<Record<RolloutState, string>>> = {
   planned: 'The rollout is not started.',
   awaiting_approval: 'The rollout waits for its approval.',
   scheduled: 'The rollout is approved, and not started.',
+};
+
+const consented = 'The project that uses the node has consented. Its turn comes in the order of the plan.';
+
+/** Reason why a node that a tenant uses has not begun. */
+const whyLeased = ({ answer }: BeginningTarget): string => {
+  if (!answer) return 'The project that uses the node is asked when its turn comes.';
+  return answer.window ? `The project that uses the node has consented, in its window ${answer.window}.` : consented;
 };
 
 /** Undefined if the counter has room. */
@@ -132,7 +199,7 @@ const whyPending = (rollout: BeginningRollout, target: BeginningTarget, now: num
   const own = counters.filter(({ scope, value }) => scope === 'total' || (scope === 'wave' && value === `${wave}`));
   const full = own.map(whyFull).find((why) => why !== undefined);
   if (full) return full;
-  if (target.code === 'leased') return 'The project that uses the node is asked when its turn comes.';
+  if (target.code === 'leased') return whyLeased(target);
   return 'Its turn comes in the order of the plan. Others go first while the node is locked or frozen, or a limit of its domain or project is reached.';
 };
 

@@ -19,6 +19,7 @@ export const targetKeys: Readonly<Record<string, KeyRow>> = {
   'step.by': { holds: 'text' },
   'disruption_budget.project': { holds: 'text' },
   'window.project': { holds: 'text' },
+  'webhook.project': { holds: 'text' },
   'usage.project': { holds: 'text' },
   'rollout.project': { holds: 'text' },
   'rollout.requester': { holds: 'text' },
@@ -59,6 +60,11 @@ export const disruptionTarget = (budget: { project: string | null }): Target => 
 
 export const windowTarget = (window: { project: string | null }): Target => ({
   'window.project': window.project,
+});
+
+/** `project`: null for a webhook of the installation. */
+export const webhookTarget = (webhook: { project: string | null }): Target => ({
+  'webhook.project': webhook.project,
 });
 
 /** `project`: null for the usage of all projects. */

@@ -9,6 +9,7 @@ import {
   runbookTarget,
   runTarget,
   usageTarget,
+  webhookTarget,
   windowTarget,
 } from '../engine/targets';
 import type { Target } from '../types';
@@ -69,7 +70,7 @@ const aboutRunbooks = /^(?:(?:baremetal|temper):runbook:|baremetal:step:execute:
 const aboutRuns = /^temper:run:/;
 const aboutAllocations = /^baremetal:allocation:/;
 const aboutRollouts = /^temper:rollout:(?!(?:without_consent|override_budget)$)/;
-const aboutProjects = /^temper:(?:disruption_budget|window|usage):/;
+const aboutProjects = /^temper:(?:disruption_budget|window|webhook|usage):/;
 
 export const scenes: readonly Scene[] = [
   {
@@ -128,11 +129,12 @@ export const scenes: readonly Scene[] = [
   },
   {
     kind: 'disruption',
-    title: "A disruption budget, a window or the usage of project owner's",
+    title: "A disruption budget, a window, a webhook or the usage of project owner's",
     target: {
       ...disruptionTarget({ project: owner }),
       ...windowTarget({ project: owner }),
       ...usageTarget({ project: owner }),
+      ...webhookTarget({ project: owner }),
     },
     about: aboutProjects,
   },

@@ -35,6 +35,7 @@ const freeSteps = anyOf(systemMember, systemService, ownerAdmin, ownerManager);
 const operators = anyOf(systemMember, systemService);
 const seesRun = anyOf(systemReader, ownerReader, ownerService, 'role:reader and project_id:%(run.tenant)s');
 
+const ownWebhook = 'project_id:%(webhook.project)s';
 const ownBudget = 'project_id:%(disruption_budget.project)s';
 const ownWindow = 'project_id:%(window.project)s';
 const ownUsage = 'project_id:%(usage.project)s';
@@ -298,8 +299,8 @@ export const addedRules: readonly TemperRuleRow[] = [
   },
   ...['get', 'create', 'update', 'delete'].map((act) => ({
     name: `temper:webhook:${act}`,
-    check: systemAdmin,
-    says: `${act === 'get' ? 'See' : `${act[0]!.toUpperCase()}${act.slice(1)}`} webhooks, which report on all nodes: system administrators.`,
+    check: anyOf(systemAdmin, `${manager} and ${ownWebhook}`),
+    says: `${act === 'get' ? 'See' : `${act[0]!.toUpperCase()}${act.slice(1)}`} webhooks: a project’s managers its own, and system administrators all.`,
   })),
   ...['get', 'create', 'delete'].map((act) => ({
     name: `temper:ramdisk:${act}`,

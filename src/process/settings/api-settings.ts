@@ -88,7 +88,7 @@ export const serverTimeouts = (config: ApiConfig): ServerTimeouts =>
 
 /** Throws ConfigFault: an API process that could open secrets would expose all BMCs if compromised. */
 export const refuseOpeningKeys = (env: NodeJS.ProcessEnv): void => {
-  if (env.TEMPER_SECRETS_PRIVATE_KEYS)
+  if (env.TEMPER_SECRETS_PRIVATE_KEYS || env.TEMPER_SECRETS_PRIVATE_KEYS_FILE)
     throw new ConfigFault([
       'TEMPER_SECRETS_PRIVATE_KEYS: is for BMC workers only, and no API process may have it; unset it.',
     ]);

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { nearest } from '../../model/nearest';
 import { processes } from './config';
 import { ConfigFault, configStatus, printFaults } from './fault';
+import { givenByFile, withFiles } from './files';
 
 const sentence = (message: string): string =>
   message.startsWith('Invalid option: expected one of ')
@@ -33,8 +34,9 @@ const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObj
     ...elsewhere,
     ...Object.keys(schema.shape),
   ];
+  const isKnown = (name: string): boolean => known.includes(name);
   return Object.keys(given)
-    .filter((name) => !known.includes(name) && !others.test(name))
+    .filter((name) => !isKnown(name) && givenByFile(name, isKnown) === undefined && !others.test(name))
     .flatMap((name) => {
       const near = nearest(
         name.slice(prefix.length),
@@ -47,20 +49,22 @@ const misspelledIn = (given: Readonly<Record<string, unknown>>, schema: z.ZodObj
 /** @throws ConfigFault with all missing or invalid settings, without values that may be secret */
 export const parseSettings = <Schema extends z.ZodObject>(schema: Schema, env: NodeJS.ProcessEnv): z.infer<Schema> => {
   // Empty means unset, as in compose files.
-  const given = Object.fromEntries(
+  const present = Object.fromEntries(
     Object.entries(env).filter(
       ([key, value]) => key.startsWith('TEMPER_') && (value !== '' || key === 'TEMPER_CONDUCTOR_GROUP'),
     ),
   );
+  const { given, faults: unread } = withFiles(present, (name) => Object.hasOwn(schema.shape, name));
   const read = schema.safeParse(given);
   const misspelled = misspelledIn(given, schema);
-  if (read.success && misspelled.length === 0) return read.data;
+  if (read.success && misspelled.length === 0 && Object.keys(unread).length === 0) return read.data;
   const shape: Readonly<Record<string, z.ZodType>> = schema.shape;
   const faults = (read.error?.issues ?? []).map(({ path, message }) => {
     const key = String(path[0]);
+    if (unread[key] !== undefined) return unread[key];
     return `${key} ${given[key] === undefined ? 'is not set' : sentence(message)}. ${shape[key]?.description ?? ''}`.trimEnd();
   });
-  throw new ConfigFault([...new Set(faults), ...misspelled]);
+  throw new ConfigFault([...new Set([...Object.values(unread), ...faults]), ...misspelled]);
 };
 
 /** Prints faults and exits with status 78. */

@@ -1,12 +1,14 @@
 /** Starts event consumers: metrics, webhooks and power notices. */
+import { readerOf, visibleEvent } from '../../admission/events';
 import type { Inventory } from '../../inventory';
 import { createVault } from '../../inventory/secrets/vault';
 import { runLevels } from '../../observe/levels';
 import type { Logger } from '../../observe/log';
 import type { Metrics } from '../../observe/metrics';
 import { eventCounter, noticeCounter } from '../../observe/runs';
+import type { Policy } from '../../policy';
 import { runPowerNotices } from '../../runs/power-notices';
-import { runWebhookDelivery } from '../../runs/webhooks';
+import { type ProjectRights, runWebhookDelivery } from '../../runs/webhooks';
 import type { Life } from '../process';
 import type { ControlConfig } from '../settings/config';
 import { ConfigFault } from '../settings/fault';
@@ -23,10 +25,16 @@ export const webhookVaultFrom = ({ TEMPER_WEBHOOK_ORIGINS, TEMPER_WEBHOOK_KEYS }
   return TEMPER_WEBHOOK_KEYS && createVault(TEMPER_WEBHOOK_KEYS);
 };
 
+/** A policy that no API process has loaded decides nothing. */
+const rightsBy = (policy: () => Policy, { policyLoads }: Pick<Inventory, 'policyLoads'>): ProjectRights => ({
+  ready: () => policyLoads.known(policy().hash),
+  view: (project, event) => visibleEvent(policy(), readerOf(project), event),
+});
+
 /** Runs until the process ends. */
 export const startWebhookDelivery = (
   config: EventDeliverySettings & Pick<ControlConfig, 'TEMPER_WEBHOOK_LOG_DAYS'> & ComputeSettings,
-  { inventory, log, metrics }: { inventory: Inventory; log: Logger; metrics: Metrics },
+  { inventory, log, metrics, policy }: { inventory: Inventory; log: Logger; metrics: Metrics; policy: () => Policy },
   life: Life,
 ): void => {
   const compute = computeFrom(config);
@@ -36,6 +44,7 @@ export const startWebhookDelivery = (
     origins: config.TEMPER_WEBHOOK_ORIGINS,
     logDays: config.TEMPER_WEBHOOK_LOG_DAYS,
     vault: webhookVaultFrom(config),
+    projects: rightsBy(policy, inventory),
     onEvent: eventCounter(metrics),
     notifiesPower: compute !== undefined,
     onDelivery: (outcome: string, ms: number) => metrics.deliveries.observe({ outcome }, ms / 1_000),

@@ -5,14 +5,13 @@ import { createSealer } from '../../inventory/secrets/sealing';
 import type { Glance } from '../../model/boot/glance-images';
 import type { RolloutUuid } from '../../model/ids';
 import type { Logger } from '../../observe/log';
-import type { Metrics } from '../../observe/metrics';
+import type { Policy } from '../../policy';
 import type { RolloutDeps } from '../../rollouts/contract';
 import { createGates } from '../../rollouts/gates';
 import { createPrepareFor } from '../../rollouts/prepare';
 import { runWaking } from '../../rollouts/waking';
 import { createRuns } from '../../runs';
 import { createEngine } from '../../runs/engine';
-import { apiPolicyFrom } from '../policy/api-policy';
 import type { Life } from '../process';
 import { orderSettings } from '../settings/api-settings';
 import type { ControlConfig } from '../settings/config';
@@ -24,35 +23,31 @@ type Dependencies = {
   readonly inventory: Inventory;
   readonly client: Client;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  /** From the worker's own files. */
+  readonly policy: () => Policy;
   /** Absent if no image comes from Glance. */
   readonly glance?: Glance | undefined;
 };
 
 /**
- * Wakes rollouts. Undefined without keys to seal with. The policy comes from the worker's own files; a rule set that
- * no API process has recorded starts nothing.
+ * Wakes rollouts. Undefined without keys to seal with. A rule set that no API process has recorded starts nothing.
  */
 export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Life): RolloutDeps | undefined => {
-  const { inventory, client, log, glance } = deps;
+  const { inventory, client, log, glance, policy } = deps;
   const { TEMPER_QUEUE_PREFIX: queuePrefix, TEMPER_SECRETS_PUBLIC_KEYS: publicKeys } = config;
   const engine = createEngine(client);
   const waking = { inventory, log, wake: (rollout: RolloutUuid) => engine.wake(rollout, queuePrefix) };
   void runWaking({ ...waking, planHours: config.TEMPER_ROLLOUT_PLAN_HOURS }, life.signal);
   if (publicKeys === undefined) return undefined;
-  const policy = apiPolicyFrom(config, deps);
   const lookup = roleLookupFrom(config);
-  life.onEnd(async () => {
-    policy.close();
-    await lookup?.close();
-  });
+  life.onEnd(async () => lookup?.close());
   const vault = createSealer(publicKeys);
   const { TEMPER_QUOTA_RUNS: quota } = config;
   return {
     inventory,
     runs: createRuns({ inventory, vault, client, timing: timingOf(config), log, queuePrefix, quota }),
     prepareFor: createPrepareFor({
-      policy: policy.now,
+      policy,
       inventory,
       settings: orderSettings(config),
       ...(glance && { glance }),
@@ -64,10 +59,10 @@ export const rolloutsFrom = (config: ControlConfig, deps: Dependencies, life: Li
       metricsUrl: config.TEMPER_GATE_METRICS_URL,
     }),
     authority: grantsFrom(config, lookup),
-    policy: policy.now,
+    policy,
     voters: votersFrom(config, lookup),
     unready: async () =>
-      (await inventory.policyLoads.known(policy.now().hash))
+      (await inventory.policyLoads.known(policy().hash))
         ? undefined
         : 'the policy of this worker is none that an API process has loaded; give it the same TEMPER_POLICY_ settings and files',
     log,

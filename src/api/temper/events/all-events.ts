@@ -1,30 +1,28 @@
 /** Events that a caller may see: a list, newest first, or an event stream. */
 
 import { z } from 'zod';
+import { seesBmcRule } from '../../../admission/bmc-texts';
+import { eventRules, eventView, mayReadEvent, visibleEvent } from '../../../admission/events';
 import { visibleNode } from '../../../admission/visibility';
 import type { SeenEvent } from '../../../inventory/event-pages';
 import type { Caller } from '../../../model/access/callers';
-import { maskSecrets } from '../../../model/access/secrets';
 import type { NodeUuid, RolloutUuid, RunUuid } from '../../../model/ids';
 import { and, type Predicate } from '../../../model/predicates';
-import { kindsWith } from '../../../model/resources/event-kinds';
 import { maxMinor } from '../../../model/resources/microversions';
-import { nodeTarget, type Policy, rolloutTarget, runTarget } from '../../../policy';
+import type { Policy } from '../../../policy';
 import * as shapes from '../../../wire/installation';
 import type { ApiContext } from '../../context';
-import { bmcTextFor, bmcTextsIn, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
 import { readPage } from '../../resource/own-pages';
 import { pageLimit, uuid } from '../../resource/validation';
 import { callerKey } from '../../server/caller-key';
 import { type ApiRequest, ok, route } from '../../server/route';
-import { rolloutRules, visibleRollout } from '../rollouts/views';
-import { runListRule, runTenantColumns } from '../runs/list';
+import { visibleRollout } from '../rollouts/views';
+import { runTenantColumns } from '../runs/list';
 import { visibleRun } from '../runs/runs';
 import { type EventFollowing, eventStream, placeAfter } from './event-following';
-import { createEventTexts, type ViewFor } from './event-texts';
+import { createEventTexts } from './event-texts';
 import { inTurn } from './turns';
 
-const seesNode = 'baremetal:node:get';
 /** The lessee of an earlier lease does not count as lessee of a node's own events. */
 const nodeTenantColumns = { 'node.owner': 'now_owner', 'node.lessee': 'tenant' } as const;
 
@@ -53,45 +51,10 @@ const plannedColumns = { 'node.owner': 'target_owner', 'node.lessee': 'target_le
 /** The node must be the project's now, and have been when the rollout was planned. */
 export const ofTargets = (policy: Policy, who: Caller): Predicate =>
   and(
-    policy.filter(rolloutRules.own, who, plannedColumns),
-    policy.filter(rolloutRules.own, who, nowColumns),
-    policy.filter(seesNode, who, nowColumns),
+    policy.filter(eventRules.target, who, plannedColumns),
+    policy.filter(eventRules.target, who, nowColumns),
+    policy.filter(eventRules.node, who, nowColumns),
   );
-
-const mayReadOfRollout = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
-  const { node_uuid, now_owner, now_lessee, target_owner, target_lessee } = event;
-  const rollout = rolloutTarget({ project: event.rollout_project, requester: event.rollout_requester });
-  if (policy.allows(rolloutRules.get, who, rollout)) return true;
-  const now = nodeTarget({ owner: now_owner, lessee: now_lessee });
-  return (
-    node_uuid !== null &&
-    policy.allows(rolloutRules.own, who, nodeTarget({ owner: target_owner, lessee: target_lessee })) &&
-    policy.allows(rolloutRules.own, who, now) &&
-    policy.allows(seesNode, who, now)
-  );
-};
-
-const mayRead = (policy: Policy, who: Caller, event: SeenEvent): boolean => {
-  const { now_owner: owner, now_lessee: lessee, tenant } = event;
-  if (event.rollout_id !== null) return mayReadOfRollout(policy, who, event);
-  return event.run_id === null
-    ? policy.allows(seesNode, who, nodeTarget({ owner, lessee: tenant }))
-    : policy.allows(runListRule, who, runTarget({ owner, lessee, tenant }));
-};
-
-const plainKinds = kindsWith('plain');
-
-/** The event as this caller may read it, after `mayRead`. */
-export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {
-  const { seq, at, kind, node_uuid, run_id, rollout_id, now_owner: owner, now_lessee: lessee } = event;
-  const whole = run_id !== null || rollout_id !== null || plainKinds.includes(kind) || readsEverything(policy, who);
-  const data = whole ? bmcTextsIn(maskSecrets(event.data), bmcTextFor(policy, who, { owner, lessee })) : {};
-  const of = { node_uuid, run_uuid: run_id, rollout_uuid: rollout_id };
-  return { seq, at: at.toISOString(), kind, ...of, data: data as Record<string, unknown> };
-};
-
-const visibleView: ViewFor = (policy, who, event) =>
-  mayRead(policy, who, event) ? eventView(policy, who, event) : undefined;
 
 type WantedEvents = {
   readonly node?: NodeUuid;
@@ -115,9 +78,9 @@ const isWanted = ({ node, run, rollout, kind }: WantedEvents, event: SeenEvent):
   (kind === undefined || event.kind === kind);
 
 const seenBy = (policy: Policy, who: Caller) => ({
-  ofRuns: policy.filter(runListRule, who, runTenantColumns),
-  ofNodes: policy.filter(seesNode, who, nodeTenantColumns),
-  ofRollouts: policy.filter(rolloutRules.get, who, rolloutEventColumns),
+  ofRuns: policy.filter(eventRules.run, who, runTenantColumns),
+  ofNodes: policy.filter(eventRules.node, who, nodeTenantColumns),
+  ofRollouts: policy.filter(eventRules.rollout, who, rolloutEventColumns),
   ofTargets: ofTargets(policy, who),
 });
 
@@ -139,10 +102,10 @@ const listEvents = async (request: EventsRequest, ctx: ApiContext) => {
 
 const streamed = async (request: EventsRequest, ctx: ApiContext) => {
   const wanted = await wantedEvents(ctx, request);
-  const isReadable = (event: SeenEvent): boolean => mayRead(ctx.policy(), request.who, event);
+  const isReadable = (event: SeenEvent): boolean => mayReadEvent(ctx.policy(), request.who, event);
   const last = request.header('last-event-id');
   const after = await placeAfter(ctx, last, isReadable, 'is no event; leave it out to begin now');
-  const texts = createEventTexts(ctx.policy, request.who, visibleView);
+  const texts = createEventTexts(ctx.policy, request.who, visibleEvent);
   let caller = request.who;
   const following: EventFollowing = {
     // Rights are checked again before each write. Until then, hidden events neither wake the stream nor stay in memory.
@@ -166,7 +129,7 @@ export const allEventRoutes = [
     method: 'GET',
     path: eventsPath,
     answers: { 200: shapes.allEvents },
-    rules: [seesNode, runListRule, rolloutRules.get, rolloutRules.own, seesBmcRule],
+    rules: [eventRules.node, eventRules.run, eventRules.rollout, eventRules.target, seesBmcRule],
     query: eventsQuery,
     handler: (request, ctx) =>
       request.header('accept')?.includes('text/event-stream') ? streamed(request, ctx) : listEvents(request, ctx),

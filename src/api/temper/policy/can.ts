@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Caller } from '../../../model/access/callers';
 import { isTemperError } from '../../../model/errors';
 import { tenantOf } from '../../../model/rollouts/consent';
-import type { Target } from '../../../policy';
+import { disruptionTarget, rolloutTarget, type Target, webhookTarget, windowTarget } from '../../../policy';
 import { plannedTargetOf } from '../../../rollouts/approvals';
 import * as shapes from '../../../wire/policy';
 import type { ApiContext } from '../../context';
@@ -41,10 +41,21 @@ const findRollout = async (ctx: ApiContext, who: Caller, rollout: string, node?:
 
 const hiddenCodes = ['NodeNotFound', 'RunNotFound', 'RunbookNotFound', 'AllocationNotFound', 'RolloutNotFound', 'PolicyDenied', 'InvalidInput'] as const; // biome-ignore format: one row of names
 
+/** Without an object, records of the caller's own project are meant. */
+const ownTarget = ({ project_id: project, user_id }: Caller): Target => ({
+  ...windowTarget({ project }),
+  ...webhookTarget({ project }),
+  ...disruptionTarget({ project }),
+  ...rolloutTarget({ project, requester: user_id }),
+});
+
+const isAboutNothing = ({ rollout, ...named }: Ask): boolean => rollout === undefined && kindsNamed(named).length === 0;
+
 /** A key of the object. */
 const objectOf = ({ rule: _, ...named }: Ask): string => JSON.stringify(named);
 
 const targetOf = async (ctx: ApiContext, request: CanRequest, asked: Ask): Promise<Target | undefined> => {
+  if (isAboutNothing(asked)) return ownTarget(request.who);
   try {
     // With a rollout, the node names one of its targets.
     return asked.rollout === undefined

@@ -13,7 +13,7 @@ import type { ApiContext } from '../../context';
 import { markedRecord, readPage, uuidPageQuery } from '../../resource/own-pages';
 import { type ApiRequest, created, noContent, ok, type Route, route } from '../../server/route';
 
-type StoredRecord = { readonly uuid: string; readonly project?: ProjectId };
+type StoredRecord = { readonly uuid: string; readonly project?: ProjectId | null };
 type Given = { readonly project?: string };
 type Viewed = Pick<ApiRequest<unknown, unknown, unknown>, 'who' | 'base'>;
 
@@ -31,6 +31,8 @@ export type RecordKind<Row extends StoredRecord, View, Body extends object, Chan
   identOf?(row: Row): string;
   /** Set if records belong to a project. */
   readonly ofProject?: {
+    /** True if a record without a project is the installation's. */
+    readonly orInstallation?: true;
     target(row: { readonly project: ProjectId | null }): Target;
     count(store: Queries, project: ProjectId): Promise<number>;
   };
@@ -147,8 +149,11 @@ const projectFor = <Row extends StoredRecord>(
     ctx.policy().require(rule, who);
     return undefined;
   }
-  const project = (named as ProjectId | undefined) ?? who.project_id;
-  ctx.policy().require(rule, who, ofProject.target({ project }));
+  const { target, orInstallation = false } = ofProject;
+  const policy = ctx.policy();
+  if (named === undefined && orInstallation && policy.allows(rule, who, target({ project: null }))) return undefined;
+  const project = (named as ProjectId | undefined) ?? (who.project_id as ProjectId | null);
+  policy.require(rule, who, target({ project }));
   return project ?? raise('InvalidInput', { field: 'project', reason: 'is missing; a caller of the system has none' });
 };
 
@@ -167,7 +172,14 @@ const changeOf =
   <Row extends StoredRecord>({ resource, values }: AnyRecordKind<Row>, act: AuditedAct, given: object) =>
   (row: Row): Change => {
     const { uuid, project } = row;
-    return recordChange({ resource, act, rule: recordRule(resource, act), uuid, project, values: values(row, given) });
+    return recordChange({
+      resource,
+      act,
+      rule: recordRule(resource, act),
+      uuid,
+      project: project ?? undefined,
+      values: values(row, given),
+    });
   };
 
 /** Records under the plural of their resource, and the address of the next page if more follow. */

@@ -1,10 +1,11 @@
-/** Routes of webhooks: system administrators configure receivers and list deliveries. */
+/** Routes of webhooks: receivers of the installation or of a project, and lists of their deliveries. */
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { Queries } from '../../../inventory';
 import type { SealedSecret } from '../../../inventory/secrets/vault';
 import type { DeliveryRow, WebhookRow, WebhookValues } from '../../../inventory/webhooks';
+import type { Caller } from '../../../model/access/callers';
 import { masked } from '../../../model/access/secrets';
 import { raise } from '../../../model/errors';
 import {
@@ -14,6 +15,7 @@ import {
   webhookKeys,
   webhookSecretSays,
 } from '../../../model/resources/webhooks';
+import { webhookTarget } from '../../../policy';
 import * as shapes from '../../../wire/records';
 import type { ApiContext } from '../../context';
 import { markedRecord, readPage, uuidPageQuery } from '../../resource/own-pages';
@@ -48,6 +50,7 @@ const webhookFields = {
 };
 const webhookBody = z.strictObject({
   ...webhookFields,
+  project: z.string().min(1).max(255).optional(),
   enabled: webhookFields.enabled.default(true),
   description: webhookFields.description.default(null),
 });
@@ -56,6 +59,7 @@ const webhookParams = z.object({ webhook: uuid });
 
 const webhookView = (row: WebhookRow, link: string) => ({
   uuid: row.uuid,
+  project: row.project,
   url: row.url,
   kinds: row.kinds,
   enabled: row.enabled,
@@ -85,8 +89,13 @@ const vaultOf = ({ webhookVault }: ApiContext) =>
 
 const sealed = (ctx: ApiContext, secret: string) => vaultOf(ctx).seal(secret);
 
-const findWebhook = async (ctx: ApiContext, webhook: string): Promise<WebhookRow> =>
-  (await ctx.inventory.webhooks.find(webhook)) ?? raise('WebhookNotFound', { webhook });
+const getRule = 'temper:webhook:get';
+
+/** Throws WebhookNotFound, also if the caller may not see it. */
+const requireVisible = async (ctx: ApiContext, who: Caller, webhook: string): Promise<void> => {
+  const row = await ctx.inventory.webhooks.find(webhook);
+  if (!row || !ctx.policy().allows(getRule, who, webhookTarget(row))) raise('WebhookNotFound', { webhook });
+};
 
 /** Writes the sealed secret with its record. */
 const withSecret =
@@ -103,6 +112,11 @@ const withSecret =
 const webhookRecords = recordRoutes({
   resource: 'webhook',
   ident: uuid,
+  ofProject: {
+    orInstallation: true,
+    target: webhookTarget,
+    count: ({ webhooks }, project) => webhooks.count(project),
+  },
   shape: shapes.webhook,
   viewer:
     async (_ctx, { base }) =>
@@ -111,9 +125,9 @@ const webhookRecords = recordRoutes({
   store: ({ webhooks }) => webhooks,
   missing: (webhook) => raise('WebhookNotFound', { webhook }),
   body: webhookBody,
-  async create(ctx, { secret, ...values }) {
+  async create(ctx, { secret, project: _named, ...values }, project) {
     await checkTarget(ctx, values.url);
-    return withSecret(sealed(ctx, secret), ({ webhooks }) => webhooks.create(values));
+    return withSecret(sealed(ctx, secret), ({ webhooks }) => webhooks.create({ ...values, project: project ?? null }));
   },
   changes: {
     body: changeBody,
@@ -141,14 +155,13 @@ const listDeliveries = route({
   method: 'GET',
   path: deliveriesPath,
   answers: { 200: shapes.deliveries },
-  rules: ['temper:webhook:get'],
+  rules: [getRule],
   params: webhookParams,
   query: uuidPageQuery,
   async handler(request, ctx) {
     const { webhook } = request.params;
     const { marker } = request.query;
-    ctx.policy().require('temper:webhook:get', request.who);
-    await findWebhook(ctx, webhook);
+    await requireVisible(ctx, request.who, webhook);
     const { webhooks } = ctx.inventory;
     const known = async (delivery: string) => ((await webhooks.hasDelivery(webhook, delivery)) ? delivery : undefined);
     const after = await markedRecord(marker, known);

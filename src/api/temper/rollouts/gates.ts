@@ -19,7 +19,7 @@ export const requireGates = async (
   for (const gate of gates) {
     if (!('webhook' in gate)) continue;
     const found = await ctx.inventory.webhooks.find(gate.webhook);
-    if (!found) raise('WebhookNotFound', { webhook: gate.webhook });
+    if (!found || found.project !== null) raise('WebhookNotFound', { webhook: gate.webhook });
     if (!found!.enabled) invalidInput('gate', `names webhook ${gate.webhook}, which is disabled`);
   }
 };

@@ -1,4 +1,7 @@
 /** Event stream of a rollout, with resumption. It ends with the rollout's work. */
+
+import { seesBmcRule } from '../../../admission/bmc-texts';
+import { eventView } from '../../../admission/events';
 import type { SeenEvent } from '../../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../../inventory/feed';
 import type { Caller } from '../../../model/access/callers';
@@ -7,9 +10,8 @@ import { matches } from '../../../model/predicates';
 import { kindsWith } from '../../../model/resources/event-kinds';
 import { endedRollouts, type TargetState } from '../../../model/rollouts/states';
 import type { ApiContext } from '../../context';
-import { seesBmcRule } from '../../resource/bmc-texts';
 import { type ApiRequest, noContent, type Route, route } from '../../server/route';
-import { eventView, ofTargets } from '../events/all-events';
+import { ofTargets } from '../events/all-events';
 import { type EventFollowing, eventStream, placeAfter, undefinedIf } from '../events/event-following';
 import { sseText } from '../events/event-texts';
 import { type OfRollout, rolloutPath } from './rollouts';

@@ -1,6 +1,7 @@
 /** Routes of rollouts: plan, replan, show, list, and list targets. */
 
 import { z } from 'zod';
+import { seesBmcRule } from '../../../admission/bmc-texts';
 import { requesterOf } from '../../../admission/requester';
 import { visibleNode } from '../../../admission/visibility';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
@@ -10,10 +11,11 @@ import { never } from '../../../model/predicates';
 import { maxMinor } from '../../../model/resources/microversions';
 import { rolloutStates, targetStates } from '../../../model/rollouts/states';
 import { replacePlan } from '../../../rollouts/plan';
+import type { Person } from '../../../wire/parts';
 import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { seesBmcRule } from '../../resource/bmc-texts';
+import { csv, wantsCsv } from '../../resource/csv';
 import { markedRecord, readPage, unless, uuidPage } from '../../resource/own-pages';
 import { pageLimit } from '../../resource/validation';
 import { type ApiRequest, ok, type Route, route } from '../../server/route';
@@ -27,6 +29,7 @@ import {
   rolloutRules,
   targetOf,
   targetView,
+  targetWords,
   visibleRollout,
   wholeRollout,
   wholeView,
@@ -120,6 +123,28 @@ const targetsQuery = z.strictObject({
 });
 type TargetsQuery = z.output<typeof targetsQuery>;
 
+const sheetColumns = [
+  'position', 'node_uuid', 'node_name', 'wave', 'state', 'code', 'reason', 'run', 'admitted_at', 'ended_at', 'seconds', 'power_cycles', 'erases',
+  'requested_by', 'requested_for', 'answer', 'answered_by', 'answered_at', 'answer_reason',
+] as const; // biome-ignore format: one row of names
+
+const nameOf = ({ user_name, user_id }: Person): string | null => user_name ?? user_id;
+
+const secondsBetween = (begun: string | null, ended: string | null): number | null =>
+  begun && ended ? Math.round((Date.parse(ended) - Date.parse(begun)) / 1_000) : null;
+
+/** A target as one row of a sheet. */
+const sheetRow = ({ request, answer, ...view }: ReturnType<typeof targetView>) => ({
+  ...view,
+  seconds: secondsBetween(view.admitted_at, view.ended_at),
+  requested_by: nameOf(request.by),
+  requested_for: request.reason,
+  answer: answer?.answer ?? null,
+  answered_by: answer && nameOf(answer.by),
+  answered_at: answer?.given_at ?? null,
+  answer_reason: answer?.reason ?? null,
+});
+
 const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ctx: ApiContext) => {
   const { who, params, query } = request;
   const { row, rows, whole } = await visibleRollout(ctx, who, params.rollout);
@@ -141,12 +166,14 @@ const targets = async (request: ApiRequest<OfRollout, TargetsQuery, unknown>, ct
     ({ position }) => position,
   );
   // Domains are part of the plan, which tenants do not see.
-  const domains = whole ? await ctx.inventory.rolloutTargets.domains(row.id, found) : undefined;
+  const [domains, words] = await Promise.all([
+    whole ? ctx.inventory.rolloutTargets.domains(row.id, found) : undefined,
+    targetWords(ctx, row, found),
+  ]);
+  const views = found.map((target) => targetView(ctx.policy(), who, target, whole, words));
+  if (wantsCsv(request)) return csv(sheetColumns, views.map(sheetRow), next.next);
   return ok({
-    targets: found.map((target) => ({
-      ...targetView(ctx.policy(), who, target, whole),
-      ...(domains && { domains: domains.get(target.position) ?? {} }),
-    })),
+    targets: views.map((view) => ({ ...view, ...(domains && { domains: domains.get(view.position) ?? {} }) })),
     ...next,
   });
 };
@@ -181,6 +208,7 @@ export const rolloutRoutes: Route[] = [
     method: 'GET',
     path: targetsPath,
     answers: { 200: shapes.rolloutTargets },
+    csv: true,
     rules: seeing,
     query: targetsQuery,
     handler: targets,

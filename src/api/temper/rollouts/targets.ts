@@ -1,6 +1,7 @@
 /** Acts on single rollout targets: tenants answer for their nodes, and operators skip or retry a target. */
 
 import { z } from 'zod';
+import { seesBmcRule } from '../../../admission/bmc-texts';
 import { requesterOf } from '../../../admission/requester';
 import { visibleNode } from '../../../admission/visibility';
 import type { GivenAnswer } from '../../../inventory/rollouts/consents';
@@ -17,10 +18,9 @@ import { plannedTargetOf } from '../../../rollouts/approvals';
 import * as shapes from '../../../wire/rollouts';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
-import { seesBmcRule } from '../../resource/bmc-texts';
 import { uuid } from '../../resource/validation';
 import { type Answer, type ApiRequest, ok, type Route, route } from '../../server/route';
-import { rolloutRules, type SeenRollout, targetView, visibleRollout } from './views';
+import { rolloutRules, type SeenRollout, targetView, targetWords, visibleRollout } from './views';
 
 const reason = z.string().trim().min(1, { error: 'say why' }).max(1_000);
 const consentBody = z
@@ -92,7 +92,8 @@ const recorded = async (
   });
   const { node_uuid: node } = target;
   const [changed] = await ctx.inventory.rolloutTargets.list(rollout.id, { ...rows, node, limit: 1 });
-  return ok(targetView(ctx.policy(), request.who, changed!, whole));
+  const words = await targetWords(ctx, rollout, [changed!]);
+  return ok(targetView(ctx.policy(), request.who, changed!, whole, words));
 };
 
 const answerRule = 'temper:rollout:answer';

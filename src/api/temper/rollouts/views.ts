@@ -1,24 +1,23 @@
 /** Views of rollouts. A tenant sees the state and its own nodes. */
 
+import { bmcTextFor } from '../../../admission/bmc-texts';
+import { eventRules } from '../../../admission/events';
 import type { Queries } from '../../../inventory';
+import type { AnswerGiven, Opening } from '../../../inventory/rollouts/openings';
 import type { RolloutRow } from '../../../inventory/rollouts/rollouts';
 import type { TargetRow } from '../../../inventory/rollouts/targets';
 import type { Caller } from '../../../model/access/callers';
 import { raise } from '../../../model/errors';
-import { asUuid, type RolloutUuid } from '../../../model/ids';
+import { asUuid, type NodeUuid, type RolloutUuid } from '../../../model/ids';
 import { always, and, type Predicate } from '../../../model/predicates';
 import { type Policy, rolloutTarget } from '../../../policy';
 import { pinnedRunbook } from '../../../rollouts/admit';
+import type { Person } from '../../../wire/parts';
 import type { ApiContext } from '../../context';
-import { bmcTextFor } from '../../resource/bmc-texts';
 import { isoTime } from '../../resource/times';
 import { nodeColumns } from '../../resource/visibility';
 
-export const rolloutRules = {
-  get: 'temper:rollout:get',
-  own: 'temper:rollout_target:get',
-  node: 'baremetal:node:get',
-} as const;
+export const rolloutRules = { get: eventRules.rollout, own: eventRules.target, node: eventRules.node } as const;
 export const rolloutColumns = { 'rollout.project': 'project' } as const;
 
 export const targetOf = ({ project, requester }: Pick<RolloutRow, 'project' | 'requester'>) =>
@@ -109,12 +108,20 @@ const statesOf = (counts: RolloutCounts): Record<string, number> => {
   return states;
 };
 
+const personView = ({ user_id, user_name }: Person): Person => ({ user_id, user_name });
+
+const openedBy = (opening: Opening | null | undefined) => ({
+  opened_by: opening ? personView(opening.by) : null,
+  opened_reason: opening?.reason ?? null,
+});
+
 export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: RolloutRow, base: string) => {
   const { rollouts } = ctx.inventory;
-  const [waves, counters, counts] = await Promise.all([
+  const [waves, counters, counts, openings] = await Promise.all([
     rollouts.waves(row.id),
     rollouts.counters(row.id),
     rollouts.counts(row.id),
+    ctx.inventory.rolloutOpenings.list(row.id),
   ]);
   return {
     ...headView(row, base),
@@ -127,6 +134,7 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
       wave: wave + 1,
       opened_at: isoTime(opened_at),
       closed_at: isoTime(closed_at),
+      ...openedBy(opened_at && openings.findLast((one) => one.wave === wave + 1)),
       states: statesOf(counts.filter((row) => row.wave === wave)),
     })),
     counters: counters.map(({ number: _, ...counter }) =>
@@ -136,11 +144,46 @@ export const wholeView = async (ctx: Pick<ApiContext, 'inventory'>, row: Rollout
   };
 };
 
+const answerView = ({ answer, at, window, by, reason, given_at }: AnswerGiven) => ({
+  answer,
+  at: isoTime(at),
+  window,
+  by: personView(by),
+  reason,
+  given_at: isoTime(given_at),
+});
+
+/** The request to tenants, and their answers. */
+type TargetWords = {
+  readonly request: { readonly by: Person; readonly reason: string | null };
+  readonly answers: ReadonlyMap<NodeUuid, AnswerGiven>;
+};
+
+export const targetWords = async (
+  { inventory }: Pick<ApiContext, 'inventory'>,
+  { id, granted, requester }: RolloutRow,
+  targets: readonly Pick<TargetRow, 'node_uuid'>[],
+): Promise<TargetWords> => {
+  const nodes = targets.map(({ node_uuid }) => node_uuid);
+  const [openings, answers] = await Promise.all([
+    inventory.rolloutOpenings.list(id),
+    inventory.rolloutOpenings.answers(id, nodes),
+  ]);
+  const reason = openings.findLast(({ wave }) => wave === 1)?.reason ?? null;
+  return {
+    request: { by: personView(granted ?? requester), reason },
+    answers: new Map(answers.map((one) => [one.node_uuid, one])),
+  };
+};
+
+const retryOf = ({ state, ended_at, retry_asked_at }: TargetRow): Date | null =>
+  state === 'failed' && retry_asked_at && ended_at && retry_asked_at > ended_at ? retry_asked_at : null;
+
 /**
  * The reason is masked because it may name the BMC.
  * @param whole false hides the wave, which reveals nodes in earlier waves
  */
-export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: boolean) => ({
+export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: boolean, words: TargetWords) => ({
   position: row.position,
   node_uuid: row.node_uuid,
   node_name: row.node_name,
@@ -158,4 +201,7 @@ export const targetView = (policy: Policy, who: Caller, row: TargetRow, whole: b
   admitted_at: isoTime(row.admitted_at),
   soak_until: isoTime(row.soak_until),
   ended_at: isoTime(row.ended_at),
+  retry_requested_at: isoTime(retryOf(row)),
+  request: words.request,
+  answer: words.answers.has(row.node_uuid) ? answerView(words.answers.get(row.node_uuid)!) : null,
 });

@@ -1,6 +1,8 @@
 /** List of runs on all nodes that a caller may see. */
 
 import { z } from 'zod';
+import { type BmcText, bmcTextFor, seesBmcRule } from '../../../admission/bmc-texts';
+import { eventRules } from '../../../admission/events';
 import { visibleNode } from '../../../admission/visibility';
 import type { RunFilter, RunListing, RunSelection } from '../../../inventory/runs/list';
 import type { Caller } from '../../../model/access/callers';
@@ -10,13 +12,12 @@ import { maxMinor } from '../../../model/resources/microversions';
 import type { RunState } from '../../../model/runs/runs';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
-import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord, readPage, unless, uuidPage } from '../../resource/own-pages';
 import { revisionNumber } from '../../resource/validation';
 import { type ApiRequest, ok, route } from '../../server/route';
 import { visibleRun } from './runs';
 
-export const runListRule = 'temper:run:get';
+export const runListRule = eventRules.run;
 const runsPath = '/temper/v1/runs';
 
 export const runTenantColumns = {

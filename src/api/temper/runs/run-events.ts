@@ -1,10 +1,11 @@
 /** Event stream of a run, with resumption. It ends with the run. */
+
+import { seesBmcRule } from '../../../admission/bmc-texts';
+import { eventView } from '../../../admission/events';
 import type { SeenEvent } from '../../../inventory/event-pages';
 import { type FeedPlace, feedStart } from '../../../inventory/feed';
 import type { ApiContext } from '../../context';
-import { seesBmcRule } from '../../resource/bmc-texts';
 import { type ApiRequest, noContent, route } from '../../server/route';
-import { eventView } from '../events/all-events';
 import { type EventFollowing, eventStream, placeAfter, undefinedIf } from '../events/event-following';
 import { sseText } from '../events/event-texts';
 import { visibleRun } from './runs';

@@ -1,6 +1,7 @@
 /** Routes of runs, under /temper/v1 because Ironic has none. */
 
 import type { z } from 'zod';
+import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../../admission/bmc-texts';
 import { visibleNode } from '../../../admission/visibility';
 import type { StepRow } from '../../../inventory/runs/run-steps';
 import type { RunRow } from '../../../inventory/runs/runs';
@@ -14,7 +15,6 @@ import { runTarget, type Target } from '../../../policy';
 import type { LiveRun } from '../../../runs/contract';
 import * as shapes from '../../../wire/runs';
 import type { ApiContext } from '../../context';
-import { type BmcText, bmcTextFor, readsEverything, seesBmcRule } from '../../resource/bmc-texts';
 import { markedRecord, readPage, uuidPageQuery } from '../../resource/own-pages';
 import { isoTime } from '../../resource/times';
 import { type ApiRequest, ok, route } from '../../server/route';

@@ -1,5 +1,6 @@
 /** Shared checks of BMC calls: rules, fit to the node, and feasibility now. */
 
+import { bmcTextFor } from '../../../admission/bmc-texts';
 import { checkWorkable } from '../../../admission/driver-info';
 import { refuseFrozen } from '../../../admission/obstacles';
 import { askedBy, orderedNode } from '../../../admission/requester';
@@ -11,7 +12,6 @@ import type { GivenStep } from '../../../model/lifecycle/step-types';
 import type { ActName } from '../../../model/lifecycle/steps';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { bmcTextFor } from '../../resource/bmc-texts';
 import type { ApiRequest } from '../../server/route';
 
 type BmcCallRequest = ApiRequest<{ readonly node_ident: string }, unknown, unknown>;

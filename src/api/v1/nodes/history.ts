@@ -1,6 +1,7 @@
 /** /v1/nodes/{node}/history: events of a node. */
 
 import { z } from 'zod';
+import { type BmcText, bmcTextFor, seesBmcRule } from '../../../admission/bmc-texts';
 import { byLeaseAlone } from '../../../admission/obstacles';
 import { visibleNode } from '../../../admission/visibility';
 import type { HistoryEventRow } from '../../../inventory/nodes/history';
@@ -18,7 +19,6 @@ import {
 } from '../../../model/resources/history';
 import { nodeTarget } from '../../../policy';
 import type { ApiContext } from '../../context';
-import { type BmcText, bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { askedList, collection, listQuery, nextLink } from '../../resource/lists';
 import { markedRecord } from '../../resource/own-pages';
 import { projections } from '../../resource/representation';

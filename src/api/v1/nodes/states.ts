@@ -1,6 +1,7 @@
 /** GET /v1/nodes/{ident}/states, and the power request. */
 
 import { z } from 'zod';
+import { bmcTextFor, seesBmcRule } from '../../../admission/bmc-texts';
 import { byLeaseAlone } from '../../../admission/obstacles';
 import { powerOrder, setPower } from '../../../admission/power';
 import { came } from '../../../admission/schemas';
@@ -13,7 +14,6 @@ import { shownState, stateFields } from '../../../model/resources/nodes';
 import { nodeTarget } from '../../../policy';
 import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
-import { bmcTextFor, seesBmcRule } from '../../resource/bmc-texts';
 import { timestamp } from '../../resource/representation';
 import { type ApiRequest, accepted, ok, type Route } from '../../server/route';
 import { type NodeParams, nodeRoute } from './node-route';

@@ -1,8 +1,8 @@
 /** BMC addresses in texts: shown only to callers who may read driver_info. */
 
-import { withoutBmc } from '../../model/access/bmc-texts';
-import type { Caller } from '../../model/access/callers';
-import { nodeTarget, type Policy } from '../../policy';
+import { withoutBmc } from '../model/access/bmc-texts';
+import type { Caller } from '../model/access/callers';
+import { nodeTarget, type Policy } from '../policy';
 
 /** driver_info holds the BMC address. */
 export const seesBmcRule = 'baremetal:node:get:driver_info';
