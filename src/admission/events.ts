@@ -1,4 +1,4 @@
-/** Who may read an event, and what of it. Lists, streams and webhooks of projects share it. */
+/** Visibility of events, for lists, streams and webhooks of projects. */
 import type { SeenEvent } from '../inventory/event-pages';
 import { anonymous, type Caller, expandRoles } from '../model/access/callers';
 import { maskSecrets } from '../model/access/secrets';
@@ -49,5 +49,5 @@ export const eventView = (policy: Policy, who: Caller, event: SeenEvent) => {
 export const visibleEvent = (policy: Policy, who: Caller, event: SeenEvent) =>
   mayReadEvent(policy, who, event) ? eventView(policy, who, event) : undefined;
 
-/** Stands for a project that nobody asks for in person: it reads what each of its readers may. */
+/** For deliveries to a project, which have no caller: a reader of the project. */
 export const readerOf = (project_id: string): Caller => ({ ...anonymous, project_id, roles: expandRoles(['reader']) });

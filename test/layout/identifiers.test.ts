@@ -83,7 +83,6 @@ const oneMeaning: Readonly<Record<string, string>> = {
   longestAnswer: 'the limit on bytes of an answer',
   longestReason: 'the limit on characters of a reason that is kept',
   longestText: 'the limit on characters of a text that is kept',
-  seesNode: 'the rule that shows a node',
 };
 
 const declaration =

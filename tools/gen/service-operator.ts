@@ -24,6 +24,7 @@ const owners = [
     key: 'rollout.project',
     helper: 'unowned_rollout',
   },
+  { about: /^temper:webhook:/, key: 'webhook.project', helper: 'unowned_webhook' },
   { about: /^/, key: 'node.owner', helper: 'unowned' },
 ] as const;
 

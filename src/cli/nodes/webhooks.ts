@@ -7,7 +7,7 @@ import type { Acting, Context } from '../context';
 import { listing, plainText } from '../tables';
 
 const webhooksPath = '/temper/v1/webhooks';
-const pathOf = (webhook: string): string => `${webhooksPath}/${encodeURIComponent(webhook)}`;
+const webhookPath = (webhook: string): string => `${webhooksPath}/${encodeURIComponent(webhook)}`;
 
 const webhookTable = listing<Omit<Webhook, 'secret'>>(
   'webhooks',
@@ -36,20 +36,20 @@ const addWebhook = async ({ api, print, width }: Context, url: string, given: Ad
 };
 
 const deleteWebhook = async ({ api, print }: Context, webhook: string): Promise<void> => {
-  await api.send('DELETE', pathOf(webhook));
+  await api.send('DELETE', webhookPath(webhook));
   print({ uuid: webhook }, ({ uuid }) => `Webhook ${plainText(uuid)} is deleted.\n`);
 };
 
 const setEnabled =
   (enabled: boolean) =>
   async ({ api, print, width }: Context, webhook: string): Promise<void> =>
-    print((await api.send('PATCH', pathOf(webhook), { enabled })) as Webhook, (row) => webhookTable([row], width));
+    print((await api.send('PATCH', webhookPath(webhook), { enabled })) as Webhook, (row) => webhookTable([row], width));
 
 const listWebhooks = (context: Context, page: PageOptions): Promise<void> =>
   printPage(context, { path: webhooksPath, rows: 'webhooks' }, page, webhookTable);
 
 const listDeliveries = (context: Context, webhook: string, page: PageOptions): Promise<void> =>
-  printPage(context, { path: `${pathOf(webhook)}/deliveries`, rows: 'deliveries' }, page, deliveryTable);
+  printPage(context, { path: `${webhookPath(webhook)}/deliveries`, rows: 'deliveries' }, page, deliveryTable);
 
 export const addWebhooks = (program: Command, acting: Acting): void => {
   const webhooks = program.command('webhooks').description('addresses to which events are sent');

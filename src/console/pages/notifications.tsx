@@ -26,7 +26,6 @@ const kind: ProjectRecord = {
   noun: 'webhook',
 };
 
-type Session = PageContext['session'];
 type WebhookDraft = Readonly<Record<'url' | 'kinds' | 'description', string>>;
 
 const choices: readonly Option[] = [
@@ -36,9 +35,9 @@ const choices: readonly Option[] = [
   ['rollout.*', 'All of rollouts'],
   ['*', 'Everything'],
 ];
-const untouched: WebhookDraft = { url: '', kinds: String(choices[0]![0]), description: '' };
+const freshDraft: WebhookDraft = { url: '', kinds: String(choices[0]![0]), description: '' };
 
-const draftIn = (form: FormBody): WebhookDraft => ({
+const webhookDraftIn = (form: FormBody): WebhookDraft => ({
   url: fieldOf(form, 'url'),
   kinds: fieldOf(form, 'kinds'),
   description: fieldOf(form, 'description'),
@@ -46,7 +45,11 @@ const draftIn = (form: FormBody): WebhookDraft => ({
 
 const Whose = ({ project }: Pick<Webhook, 'project'>) => (project === null ? <>All nodes</> : <Project id={project} />);
 
-type ListProps = { readonly webhooks: readonly Webhook[]; readonly answers: Answers; readonly session: Session };
+type ListProps = {
+  readonly webhooks: readonly Webhook[];
+  readonly answers: Answers;
+  readonly session: PageContext['session'];
+};
 
 const WebhookTable = ({ webhooks, answers, session }: ListProps) => (
   <Table
@@ -67,13 +70,17 @@ const WebhookTable = ({ webhooks, answers, session }: ListProps) => (
     ]}
     empty={
       <Empty title="No webhooks">
-        <p>A webhook sends events to an address, such as a chat channel or a ticket system, signed by Standard Webhooks.</p>
+        <p>A webhook sends events to an address, for example of a chat or a ticket system. Standard Webhooks describes the signature.</p>
       </Empty>
     }
   />
 ); // biome-ignore format: short rows
 
-type AddProps = { readonly draft: WebhookDraft; readonly fault: RecordFault | undefined; readonly session: Session };
+type AddProps = {
+  readonly draft: WebhookDraft;
+  readonly fault: RecordFault | undefined;
+  readonly session: PageContext['session'];
+};
 
 const AddWebhook = ({ draft, fault, session }: AddProps) => {
   const given = (name: keyof WebhookDraft) => ({ name, value: draft[name], fault: fault?.field === name ? fault.says : undefined }); // biome-ignore format: one row
@@ -101,7 +108,7 @@ type Shown = {
 
 const listPage = async (context: PageContext, shown: Shown = {}): Promise<PageAnswer> => {
   const { api, session, query } = context;
-  const { draft = untouched, fault, status, secret } = shown;
+  const { draft = freshDraft, fault, status, secret } = shown;
   const [webhooks, answers] = await Promise.all([
     api.list<Webhook>(kind.path, { limit: 1_000 }),
     recordAnswers(context, kind),
@@ -121,19 +128,23 @@ const listPage = async (context: PageContext, shown: Shown = {}): Promise<PageAn
 
 export const notificationsPage = (context: PageContext): Promise<PageAnswer> => listPage(context);
 
-const fields = { url: 'url', kinds: 'kinds', description: 'description' } as const;
+const webhookFields = { url: 'url', kinds: 'kinds', description: 'description' } as const;
 
 /** The answer is the page itself: an address would keep the secret. */
 export const addWebhook = async (context: FormContext): Promise<PageAnswer> => {
   const { api, form } = context;
-  const draft = draftIn(form);
+  const draft = webhookDraftIn(form);
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const body = { url: draft.url, kinds: draft.kinds.split(','), secret, description: draft.description || null };
   try {
     await api.send('POST', kind.path, body);
     return await listPage(context, { secret });
   } catch (thrown) {
-    return listPage(context, { draft, fault: recordFault(thrown, fields), status: (thrown as ApiRefusal).status });
+    return listPage(context, {
+      draft,
+      fault: recordFault(thrown, webhookFields),
+      status: (thrown as ApiRefusal).status,
+    });
   }
 };
 

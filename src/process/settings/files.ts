@@ -12,7 +12,7 @@ export const givenByFile = (name: string, known: (setting: string) => boolean): 
 };
 
 /** @returns undefined if it is longer than any setting */
-const textOf = (path: string): string | undefined => {
+const shortText = (path: string): string | undefined => {
   const file = openSync(path, 'r');
   try {
     const bytes = Buffer.alloc(mostBytes + 1);
@@ -25,12 +25,12 @@ const textOf = (path: string): string | undefined => {
   }
 };
 
-type Given = Readonly<Record<string, unknown>>;
+type Environment = Readonly<Record<string, unknown>>;
 type Value = { readonly value: string } | { readonly fault: string };
 
 const valueFrom = (name: string, path: string): Value => {
   try {
-    const text = textOf(path);
+    const text = shortText(path);
     if (text === undefined)
       return { fault: `${name}: ${path} is longer than ${mostBytes} bytes; it must hold one value.` };
     const value = text.replace(/\r?\n$/, '');
@@ -42,9 +42,9 @@ const valueFrom = (name: string, path: string): Value => {
 
 /** Replaces each `<setting>_FILE` by the setting. `faults` are by setting. */
 export const withFiles = (
-  given: Given,
+  given: Environment,
   known: (setting: string) => boolean,
-): { readonly given: Given; readonly faults: Readonly<Record<string, string>> } => {
+): { readonly given: Environment; readonly faults: Readonly<Record<string, string>> } => {
   const values: Record<string, unknown> = { ...given };
   const faults: Record<string, string> = {};
   for (const [name, path] of Object.entries(given)) {
