@@ -3,18 +3,24 @@ import type { Page } from 'playwright-core';
 import { suiteInChromium } from './support/chromium-suite';
 
 suiteInChromium('rollouts in Chromium', (system) => {
+  beforeAll(async () => {
+    const { sql } = system().api;
+    await sql`insert into nodes (name, driver, provision_state, owner) select 'plan-' || n, 'fake-hardware', 'manageable', 'project-owner' from generate_series(1, 2) n`;
+    await sql`insert into workers (hostname, drivers, role) values ('of-plans', '{fake-hardware}', 'bmc')`;
+  });
+
   const planner = async (page: Page, nodes: string): Promise<void> => {
     await page.goto('/rollouts/new');
-    await page.locator('main [name=work]').selectOption('power:power on');
+    await page.locator('main [name=work]').selectOption('verb:inspect');
     await page.locator('main [name=nodes]').fill(nodes);
   };
 
   test('the preview follows what is chosen, without a reload, and leaves what was typed', async () => {
     const page = await (await system().as('operator')).newPage();
-    await planner(page, 'rack-4');
+    await planner(page, 'plan-1');
     await page.locator('main [name=name]').fill('a name');
     await page.getByText('1 of 1 node would run.').waitFor();
-    await page.locator('main [name=nodes]').fill('rack-4\nrack-5');
+    await page.locator('main [name=nodes]').fill('plan-1\nplan-2');
     await page.locator('main [name=name]').focus();
     await page.getByText('2 of 2 nodes would run.').waitFor();
     expect(await page.locator('main [name=name]').inputValue()).toBe('a name');
@@ -34,10 +40,10 @@ suiteInChromium('rollouts in Chromium', (system) => {
 
   test('without JavaScript a rollout is previewed and planned', async () => {
     const page = await (await system().as('operator', { javaScriptEnabled: false })).newPage();
-    await planner(page, 'rack-4');
+    await planner(page, 'plan-1');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('1 of 1 node would run.').waitFor();
-    expect(await page.locator('main [name=nodes]').inputValue()).toBe('rack-4');
+    expect(await page.locator('main [name=nodes]').inputValue()).toBe('plan-1');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByRole('status').getByText('Planned for 1 node. Nothing has started.').waitFor();
   });
