@@ -3,41 +3,47 @@ import type { Page } from 'playwright-core';
 import { suiteInChromium } from './support/chromium-suite';
 
 suiteInChromium('rollouts in Chromium', (system) => {
+  beforeAll(async () => {
+    const { sql } = system().api;
+    await sql`insert into nodes (name, driver, provision_state, owner) select 'plan-' || n, 'fake-hardware', 'manageable', 'project-owner' from generate_series(1, 2) n`;
+    await sql`insert into workers (hostname, drivers, role) values ('of-plans', '{fake-hardware}', 'bmc')`;
+  });
+
   const planner = async (page: Page, nodes: string): Promise<void> => {
     await page.goto('/rollouts/new');
-    await page.getByLabel('Work', { exact: true }).selectOption('power:power on');
-    await page.getByLabel('Nodes', { exact: true }).fill(nodes);
+    await page.locator('main [name=work]').selectOption('verb:inspect');
+    await page.locator('main [name=nodes]').fill(nodes);
   };
 
   test('the preview follows what is chosen, without a reload, and leaves what was typed', async () => {
     const page = await (await system().as('operator')).newPage();
-    await planner(page, 'rack-4');
-    await page.getByLabel('Name', { exact: true }).fill('a name');
+    await planner(page, 'plan-1');
+    await page.locator('main [name=name]').fill('a name');
     await page.getByText('1 of 1 node would run.').waitFor();
-    await page.getByLabel('Nodes', { exact: true }).fill('rack-4\nrack-5');
-    await page.getByLabel('Name', { exact: true }).focus();
+    await page.locator('main [name=nodes]').fill('plan-1\nplan-2');
+    await page.locator('main [name=name]').focus();
     await page.getByText('2 of 2 nodes would run.').waitFor();
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('a name');
-    await page.getByLabel('Nodes', { exact: true }).fill('no-such-node');
-    await page.getByLabel('Name', { exact: true }).focus();
+    expect(await page.locator('main [name=name]').inputValue()).toBe('a name');
+    await page.locator('main [name=nodes]').fill('no-such-node');
+    await page.locator('main [name=name]').focus();
     await page.getByText('Node no-such-node could not be found').waitFor();
   });
 
   test('own numbers are shown when they are chosen, by the styles alone', async () => {
     const page = await (await system().as('operator', { javaScriptEnabled: false })).newPage();
     await page.goto('/rollouts/new');
-    expect(await page.getByLabel('Failures at most').isVisible()).toBe(false);
+    expect(await page.locator('main [name=budget]').isVisible()).toBe(false);
     await page.getByLabel('Own numbers').check();
-    expect(await page.getByLabel('Failures at most').isVisible()).toBe(true);
-    expect(await page.getByLabel('Nodes at once').isVisible()).toBe(true);
+    expect(await page.locator('main [name=budget]').isVisible()).toBe(true);
+    expect(await page.locator('main [name=at_once]').isVisible()).toBe(true);
   });
 
   test('without JavaScript a rollout is previewed and planned', async () => {
     const page = await (await system().as('operator', { javaScriptEnabled: false })).newPage();
-    await planner(page, 'rack-4');
+    await planner(page, 'plan-1');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('1 of 1 node would run.').waitFor();
-    expect(await page.getByLabel('Nodes', { exact: true }).inputValue()).toBe('rack-4');
+    expect(await page.locator('main [name=nodes]').inputValue()).toBe('plan-1');
     await page.getByRole('button', { name: 'Create plan' }).click();
     await page.getByRole('status').getByText('Planned for 1 node. Nothing has started.').waitFor();
   });
@@ -54,7 +60,7 @@ suiteInChromium('rollouts in Chromium', (system) => {
   test('without JavaScript a window is added and removed', async () => {
     const page = await (await system().as('owner-manager', { javaScriptEnabled: false })).newPage();
     await page.goto('/windows');
-    await page.getByLabel('Name', { exact: true }).fill('nights');
+    await page.locator('main [name=name]').fill('nights');
     await page.getByRole('button', { name: 'Add window' }).click();
     await page.getByRole('status').getByText('The window nights is added.').waitFor();
     await page.getByRole('button', { name: 'Remove nights' }).click();

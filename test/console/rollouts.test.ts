@@ -208,7 +208,7 @@ test('nodes of a rollout are cells, in a row for each domain that the plan is bo
     insert into rollout_counters (rollout, number, scope, value, most) values (${id}, 2, 'properties.rack', 'row-seven', 1)`;
   const browser = await pages.as('owner-manager');
   const cell = new RegExp(
-    `<dt>properties.rack row-seven</dt><dd><a href="/rollouts/${id}/targets/0" class="cell bad" title="rack-1: failed" aria-label="rack-1: failed">▲<small>1</small></a></dd>`,
+    `<dt>properties.rack row-seven</dt><dd><a href="/rollouts/${id}/targets/0" class="cell bad" title="rack-1: failed"><span aria-hidden="true">▲<small>1</small></span><span class="hidden">rack-1: failed</span></a></dd>`,
   );
   expect((await browser.get(`/rollouts/${id}`)).text).toMatch(cell);
   expect((await browser.get(`/rollouts/${id}?by=wave`)).text).toContain('<dt>wave 1</dt>');

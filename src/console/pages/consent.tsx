@@ -69,13 +69,15 @@ export type TypedAnswer = { readonly at: string; readonly reason: string; readon
 
 const mostWindows = 4;
 
+const formId = 'consent-form';
+
 const WhenButtons = ({ windows }: { windows: readonly ProjectWindow[] }) => (
   <>
-    <button type="submit" class="primary" name="window" value="">
+    <button type="submit" form={formId} class="primary" name="window" value="">
       Now
     </button>
     {windows.slice(0, mostWindows).map((window) => (
-      <button key={window.uuid} type="submit" name="window" value={window.uuid}>
+      <button key={window.uuid} type="submit" form={formId} name="window" value={window.uuid}>
         {windowText(window)}
       </button>
     ))}
@@ -83,10 +85,14 @@ const WhenButtons = ({ windows }: { windows: readonly ProjectWindow[] }) => (
 );
 
 const AtForm = ({ action, node, session, typed }: Omit<AnswerFormProps, 'windows'> & { typed?: TypedAnswer }) => (
-  <ActForm session={session} action={action} class="row" fields={{ node }}>
+  <ActForm session={session} action={action} class="form" fields={{ node }}>
     <Field label="At (UTC)" name="at" type="datetime-local" value={typed?.at} fault={typed?.fault} required />
-    <input type="hidden" name="reason" value={typed?.reason ?? ''} />
-    <button type="submit">Consent from this time</button>
+    <Field label="Reason" hint="Optional" name="reason" value={typed?.reason} />
+    <div class="acts">
+      <button type="submit" class="primary">
+        Consent from this time
+      </button>
+    </div>
   </ActForm>
 );
 
@@ -119,18 +125,16 @@ export const ConsentCard = ({ address, rollout, target, windows, session, refusa
     <section class={target.state === 'asked' ? 'card wait consent' : 'card consent'} aria-label="Consent" id="consent">
       <Question rollout={rollout} target={target} />
       {target.answer && <p><b>{answerText(target.answer)}</b> <span class="muted">by {personOf(target.answer.by)}, <Time at={target.answer.given_at} />. You can change it until the work begins.</span></p>}
-      <ActForm session={session} action={given.action} class="form" fields={{ node: target.node_uuid }}>
+      <ActForm session={session} action={given.action} id={formId} fields={{ node: target.node_uuid }}>
         <Field label="Reason" hint="Optional" name="reason" value={typed?.reason} />
-        <div class="acts"><WhenButtons windows={windows} /></div>
       </ActForm>
-      <details id="consent-at" open={typed?.fault !== undefined}>
-        <summary>At…</summary>
-        <AtForm {...given} typed={typed} />
-      </details>
       <div class="acts">
+        <WhenButtons windows={windows} />
+        {!typed && <button type="button" popovertarget="consent-at">At…</button>}
         <button type="button" class="danger" popovertarget="refuse">Refuse…</button>
         <ActDialog offer={refusal} session={session} action={`${address}/refuse`} id="refuse" />
       </div>
+      {typed ? <AtForm {...given} typed={typed} /> : <div id="consent-at" popover="auto" role="dialog" aria-label="Consent from a time"><AtForm {...given} /></div>}
     </section>
   );
 }; // biome-ignore format: short parts

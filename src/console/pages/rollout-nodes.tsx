@@ -44,9 +44,12 @@ const Cell = ({ rollout, target }: { rollout: Rollout; target: RolloutTarget }) 
   const tone = toneOf(target.state);
   const number = numberIn(target.node_name);
   return (
-    <a href={targetAddress(rollout, target)} class={`cell ${tone}`} title={text} aria-label={text}>
-      {toneShapes[tone]}
-      {number && <small>{number}</small>}
+    <a href={targetAddress(rollout, target)} class={`cell ${tone}`} title={text}>
+      <span aria-hidden="true">
+        {toneShapes[tone]}
+        {number && <small>{number}</small>}
+      </span>
+      <span class="hidden">{text}</span>
     </a>
   );
 };

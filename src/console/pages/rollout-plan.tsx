@@ -109,7 +109,7 @@ const OwnNumbers = ({ given }: StepProps) => (
     <Field label="Observe its nodes for" hint="Optional: 30m" {...given('soak')} />
     <Choice label="Next wave opens" {...given('advance')} options={[['manual', 'by a person'], ['auto', 'after the first']]} />
     <Field label="Failures at most" hint="Nodes, or a share" {...given('budget')} />
-    <Choice label="At that many" {...given('mode')} options={[['strict', 'never more, and no more at once'], ['stop', 'stop for good']]} />
+    <Choice label="At that many" {...given('mode')} options={[['strict', 'pause, never exceed'], ['stop', 'stop for good']]} />
     <Field label="Nodes at once" hint="Nodes, or a share" {...given('at_once')} />
   </div>
 ); // biome-ignore format: one field a row
@@ -130,7 +130,7 @@ const HowCareful = ({ given, pace }: StepProps & { pace: string }) => (
 ); // biome-ignore format: short parts
 
 const beginnings = [
-  ['plan', 'Plan only; start it on its page'], ['submit', 'Request approval'], ['now', 'Start now'], ['at', 'Start at a time'],
+  ['plan', 'Plan only'], ['submit', 'Request approval'], ['now', 'Start now'], ['at', 'Start at a time'],
 ] as const; // biome-ignore format: one table
 
 const When = ({ given }: StepProps) => (

@@ -5,7 +5,7 @@ import type { Rollout, RolloutCounter, RolloutProgress, RolloutWave } from '../.
 import { Table } from '../parts/tables';
 import { personOf, State, spanOf, stateWord, Time, type Tone } from '../parts/texts';
 
-const partWords: Readonly<Partial<Record<ProgressPart, string>>> = { asked: 'wait for a tenant', postponed: 'wait for a window', pending: 'queued' }; // biome-ignore format: one row
+const partWords: Readonly<Partial<Record<ProgressPart, string>>> = { asked: 'waiting for a tenant', postponed: 'waiting for a window', pending: 'queued' }; // biome-ignore format: one row
 
 const partTones: Readonly<Record<ProgressPart, Tone>> = {
   done: 'good', failed: 'bad', aborted: 'bad', skipped: 'idle', admitted: 'busy', soaking: 'busy', parked: 'wait', asked: 'wait',
@@ -106,7 +106,7 @@ export const LimitTable = ({ rollout }: { rollout: Rollout }) => (
     rows={limitsOf(rollout)}
     columns={[
       { title: 'Limit of', of: ({ scope, value }) => (scope === 'total' ? 'all nodes' : `${scope} ${value}`) },
-      { title: 'Failures at most', of: ({ budget }) => budget },
+      { title: 'Failures', of: ({ budget }) => (budget === null ? null : `at most ${budget}`) },
       { title: 'At once', of: ({ most }) => most },
       { title: 'Under way', of: ({ in_flight }) => `${in_flight}` },
       { title: 'Failed', of: ({ failed }) => `${failed}` },

@@ -14,7 +14,7 @@ const reportPath = (params: PageContext['params']): string =>
   `/temper/v1/rollouts/${encodeURIComponent(params.rollout!)}`;
 
 /** A page to print shows whole times. */
-const atText = (at: string | null | undefined): string | null => (at ? `${at.slice(0, 19).replace('T', ' ')} UTC` : null); // biome-ignore format: one line
+const atText = (at: string | null | undefined): string | null => (at ? at.slice(0, 19).replace('T', ' ') : null); // biome-ignore format: one line
 
 const mostRows = 1_000;
 
@@ -68,7 +68,7 @@ const NodeTable = ({ targets }: { targets: readonly RolloutTarget[] }) => (
       { title: 'Wave', of: ({ wave }) => wave },
       { title: 'Started', of: ({ admitted_at }) => atText(admitted_at) },
       { title: 'Took', of: tookText },
-      { title: 'Consent', long: true, of: consentText },
+      ...(targets.some(({ answer }) => answer) ? [{ title: 'Consent', long: true, of: consentText }] : []),
       { title: 'Why', long: true, of: ({ reason, code }) => reason ?? code },
     ]}
     empty="No nodes."
@@ -89,7 +89,7 @@ export const rolloutReportPage = async ({ api, params }: PageContext): Promise<P
       <Title text={title} end={<a class="button" href={`${address}/report.csv`}>Download CSV</a>}>
         <State is={rollout.state} />
       </Title>
-      <p class="muted">As of {atText(new Date().toISOString())}.</p>
+      <p class="muted">As of {atText(new Date().toISOString())}. All times are in UTC.</p>
       <Summary rollout={rollout} progress={progress} />
       {rollout.waves && <WaveTable waves={rollout.waves} />}
       <NodeTable targets={targets} />

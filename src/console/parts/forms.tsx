@@ -22,6 +22,7 @@ type ActFormProps = {
   /** Values of hidden fields. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly class?: string;
+  readonly id?: string;
   readonly children?: ComponentChildren;
 };
 
