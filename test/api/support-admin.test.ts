@@ -159,7 +159,6 @@ test('the service stays closed', async () => {
     ['POST', '/v1/chassis', {}],
     ['GET', '/v1/deploy_templates'],
     ['GET', '/temper/v1/audit'],
-    ['GET', '/temper/v1/webhooks'],
     ['POST', '/temper/v1/nodes/one/freezes', { reason: 'x' }],
   ] as const)
     expect([path, (await ask('support', method, path, body)).status]).toEqual([path, 403]);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { startTestApi, type TestApi } from '../support/api';
 import { startTestConsole, type TestConsole } from '../support/console';
-import { type ConsoleWorld, consoleWorld, pagesOf } from '../support/console-world';
+import { type ConsoleWorld, consoleWorld, pagesOf, webhookOfWorld } from '../support/console-world';
 import { marked, markTexts } from '../support/marked-texts';
 import { type Persona, personas } from '../support/world';
 
@@ -35,6 +35,7 @@ const subjects: Readonly<Record<string, string>> = {
   runbooks: '/v1/runbooks',
   allocations: '/v1/allocations',
   audit: '/temper/v1/audit',
+  notifications: '/temper/v1/webhooks',
 };
 
 const bodyOf = (search: string) => {
@@ -56,7 +57,7 @@ const apiStatus = async (who: Persona, address: string): Promise<number | undefi
 /** All that the API says to a caller of that world. */
 const saidTo = async (who: Persona): Promise<string> => {
   const lists = ['/v1/nodes/detail', '/temper/v1/runs?state=any', '/v1/runbooks?detail=true', '/v1/allocations', '/temper/v1/rollouts', '/temper/v1/audit',
-    '/temper/v1/webhooks', '/temper/v1/ramdisks', '/temper/v1/policy/history', '/temper/v1/windows', '/temper/v1/disruption-budgets', '/temper/v1/firmware', '/temper/v1/images', '/v1/conductors?detail=true', '/temper/v1/recovery',
+    '/temper/v1/webhooks', `/temper/v1/webhooks/${webhookOfWorld}/deliveries`, '/temper/v1/ramdisks', '/temper/v1/policy/history', '/temper/v1/windows', '/temper/v1/disruption-budgets', '/temper/v1/firmware', '/temper/v1/images', '/v1/conductors?detail=true', '/temper/v1/recovery',
     '/temper/v1/summary', `/temper/v1/rollouts/${world.rollout}`, `/temper/v1/rollouts/${world.rollout}/targets`, '/temper/v1/runbooks/CUSTOM_RESTART/revisions',
     '/temper/v1/runbooks/CUSTOM_RESTART/revisions/1', '/temper/v1/runbooks/CUSTOM_RESTART/revisions/2', '/v1/runbooks/CUSTOM_RESTART']; // biome-ignore format: a list
   const nodes = [world.parked, world.retrying, world.failed].flatMap(({ node, run }) => [

@@ -105,8 +105,12 @@ export const consoleWorld = async (api: TestApi): Promise<ConsoleWorld> => {
   await api.sql`update rollout_targets set state = 'asked', node_name = 'rack-3', owner = 'project-owner', lessee = 'project-lessee',
     not_before = now() + interval '5 hours' where rollout = ${rollout}`;
   await api.sql`insert into rollout_counters (rollout, number, scope, value, budget, failed) values (${rollout}, 1, 'total', '', 3, 1)`;
+  await api.sql`insert into webhooks (uuid, project, url, kinds, description)
+    values (${webhookOfWorld}, 'project-owner', 'https://hooks.example.org/t', array['run.*'], 'on call')`;
   return { parked, retrying, failed, rollout };
 };
+
+export const webhookOfWorld = 'b7a5e0f2-3c1d-4e8a-9f60-5d2c7b1a4e93';
 
 /** Every page of the console in that world. */
 export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => [
@@ -135,6 +139,8 @@ export const pagesOf = ({ parked, failed, rollout }: ConsoleWorld): string[] => 
   `/rollouts/${rollout}/targets/0`,
   '/windows',
   '/windows/budgets',
+  '/notifications',
+  `/notifications/${webhookOfWorld}`,
   '/runbooks',
   '/runbooks/new',
   '/runbooks/CUSTOM_RESTART',

@@ -25,13 +25,13 @@ const closed: Readonly<Record<string, string>> = {
   run_steps: 'state act outcomes last_code',
   runbooks: 'name owner',
   runs: 'kind verb state owner lessee rule_set workflow_id workflow_run_id provision_state_before target limit_class act_id waits_on awaits error_code',
-  webhooks: '',
+  webhooks: 'project',
   workers: 'role conductor_group',
   project_windows: 'project from zone',
 };
 
 /** Stored, and on no page. */
-const unshown = ['nodes.protected_reason', 'nodes.retired_reason', 'nodes.shard', 'ports.description', 'ports.vendor', 'ports.category', 'ramdisks.args', 'webhooks.description', 'runs.abort_by', 'project_windows.name', 'workers.console_url'] as const; // biome-ignore format: one list
+const unshown = ['nodes.protected_reason', 'nodes.retired_reason', 'nodes.shard', 'ports.description', 'ports.vendor', 'ports.category', 'ramdisks.args', 'runs.abort_by', 'project_windows.name', 'workers.console_url'] as const; // biome-ignore format: one list
 
 const columnsOf = async (api: TestApi): Promise<readonly { table: string; column: string }[]> => {
   const rows = await api.sql<{ table: string; column: string }[]>`
@@ -46,7 +46,6 @@ const fill = async (api: TestApi, { parked, failed, rollout }: ConsoleWorld): Pr
   await sql`insert into ports (node_uuid, address) values (${parked.node}, '52:54:00:00:00:01')`;
   await sql`insert into freezes (node_uuid, reason, requester) values (${failed.node}, 'x', '{}')`;
   await sql`insert into allocations (uuid, state, owner) values (gen_random_uuid(), 'error', 'project-owner')`;
-  await sql`insert into webhooks (url, kinds) values ('http://127.0.0.1', '{}')`;
   await sql`
     insert into ramdisks (name, arch, args, iso_sha256, iso_bytes, arguments_at, arguments_bytes, files_at, files_bytes)
     values ('r', 'x86_64', '', 'x', 1, 1, 1, 1, 1)`;

@@ -559,10 +559,13 @@ export const ruleRows: readonly RuleRow[] = [
   row('temper:freeze:delete', 'DELETE /temper/v1/freezes/{freeze}', 'system-member', 'owner-admin'),
   row('temper:webhook:get', 'GET /temper/v1/webhooks', 'operator', 'system-member'),
   row('temper:webhook:create', 'POST /temper/v1/webhooks', 'operator', 'system-member', { body: webhook }),
-  row('temper:webhook:update', 'PATCH /temper/v1/webhooks/{webhook}', 'operator', 'system-member', {
+  row('temper:webhook:update', 'PATCH /temper/v1/webhooks/{webhook}', 'owner-manager', 'owner-member', {
+    hidden: true,
     body: { enabled: false },
   }),
-  row('temper:webhook:delete', 'DELETE /temper/v1/webhooks/{webhook}', 'operator', 'system-member'),
+  row('temper:webhook:delete', 'DELETE /temper/v1/webhooks/{webhook}', 'operator', 'lessee-manager', {
+    hidden: true,
+  }),
   row('temper:ramdisk:get', 'GET /temper/v1/ramdisks', 'system-reader', 'owner-admin'),
   row('temper:ramdisk:create', 'POST /temper/v1/ramdisks', 'operator', 'system-member', { body: ramdisk }),
   row('temper:ramdisk:delete', 'DELETE /temper/v1/ramdisks/{ramdisk}', 'operator', 'system-member'),

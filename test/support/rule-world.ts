@@ -182,6 +182,7 @@ const makes: Readonly<Record<string, Make>> = {
   freeze: async (api, the) => posted(api, `/temper/v1/nodes/${await the('node')}/freezes`, { reason: 'x' }),
   webhook: async (api) =>
     posted(api, '/temper/v1/webhooks', {
+      project: 'project-owner',
       url: 'https://hooks.example.org/x',
       kinds: ['*'],
       secret: `whsec_${'x'.repeat(32)}`,
