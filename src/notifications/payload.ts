@@ -43,17 +43,35 @@ const fieldValue = (name: string, value: Json, { asIronic }: { readonly asIronic
   return bounded(asIronic ? maskAsIronic(safe) : safe);
 };
 
+/** openstack/ironic:ironic/objects/notification.py redacted_contents. */
+const notPublished = { redacted_contents: '** Value redacted: not published on the notification bus. **' } as const;
+
+// Ironic has no null for them.
+const emptyDocuments: readonly string[] = [
+  'clean_step',
+  'deploy_step',
+  'driver_info',
+  'extra',
+  'instance_info',
+  'properties',
+];
+
 // Objects that are not stored yet have these and nothing else.
 const unset: Readonly<Record<string, Json>> = { traits: [] };
 
 /** @param row of the table, columns by name; absent if nothing remains of it */
 export const payloadOf = ({ payload, values, only }: Notice, uuid: string, row: Document = {}): Document => {
-  const { name, version, fields, facts = [], masked: asIronic = [] } = payloadRow(payload);
+  const { name, version, fields, facts = [], masked: asIronic = [], redacted = [] } = payloadRow(payload);
   const stored = (field: string): Json => (only === undefined || only.includes(field) ? row[field] : unset[field]);
   const of = (field: string): Json => (field in values ? values[field] : stored(field));
-  const data = Object.fromEntries(
-    [...fields, ...facts].map((field) => [field, fieldValue(field, of(field), { asIronic: asIronic.includes(field) })]),
-  );
+  const shown = (field: string): Json => {
+    if (redacted.includes(field)) return notPublished;
+    return (
+      fieldValue(field, of(field), { asIronic: asIronic.includes(field) }) ??
+      (emptyDocuments.includes(field) ? {} : null)
+    );
+  };
+  const data = Object.fromEntries([...fields, ...facts].map((field) => [field, shown(field)]));
   return {
     'ironic_object.name': name,
     'ironic_object.namespace': 'ironic',

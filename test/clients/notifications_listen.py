@@ -31,6 +31,8 @@ class Endpoint:
 
 
 listener = oslo_messaging.get_notification_listener(transport, [target], [Endpoint()], executor="threading")
+# One after the other, in the order of the queue.
+conf.set_override("executor_thread_pool_size", 1)
 listener.start()
 print("listening", flush=True)
 sys.stdin.read()

@@ -1,6 +1,7 @@
 """Does to a bare-metal API what its users do, so that notifications come of it. The same requests go to Ironic and to Temper.
 
-Arguments: the API's address, and headers as JSON.
+Arguments: the API's address, headers as JSON, and the seconds after each change, in which Temper reads it: its payloads have the values of
+the moment of sending.
 """
 
 import json
@@ -9,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 
-api, headers = sys.argv[1], json.loads(sys.argv[2])
+api, headers, pause = sys.argv[1], json.loads(sys.argv[2]), float(sys.argv[3])
 NODE = "/v1/nodes/walker"
 
 
@@ -26,6 +27,8 @@ def ask(method, path, body=None):
         try:
             with urllib.request.urlopen(request) as answer:
                 text = answer.read()
+                if method != "GET":
+                    time.sleep(pause)
                 return json.loads(text) if text else None
         except urllib.error.HTTPError as refused:
             says = refused.read().decode()

@@ -39,7 +39,7 @@ describe('records', () => {
 
   test('the start of a creation has what the caller gave, and no times', () => {
     const [start, end] = told(event('node.created', { name: 'a', driver: 'b', given: { name: 'a', driver: 'b' } }));
-    expect(start!.only).toEqual(['uuid', 'node_uuid', 'provision_state', 'name', 'driver']);
+    expect(start!.only).toEqual(['uuid', 'node_uuid', 'provision_state', 'conductor_group', 'name', 'driver']);
     expect(start!.values).toMatchObject({ created_at: null });
     expect(end!.only).toBeUndefined();
     expect(told(event('port.created', { port_uuid: 'p', changed: ['address'] }))[0]!.only).toContain('address');

@@ -225,6 +225,17 @@ test('secrets are masked, those that lie elsewhere too, and no value is longer t
   expect(JSON.stringify(sent)).not.toContain('hunter2');
 });
 
+test('documents that Ironic does not publish are not published', async () => {
+  const node_uuid = await enrol();
+  const [target] = await owner<{ uuid: string }[]>`
+    insert into volume_targets (node_uuid, volume_type, volume_id, boot_index, properties)
+    values (${node_uuid}, 'iscsi', 'v', 0, ${owner.json({ auth_password: 'hunter2' })}) returning uuid`;
+  await happens('volume_target.created', node_uuid, { volume_target_uuid: target!.uuid });
+  await send();
+  expect(dataOf(sent[1])).toMatchObject({ node_uuid, properties: { redacted_contents: expect.any(String) } });
+  expect(JSON.stringify(sent)).not.toContain('hunter2');
+});
+
 test('below the level nothing is sent; the place moves on', async () => {
   const uuid = await enrol();
   await happens('node.updated', uuid, { node_uuid: uuid });

@@ -158,8 +158,8 @@ export const startNotifyingIronic = async (transport: string) => {
 };
 
 /** The requests of notifications_walk.py. */
-export const walk = async (url: string, headers: Readonly<Record<string, string>>): Promise<void> => {
-  const child = spawn(ironic.ironic!.python, [program('notifications_walk.py'), url, JSON.stringify(headers)], {
+export const walk = async (url: string, pauseSeconds: number): Promise<void> => {
+  const child = spawn(ironic.ironic!.python, [program('notifications_walk.py'), url, '{}', String(pauseSeconds)], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';

@@ -36,12 +36,26 @@ const givenNames = ({ given, changed, ...data }: Document): string[] => {
 };
 
 // An allocation has no node yet when its request is answered, unless the request names it.
-const asCreated = (what: keyof typeof resources, data: Document): Document =>
-  what === 'allocation'
-    ? { state: data.node_uuid ? 'active' : 'allocating', node_uuid: data.node_uuid ?? null, last_error: null }
-    : what === 'node'
-      ? { power_state: null, target_power_state: null, target_provision_state: null, last_error: null }
-      : {};
+const asCreated = (what: keyof typeof resources, data: Document): Document => {
+  const isNew = { updated_at: null };
+  if (what === 'allocation')
+    return {
+      ...isNew,
+      state: data.node_uuid ? 'active' : 'allocating',
+      node_uuid: data.node_uuid ?? null,
+      last_error: null,
+    };
+  return what === 'node'
+    ? {
+        ...isNew,
+        provision_updated_at: null,
+        power_state: null,
+        target_power_state: null,
+        target_provision_state: null,
+        last_error: null,
+      }
+    : isNew;
+};
 
 const recordNotices = (what: keyof typeof resources, act: keyof typeof acts, { data }: NoticedEvent): Notice[] => {
   const { object, payload } = resources[what];
@@ -49,8 +63,9 @@ const recordNotices = (what: keyof typeof resources, act: keyof typeof acts, { d
   const notice = { service: 'ironic-api', payload, values } as const;
   const type = `${object}.${acts[act]}`;
   if (act !== 'created') return around(notice, type);
-  const only = ['uuid', 'node_uuid', 'provision_state', ...givenNames(data)];
-  return around(notice, type, { values: { ...values, created_at: null, updated_at: null }, only });
+  const only = ['uuid', 'node_uuid', 'provision_state', 'conductor_group', ...givenNames(data)];
+  const start = { ...values, created_at: null, ...(what === 'allocation' && { state: null }) };
+  return around(notice, type, { values: start, only });
 };
 
 const ofNode: Partial<Record<EventKind, (event: NoticedEvent) => Notice[]>> = {

@@ -8,6 +8,8 @@ type PayloadRow = {
   readonly fields: readonly string[];
   /** Documents that Ironic masks. */
   readonly masked?: readonly string[];
+  /** Documents that Ironic does not publish. */
+  readonly redacted?: readonly string[];
   /** Fields that are no columns: facts of the change. */
   readonly facts?: readonly string[];
 };
@@ -151,6 +153,7 @@ export const payloads = {
     name: 'VolumeTargetCRUDPayload',
     version: '1.0',
     fields: [...times, 'boot_index', 'extra', 'node_uuid', 'properties', 'uuid', 'volume_id', 'volume_type'],
+    redacted: ['properties'],
   },
   deployTemplate: {
     name: 'DeployTemplateCRUDPayload',

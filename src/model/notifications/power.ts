@@ -11,7 +11,7 @@ const setNotice = (status: 'start' | 'end', to_power: unknown, values: Document 
   ...conductor,
   type: `node.power_set.${status}`,
   payload: 'nodePower',
-  values: { ...values, to_power, target_power_state: null },
+  values: { target_power_state: null, ...values, to_power },
 });
 
 const failedNotice = (to_power: string, last_error: unknown): Notice => ({
@@ -27,9 +27,11 @@ const correctedNotice = (from_power: unknown, power_state: unknown): Notice => (
   values: { from_power, power_state },
 });
 
-/** A request for power was accepted. The notification comes before the target is on the node. */
+/** A request for power was accepted. */
 export const startedPower = ({ kind, data }: NoticedEvent): Notice[] =>
-  kind === 'run.accepted' && isTarget(data.target) ? [setNotice('start', data.target)] : [];
+  kind === 'run.accepted' && isTarget(data.target)
+    ? [setNotice('start', data.target, { target_power_state: powerTargets[data.target].ends })]
+    : [];
 
 const endedPower = (target: PowerTarget, { kind, data }: NoticedEvent): Notice[] => {
   if (kind === 'run.succeeded')

@@ -40,6 +40,7 @@ const moveNotice = (move: Move, row: Partial<VerbRow>, at: Date): Notice => {
       ...error,
       event,
       provision_state: to,
+      target_power_state: null,
       target_provision_state: targetIn(to, row),
       provision_updated_at: at.toISOString(),
       previous_provision_state: from,
