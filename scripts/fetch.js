@@ -22,6 +22,7 @@ const programs = {
     ['buildah.js'],
     ['faketime.js'],
     ['ipmi.js'],
+    ['rabbitmq.js'],
     ['rpm.js'],
     ['ramdisk-tools.js'],
     ['boot-programs.js', 'dnsmasq'],

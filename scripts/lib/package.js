@@ -47,12 +47,14 @@ TEMPER_CONSOLE_API_URL=http://127.0.0.1:6385
 # Address of the console. A balancer on another host needs one of this host.
 #TEMPER_CONSOLE_HOST=127.0.0.1
 `,
+  notifications: storeLines('temper_notifications'),
   migrate: `${hostLines('temper_owner')}
 # Passwords of the roles of the other processes. A role without one cannot log in.
 TEMPER_API_DB_PASSWORD=
 TEMPER_CONTROL_DB_PASSWORD=
 TEMPER_BMC_DB_PASSWORD=
 TEMPER_BOOT_DB_PASSWORD=
+TEMPER_NOTIFICATIONS_DB_PASSWORD=
 `,
 };
 

@@ -84,6 +84,7 @@ async function migrate(url, rolePassword, temporal) {
     TEMPER_CONTROL_DB_PASSWORD: rolePassword,
     TEMPER_BMC_DB_PASSWORD: rolePassword,
     TEMPER_BOOT_DB_PASSWORD: rolePassword,
+    TEMPER_NOTIFICATIONS_DB_PASSWORD: rolePassword,
     TEMPER_TEMPORAL_ADDRESS: temporal,
     TEMPER_TEMPORAL_NAMESPACE: namespace,
   };
@@ -95,7 +96,8 @@ async function migrate(url, rolePassword, temporal) {
 async function migrateByHand(url, password) {
   const { migrate: apply } = require(path.join(dist, 'inventory', 'migrate.js'));
   const sql = require('postgres')(url, { max: 1, onnotice() {} });
-  await apply(sql, { temper_api: password, temper_control: password, temper_bmc: password, temper_boot: password });
+  const roles = ['temper_api', 'temper_control', 'temper_bmc', 'temper_boot', 'temper_notifications'];
+  await apply(sql, Object.fromEntries(roles.map((role) => [role, password])));
   await sql.end();
 }
 

@@ -1,5 +1,4 @@
 /** The boot service: serves images to nodes and relays ramdisk requests to the API. It only reads PostgreSQL. */
-import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -16,7 +15,6 @@ import {
 import { createInventory, type Inventory } from '../inventory';
 import { connect } from '../inventory/database';
 import { trustIn } from '../model/access/senders';
-import { fileReason } from '../model/file-faults';
 import { createLog } from '../observe/log';
 import { createMetrics } from '../observe/metrics';
 import { glanceFrom } from '../process/glance';
@@ -25,7 +23,7 @@ import { counted, gentleEnd, listen } from '../process/listen';
 import { live } from '../process/process';
 import { schemaCheck } from '../process/schema';
 import type { BootConfig } from '../process/settings/config';
-import { ConfigFault } from '../process/settings/fault';
+import { settingFile } from '../process/settings/files';
 import { readConfig } from '../process/settings/read';
 
 const config = readConfig('boot');
@@ -36,19 +34,11 @@ const metrics = createMetrics('boot');
 const certificatePath = 'etc/ironic-python-agent/ironic.crt';
 const certificateConfig = `[DEFAULT]\ncafile = /${certificatePath}\n`;
 
-const certificatesIn = (file: string): Buffer => {
-  try {
-    return readFileSync(file);
-  } catch (thrown) {
-    throw new ConfigFault([`TEMPER_BOOT_CA_FILE: ${file} could not be read${fileReason(thrown)}.`]);
-  }
-};
-
 const smallFiles = ({ TEMPER_BOOT_CA_FILE: file }: BootConfig): SmallFile[] =>
   file === undefined
     ? []
     : [
-        { path: certificatePath, content: certificatesIn(file) },
+        { path: certificatePath, content: settingFile('TEMPER_BOOT_CA_FILE', file) },
         { path: 'etc/ironic-python-agent.d/temper-tls.conf', content: Buffer.from(certificateConfig) },
       ];
 

@@ -37,6 +37,7 @@ const main = async (): Promise<void> => {
       temper_control: config.TEMPER_CONTROL_DB_PASSWORD,
       temper_bmc: config.TEMPER_BMC_DB_PASSWORD,
       temper_boot: config.TEMPER_BOOT_DB_PASSWORD,
+      temper_notifications: config.TEMPER_NOTIFICATIONS_DB_PASSWORD,
     };
     if (roles) {
       await makeRoles(sql, passwords);

@@ -2,7 +2,7 @@
 import type { Db } from './database';
 
 /** One per kind of process. */
-export const roles = ['temper_api', 'temper_control', 'temper_bmc', 'temper_boot'] as const;
+export const roles = ['temper_api', 'temper_control', 'temper_bmc', 'temper_boot', 'temper_notifications'] as const;
 
 /** No table's rights bound large objects, and a dump by another role cannot read them. */
 const largeObjects = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid, bytea)'];

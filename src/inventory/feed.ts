@@ -21,6 +21,10 @@ export type CountedEvent = FeedEvent & { readonly verb: string | null; readonly 
 
 export const feedStart: FeedPlace = { tx: '0', seq: 0 };
 
+/** Events behind a place, over `e`. Those of transactions under way may still get others before them. */
+export const eventsBehind = (sql: Db, { tx, seq }: FeedPlace) =>
+  sql`(e.tx, e.seq) > (${tx}::xid8, ${seq}) and e.tx < pg_snapshot_xmin(pg_current_snapshot())`;
+
 export const feed = (sql: Db) => ({
   /** Call it in the transaction that writes the events' effects. Undefined while another process does. */
   async take(limit: number): Promise<CountedEvent[] | undefined> {
@@ -30,7 +34,7 @@ export const feed = (sql: Db) => ({
       select e.tx, e.seq, e.at, e.kind, e.node_uuid, e.run_id, e.project, e.lessee, e.data, r.verb,
         (extract(epoch from e.at - r.created_at) * 1000)::float8 as run_ms
       from events e left join runs r on r.id = e.run_id
-      where (e.tx, e.seq) > (${cursor.tx}::xid8, ${cursor.seq}) and e.tx < pg_snapshot_xmin(pg_current_snapshot())
+      where ${eventsBehind(sql, cursor)}
       order by e.tx, e.seq limit ${limit}`;
     const last = rows.at(-1);
     if (last) await sql`update event_cursor set tx = ${last.tx}::xid8, seq = ${last.seq}`;

@@ -41,6 +41,7 @@ import { ruleEffects } from './nodes/rule-effects';
 import { shards } from './nodes/shards';
 import { vifs } from './nodes/vifs';
 import { volumeConnectors, volumeTargets } from './nodes/volumes';
+import { notifications } from './notifications';
 import { policyLoads } from './policy-loads';
 import { powerNotices } from './power-notices';
 import { projectWindows } from './project-windows';
@@ -99,6 +100,7 @@ const parts = {
   stepDurations,
   webhooks,
   powerNotices,
+  notifications,
   audit,
   auditList,
   retention,

@@ -89,6 +89,11 @@ export const counterRows = {
     help: 'Attempts to notify Nova of the power of a node',
     labels: ['outcome'],
   },
+  notifications: {
+    name: 'temper_notifications_total',
+    help: 'Notifications as of Ironic: sent to RabbitMQ, or left out because of a fault',
+    labels: ['outcome'],
+  },
   relayed: { name: 'temper_relay_total', help: 'Runs started and messages sent by the relay', labels: ['did'] },
 } as const satisfies Record<string, MetricRow & { name: string }>;
 
@@ -121,6 +126,10 @@ export const gaugeRows = {
     name: 'temper_power_looks_behind_seconds',
     help: 'How long the oldest look at power that is due has waited, as each BMC worker sees it',
     labels: ['conductor_group'],
+  },
+  notificationsBehind: {
+    name: 'temper_notifications_behind_seconds',
+    help: 'Age of the oldest event that is not yet sent as a notification; 0 if there is none',
   },
   lanes: { name: 'temper_lanes', help: 'Acts that hold or wait for the lane of their BMC', labels: ['state'] },
 } as const satisfies Record<string, MetricRow & { name: string }>;

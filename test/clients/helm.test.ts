@@ -258,6 +258,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       'worker-bmc-default': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
       'worker-bmc-rack-1': [postgres, temporal, traces, bmcs, images, 'boot:6386'],
       boot: [postgres, images, identity, glance, 'api-ramdisks:6387'],
+      notifications: [postgres, '10.0.0.14/32:5671'],
     });
   });
 
@@ -269,7 +270,7 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
       boot: ['10.9.0.0/16:6386', 'worker-bmc-default:6386', 'worker-bmc-rack-1:6386'],
       'worker-bmc-rack-1': ['10.3.0.0/16:6389'],
     };
-    const none = { migrate: [], test: [], 'worker-control': [], 'worker-bmc-default': [] };
+    const none = { migrate: [], test: [], 'worker-control': [], 'worker-bmc-default': [], notifications: [] };
     expect(reach(judged(whole), 'ingress')).toEqual({ ...none, ...served });
   });
 

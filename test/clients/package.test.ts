@@ -68,7 +68,7 @@ const digestOf = (file: string): string => createHash('sha256').update(readFileS
 const installed = [
   'installed',
   'settings 600:root folder 750:root:temper',
-  'users 6',
+  'users 7',
   'units verified',
   'help Usage: temper [options] [command]',
   'process temper-api-ramdisks ends with 78, TEMPER_DATABASE_URL',
@@ -77,6 +77,7 @@ const installed = [
   'process temper-boot ends with 78, TEMPER_DATABASE_URL',
   'process temper-console ends with 78, TEMPER_CONSOLE_KEY',
   'process temper-migrate ends with 78, TEMPER_DATABASE_URL',
+  'process temper-notifications ends with 78, TEMPER_DATABASE_URL',
   'process temper-worker-bmc@ ends with 78, TEMPER_DATABASE_URL',
   'process temper-worker-control ends with 78, TEMPER_DATABASE_URL',
   'again # of this site',
@@ -130,7 +131,7 @@ suiteOf('the packages', missing)('the packages', () => {
   test('by dpkg: installed, verified, installed again, removed and purged', () => {
     expect(walked(join(dir, 'debian'), file)).toEqual([
       ...installed,
-      'removed, settings 7, programs 0',
+      'removed, settings 8, programs 0',
       'purged, settings 0',
     ]);
   });

@@ -23,7 +23,7 @@ else
   dpkg -i /given/temper.deb && say installed
 fi
 say settings $(stat -c '%a:%U' /etc/temper/*.env | sort -u) folder $(stat -c '%a:%U:%G' /etc/temper/files)
-say users $(getent passwd temper-api temper-control temper-bmc temper-boot temper-console temper-migrate | wc -l)
+say users $(getent passwd temper-api temper-control temper-bmc temper-boot temper-console temper-migrate temper-notifications | wc -l)
 said=$(systemd-analyze verify /usr/lib/systemd/system/temper*.service /usr/lib/systemd/system/temper.target 2>&1) && say units ${said:-verified}
 say help $(temper --help | head -1)
 

@@ -34,6 +34,7 @@ const table = [
   ['worker-bmc', 'bmc'],
   ['boot', 'boot'],
   ['console', 'console'],
+  ['notifications', 'notifications'],
 ] as const;
 
 /** What the compose file decides itself, because it makes what these name; nothing that an operator writes is dropped for it. */
@@ -44,6 +45,7 @@ const decided: Readonly<Record<string, readonly string[]>> = {
     'TEMPER_BOOT_DB_PASSWORD',
     'TEMPER_CONTROL_DB_PASSWORD',
     'TEMPER_DATABASE_URL',
+    'TEMPER_NOTIFICATIONS_DB_PASSWORD',
     'TEMPER_TEMPORAL_ADDRESS',
     'TEMPER_TEMPORAL_NAMESPACE',
   ],
@@ -81,6 +83,7 @@ const decided: Readonly<Record<string, readonly string[]>> = {
   ],
   boot: ['TEMPER_BOOT_DIR', 'TEMPER_BOOT_HOST', 'TEMPER_DATABASE_URL', 'TEMPER_HEALTH_HOST', 'TEMPER_HEALTH_PORT'],
   console: ['TEMPER_CONSOLE_API_URL', 'TEMPER_CONSOLE_HOST', 'TEMPER_HEALTH_HOST', 'TEMPER_HEALTH_PORT'],
+  notifications: ['TEMPER_DATABASE_URL', 'TEMPER_HEALTH_HOST', 'TEMPER_HEALTH_PORT'],
 };
 
 /** Lines of an example, `#NAME=value` among them: what an operator may write, by whether it has to be written. */
@@ -152,7 +155,9 @@ test('what control workers admit runs of rollouts by is offered once, for them a
 test('the examples name settings of their process only, and those of all processes stand in the shared one', () => {
   const files = readdirSync(join(root, 'deploy/env')).filter((file) => file.endsWith('.example'));
   expect(files.sort()).toEqual(
-    ['api', 'bmc', 'boot', 'console', 'control', 'migrate', 'shared'].map((name) => `${name}.env.example`),
+    ['api', 'bmc', 'boot', 'console', 'control', 'migrate', 'notifications', 'shared'].map(
+      (name) => `${name}.env.example`,
+    ),
   );
   for (const [, name] of table)
     for (const { name: setting } of linesOf(`deploy/env/${name}.env.example`))
@@ -172,7 +177,8 @@ test('a secret is given to the processes that must know it, and to no other', ()
   expect(holders('TEMPER_DIGEST_KEYS')).toEqual(['api', 'api-ramdisks']);
   expect(holders('TEMPER_IDENTITY_PASSWORD')).toEqual(['api', 'api-ramdisks', 'worker-control', 'boot']);
   expect(holders('TEMPER_WEBHOOK_KEYS')).toEqual(['api', 'api-ramdisks', 'worker-control']);
-  for (const role of ['API', 'CONTROL', 'BMC', 'BOOT'])
+  expect(holders('TEMPER_NOTIFICATIONS_URL')).toEqual(['notifications']);
+  for (const role of ['API', 'CONTROL', 'BMC', 'BOOT', 'NOTIFICATIONS'])
     expect(holders(`TEMPER_${role}_DB_PASSWORD`)).toEqual(['migrate']);
 });
 
@@ -219,7 +225,16 @@ describe('networks', () => {
     Object.keys(services).filter((service) => services[service]!.networks?.includes(network));
 
   test('each store is reached by those that need it, and by nothing from outside', () => {
-    expect(on('store')).toEqual(['postgres', 'migrate', 'api', 'api-ramdisks', 'worker-control', 'worker-bmc', 'boot']);
+    expect(on('store')).toEqual([
+      'postgres',
+      'migrate',
+      'api',
+      'api-ramdisks',
+      'worker-control',
+      'worker-bmc',
+      'boot',
+      'notifications',
+    ]);
     expect(on('engine-store')).toEqual(['temporal-postgres', 'temporal-schema', 'temporal']);
     expect(on('engine')).toEqual([
       'temporal',
@@ -247,8 +262,10 @@ describe('networks', () => {
     ])
       expect([service, waysOut(service)]).toEqual([service, []]);
     expect(
-      ['api', 'api-ramdisks', 'worker-control', 'worker-bmc', 'boot', 'console', 'temporal-ui'].map(waysOut),
-    ).toEqual([['front'], ['boot'], ['hooks'], ['bmc'], ['boot'], ['front'], ['ui']]);
+      ['api', 'api-ramdisks', 'worker-control', 'worker-bmc', 'boot', 'console', 'notifications', 'temporal-ui'].map(
+        waysOut,
+      ),
+    ).toEqual([['front'], ['boot'], ['hooks'], ['bmc'], ['boot'], ['front'], ['hooks'], ['ui']]);
     expect(
       Object.entries(services)
         .filter(([, { ports }]) => ports)

@@ -25,6 +25,7 @@ const serviceOf: Readonly<Record<ProcessName, string>> = {
   bmc: 'worker-bmc',
   boot: 'boot',
   console: 'console',
+  notifications: 'notifications',
 };
 
 /** Not for this: settings that no example offers, by why. A name with a process in front is left out for that process alone. */

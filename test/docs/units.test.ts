@@ -23,6 +23,7 @@ const table = [
   ['temper-worker-bmc@.service', 'worker.js bmc', 'temper-bmc', ['shared', 'bmc', 'bmc-%i']],
   ['temper-boot.service', 'boot.js', 'temper-boot', ['shared', 'boot']],
   ['temper-console.service', 'console.js', 'temper-console', ['shared', 'console']],
+  ['temper-notifications.service', 'notifications.js', 'temper-notifications', ['shared', 'notifications']],
   ['temper-migrate.service', 'migrate.js', 'temper-migrate', ['shared', 'migrate']],
 ] as const;
 

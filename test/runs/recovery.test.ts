@@ -46,6 +46,7 @@ const copyOf = async (from: TestDatabase): Promise<TestDatabase> => {
     controlUrl: named(from.controlUrl, name),
     bmcUrl: named(from.bmcUrl, name),
     bootUrl: named(from.bootUrl, name),
+    notificationsUrl: named(from.notificationsUrl, name),
     drop,
   };
   databases.push(copy);

@@ -13,6 +13,7 @@ export const passwords: Readonly<Record<Role, string>> = {
   temper_control: 'c',
   temper_bmc: 'b',
   temper_boot: 'o',
+  temper_notifications: 'n',
 };
 
 /** The statements of the page, with the password `own`. */

@@ -10,6 +10,7 @@ export type TestDatabase = {
   readonly controlUrl: string;
   readonly bmcUrl: string;
   readonly bootUrl: string;
+  readonly notificationsUrl: string;
   /** Removes the database, ending sessions that are still open. */
   drop(): Promise<void>;
 };
@@ -25,6 +26,7 @@ export const testDatabase = async (): Promise<TestDatabase> => {
     controlUrl: databaseUrl(name, 'temper_control'),
     bmcUrl: databaseUrl(name, 'temper_bmc'),
     bootUrl: databaseUrl(name, 'temper_boot'),
+    notificationsUrl: databaseUrl(name, 'temper_notifications'),
     drop: () => administer(`drop database if exists ${name} with (force)`),
   };
 };

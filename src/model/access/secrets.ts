@@ -16,7 +16,7 @@ const secretWord = new RegExp(secretWords.join('|'));
 
 export const masked = '******' as const;
 
-const isSecretKey = (key: string): boolean => secretWord.test(key.toLowerCase());
+export const isSecretKey = (key: string): boolean => secretWord.test(key.toLowerCase());
 
 /** A reference in a stored document to an encrypted value in the secrets table. */
 export type SecretRef = { readonly $secret: string };

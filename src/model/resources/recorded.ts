@@ -10,7 +10,7 @@ export const longestRecorded = 4 * 1024;
 export const longestRecord = 64 * 1024;
 
 /** Of JSON with sorted keys and without spaces. */
-const digestOf = (value: unknown) => {
+export const digestOf = (value: unknown) => {
   const text = canonicalJson(value);
   return { $bytes: Buffer.byteLength(text), $sha256: sha256Of(text) };
 };

@@ -13,6 +13,7 @@ import { type LookedAt, lookedAt } from '../settings/temper-settings';
 import { connectionOptions, type TemporalSettings } from '../temporal/client';
 import { askingNow } from '../temporal/pollers';
 import { glanceAnswers } from './glance-check';
+import { notificationsStand } from './notifications-check';
 import { noticesStand, novaAnswers } from './nova-check';
 
 const ok = (says: string): Finding => ({ is: 'ok', says });
@@ -179,6 +180,7 @@ export const checksOf = (env: NodeJS.ProcessEnv): DoctorCheck[] => {
       novaAnswers(settings),
       glanceAnswers(settings),
       inDatabase('power notices', settings, (sql) => noticesStand(sql, settings)),
+      inDatabase('notifications', settings, notificationsStand),
       oidcIssuers(settings),
     ];
   } catch (thrown) {

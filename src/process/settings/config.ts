@@ -5,6 +5,7 @@ import { bootServiceSettings, ramdiskBootSettings } from './boot';
 import { consoleSettings } from './console';
 import { httpSettings } from './http';
 import { migrate } from './migrate';
+import { notificationSettings } from './notifications';
 import { glance, openstack } from './openstack';
 import { admissionSettings, roleLookupSettings, serviceUserSettings } from './rollouts';
 import { timing } from './runs';
@@ -83,6 +84,7 @@ export const processes = {
     TEMPER_CONNECTIONS_PER_ADDRESS: httpSettings.TEMPER_CONNECTIONS_PER_ADDRESS,
     TEMPER_TRUSTED_PROXIES: httpSettings.TEMPER_TRUSTED_PROXIES,
   }),
+  notifications: z.object({ ...common, ...store, ...notificationSettings }),
   migrate: z.object({ ...common, ...store, ...migrate }),
 } as const;
 
@@ -91,3 +93,4 @@ export type ControlConfig = z.infer<typeof processes.control>;
 export type BmcConfig = z.infer<typeof processes.bmc>;
 export type BootConfig = z.infer<typeof processes.boot>;
 export type ConsoleConfig = z.infer<typeof processes.console>;
+export type NotificationsConfig = z.infer<typeof processes.notifications>;

@@ -125,3 +125,10 @@ export const strategyList = commaList.pipe(
       'has noauth beside another strategy, and noauth admits every request; drop noauth, or name it alone',
     ),
 );
+
+const amqpUrl = z.url({
+  protocol: /^amqps?$/,
+  error: 'must be URLs that begin with amqp:// or amqps://, separated by commas',
+});
+
+export const amqpUrls = commaList.pipe(z.array(amqpUrl).min(1, 'names no URL; name at least one'));

@@ -7,6 +7,9 @@ export const migrate = {
   TEMPER_CONTROL_DB_PASSWORD: nonEmptyText.optional().describe('Lets role temper_control log in with this password.'),
   TEMPER_BMC_DB_PASSWORD: nonEmptyText.optional().describe('Lets role temper_bmc log in with this password.'),
   TEMPER_BOOT_DB_PASSWORD: nonEmptyText.optional().describe('Lets role temper_boot log in with this password.'),
+  TEMPER_NOTIFICATIONS_DB_PASSWORD: nonEmptyText
+    .optional()
+    .describe('Lets role temper_notifications log in with this password.'),
   TEMPER_AUDIT_MINIMUM_MONTHS: count(0, 1_200)
     .optional()
     .describe(

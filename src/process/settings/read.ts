@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { nearest } from '../../model/nearest';
 import { processes } from './config';
 import { ConfigFault, configStatus, printFaults } from './fault';
-import { givenByFile, withFiles } from './files';
+import { givenByFile, withFiles } from './from-files';
 
 const sentence = (message: string): string =>
   message.startsWith('Invalid option: expected one of ')

@@ -1,8 +1,7 @@
 /** Temporal connection options and client, without the workers' native code. */
-import { readFileSync } from 'node:fs';
 import { Client, type ClientInterceptors, Connection, type TLSConfig } from '@temporalio/client';
-import { fileReason } from '../../model/file-faults';
 import { ConfigFault } from '../settings/fault';
+import { settingFile } from '../settings/files';
 
 export type TemporalSettings = {
   TEMPER_TEMPORAL_ADDRESS: string;
@@ -18,12 +17,7 @@ export type TemporalSettings = {
 /** Throws ConfigFault. */
 const fileOf = (settings: TemporalSettings, name: keyof TemporalSettings): Buffer | undefined => {
   const path = settings[name];
-  if (typeof path !== 'string') return undefined;
-  try {
-    return readFileSync(path);
-  } catch (thrown) {
-    throw new ConfigFault([`${name}: ${path} could not be read${fileReason(thrown)}.`]);
-  }
+  return typeof path === 'string' ? settingFile(name, path) : undefined;
 };
 
 /** Throws ConfigFault for half a key pair or an unreadable file. */

@@ -117,6 +117,7 @@ export const good = {
     TEMPER_CONSOLE_API_URL: 'http://127.0.0.1:9',
     TEMPER_CONSOLE_KEY: `c1:${Buffer.alloc(32, 7).toString('base64')}`,
   },
+  notifications: { ...store, TEMPER_NOTIFICATIONS_URL: 'amqp://temper:hunter2@127.0.0.1:9/' },
   migrate: { ...store },
   rack: {},
   'demo-identity': { TEMPER_DEMO_IDENTITY_PORT: '0', TEMPER_API_PUBLIC_URL: 'http://127.0.0.1:6385' },

@@ -1,0 +1,54 @@
+/** Sends Ironic's notifications to RabbitMQ. Of several such processes one sends, and another takes over when it ends. */
+import { hostname } from 'node:os';
+import { createInventory } from '../inventory';
+import { connect } from '../inventory/database';
+import { type BrokerSettings, connectBroker, runNotifications } from '../notifications';
+import { createLog } from '../observe/log';
+import { createMetrics } from '../observe/metrics';
+import { live } from '../process/process';
+import { schemaCheck } from '../process/schema';
+import type { NotificationsConfig } from '../process/settings/config';
+import { settingFile } from '../process/settings/files';
+import { readConfig } from '../process/settings/read';
+
+const config = readConfig('notifications');
+const log = createLog('notifications', config.TEMPER_LOG_LEVEL);
+const metrics = createMetrics('notifications');
+
+const brokerFrom = (settings: NotificationsConfig): BrokerSettings => {
+  const { TEMPER_NOTIFICATIONS_CA_FILE: file } = settings;
+  return {
+    urls: settings.TEMPER_NOTIFICATIONS_URL,
+    ...(file !== undefined && { ca: [settingFile('TEMPER_NOTIFICATIONS_CA_FILE', file)] }),
+    exchange: settings.TEMPER_NOTIFICATIONS_EXCHANGE,
+    topics: settings.TEMPER_NOTIFICATIONS_TOPICS,
+    durable: settings.TEMPER_NOTIFICATIONS_DURABLE_QUEUES,
+  };
+};
+
+live('notifications', config, { log, metrics }, async (life) => {
+  const broker = brokerFrom(config);
+  const inventory = createInventory(
+    connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-notifications' }),
+  );
+  life.onEnd(() => inventory.close());
+  const requireSchema = schemaCheck(inventory);
+  const sending = runNotifications(
+    {
+      inventory,
+      connect: () => connectBroker(broker),
+      log,
+      host: config.TEMPER_NOTIFICATIONS_HOST ?? hostname(),
+      level: config.TEMPER_NOTIFICATIONS_LEVEL,
+      onSent: (outcome, count) => metrics.notifications.inc({ outcome }, count),
+      onBehind: (seconds) => metrics.notificationsBehind.set(seconds),
+    },
+    { signal: life.signal },
+  );
+  life.onEnd(() => sending);
+  // A broker that is away is no reason to restart: its time is in the metrics.
+  life.ready(async () => {
+    await inventory.ping();
+    await requireSchema();
+  });
+});
