@@ -11,9 +11,9 @@ import type { NotificationsConfig } from '../process/settings/config';
 import { settingFile } from '../process/settings/files';
 import { readConfig } from '../process/settings/read';
 
-const config = readConfig('notifications');
-const log = createLog('notifications', config.TEMPER_LOG_LEVEL);
-const metrics = createMetrics('notifications');
+const ownConfig = readConfig('notifications');
+const ownLog = createLog('notifications', ownConfig.TEMPER_LOG_LEVEL);
+const ownMetrics = createMetrics('notifications');
 
 const brokerFrom = (settings: NotificationsConfig): BrokerSettings => {
   const { TEMPER_NOTIFICATIONS_CA_FILE: file } = settings;
@@ -26,10 +26,10 @@ const brokerFrom = (settings: NotificationsConfig): BrokerSettings => {
   };
 };
 
-live('notifications', config, { log, metrics }, async (life) => {
-  const broker = brokerFrom(config);
+live('notifications', ownConfig, { log: ownLog, metrics: ownMetrics }, async (life) => {
+  const broker = brokerFrom(ownConfig);
   const inventory = createInventory(
-    connect(config.TEMPER_DATABASE_URL, { max: config.TEMPER_DATABASE_POOL, name: 'temper-notifications' }),
+    connect(ownConfig.TEMPER_DATABASE_URL, { max: ownConfig.TEMPER_DATABASE_POOL, name: 'temper-notifications' }),
   );
   life.onEnd(() => inventory.close());
   const requireSchema = schemaCheck(inventory);
@@ -37,11 +37,11 @@ live('notifications', config, { log, metrics }, async (life) => {
     {
       inventory,
       connect: () => connectBroker(broker),
-      log,
-      host: config.TEMPER_NOTIFICATIONS_HOST ?? hostname(),
-      level: config.TEMPER_NOTIFICATIONS_LEVEL,
-      onSent: (outcome, count) => metrics.notifications.inc({ outcome }, count),
-      onBehind: (seconds) => metrics.notificationsBehind.set(seconds),
+      log: ownLog,
+      host: ownConfig.TEMPER_NOTIFICATIONS_HOST ?? hostname(),
+      level: ownConfig.TEMPER_NOTIFICATIONS_LEVEL,
+      onSent: (outcome, count) => ownMetrics.notifications.inc({ outcome }, count),
+      onBehind: (seconds) => ownMetrics.notificationsBehind.set(seconds),
     },
     { signal: life.signal },
   );

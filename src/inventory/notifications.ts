@@ -12,7 +12,7 @@ export type KnownRows = (table: NotifiedTable, uuid: string, at: FeedPlace) => D
 
 type Remains = Pick<Subject, 'table' | 'uuid'> & { readonly tx: string; readonly record: Document };
 
-const keyOf = (table: string, uuid: string): string => `${table} ${uuid}`;
+const rowKey = (table: string, uuid: string): string => `${table} ${uuid}`;
 
 /** A UUID may be used again: the row of an event is the first one that ended after it. */
 const endedRow = (remains: readonly Remains[], table: string, uuid: string, tx: string): Document | undefined =>
@@ -32,7 +32,7 @@ const presentRows = async (sql: Db, subjects: readonly Subject[]): Promise<Map<s
     const uuids = uuidArray(sql, new Set(subjects.filter((one) => one.table === table).map(({ uuid }) => uuid)));
     const found = await sql<{ uuid: string; record: Document }[]>`
       select uuid, to_jsonb(r) as record from ${sql(table)} r where uuid = any (${uuids})`;
-    for (const { uuid, record } of found) present.set(keyOf(table, uuid), record);
+    for (const { uuid, record } of found) present.set(rowKey(table, uuid), record);
   }
   return present;
 };
@@ -75,7 +75,7 @@ export const notifications = (sql: Db) => ({
       where uuid = any (${uuidArray(sql, new Set(subjects.map(({ uuid }) => uuid)))}) order by tx`;
     const known = await statesAt(sql, subjects);
     return (table, uuid, { tx, seq }) => {
-      const row = endedRow(remains, table, uuid, tx) ?? present.get(keyOf(table, uuid));
+      const row = endedRow(remains, table, uuid, tx) ?? present.get(rowKey(table, uuid));
       const state = known.get(seq);
       return row && state ? inState(row, state) : row;
     };

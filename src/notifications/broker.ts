@@ -26,10 +26,10 @@ const connectMs = 10_000;
 const confirmMs = 30_000;
 const closeMs = 2_000;
 const heartbeatSeconds = 30;
-const notFound = 404;
+const notFoundCode = 404;
 
 /** Failures reject what waits for them, too. Without a listener, the event would end the process. */
-const heard = <Emitter extends { on(event: 'error', listener: () => void): unknown }>(emitter: Emitter): Emitter => {
+const uncrashed = <Emitter extends { on(event: 'error', listener: () => void): unknown }>(emitter: Emitter): Emitter => {
   emitter.on('error', () => {});
   return emitter;
 };
@@ -42,7 +42,7 @@ const withLimit = async <T>(ms: number, what: string, work: Promise<T>): Promise
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 };
 
-const optionsOf = (url: string, ca: BrokerSettings['ca']) => ({
+const socketOptions = (url: string, ca: BrokerSettings['ca']) => ({
   timeout: connectMs,
   ...(url.startsWith('amqps:') && ca && { ca: [...ca] }),
   clientProperties: { connection_name: 'temper-notifications' },
@@ -65,9 +65,9 @@ const disconnect = async (model: ChannelModel): Promise<void> => {
 const anyOf = async ({ urls, ca }: BrokerSettings): Promise<ChannelModel> => {
   let failure: unknown;
   for (const url of urls) {
-    const opened = connect(withHeartbeat(url), optionsOf(url, ca));
+    const opened = connect(withHeartbeat(url), socketOptions(url, ca));
     try {
-      return heard(await withLimit(connectMs, 'answer', opened));
+      return uncrashed(await withLimit(connectMs, 'answer', opened));
     } catch (thrown) {
       failure = thrown;
       opened.then(disconnect, () => {}); // one that answers too late
@@ -78,13 +78,13 @@ const anyOf = async ({ urls, ca }: BrokerSettings): Promise<ChannelModel> => {
 
 /** A check of what is not there closes its channel, so each has one. */
 const isThere = async (model: ChannelModel, check: (channel: Channel) => Promise<unknown>): Promise<boolean> => {
-  const channel = heard(await model.createChannel());
+  const channel = uncrashed(await model.createChannel());
   try {
     await check(channel);
     await channel.close();
     return true;
   } catch (thrown) {
-    if ((thrown as { code?: unknown }).code === notFound) return false;
+    if ((thrown as { code?: unknown }).code === notFoundCode) return false;
     throw thrown;
   }
 };
@@ -154,7 +154,7 @@ const brokerOn = (model: ChannelModel, channel: ConfirmChannel, settings: Broker
 };
 
 const ready = async (model: ChannelModel, settings: BrokerSettings): Promise<Broker> => {
-  const channel = heard(await model.createConfirmChannel());
+  const channel = uncrashed(await model.createConfirmChannel());
   await declareExchange(model, channel, settings);
   return brokerOn(model, channel, settings);
 };

@@ -13,7 +13,7 @@ export type Outgoing = {
 const priorityOf = (level: NotificationLevel): string => (level === 'warning' ? 'warn' : level);
 
 /** The same for a repeat, so that listeners recognise it. */
-const idOf = (text: string): string => {
+const stableId = (text: string): string => {
   const hex = createHash('sha256').update(text).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `5${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',
@@ -44,7 +44,7 @@ const context = {
 /** As Python prints a time without a zone. */
 const timestampOf = (at: Date): string => at.toISOString().replace('T', ' ').replace('Z', '000');
 
-type Facts = {
+type MessageFacts = {
   readonly at: Date;
   readonly host: string /** Names the event and the message's place in it. */;
   readonly key: string;
@@ -54,19 +54,19 @@ type Facts = {
 export const osloMessage = (
   { level, service, type }: Notice,
   payload: Document,
-  { at, host, key }: Facts,
+  { at, host, key }: MessageFacts,
 ): Outgoing => {
   const priority = priorityOf(level);
   const message = {
-    message_id: idOf(`message ${key}`),
+    message_id: stableId(`message ${key}`),
     publisher_id: `${service}.${host}`,
     event_type: `baremetal.${type}`,
     priority: priority.toUpperCase(),
     payload,
     timestamp: timestampOf(at),
-    _unique_id: idOf(`unique ${key}`).replaceAll('-', ''),
+    _unique_id: stableId(`unique ${key}`).replaceAll('-', ''),
     ...Object.fromEntries(Object.entries(context).map(([name, value]) => [`_context_${name}`, value])),
-    _context_request_id: `req-${idOf(`request ${key}`)}`,
+    _context_request_id: `req-${stableId(`request ${key}`)}`,
   };
   return { priority, body: JSON.stringify({ 'oslo.version': '2.0', 'oslo.message': JSON.stringify(message) }) };
 };

@@ -32,7 +32,7 @@ export type NotificationDeps = {
 
 /** Events of one look, whose messages are confirmed together. Each may be of a row with MiBs of documents. */
 const eventsAtOnce = 20;
-const everyMs = 1_000;
+const lookEachMs = 1_000;
 const afterFailureMs = 5_000;
 
 type SentEvent = NoticedEvent & FeedPlace;
@@ -49,7 +49,7 @@ const messagesOf = (event: SentEvent, { uuid, table, notices }: Noticed, rows: K
 };
 
 /** One event that cannot be told must not stop those after it. */
-const told = (event: SentEvent, noticed: Noticed, rows: KnownRows, deps: NotificationDeps): Outgoing[] => {
+const messagesOrNone = (event: SentEvent, noticed: Noticed, rows: KnownRows, deps: NotificationDeps): Outgoing[] => {
   try {
     return messagesOf(event, noticed, rows, deps);
   } catch (thrown) {
@@ -75,7 +75,7 @@ export const sendOnce = async (deps: NotificationDeps, broker: Pick<Broker, 'sen
   const events = await notifications.after(place, eventsAtOnce);
   const found = events.flatMap((event) => wanted(event, deps.level));
   const rows = await notifications.rows(found.map(({ event: { seq }, of: { table, uuid } }) => ({ seq, table, uuid })));
-  const messages = found.flatMap(({ event, of }) => told(event, of, rows, deps));
+  const messages = found.flatMap(({ event, of }) => messagesOrNone(event, of, rows, deps));
   if (messages.length > 0) await broker.send(messages);
   deps.onSent?.('sent', messages.length);
   const last = events.at(-1);
@@ -99,7 +99,7 @@ const lead = async (deps: NotificationDeps, signal: AbortSignal): Promise<void> 
     while (!signal.aborted) {
       const more = await sendOnce(deps, broker);
       await behind(deps);
-      if (!more) await pause(everyMs, signal);
+      if (!more) await pause(lookEachMs, signal);
     }
   } finally {
     signal.removeEventListener('abort', stop);
@@ -112,7 +112,7 @@ export const runNotifications = (
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> => {
   const failing = 'notifications cannot be sent now';
-  const wait = (led: true | undefined) => pause(led === undefined ? afterFailureMs : everyMs, signal);
+  const wait = (led: true | undefined) => pause(led === undefined ? afterFailureMs : lookEachMs, signal);
   return passUntil({ signal, log: deps.log, failing, wait }, async () => {
     await deps.inventory.alone('notifications', () => lead(deps, signal));
     return true as const;

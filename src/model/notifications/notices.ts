@@ -17,7 +17,7 @@ const resources = {
   node: { object: 'node', table: 'nodes', payload: 'nodeChange' },
 } as const satisfies Readonly<Record<string, { object: string; table: NotifiedTable; payload: PayloadKind }>>;
 
-const acts = { created: 'create', updated: 'update', deleted: 'delete' } as const;
+const recordActs = { created: 'create', updated: 'update', deleted: 'delete' } as const;
 
 /** A start and an end, because the feed has one event for a change. */
 const around = (
@@ -57,11 +57,11 @@ const asCreated = (what: keyof typeof resources, data: Document): Document => {
     : isNew;
 };
 
-const recordNotices = (what: keyof typeof resources, act: keyof typeof acts, { data }: NoticedEvent): Notice[] => {
+const recordNotices = (what: keyof typeof resources, act: keyof typeof recordActs, { data }: NoticedEvent): Notice[] => {
   const { object, payload } = resources[what];
   const values = act === 'created' ? asCreated(what, data) : {};
   const notice = { service: 'ironic-api', payload, values } as const;
-  const type = `${object}.${acts[act]}`;
+  const type = `${object}.${recordActs[act]}`;
   if (act !== 'created') return around(notice, type);
   const only = ['uuid', 'node_uuid', 'provision_state', 'conductor_group', ...givenNames(data)];
   const start = { ...values, created_at: null, ...(what === 'allocation' && { state: null }) };
@@ -104,7 +104,7 @@ export const noticesOf = (event: NoticedEvent): Noticed | undefined => {
   if (what !== undefined && Object.hasOwn(resources, what)) {
     const name = what as keyof typeof resources;
     const uuid = name === 'node' ? event.node_uuid : event.data[`${name}_uuid`];
-    const notices = recordNotices(name, act as keyof typeof acts, event);
+    const notices = recordNotices(name, act as keyof typeof recordActs, event);
     return typeof uuid === 'string' ? { table: resources[name].table, uuid, notices } : undefined;
   }
   const notices = event.node_uuid === null ? [] : onNode(event);

@@ -52,6 +52,6 @@ export const powerNotices = (event: NoticedEvent): Notice[] => {
   const { kind, data, power } = event;
   if (kind === 'node.power') return [correctedNotice(data.from ?? null, data.to)];
   if (isTarget(power)) return endedPower(power, event);
-  const told = (kind === 'step.done' || kind === 'act.done') && data.power_state !== undefined;
-  return told ? changedByAct(data) : [];
+  const changed = (kind === 'step.done' || kind === 'act.done') && data.power_state !== undefined;
+  return changed ? changedByAct(data) : [];
 };
