@@ -337,5 +337,8 @@ export const seed = async (sql: Sql, nodes: number): Promise<void> => {
     }
   });
   // As the store's own housekeeping leaves it.
+  await sql`
+    insert into rollout_answers (rollout, position, answer, requester)
+    select rollout, position, 'now', '{}'::jsonb from rollout_targets where position % 4 = 0`;
   await sql.unsafe('vacuum analyze');
 };
