@@ -10,6 +10,7 @@ export const smallTables: Readonly<Record<string, string>> = {
   deploy_templates: 'written by people',
   inspection_rules: 'written by people',
   webhooks: 'written by people',
+  project_windows: 'written by people, at most 50 for each project',
 };
 
 /** Months of the audit trail that have nothing in them yet. */

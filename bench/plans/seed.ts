@@ -336,6 +336,9 @@ export const seed = async (sql: Sql, nodes: number): Promise<void> => {
         from generate_series(1, ${count}) n ${where ? `where ${where}` : ''}`);
     }
   });
+  await sql`
+    insert into rollout_answers (rollout, position, answer, requester)
+    select rollout, position, 'now', '{}'::jsonb from rollout_targets where position % 4 = 0`;
   // As the store's own housekeeping leaves it.
   await sql.unsafe('vacuum analyze');
 };

@@ -35,8 +35,10 @@ export const rolloutOpenings = (sql: Db) => ({
     nodes.length === 0
       ? Promise.resolve([])
       : sql<AnswerGiven[]>`
-    select distinct on (t.position) t.node_uuid, a.answer, a.at, w.name as window, a.requester as by, a.reason, a.created_at as given_at
-    from rollout_targets t join rollout_answers a on a.rollout = t.rollout and a.position = t.position
-      left join project_windows w on w.uuid = a.window_id
-    where t.rollout = ${rollout} and t.node_uuid = any (${uuidArray(sql, nodes)}) order by t.position, a.created_at desc`,
+    select t.node_uuid, a.answer, a.at, a."window", a.by, a.reason, a.given_at
+    from rollout_targets t cross join lateral (
+      select g.answer, g.at, (select w.name from project_windows w where w.uuid = g.window_id) as "window", g.requester as by, g.reason,
+        g.created_at as given_at
+      from rollout_answers g where g.rollout = t.rollout and g.position = t.position order by g.created_at desc limit 1) a
+    where t.rollout = ${rollout} and t.node_uuid = any (${uuidArray(sql, nodes)})`,
 });
