@@ -234,6 +234,7 @@ const ours: readonly string[] = [
   `/temper/v1/nodes/${node}/steps`,
   '/temper/v1/audit',
   `/temper/v1/audit?node=${node}`,
+  '/temper/v1/audit?node=node-000042&since=2026-01-01',
   '/temper/v1/audit?project=owner-3',
   '/temper/v1/audit?verdict=refused',
   '/temper/v1/audit?action=node.update',
@@ -294,6 +295,8 @@ export const allAsked = (nodes: number): Asked[] => {
       '/temper/v1/incidents',
       '/temper/v1/freezes',
       `/temper/v1/nodes/${leased}/runs`,
+      `/temper/v1/audit?node=${leased}`,
+      `/temper/v1/audit?node=${leased}&since=2026-01-01&limit=20`,
       ...tenantsRollouts,
     ]),
   ];

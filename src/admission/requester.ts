@@ -25,10 +25,14 @@ export const requesterOf = ({ who, requestId }: Pick<AuditContext, 'who' | 'requ
   request_id: requestId,
 });
 
-/** The caller and its address for the audit trail. Runs omit the address, because tenants read them. */
+/** The origin with the name of the caller's project. */
+export const originFor = (origin: Origin, { project_name }: Pick<Caller, 'project_name'>): Origin =>
+  project_name === null ? origin : { ...origin, project_name };
+
+/** The caller and its origin for the audit trail. Runs omit the origin, because tenants read them. */
 export const auditedBy = (context: AuditContext): { requester: Requester; origin: Origin } => {
   context.leavesRow?.();
-  return { requester: requesterOf(context), origin: context.origin };
+  return { requester: requesterOf(context), origin: originFor(context.origin, context.who) };
 };
 
 /** The part of a node that acceptance compares. */

@@ -1,9 +1,11 @@
 /** Pages of the audit trail, newest first. */
 import type { NodeUuid, RunUuid } from '../model/ids';
+import type { Predicate } from '../model/predicates';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
 import type { AuditFacts } from './audit';
 import type { Db, Fragment } from './database';
 import { firstRows, roundLimit } from './first-rows';
+import { conditionOf } from './predicates';
 
 export type AuditEntry = AuditFacts & {
   readonly seq: number;
@@ -21,8 +23,17 @@ export type AuditEntry = AuditFacts & {
 /** `at` is PostgreSQL's text, with microseconds. */
 export type AuditPlace = { readonly at: string; readonly seq: number };
 
+/** The part of a tenant: requests about nodes that were its own at that time. Of others' requests, only the granted ones. */
+export type AuditPart = {
+  /** Over `then_owner` and `then_lessee`. */
+  readonly visible: Predicate;
+  readonly project: string | null;
+};
+
 export type AuditSelection = {
   readonly node?: NodeUuid;
+  /** Needs `node`, whose index finds the rows. */
+  readonly part?: AuditPart;
   /** Requests by the project, and about nodes that it owned then. */
   readonly project?: string;
   readonly run?: RunUuid;
@@ -74,12 +85,27 @@ const ofProject = (sql: Db, project: string, of: AuditSelection): Fragment => {
   return sql`select distinct on (at, seq) * from (${owned!} union all ${asked!}) either`;
 };
 
+/** The lease of the row's time, so that a former tenant reads nothing of its successors, nor they of it. */
+const ofPart = (sql: Db, { visible, project }: AuditPart, of: AuditSelection): Fragment => sql`
+  select ${columns(sql)} from (
+    select audit.*, audit.project as then_owner, (
+      select l.project from leases l
+      where l.node_uuid = audit.node_uuid and l.started_at <= audit.at and coalesce(l.ended_at, 'infinity') > audit.at
+      order by l.started_at desc limit 1) as then_lessee
+    from audit ${conditions(sql, of)}
+      ${of.project ? sql`and ${of.project} in (audit.project, audit.asked_by)` : sql``}
+  ) seen
+  where ${conditionOf(sql, visible, 'seen')} and (verdict = 'granted' or asked_by = ${project})`;
+
+const selected = (sql: Db, of: AuditSelection): Fragment => {
+  if (of.part) return ofPart(sql, of.part, of);
+  if (of.project) return ofProject(sql, of.project, of);
+  return sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
+};
+
 export const auditList = (sql: Db) => ({
   async page(of: AuditSelection): Promise<AuditEntry[]> {
-    const rows = of.project
-      ? ofProject(sql, of.project, of)
-      : sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
-    return sql<AuditEntry[]>`${firstRows(sql, rows, newestFirst(sql), of.limit)}`;
+    return sql<AuditEntry[]>`${firstRows(sql, selected(sql, of), newestFirst(sql), of.limit)}`;
   },
 
   /** Searches from the newest month. */
@@ -88,5 +114,20 @@ export const auditList = (sql: Db) => ({
       AuditPlace[]
     >`select at::text, seq from audit where seq = ${seq} order by audit.at desc limit 1`;
     return place;
+  },
+
+  /** Undefined for a row outside the part. */
+  async placeIn(part: AuditPart, node: NodeUuid, seq: number): Promise<AuditPlace | undefined> {
+    const [place] = await sql<AuditPlace[]>`
+      select place.at::text, place.seq from (${ofPart(sql, part, { node, limit: 1 })}) place where place.seq = ${seq}`;
+    return place;
+  },
+
+  /** Nodes that the request has changed. */
+  async nodesOf(request: string): Promise<NodeUuid[]> {
+    const rows = await sql<{ node_uuid: NodeUuid }[]>`
+      select distinct node_uuid from audit
+      where request_id = ${request} and verdict = 'granted' and node_uuid is not null`;
+    return rows.map(({ node_uuid }) => node_uuid);
   },
 });

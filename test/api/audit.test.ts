@@ -398,7 +398,7 @@ describe('the list', () => {
           'rule_set',
           'code',
         ],
-        ...['resource', 'resource_id', 'node_uuid', 'project', 'run_uuid', 'times', 'data'],
+        ...['resource', 'resource_id', 'node_uuid', 'node_name', 'project', 'run_uuid', 'times', 'data'],
       ].sort(),
     );
     expect(body.audit[0].who).not.toHaveProperty('request_id');
@@ -421,7 +421,7 @@ describe('the list', () => {
 
   test.each([
     ['?limit=0', 400],
-    ['?node=name', 400],
+    ['?node=a%20b', 400],
     ['?since=yesterday', 400],
     ['?verdict=maybe', 400],
     ['?marker=x', 400],

@@ -17,6 +17,8 @@ const freeze = 'a freeze is of the node, and is ended by the rules of now';
 
 /** `compared`: the statement compares the tenant, which is looked for beside it. */
 const reasons: Readonly<Record<string, string>> = {
+  'audit-list.ts: l.node_uuid = audit.node_uuid':
+    'the lease is that of the time of the row, and its project is compared',
   'disruption-budgets.ts: t.node_uuid = nodes.uuid': 'compared',
   'event-pages.ts: e.node_uuid = own.uuid':
     'each event is shown by a predicate over its tenant, which the columns of the same file hold',

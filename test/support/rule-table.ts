@@ -643,6 +643,9 @@ export const ruleRows: readonly RuleRow[] = [
     node: { provision_state: 'manageable', lessee: null },
   }),
   row('temper:usage:get', 'GET /temper/v1/reports/usage?project=project-lessee', 'lessee-reader', 'owner-admin'),
+  row('temper:node:audit:get', 'GET /temper/v1/audit?node={node}', 'lessee-reader', 'lessee-reader', {
+    shuts: { 'temper:node:audit:get': '!' },
+  }),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
   row('temper:recovery:get', 'GET /temper/v1/recovery', 'system-reader', 'owner-admin'),
   row('temper:recovery:end', 'POST /temper/v1/recovery', 'operator', 'system-member', { body: {} }),

@@ -1,5 +1,5 @@
 /** Audit of requests: each change, and each read of the trail, leaves one audit row in any outcome. */
-import { requesterOf } from '../../admission/requester';
+import { originFor, requesterOf } from '../../admission/requester';
 import type { NodeIdent, RequestRow } from '../../inventory/audit';
 import type { Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
@@ -119,7 +119,7 @@ export const createAuditTrail = (ctx: ApiContext): Trail => {
       const rule_set = ctx.policy().hash;
       const row = (verdict: AuditOutcome, rule: string | null, code: string | null): RequestRow => ({
         requester: requesterOf({ who, requestId }),
-        origin: origin(),
+        origin: originFor(origin(), who),
         action: `${route.method} ${route.path}`,
         verdict,
         rule,

@@ -23,11 +23,11 @@ const trail: List<AuditEntry> = {
   from: '/temper/v1/audit',
   filters: [
     { name: 'user', label: 'Person' },
-    { name: 'node', label: 'Node ID' },
+    { name: 'node', label: 'Node' },
     { name: 'run', label: 'Run ID' },
     { name: 'action', label: 'Action' },
     { name: 'verdict', label: 'Verdict', options: ['granted', 'refused', 'failed'] },
-    { name: 'since', label: 'Since', hint: 'UTC: 2026-11-30T18:00:00Z' },
+    { name: 'since', label: 'Since', hint: 'Day in UTC, or a time: 2026-11-30T18:00:00Z' },
     { name: 'until', label: 'Until' },
   ],
   also: ['project'],

@@ -12,6 +12,8 @@ export type Origin = {
   readonly forwarded_for?: string;
   /** The calling service's id for the surrounding work. */
   readonly global_request_id?: string;
+  /** Name of the caller's project at that time. Here, because tenants read the requesters of runs. */
+  readonly project_name?: string;
 };
 
 const longestForwarded = 200;

@@ -498,6 +498,12 @@ export const addedRules: readonly TemperRuleRow[] = [
     says: 'See how long a project has leased which nodes: readers of that project.',
   },
   {
+    name: 'temper:node:audit:get',
+    check: anyOf(systemReader, tenantReader, ownerService),
+    ironic: systemReader,
+    says: 'See who requested what on a node: readers of its owner and of its lessee, for the time in which the node was theirs.',
+  },
+  {
     name: 'temper:audit:get',
     check: systemReader,
     says: 'Read the audit trail, which holds the requests of all callers: readers of the system.',
