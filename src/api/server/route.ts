@@ -1,6 +1,7 @@
 /** Route definitions of resources: method, path, rules and schemas. */
 import type { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
+import type { TemperError } from '../../model/errors';
 import type { Origin } from '../../model/resources/audit';
 import type { ApiContext } from '../context';
 import type { Stream } from '../streams/sse';
@@ -32,6 +33,8 @@ export type Answer<Body = unknown> = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Server-sent events in place of a body. */
   readonly stream?: Stream;
+  /** The request changed nothing, so the trail records this refusal. Only for answers that report several refusals. */
+  readonly refusal?: TemperError;
 };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -105,7 +105,7 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
       ctx.settings.lockWaitMs,
     ),
   );
-  await followed?.granted(repeated ? 'Repeated' : undefined);
+  await (answer.refusal ? followed?.ended(answer.refusal) : followed?.granted(repeated ? 'Repeated' : undefined));
   await answerWith(ctx, exchange, answer, version);
 };
 

@@ -7,7 +7,7 @@ import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
 import { type ApiRequest, accepted, type Route } from '../../server/route';
-import { type NodeParams, nodeRoute } from './node-route';
+import { type CheckedChange, type NodeParams, nodeRoute } from './node-route';
 
 const maintenanceBody = z.strictObject({ reason: z.string().nullish() });
 
@@ -16,41 +16,54 @@ const maintenanceActs = {
   clear: { rule: 'baremetal:node:clear_maintenance', maintenance: false, kind: 'node.maintenance.cleared' },
 } as const;
 
-const changeMaintenance = async (
-  request: ApiRequest<NodeParams, unknown, unknown>,
+export const maintenanceRules: readonly string[] = Object.values(maintenanceActs).map(({ rule }) => rule);
+
+type MaintenanceRequest = ApiRequest<NodeParams, unknown, unknown>;
+
+/** @param reason the trail records it for both acts, the node only while it is in maintenance. Throws NodeNotFound, PolicyDenied */
+export const checkedMaintenance = async (
+  request: MaintenanceRequest,
   ctx: ApiContext,
-  { rule, maintenance, kind }: (typeof maintenanceActs)[keyof typeof maintenanceActs],
+  act: keyof typeof maintenanceActs,
   reason: string | null,
-) => {
+): Promise<CheckedChange> => {
+  const { rule, maintenance, kind } = maintenanceActs[act];
   const node = await visibleNode(ctx, request, request.params.node_ident);
   const policy = ctx.policy();
   policy.require(rule, request.who, nodeTarget(node));
-  await ctx.inventory.transaction(async (inventory) => {
-    await stampLessee(inventory, request.who, node, { lock: true });
-    await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason });
-    await auditAndEvent(inventory, policy, request, {
-      action: 'node.maintenance',
-      kind,
-      rule,
-      resource: 'node',
-      resource_id: node.uuid,
-      node,
-      data: { maintenance, maintenance_reason: reason },
+  const shown = maintenance ? reason : null;
+  return () =>
+    ctx.inventory.transaction(async (inventory) => {
+      await stampLessee(inventory, request.who, node, { lock: true });
+      await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason: shown });
+      await auditAndEvent(inventory, policy, request, {
+        action: 'node.maintenance',
+        kind,
+        rule,
+        resource: 'node',
+        resource_id: node.uuid,
+        node,
+        data: { maintenance, maintenance_reason: shown, ...(reason !== shown && { reason }) },
+      });
     });
-  });
+};
+
+const changeMaintenance = async (...asked: Parameters<typeof checkedMaintenance>) => {
+  await (await checkedMaintenance(...asked))();
   return accepted();
 };
+
 export const nodeMaintenanceRoutes: Route[] = [
   nodeRoute('PUT', '/maintenance', {
     answers: { 202: null },
     rules: [maintenanceActs.set.rule],
     body: maintenanceBody,
     arguments: true,
-    handler: (request, ctx) => changeMaintenance(request, ctx, maintenanceActs.set, request.body.reason ?? null),
+    handler: (request, ctx) => changeMaintenance(request, ctx, 'set', request.body.reason ?? null),
   }),
   nodeRoute('DELETE', '/maintenance', {
     answers: { 202: null },
     rules: [maintenanceActs.clear.rule],
-    handler: (request, ctx) => changeMaintenance(request, ctx, maintenanceActs.clear, null),
+    handler: (request, ctx) => changeMaintenance(request, ctx, 'clear', null),
   }),
 ];
