@@ -6,6 +6,7 @@ import { nodeTarget } from '../../../policy';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
 import { stampLessee } from '../../resource/lease-writes';
+import { lostLockRace } from '../../server/lock-wait';
 import { type ApiRequest, accepted, type Route } from '../../server/route';
 import { type CheckedChange, type NodeParams, nodeRoute } from './node-route';
 
@@ -35,7 +36,8 @@ export const checkedMaintenance = async (
   return () =>
     ctx.inventory.transaction(async (inventory) => {
       await stampLessee(inventory, request.who, node, { lock: true });
-      await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason: shown });
+      const set = await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason: shown }, node);
+      if (!set) lostLockRace(request.params.node_ident);
       await auditAndEvent(inventory, policy, request, {
         action: 'node.maintenance',
         kind,
