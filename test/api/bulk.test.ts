@@ -135,6 +135,52 @@ test('every changed node has a row with the request id and the reason', async ()
   }
 });
 
+test.each<[Change, string, Columns]>([
+  [{ maintenance: true }, 'baremetal:node:set_maintenance', {}],
+  [{ maintenance: false }, 'baremetal:node:clear_maintenance', { maintenance: true }],
+  [{ owner: 'project-next' }, 'baremetal:node:update:owner', { provision_state: 'available', lessee: null }],
+  [{ lessee: null }, 'baremetal:node:update:lessee', {}],
+])('the row of %j has the rule of the change', async (change, rule, columns) => {
+  const reply = await bulk('operator', [(await madeNode(columns)).name], change);
+  expect(reply.body.accepted).toBe(1);
+  expect((await rowsOf(reply)).find(({ action }) => action === 'node.bulk')).toMatchObject({ rule });
+});
+
+test('the trail names every refused node', async () => {
+  const well = await madeNode();
+  const missing = Array.from({ length: 65 }, () => randomUUID());
+  const reply = await bulk('operator', [well.name, ...missing, 'x'.repeat(255)], { maintenance: true });
+  const { refused } = (await rowsOf(reply)).find(({ action }) => action === 'node.bulk')!.data;
+  expect(refused.map(({ count: many }: { count: number }) => many)).toEqual([30, 30, 6]);
+  expect(refused.flatMap(({ nodes }: { nodes: string[] }) => nodes)).toEqual([...missing, `${'x'.repeat(35)}…`]);
+});
+
+test('499 refused names of the longest kind are recorded as names, not as a digest', async () => {
+  const well = await madeNode();
+  const longest = Array.from({ length: 499 }, (_, n) => `${n}`.padEnd(255, '€'));
+  const reply = await bulk('operator', [well.name, ...longest], { maintenance: true });
+  const { refused } = (await rowsOf(reply)).find(({ action }) => action === 'node.bulk')!.data;
+  expect(refused.flatMap(({ nodes }: { nodes: string[] }) => nodes)).toEqual(
+    longest.map((name) => `${name.slice(0, 35)}…`),
+  );
+});
+
+test('if every node is hidden or missing, the trail has the rule that hides, and the names', async () => {
+  const [hidden, missing] = [await madeNode({ lessee: null }), randomUUID()];
+  const reply = await bulk('stranger-admin', [missing, hidden.name], { power: 'power off' });
+  expect(reply.body).toMatchObject({ accepted: 0, refused: 2 });
+  const id = reply.headers.get('x-openstack-request-id');
+  expect(await api.sql`select verdict, rule, code, resource_id, node_uuid from audit where request_id = ${id}`).toEqual([
+    {
+      verdict: 'refused',
+      rule: 'baremetal:node:get',
+      code: 'NodeNotFound',
+      resource_id: `${missing} ${hidden.name}`,
+      node_uuid: null,
+    },
+  ]);
+});
+
 test('a hidden node and a missing one get the same result', async () => {
   const hidden = await madeNode({ lessee: null });
   const missing = randomUUID();
@@ -230,6 +276,28 @@ describe('with an Idempotency-Key', () => {
     const again = await bulk('operator', [node.name], { power: 'rebooting' }, keyed(key));
     expect([again.status, again.body]).toEqual([200, first.body]);
     expect(api.runs.started).toHaveLength(1);
+  });
+
+  test('a request whose nodes are all refused leaves its key free', async () => {
+    const [node, key] = [await madeNode({ disable_power_off: true }), randomUUID()];
+    const ask = () => bulk('operator', [node.name], { power: 'power off' }, keyed(key));
+    expect((await ask()).body.accepted).toBe(0);
+    await api.sql`update nodes set disable_power_off = false where uuid = ${node.uuid}`;
+    const again = await ask();
+    expect([again.body.accepted, again.headers.get('idempotent-replayed')]).toEqual([1, null]);
+  });
+
+  test('a request that another one has taken over changes nothing, and is refused as a whole', async () => {
+    const [node, key] = [await madeNode(), randomUUID()];
+    const { named } = api.inventory.rolloutSelection;
+    const spy = jest.spyOn(api.inventory.rolloutSelection, 'named').mockImplementationOnce(async (...asked) => {
+      await api.sql`update idempotency set superseded = true where key = ${key}`;
+      return named(...asked);
+    });
+    const reply = await bulk('operator', [node.name], { maintenance: true }, keyed(key));
+    spy.mockRestore();
+    expect(reply.status).toBe(409);
+    expect(await api.sql`select maintenance from nodes where uuid = ${node.uuid}`).toEqual([{ maintenance: false }]);
   });
 
   test('a repeat of a request whose process died half-way changes the other nodes alone', async () => {

@@ -26,7 +26,8 @@ export type Followed = {
   leavesRow(): void;
   /** @param code `Repeated` if the request repeats an earlier one and changed nothing */
   granted(code?: string): Promise<void>;
-  ended(error: TemperError): Promise<void>;
+  /** @param resource_id of a request that names its objects in its body; by default that of the path */
+  ended(error: TemperError, resource_id?: string): Promise<void>;
 };
 
 export type Trail = {
@@ -137,9 +138,10 @@ export const createAuditTrail = (ctx: ApiContext): Trail => {
         granted: async (code) => {
           if (!left) await write(row('granted', asked.admitted, code ?? null));
         },
-        ended: (error) => {
+        ended: (error, resource_id) => {
           const { verdict, rule } = verdictOn(error, asked);
-          return repeats.note(row(verdict, rule, error.code));
+          const named = resource_id === undefined ? {} : { resource_id: identKept(resource_id) };
+          return repeats.note({ ...row(verdict, rule, error.code), ...named });
         },
       };
     },

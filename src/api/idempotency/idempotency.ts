@@ -92,14 +92,15 @@ const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promi
   await keepAnswer(keys, request_id, { status, headers, text });
 };
 
-/** Renews the claim while this process serves the request. */
+/** Renews the claim while this process serves the request. An answer that only refuses frees the key, as an error does. */
 const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answer> => {
   const { inventory, log } = keys.ctx;
   const beat = setInterval(() => void inventory.idempotency.renew(request_id).catch(() => {}), livesForMs / 3);
   beat.unref();
   try {
     const answer = await work(request_id);
-    await keepAnswer(keys, request_id, answer);
+    const isFreed = answer.refusal?.isCertain === true && (await inventory.idempotency.forget(request_id));
+    if (!isFreed) await keepAnswer(keys, request_id, answer);
     return answer;
   } catch (thrown) {
     if (isGivenUp(thrown)) return underWay();

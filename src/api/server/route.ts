@@ -24,6 +24,16 @@ export type ApiRequest<Params = unknown, Query = unknown, Body = unknown> = {
   readonly again: () => Promise<Caller>;
 };
 
+/** A request that names its objects in its body, and changed none of them. */
+export type ManyRefused = {
+  /** The refusal that the trail records. */
+  readonly error: TemperError;
+  /** False after an error whose statement may still be committed. */
+  readonly isCertain: boolean;
+  /** Names of the refused objects. The trail keeps their beginning, so that refused requests cannot fill the disk. */
+  readonly resource_id: string;
+};
+
 /** Without `body`, no body and no content type. `text` is ready JSON; `bytes` is its UTF-8 in pieces. */
 export type Answer<Body = unknown> = {
   readonly status: number;
@@ -34,7 +44,7 @@ export type Answer<Body = unknown> = {
   /** Server-sent events in place of a body. */
   readonly stream?: Stream;
   /** The request changed nothing, so the trail records this refusal. Only for answers that report several refusals. */
-  readonly refusal?: TemperError;
+  readonly refusal?: ManyRefused;
 };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

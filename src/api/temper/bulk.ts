@@ -3,7 +3,9 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 import { provisionRules } from '../../admission/admit';
 import { setPower } from '../../admission/power';
-import { TemperError } from '../../model/errors';
+import { visibleNode } from '../../admission/visibility';
+import { isGivenUp } from '../../inventory/idempotency';
+import { isTemperError, TemperError } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
 import { type PowerTarget, powerTargets } from '../../model/lifecycle/states';
 import { type BulkChange, bulkChanges, bulkVerbs, mostBulkNodes } from '../../model/resources/bulk';
@@ -17,12 +19,13 @@ import { nodeColumns } from '../resource/visibility';
 import { callerKey } from '../server/caller-key';
 import { asTemperError } from '../server/errors';
 import { waitForLock } from '../server/lock-wait';
-import { type Answer, type ApiRequest, ok, route } from '../server/route';
-import { checkedMaintenance, maintenanceRules } from '../v1/nodes/maintenance';
+import { type Answer, type ApiRequest, type ManyRefused, ok, route } from '../server/route';
+import { checkedMaintenance, maintenanceActs } from '../v1/nodes/maintenance';
 import type { CheckedChange, NodeParams } from '../v1/nodes/node-route';
-import { checkedPatch, checkedPatchRules } from '../v1/nodes/patch';
+import { checkedPatch, checkedPatchRules, tenantRule } from '../v1/nodes/patch';
 import { checkedProvision } from '../v1/nodes/provision';
 import { checkedPower } from '../v1/nodes/states';
+import { bulkData, keptNames } from './bulk-trail';
 import { createTurns } from './events/turns';
 
 /** Limits the database connections of one caller. */
@@ -51,13 +54,18 @@ type NodeRequest = ApiRequest<NodeParams, Record<string, never>, unknown>;
 
 type ChangeRow = {
   readonly rules: readonly string[];
+  /** The rule that the change itself needs. */
+  rule(body: BulkBody): string;
   /** Of the answer to a request for one node. */
   readonly status: number;
   check(request: NodeRequest, ctx: ApiContext, body: BulkBody): Promise<CheckedChange>;
 };
 
+const maintenanceAct = ({ maintenance }: BulkBody) => (maintenance ? 'set' : 'clear');
+
 const fieldChange = (name: 'owner' | 'lessee'): ChangeRow => ({
   rules: checkedPatchRules,
+  rule: () => tenantRule(name),
   status: 200,
   check: (request, ctx, { [name]: value, reason }) =>
     checkedPatch({ ...request, body: [{ op: 'add', path: `/${name}`, value }] }, ctx, reason),
@@ -65,18 +73,20 @@ const fieldChange = (name: 'owner' | 'lessee'): ChangeRow => ({
 
 const changes: Readonly<Record<BulkChange, ChangeRow>> = {
   maintenance: {
-    rules: maintenanceRules,
+    rules: Object.values(maintenanceActs).map(({ rule }) => rule),
+    rule: (body) => maintenanceActs[maintenanceAct(body)].rule,
     status: 202,
-    check: (request, ctx, { maintenance, reason }) =>
-      checkedMaintenance(request, ctx, maintenance ? 'set' : 'clear', reason),
+    check: (request, ctx, body) => checkedMaintenance(request, ctx, maintenanceAct(body), body.reason),
   },
   power: {
     rules: [setPower],
+    rule: () => setPower,
     status: 202,
     check: (request, ctx, { power, reason }) => checkedPower({ ...request, body: { target: power! } }, ctx, reason),
   },
   provision: {
     rules: provisionRules,
+    rule: () => provisionRules[0]!,
     status: 202,
     check: (request, ctx, { provision, reason }) =>
       checkedProvision({ ...request, body: { target: provision! } }, ctx, reason),
@@ -93,12 +103,14 @@ const changeIn = (body: BulkBody): BulkChange => bulkChanges.find((name) => body
 type Outcome = TemperError | undefined;
 type Apply = (node: NodeUuid, check: () => Promise<CheckedChange>) => Promise<unknown>;
 
+/** Throws if another request has taken over the work. */
 const outcomeOf = async (request: BulkRequest, ctx: ApiContext, work: () => Promise<unknown>): Promise<Outcome> => {
   try {
     // A request for one node is repeated after a lost race, too.
     await waitForLock(work, 0);
     return undefined;
   } catch (thrown) {
+    if (isGivenUp(thrown)) throw thrown;
     const error = asTemperError(thrown, request.requestId);
     if (error.code === 'Unexpected')
       ctx.log.error('a node of a bulk request failed', { request_id: request.requestId, reason: String(thrown) });
@@ -154,42 +166,42 @@ const answerFor = ({ body }: BulkRequest, outcomes: Outcomes, request_id: string
   return { change, results, accepted, refused: results.length - accepted, request_id };
 };
 
-const namedInRow = 10;
-
-/** Refusals by code and rule, with their number and the names of the first ones. */
-const refusedIn = ({ results }: shapes.Bulk) => {
-  const groups: Record<string, { code: string | null; rule: string | null; count: number; nodes: string[] }> = {};
-  for (const { node, accepted, code, rule } of results) {
-    if (accepted) continue;
-    const key = `${code} ${rule}`;
-    const group = groups[key] ?? { code, rule, count: 0, nodes: [] };
-    groups[key] = group;
-    group.count++;
-    if (group.count <= namedInRow) group.nodes.push(node);
-  }
-  return Object.values(groups);
-};
-
 /** The row of the request. Each changed node has another one, with the same request id. */
-const recordBulk = (request: BulkRequest, ctx: ApiContext, answer: shapes.Bulk): Promise<void> => {
-  const { body } = request;
-  const { change, accepted } = answer;
-  return ctx.inventory.audit.write(
+const recordBulk = (request: BulkRequest, ctx: ApiContext, answer: shapes.Bulk): Promise<void> =>
+  ctx.inventory.audit.write(
     auditRow(ctx.policy(), request, {
       action: 'node.bulk',
-      rule: changes[change].rules[0]!,
+      rule: changes[answer.change].rule(request.body),
       resource: 'nodes_bulk',
       resource_id: '',
-      data: { change, target: body[change], reason: body.reason, accepted, refused: refusedIn(answer) },
+      data: bulkData(request.body, answer),
     }),
   );
+
+const mostLookedAt = 10;
+
+/** Evaluates the rule that hides nodes, which the query for the names did not do. The trail then has it as the reason. */
+const lookAtHidden = async ({ who }: BulkRequest, ctx: ApiContext, { results }: shapes.Bulk): Promise<void> => {
+  for (const { node } of results.slice(0, mostLookedAt))
+    await visibleNode(ctx, { who, version: maxMinor }, node).catch((thrown) => {
+      if (!isTemperError(thrown)) throw thrown;
+    });
 };
 
 /** The first refusal by a rule, or else the first of all. */
-const refusalOfAll = (answer: shapes.Bulk, { outcomes }: Outcomes): TemperError => {
+const refusalOfAll = async (
+  request: BulkRequest,
+  ctx: ApiContext,
+  answer: shapes.Bulk,
+  { outcomes }: Outcomes,
+): Promise<ManyRefused> => {
+  if (outcomes.size === 0) await lookAtHidden(request, ctx, answer);
   const refusals = [...outcomes.values()].filter((one) => one !== undefined);
   const { node } = answer.results[0]!;
-  return refusals.find((one) => ruleOf(one) !== null) ?? refusals[0] ?? new TemperError('NodeNotFound', { node });
+  const error =
+    refusals.find((one) => ruleOf(one) !== null) ?? refusals[0] ?? new TemperError('NodeNotFound', { node });
+  const isCertain = refusals.every(({ status }) => status < 500);
+  return { error, resource_id: keptNames(answer), isCertain };
 };
 
 const bulkNodes = (request: BulkRequest, ctx: ApiContext): Promise<Answer<shapes.Bulk>> =>
@@ -201,7 +213,7 @@ const bulkNodes = (request: BulkRequest, ctx: ApiContext): Promise<Answer<shapes
       if (!before.has(uuid)) await (await check())();
     });
     const answer = answerFor(request, outcomes, request.requestId);
-    if (answer.accepted === 0) return { ...ok(answer), refusal: refusalOfAll(answer, outcomes) };
+    if (answer.accepted === 0) return { ...ok(answer), refusal: await refusalOfAll(request, ctx, answer, outcomes) };
     await recordBulk(request, ctx, answer);
     return ok(answer);
   });

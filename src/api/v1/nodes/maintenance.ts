@@ -12,12 +12,10 @@ import { type CheckedChange, type NodeParams, nodeRoute } from './node-route';
 
 const maintenanceBody = z.strictObject({ reason: z.string().nullish() });
 
-const maintenanceActs = {
+export const maintenanceActs = {
   set: { rule: 'baremetal:node:set_maintenance', maintenance: true, kind: 'node.maintenance.set' },
   clear: { rule: 'baremetal:node:clear_maintenance', maintenance: false, kind: 'node.maintenance.cleared' },
 } as const;
-
-export const maintenanceRules: readonly string[] = Object.values(maintenanceActs).map(({ rule }) => rule);
 
 type MaintenanceRequest = ApiRequest<NodeParams, unknown, unknown>;
 

@@ -42,6 +42,9 @@ const patched = patcherOf(nodeTable);
 const patchRules = [...new Set(nodeTable.fields.flatMap((row) => row.patch ?? []))];
 const ruleByField = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
 
+/** The rule for a change of the owner or the lessee. */
+export const tenantRule = (field: 'owner' | 'lessee'): string => ruleByField.get(field)!;
+
 /** Without cleaning one tenant's data reaches the next, so switching it off needs a separate rule. */
 const ruleFor = (one: Operation): string => {
   const name = attributeOf(one);
