@@ -23,9 +23,9 @@ export type AuditEntry = AuditFacts & {
 /** `at` is PostgreSQL's text, with microseconds. */
 export type AuditPlace = { readonly at: string; readonly seq: number };
 
-/** The part of a tenant: requests about nodes that were its own at that time. Of others' requests, only the granted ones. */
+/** The part of a tenant: requests about a node since it is its own. Of others' requests, only the granted ones. */
 export type AuditPart = {
-  /** Over `then_owner` and `then_lessee`. */
+  /** Over `since_owner` and `since_lessee`. */
   readonly visible: Predicate;
   readonly project: string | null;
 };
@@ -67,7 +67,6 @@ const conditions = (sql: Db, of: AuditSelection): Fragment[] =>
     sql`where true`, // an empty list would be a value
     of.node && sql`and node_uuid = ${of.node}`,
     of.run && sql`and run_id = ${of.run}`,
-    of.user && sql`and ${of.user} in (requester ->> 'user_id', requester ->> 'user_name')`,
     of.action && sql`and action = ${of.action}`,
     of.verdict && sql`and verdict = ${of.verdict}`,
     of.request && sql`and request_id = ${of.request}`,
@@ -77,29 +76,46 @@ const conditions = (sql: Db, of: AuditSelection): Fragment[] =>
   ].filter((part): part is Fragment => typeof part === 'object');
 
 /** A page by each of two indexes, without duplicates. */
-const ofProject = (sql: Db, project: string, of: AuditSelection): Fragment => {
-  const [owned, asked] = [sql`project = ${project}`, sql`asked_by = ${project}`].map(
-    (by) =>
-      sql`(select ${columns(sql)} from audit ${conditions(sql, of)} and ${by} ${newestFirst(sql)} ${roundLimit(sql, of.limit)})`,
+const either = (sql: Db, by: readonly [Fragment, Fragment], of: AuditSelection, more: Fragment): Fragment => {
+  const [one, other] = by.map(
+    (condition) =>
+      sql`(select ${columns(sql)} from audit ${conditions(sql, of)} and ${condition} ${more} ${newestFirst(sql)} ${roundLimit(sql, of.limit)})`,
   );
-  return sql`select distinct on (at, seq) * from (${owned!} union all ${asked!}) either`;
+  return sql`select distinct on (at, seq) * from (${one!} union all ${other!}) either`;
 };
 
-/** The lease of the row's time, so that a former tenant reads nothing of its successors, nor they of it. */
+const ofUser = (sql: Db, user: string): [Fragment, Fragment] => [
+  sql`requester ->> 'user_id' = ${user}`,
+  sql`requester ->> 'user_name' = ${user}`,
+];
+const ofProject = (sql: Db, project: string): [Fragment, Fragment] => [
+  sql`project = ${project}`,
+  sql`asked_by = ${project}`,
+];
+
+const byEither = (sql: Db, given: string | undefined, by: typeof ofUser): Fragment => {
+  if (given === undefined) return sql``;
+  const [one, other] = by(sql, given);
+  return sql`and (${one} or ${other})`;
+};
+
+/** After a hand-over, a former tenant reads nothing of the node, and its successor nothing of the time before, nor of the hand-over itself. */
 const ofPart = (sql: Db, { visible, project }: AuditPart, of: AuditSelection): Fragment => sql`
   select ${columns(sql)} from (
-    select audit.*, audit.project as then_owner, (
-      select l.project from leases l
-      where l.node_uuid = audit.node_uuid and l.started_at <= audit.at and coalesce(l.ended_at, 'infinity') > audit.at
-      order by l.started_at desc limit 1) as then_lessee
-    from audit ${conditions(sql, of)}
-      ${of.project ? sql`and ${of.project} in (audit.project, audit.asked_by)` : sql``}
+    select audit.*, case when audit.at > n.owner_since then n.owner end as since_owner,
+      case when audit.at > coalesce(n.lessee_since, l.started_at) and (audit.run_id is null or r.lease_id = n.lease_id)
+        then n.lessee end as since_lessee
+    from (select * from audit ${conditions(sql, of)}
+        ${byEither(sql, of.project, ofProject)} ${byEither(sql, of.user, ofUser)}) audit
+      join nodes n on n.uuid = audit.node_uuid left join leases l on l.id = n.lease_id left join runs r on r.id = audit.run_id
   ) seen
   where ${conditionOf(sql, visible, 'seen')} and (verdict = 'granted' or asked_by = ${project})`;
 
 const selected = (sql: Db, of: AuditSelection): Fragment => {
-  if (of.part) return ofPart(sql, of.part, of);
-  if (of.project) return ofProject(sql, of.project, of);
+  const { part, project, user } = of;
+  if (part) return ofPart(sql, part, of);
+  if (project) return either(sql, ofProject(sql, project), of, byEither(sql, user, ofUser));
+  if (user) return either(sql, ofUser(sql, user), of, sql``);
   return sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
 };
 

@@ -1,5 +1,6 @@
 /** The audit trail by the name of a node, by day and as CSV, and the part of it that tenants read. */
 import { startTestApi, type TestApi } from '../support/api';
+import { runningRun } from '../support/happenings';
 import { lessee, owner, type Persona, stranger } from '../support/world';
 
 let api: TestApi;
@@ -12,35 +13,40 @@ type Row = {
   readonly verdict?: string;
   readonly owned?: string;
   readonly data?: object;
+  readonly run?: string;
 };
-const addRow = ({ at, action, by = owner, verdict = 'granted', owned = owner, data = {} }: Row) => api.sql`
-  insert into audit (at, requester, origin, action, verdict, resource, resource_id, node_uuid, project, data)
+const addRow = ({ at, action, by = owner, verdict = 'granted', owned = owner, data = {}, run }: Row) => api.sql`
+  insert into audit (at, requester, origin, action, verdict, resource, resource_id, node_uuid, project, run_id, data)
   values (${at}, ${api.sql.json({ user_id: `u-${by}`, user_name: `u-${by}`, project_id: by, system_scope: null, strategy: 'keystone', request_id: `req-${action}` })},
-    ${api.sql.json({ address: '192.0.2.9', project_name: by })}, ${action}, ${verdict}, 'node', ${node}, ${node}, ${owned}, ${api.sql.json(data as never)})`;
+    ${api.sql.json({ address: '192.0.2.9', project_name: by, roles: ['member'] })}, ${action}, ${verdict}, 'node', ${node}, ${node}, ${owned}, ${run ?? null}, ${api.sql.json(data as never)})`;
 
-// Owned by another project in February; leased by two projects in March, one after the other.
+// Owned by another project in February; leased by two projects in March, one after the other. The second one has it still.
 const history: readonly Row[] = [
   { at: '2026-02-10T12:00:00Z', action: 'first-owner', by: 'project-first', owned: 'project-first' },
+  { at: '2026-02-20T00:00:00Z', action: 'sold', by: 'project-first', data: { reason: 'we need the money' } },
   { at: '2026-03-02T00:00:00Z', action: 'lease-begins' },
-  { at: '2026-03-05T23:59:59.999Z', action: 'in-lease', data: { reason: 'disk swap', changed: { driver_info: { a: 1 } }, secret: 'x' } },
+  { at: '2026-03-05T23:59:59.999Z', action: 'first-lease', by: lessee, data: { reason: 'disk swap' } },
   { at: '2026-03-06T00:00:00Z', action: 'refused-stranger', by: stranger, verdict: 'refused' },
-  { at: '2026-03-07T00:00:00Z', action: 'refused-own', by: lessee, verdict: 'refused' },
-  { at: '2026-03-10T00:00:00Z', action: 'lease-ends' },
-  { at: '2026-03-15T00:00:00Z', action: 'between' },
-  { at: '2026-03-25T00:00:00Z', action: 'next-lease', by: stranger },
+  { at: '2026-03-10T00:00:00Z', action: 'between' },
+  { at: '2026-03-20T00:00:00Z', action: 'hand-over', data: { reason: 'lessee does not pay', changed: { lessee: stranger } } },
+  { at: '2026-03-21T00:00:00Z', action: 'in-lease', data: { reason: 'a fan', changed: { driver_info: { a: 1 } }, secret: 'x' } },
+  { at: '2026-03-22T00:00:00Z', action: 'refused-former', by: lessee, verdict: 'refused' },
+  { at: '2026-03-23T00:00:00Z', action: 'refused-own', by: stranger, verdict: 'refused' },
+  { at: '2026-03-25T00:00:00Z', action: 'own', by: stranger },
 ]; // biome-ignore format: one row of history on each line
+
+const runsAction = 'ends-run-of-first-lease';
 
 beforeAll(async () => {
   api = await startTestApi();
-  const [made] = await api.sql<{ uuid: string }[]>`
-    insert into nodes (name, driver, owner) values ('bmc-14', 'fake-hardware', ${owner}) returning uuid`;
-  node = made!.uuid;
-  await api.sql`
-    insert into leases (node_uuid, project, started_at, ended_at) values
-      (${node}, ${lessee}, '2026-03-02T00:00:00Z', '2026-03-10T00:00:00Z'),
-      (${node}, ${stranger}, '2026-03-20T00:00:00Z', '2026-04-01T00:00:00Z')`;
+  const { node: made, run } = await runningRun(api);
+  node = made;
+  await api.sql`update nodes set name = 'bmc-14' where uuid = ${node}`;
+  await api.sql`update nodes set lessee = ${stranger} where uuid = ${node}`;
+  await api.sql`update nodes set owner_since = '2026-02-20', lessee_since = '2026-03-20' where uuid = ${node}`;
   for (const month of ['2026-02-01', '2026-03-01']) await api.sql`select audit_make_month(${month}::timestamp)`;
   for (const row of history) await addRow(row);
+  await addRow({ at: '2026-03-24T00:00:00Z', action: runsAction, run });
 });
 afterAll(() => api?.close());
 
@@ -56,16 +62,20 @@ const actions = async (who: Persona, query: string): Promise<string[]> => {
 describe('readers of the system', () => {
   test('name a node, and read its rows with its name', async () => {
     const { body } = await read('system-reader', `node=bmc-14&${march}`);
-    expect(body.audit).toHaveLength(history.length);
-    expect(body.audit[0]).toMatchObject({ node_uuid: node, node_name: 'bmc-14', who: { project_name: stranger } });
+    expect(body.audit).toHaveLength(history.length + 1);
+    expect(body.audit[0]).toMatchObject({
+      node_uuid: node,
+      node_name: 'bmc-14',
+      who: { project_name: stranger, roles: ['member'] },
+    });
     expect((await read('system-reader', `node=${node}&${march}`)).body).toEqual(body);
   });
 
   test('name a day, which is included to its end', async () => {
-    expect(await actions('system-reader', `node=${node}&since=2026-03-05&until=2026-03-05`)).toEqual(['in-lease']);
+    expect(await actions('system-reader', `node=${node}&since=2026-03-05&until=2026-03-05`)).toEqual(['first-lease']);
     expect(
       await actions('system-reader', `node=${node}&since=2026-03-05T00:00:00Z&until=2026-03-06T00:00:00Z`),
-    ).toEqual(['in-lease']);
+    ).toEqual(['first-lease']);
   });
 
   test('page through days', async () => {
@@ -76,7 +86,12 @@ describe('readers of the system', () => {
       seen.push(...body.audit.map(({ action }: { action: string }) => action));
       next = body.next?.slice(api.url.length);
     }
-    expect(seen).toEqual(history.map(({ action }) => action).reverse());
+    expect(seen).toEqual(
+      history
+        .map(({ action }) => action)
+        .toSpliced(-1, 0, runsAction)
+        .reverse(),
+    );
   });
 
   test('get a node that is missing as such by its name, and no rows by its UUID', async () => {
@@ -95,63 +110,86 @@ describe('readers of the system', () => {
     const { text, headers } = await read('system-reader', `node=bmc-14&${march}&limit=1`, { accept: 'text/csv' });
     const [head, row, end] = text.split('\r\n');
     expect(head).toBe(
-      'seq,at,user_id,user_name,user_project,user_project_name,system_scope,strategy,address,forwarded_for,action,verdict,rule,rule_set,code,resource,resource_id,node_uuid,node_name,project,run_uuid,request_id,global_request_id,times,data',
+      'seq,at,user_id,user_name,user_project,user_project_name,roles,system_scope,strategy,address,forwarded_for,action,verdict,rule,rule_set,code,resource,resource_id,node_uuid,node_name,project,run_uuid,request_id,global_request_id,times,data',
     );
-    expect(row).toMatch(/^\d+,2026-03-25T00:00:00\.000Z,u-project-stranger,u-project-stranger,project-stranger,/);
-    expect(row).toContain(`,${node},bmc-14,${owner},,req-next-lease,,1,{}`);
+    expect(row).toMatch(
+      /^\d+,2026-03-25T00:00:00\.000Z,u-project-stranger,u-project-stranger,project-stranger,project-stranger,member,/,
+    );
+    expect(row).toContain(`,${node},bmc-14,${owner},,req-own,,1,{}`);
     expect(end).toBe('');
     expect(headers.get('link')).toMatch(/marker=\d+>; rel="next"$/);
   });
 });
 
 describe('tenants', () => {
-  test('a former lessee reads its own time, and of refused requests its own', async () => {
-    expect(await actions('lessee-reader', `node=${node}&${march}`)).toEqual([
-      'refused-own',
-      'in-lease',
-      'lease-begins',
-    ]);
-    expect(await actions('stranger-admin', `node=${node}&${march}`)).toEqual(['next-lease']);
+  const missing = '00000000-0000-4000-8000-00000000dead';
+  const seqOf = async (action: string): Promise<number> =>
+    (await read('system-reader', `node=${node}&${march}&action=${action}`)).body.audit[0].seq;
+
+  test('a lessee reads its present lease, and nothing of the hand-over, of former tenants and of their runs', async () => {
+    expect(await actions('stranger-admin', `node=bmc-14&${march}`)).toEqual(['own', 'refused-own', 'in-lease']);
+    const { text } = await read('stranger-admin', `node=${node}&${march}`);
+    expect(text).not.toMatch(/does not pay|disk swap/);
   });
 
-  test('an owner reads the time in which the node was its own', async () => {
+  test('an owner reads the time since it became the owner', async () => {
     expect(await actions('owner-reader', `node=bmc-14&${march}`)).toEqual([
-      'next-lease', 'between', 'lease-ends', 'in-lease', 'lease-begins',
+      'own', runsAction, 'in-lease', 'hand-over', 'between', 'first-lease', 'lease-begins',
     ]); // biome-ignore format: one row of actions
   });
 
+  test('an upgraded database knows a lease by its beginning', async () => {
+    await api.sql`update leases set started_at = '2026-03-23T12:00:00Z' where node_uuid = ${node} and ended_at is null`;
+    await api.sql`update nodes set lessee_since = null where uuid = ${node}`;
+    expect(await actions('stranger-admin', `node=bmc-14&${march}`)).toEqual(['own']);
+    await api.sql`update nodes set lessee_since = '2026-03-20' where uuid = ${node}`;
+  });
+
   test('read no address and no values of others, but their reasons and the names of fields', async () => {
-    const { body } = await read('lessee-reader', `node=${node}&${march}&action=in-lease`);
+    const { body } = await read('stranger-admin', `node=${node}&${march}&action=in-lease`);
     const [row] = body.audit;
     expect(row).toMatchObject({
       address: null,
       forwarded_for: null,
-      who: { user_name: `u-${owner}`, project_name: null },
+      who: { user_name: `u-${owner}`, project_name: null, roles: [] },
     });
-    expect(row.data).toEqual({ reason: 'disk swap', changed: ['driver_info'] });
-    expect(row.node_name).toBeNull();
-    const own = await read('lessee-reader', `node=${node}&${march}&action=refused-own`);
-    expect(own.body.audit[0]).toMatchObject({ address: '192.0.2.9', who: { project_name: lessee } });
+    expect(row.data).toEqual({ reason: 'a fan', changed: ['driver_info'] });
+    expect(row.node_name).toBe('bmc-14');
+    const own = await read('stranger-admin', `node=${node}&${march}&action=refused-own`);
+    expect(own.body.audit[0]).toMatchObject({ address: '192.0.2.9', who: { project_name: stranger } });
   });
 
-  test('a project that never had the node gets the answer for a missing one, also by filters and markers', async () => {
-    const missing = '00000000-0000-4000-8000-00000000dead';
-    const [{ seq }] = (await read('system-reader', `node=${node}&${march}&action=between`)).body.audit;
-    const demo = 'demo-reader' as Persona;
-    for (const more of ['', `&${march}`, `&marker=${seq}`, '&verdict=refused', `&project=${owner}`]) {
-      const [hidden, none] = [await read(demo, `node=${node}${more}`), await read(demo, `node=${missing}${more}`)];
-      expect([hidden.status, hidden.text.replaceAll(node, 'X')]).toEqual([404, none.text.replaceAll(missing, 'X')]);
-    }
-    const [named, unnamed] = [await read(demo, 'node=bmc-14'), await read(demo, 'node=bmc-99')];
-    expect([named.status, named.text.replace('bmc-14', 'X')]).toEqual([404, unnamed.text.replace('bmc-99', 'X')]);
+  test.each<Persona>(['lessee-reader', 'lessee-manager', 'demo-reader' as Persona])(
+    '%s, who has the node no longer or never had it, gets the answer for a missing one, also by filters and markers',
+    async (who) => {
+      const seq = await seqOf('first-lease');
+      for (const more of [
+        '',
+        `&${march}`,
+        `&marker=${seq}`,
+        '&verdict=refused',
+        `&project=${owner}`,
+        `&user=u-${lessee}`,
+      ]) {
+        const [hidden, none] = [await read(who, `node=${node}${more}`), await read(who, `node=${missing}${more}`)];
+        expect([hidden.status, hidden.text.replaceAll(node, 'X')]).toEqual([404, none.text.replaceAll(missing, 'X')]);
+      }
+      const [named, unnamed] = [await read(who, 'node=bmc-14'), await read(who, 'node=bmc-99')];
+      expect([named.status, named.text.replace('bmc-14', 'X')]).toEqual([404, unnamed.text.replace('bmc-99', 'X')]);
+    },
+  );
+
+  test('take only rows of their part for markers', async () => {
+    const marker = await seqOf('first-lease');
+    expect((await read('stranger-admin', `node=${node}&${march}&marker=${marker}`)).status).toBe(404);
+    const own = await seqOf('refused-own');
+    expect(await actions('stranger-admin', `node=${node}&${march}&marker=${own}`)).toEqual(['in-lease']);
   });
 
-  test('a former lessee does not find the node by its present name, nor the rows of others as markers', async () => {
-    expect((await read('lessee-reader', 'node=bmc-14')).status).toBe(404);
-    const [{ seq }] = (await read('system-reader', `node=${node}&${march}&action=between`)).body.audit;
-    expect((await read('lessee-reader', `node=${node}&${march}&marker=${seq}`)).status).toBe(404);
-    const [, { seq: own }] = (await read('lessee-reader', `node=${node}&${march}`)).body.audit;
-    expect(await actions('lessee-reader', `node=${node}&${march}&marker=${own}`)).toEqual(['lease-begins']);
+  test('filter by person and project within their part', async () => {
+    for (const filter of [`user=u-${owner}`, `project=${owner}&action=in-lease`])
+      expect(await actions('stranger-admin', `node=${node}&${march}&${filter}`)).toEqual(['in-lease']);
+    expect(await actions('stranger-admin', `node=${node}&${march}&user=u-${lessee}`)).toEqual([]);
   });
 
   test('need a node, because the whole trail has a rule of its own', async () => {
@@ -175,16 +213,46 @@ describe('tenants', () => {
   });
 });
 
-test('a lessee reads what is done in its lease, and nothing more of it once the lease has ended', async () => {
-  const [made] = await api.sql<{ uuid: string }[]>`
+test('a hand-over through the API leaves the former lessee nothing, and its reason is not told to the next one', async () => {
+  await api.sql`
     insert into nodes (name, driver, provision_state, owner, lessee)
-    values ('bmc-15', 'fake-hardware', 'active', ${owner}, ${lessee}) returning uuid`;
+    values ('bmc-15', 'fake-hardware', 'active', ${owner}, ${lessee})`;
   const change = (who: Persona, value: number) =>
     api.as(who, 'PATCH', '/v1/nodes/bmc-15', { body: [{ op: 'add', path: '/extra/a', value }] });
   expect((await change('owner-manager', 1)).status).toBe(200);
   expect(await actions('lessee-reader', 'node=bmc-15')).toEqual(['node.update']);
-  await api.sql`update nodes set lessee = null where name = 'bmc-15'`;
+  const body = { nodes: ['bmc-15'], lessee: stranger, reason: 'lessee does not pay' };
+  expect((await api.as('operator', 'POST', '/temper/v1/nodes/bulk', { body })).body).toMatchObject({ accepted: 1 });
+  expect((await read('lessee-reader', 'node=bmc-15')).status).toBe(404);
+  expect(await actions('stranger-admin', 'node=bmc-15')).toEqual([]);
   expect((await change('owner-manager', 2)).status).toBe(200);
-  expect(await actions('lessee-reader', `node=${made!.uuid}`)).toEqual(['node.update']);
-  expect(await actions('owner-reader', 'node=bmc-15')).toEqual(['node.update', 'node.update']);
+  expect(await actions('stranger-admin', 'node=bmc-15')).toEqual(['node.update']);
+  expect(await actions('owner-reader', 'node=bmc-15')).toEqual(['node.update', 'node.update', 'node.update']);
+  for (const path of ['/temper/v1/events?node=bmc-15', '/v1/nodes/bmc-15/history', '/v1/nodes/bmc-15'])
+    expect((await api.as('stranger-admin', 'GET', path)).text).not.toContain('does not pay');
 });
+
+test('a node that is made again under a UUID shows its owner nothing of the first one', async () => {
+  const uuid = '00000000-0000-4000-8000-0000000000aa';
+  const body = { uuid, name: 'bmc-16', driver: 'fake-hardware' };
+  for (const project of ['project-first', owner]) {
+    expect((await api.as('operator', 'POST', '/v1/nodes', { body: { ...body, owner: project } })).status).toBe(201);
+    if (project !== owner) expect((await api.as('operator', 'DELETE', `/v1/nodes/${uuid}`)).status).toBe(204);
+  }
+  expect(await actions('system-reader', 'node=bmc-16')).toEqual(['node.create', 'node.delete', 'node.create']);
+  expect(await actions('owner-reader', 'node=bmc-16')).toEqual(['node.create']);
+});
+
+test('a row has what a change replaced, and the roles of who made it', async () => {
+  await api.sql`insert into nodes (name, driver, owner, description) values ('bmc-17', 'fake-hardware', ${owner}, 'old')`;
+  const patch = [{ op: 'add', path: '/description', value: 'new' }];
+  await api.as('owner-manager', 'PATCH', '/v1/nodes/bmc-17', { body: patch });
+  await api.as('owner-manager', 'PUT', '/v1/nodes/bmc-17/maintenance', { body: { reason: 'a fan' } });
+  const { body } = await read('system-reader', 'node=bmc-17');
+  expect(body.audit).toMatchObject([
+    { data: { maintenance: true, maintenance_reason: 'a fan', before: { maintenance: false, maintenance_reason: null } } },
+    { who: { roles: expect.arrayContaining(['manager']) }, data: { changed: { description: 'new' }, before: { description: 'old' } } },
+  ]);
+  const seen = await read('owner-reader', 'node=bmc-17');
+  expect(seen.body.audit.map(({ data }: { data: unknown }) => data)).toEqual([{ reason: 'a fan' }, { changed: ['description'] }]);
+}); // biome-ignore format: one row of the trail on each line

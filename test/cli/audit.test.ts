@@ -14,6 +14,7 @@ const row = {
   node_uuid: 'n1',
   node_name: 'bmc-14',
   run_uuid: null,
+  data: { reason: 'new disk' },
 };
 
 let api: Double;
@@ -35,7 +36,7 @@ test('filters are sent as they are given, and names are shown in place of ids', 
     '/temper/v1/audit?node=bmc-14&since=2026-10-01&until=2026-10-31&verdict=granted',
   ]);
   expect(out).toMatch(
-    /41 +2026-10-03T14:03:22\.000Z +ana \[2J +acme +node\.update +bmc-14 +granted +baremetal:node:update/,
+    /41 +2026-10-03T14:03:22\.000Z +ana \[2J +acme +node\.update +bmc-14 +granted +baremetal:node:update +new disk/,
   );
   expect(out).toMatch(/40 .* n1 +granted/);
   expect(err).toContain('--marker 40');

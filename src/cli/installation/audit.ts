@@ -7,12 +7,14 @@ import type { Acting, Context } from '../context';
 import { listing } from '../tables';
 
 const filters = ['node', 'project', 'run', 'user', 'action', 'verdict', 'request', 'since', 'until'] as const;
-type Asked = PageOptions & Readonly<Partial<Record<(typeof filters)[number], string>>>;
+type AuditOptions = PageOptions & Readonly<Partial<Record<(typeof filters)[number], string>>>;
+
+const reasonIn = (data: unknown): unknown => (data as { readonly reason?: unknown } | undefined)?.reason;
 
 const auditTable = listing<AuditEntry>(
   'audit rows',
-  ['SEQ', 'AT', 'WHO', 'PROJECT', 'ACTION', 'NODE', 'VERDICT', 'RULE'],
-  ({ seq, at, who, action, node_name, node_uuid, verdict, rule }) => [
+  ['SEQ', 'AT', 'WHO', 'PROJECT', 'ACTION', 'NODE', 'VERDICT', 'RULE', 'REASON'],
+  ({ seq, at, who, action, node_name, node_uuid, verdict, rule, data }) => [
     seq,
     at,
     who.user_name ?? who.user_id,
@@ -21,10 +23,11 @@ const auditTable = listing<AuditEntry>(
     node_name ?? node_uuid,
     verdict,
     rule,
+    reasonIn(data),
   ],
 );
 
-const listAudit = (context: Context, asked: Asked): Promise<void> =>
+const listAudit = (context: Context, asked: AuditOptions): Promise<void> =>
   printPage<AuditEntry>(context, { path: '/temper/v1/audit', rows: 'audit' }, asked, auditTable);
 
 export const addAudit = (program: Command, acting: Acting): void => {

@@ -41,7 +41,7 @@ type AuditRequest = ApiRequest<unknown, z.output<typeof auditQuery>, unknown>;
 /** Of others' requests, a tenant reads no address and no values. */
 const dataFor = ({ data }: AuditEntry, isWhole: boolean): unknown => {
   if (isWhole) return maskSecrets(data);
-  const { reason, changed } = data;
+  const { maintenance_reason, reason = maintenance_reason, changed } = data;
   return {
     ...(typeof reason === 'string' && { reason }),
     ...(typeof changed === 'object' && changed !== null && { changed: Object.keys(changed) }),
@@ -52,11 +52,17 @@ const auditView = (entry: AuditEntry, { part }: AuditReach, nodeNames: ReadonlyM
   const { at, run_id, requester, origin, resource_id, data: _, ...row } = entry;
   const { request_id, ...who } = requester;
   const isOwn = !part || (part.project !== null && requester.project_id === part.project);
-  const { address = null, forwarded_for = null, global_request_id = null, project_name = null } = isOwn ? origin : {};
+  const {
+    address = null,
+    forwarded_for = null,
+    global_request_id = null,
+    project_name = null,
+    roles = [],
+  } = isOwn ? origin : {};
   return {
     ...row,
     at: at.toISOString(),
-    who: { ...who, project_name },
+    who: { ...who, project_name, roles },
     address,
     forwarded_for,
     request_id,
@@ -70,14 +76,15 @@ const auditView = (entry: AuditEntry, { part }: AuditReach, nodeNames: ReadonlyM
 type AuditView = ReturnType<typeof auditView>;
 
 const csvColumns = [
-  'seq', 'at', 'user_id', 'user_name', 'user_project', 'user_project_name', 'system_scope', 'strategy', 'address', 'forwarded_for',
+  'seq', 'at', 'user_id', 'user_name', 'user_project', 'user_project_name', 'roles', 'system_scope', 'strategy', 'address', 'forwarded_for',
   'action', 'verdict', 'rule', 'rule_set', 'code', 'resource', 'resource_id', 'node_uuid', 'node_name', 'project', 'run_uuid',
   'request_id', 'global_request_id', 'times', 'data',
 ] as const; // biome-ignore format: one row of names
 
-const csvRow = ({ who: { project_id, project_name, ...who }, ...row }: AuditView) => ({
+const csvRow = ({ who: { project_id, project_name, roles, ...who }, ...row }: AuditView) => ({
   ...row,
   ...who,
+  roles: roles.join(' '),
   user_project: project_id,
   user_project_name: project_name,
 });
@@ -108,7 +115,7 @@ const afterMarker = ({ query: { marker } }: AuditRequest, { inventory }: ApiCont
     part ? inventory.auditList.placeIn(part, node, Number(seq)) : inventory.auditList.placeOf(Number(seq)),
   );
 
-const pageOf = (
+const auditPageOf = (
   request: AuditRequest,
   ctx: ApiContext,
   { node, part }: AuditReach,
@@ -127,7 +134,7 @@ const pageOf = (
 const listAudit = async (request: AuditRequest, ctx: ApiContext) => {
   const reach = await auditReach(ctx, request.who, request.query.node);
   const after = await afterMarker(request, ctx, reach);
-  const { rows, next } = await pageOf(request, ctx, reach, after);
+  const { rows, next } = await auditPageOf(request, ctx, reach, after);
   const names = await namesOf(ctx, request, rows);
   await recordReading(request, ctx, reach.rule);
   const audit = rows.map((row) => auditView(row, reach, names));

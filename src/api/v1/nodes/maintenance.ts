@@ -30,11 +30,15 @@ export const checkedMaintenance = async (
   const node = await visibleNode(ctx, request, request.params.node_ident);
   const policy = ctx.policy();
   policy.require(rule, request.who, nodeTarget(node));
-  const shown = maintenance ? reason : null;
+  const facts = { maintenance, maintenance_reason: maintenance ? reason : null };
   return () =>
     ctx.inventory.transaction(async (inventory) => {
       await stampLessee(inventory, request.who, node, { lock: true });
-      const set = await inventory.nodes.setMaintenance(node.uuid, { maintenance, reason: shown }, node);
+      const set = await inventory.nodes.setMaintenance(
+        node.uuid,
+        { maintenance, reason: facts.maintenance_reason },
+        node,
+      );
       if (!set) lostLockRace(request.params.node_ident);
       await auditAndEvent(inventory, policy, request, {
         action: 'node.maintenance',
@@ -43,7 +47,12 @@ export const checkedMaintenance = async (
         resource: 'node',
         resource_id: node.uuid,
         node,
-        data: { maintenance, maintenance_reason: shown, ...(reason !== shown && { reason }) },
+        data: {
+          ...facts,
+          before: { maintenance: node.maintenance, maintenance_reason: node.maintenance_reason },
+          ...(reason !== facts.maintenance_reason && { reason }),
+        },
+        facts,
       });
     });
 };

@@ -137,6 +137,9 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
   return values;
 };
 
+const valuesBefore = (node: NodeRow, values: NodeValues) =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, node[name as keyof NodeRow]]));
+
 /** One statement writes node, audit row and event. A lease that may be ending, and secrets without references, need a transaction. */
 const storePatched = async (ctx: ApiContext, request: PatchRequest, node: NodeRow, next: Next, reason?: string) => {
   const policy = ctx.policy();
@@ -148,7 +151,9 @@ const storePatched = async (ctx: ApiContext, request: PatchRequest, node: NodeRo
     resource: 'node',
     resource_id: node.uuid,
     node: { ...node, ...values },
-    data: { changed: values, ...(reason !== undefined && { reason }) },
+    data: { changed: values, before: valuesBefore(node, values), ...(reason !== undefined && { reason }) },
+    // The next tenant reads the event of a hand-over.
+    facts: { changed: values },
   });
   const change = ({ nodes }: Pick<Queries, 'nodes'>) => nodes.update(node, values, { held: true, record });
   const sealed = sealedFields.some((name) => name in values);
