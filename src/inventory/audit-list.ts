@@ -139,11 +139,8 @@ export const auditList = (sql: Db) => ({
     return place;
   },
 
-  /** Nodes that the request has changed. */
-  async nodesOf(request: string): Promise<NodeUuid[]> {
-    const rows = await sql<{ node_uuid: NodeUuid }[]>`
-      select distinct node_uuid from audit
-      where request_id = ${request} and verdict = 'granted' and node_uuid is not null`;
-    return rows.map(({ node_uuid }) => node_uuid);
-  },
+  /** Rows of the request, without its refusals. */
+  grantedOf: (request: string): Promise<{ action: string; node_uuid: NodeUuid | null }[]> =>
+    sql<{ action: string; node_uuid: NodeUuid | null }[]>`
+      select distinct action, node_uuid from audit where request_id = ${request} and verdict = 'granted'`,
 });

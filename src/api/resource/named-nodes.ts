@@ -3,7 +3,7 @@ import type { Inventory } from '../../inventory';
 import { asUuid, type NodeUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 
-type Found = (ident: string) => NodeUuid | undefined;
+export type FoundNode = (ident: string) => NodeUuid | undefined;
 
 /**
  * @param visible over columns of nodes
@@ -13,7 +13,7 @@ export const namedNodes = async (
   { inventory }: { readonly inventory: Pick<Inventory, 'rolloutSelection'> },
   visible: Predicate,
   idents: readonly string[],
-): Promise<Found> => {
+): Promise<FoundNode> => {
   const found = await inventory.rolloutSelection.named(visible, {
     uuids: idents.flatMap((ident) => asUuid(ident) ?? []),
     names: idents.filter((ident) => asUuid(ident) === undefined),

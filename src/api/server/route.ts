@@ -28,8 +28,6 @@ export type ApiRequest<Params = unknown, Query = unknown, Body = unknown> = {
 export type ManyRefused = {
   /** The refusal that the trail records. */
   readonly error: TemperError;
-  /** False after an error whose statement may still be committed. */
-  readonly isCertain: boolean;
   /** Names of the refused objects. The trail keeps their beginning, so that refused requests cannot fill the disk. */
   readonly resource_id: string;
 };
@@ -45,6 +43,8 @@ export type Answer<Body = unknown> = {
   readonly stream?: Stream;
   /** The request changed nothing, so the trail records this refusal. Only for answers that report several refusals. */
   readonly refusal?: ManyRefused;
+  /** A part failed for a reason that may pass. A repeat with the same Idempotency-Key does that part, and gets another answer. */
+  readonly isOpen?: true;
 };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -116,6 +116,8 @@ export type RouteDefinition<Params, Query, Body, Described extends Answers = Ans
    * handler: its record is only an intent, and the request's id prevents a second execution.
    */
   readonly cutOff?: 'again';
+  /** For a repeat: the kept answer, without what has been hidden from the caller since. */
+  readonly shownAgain?: (kept: string, request: ApiRequest<Params, Query, Body>, ctx: ApiContext) => Promise<string>;
   /** Collection of the created resource; default: the path. */
   readonly madeIn?: string;
   /** The rows come as CSV if the caller accepts that. */

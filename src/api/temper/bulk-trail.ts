@@ -1,46 +1,46 @@
-/** What the audit trail records of a change of many nodes. */
+/** Rows of the audit trail about a change of many nodes. */
 import { identKept } from '../../model/resources/audit';
 import type { BulkChange } from '../../model/resources/bulk';
 import { shortText } from '../../model/texts';
 import type * as shapes from '../../wire/bulk';
+import type { FoundNode } from '../resource/named-nodes';
+import { type BulkBody, changeIn } from './bulk-changes';
 
 // So many names of so many characters are below the size at which the trail records a digest in place of a value.
 const namedInGroup = 30;
 const longestNamed = 36;
 
-const keptName = ({ node, node_uuid }: shapes.BulkResult): string =>
-  node_uuid ?? shortText(identKept(node), longestNamed);
+const shortName = (ident: string): string => shortText(identKept(ident), longestNamed);
+const keptName = ({ node, node_uuid }: shapes.BulkResult): string => node_uuid ?? shortName(node);
 
 /** The trail keeps the beginning. */
 export const keptNames = ({ results }: shapes.Bulk): string => results.map(keptName).join(' ');
 
-type RefusedGroup = { readonly code: string | null; readonly rule: string | null; count: number; nodes: string[] };
+const inGroups = <T>(all: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(all.length / namedInGroup) }, (_, at) =>
+    all.slice(at * namedInGroup, (at + 1) * namedInGroup),
+  );
 
-/** All refused nodes, in groups of one code and rule. */
-const refusedIn = ({ results }: shapes.Bulk): readonly RefusedGroup[] => {
-  const groups: RefusedGroup[] = [];
-  const latest: Record<string, RefusedGroup> = {};
-  for (const result of results.filter(({ accepted }) => !accepted)) {
-    const { code, rule } = result;
-    const key = `${code} ${rule}`;
-    let group = latest[key];
-    if (group === undefined || group.count === namedInGroup) {
-      group = { code, rule, count: 0, nodes: [] };
-      latest[key] = group;
-      groups.push(group);
-    }
-    group.count++;
-    group.nodes.push(keptName(result));
-  }
-  return groups;
+/** Written before any node is changed. */
+export const begunData = (body: BulkBody, find: FoundNode) => {
+  const change: BulkChange = changeIn(body);
+  const named = [...new Set(body.nodes.map((ident) => find(ident) ?? shortName(ident)))];
+  return { change, target: body[change], reason: body.reason, count: named.length, nodes: inGroups(named) };
 };
 
-type BulkAsked = { readonly reason: string } & { readonly [name in BulkChange]?: unknown };
+/** All refused nodes, in groups of one code and rule. */
+const refusedIn = ({ results }: shapes.Bulk) => {
+  const refused = results.filter(({ accepted }) => !accepted);
+  const kindOf = ({ code, rule }: shapes.BulkResult): string => `${code} ${rule}`;
+  return [...new Set(refused.map(kindOf))].flatMap((kind) => {
+    const own = refused.filter((one) => kindOf(one) === kind);
+    const { code, rule } = own[0]!;
+    return inGroups(own.map(keptName)).map((nodes) => ({ code, rule, count: nodes.length, nodes }));
+  });
+};
 
-export const bulkData = (asked: BulkAsked, answer: shapes.Bulk) => ({
+export const refusedData = (answer: shapes.Bulk) => ({
   change: answer.change,
-  target: asked[answer.change],
-  reason: asked.reason,
   accepted: answer.accepted,
   refused: refusedIn(answer),
 });

@@ -1,110 +1,47 @@
 /** One change on many nodes: each node is checked and changed as by a request for it alone. */
 import pLimit from 'p-limit';
-import { z } from 'zod';
-import { provisionRules } from '../../admission/admit';
-import { setPower } from '../../admission/power';
 import { visibleNode } from '../../admission/visibility';
 import { isGivenUp } from '../../inventory/idempotency';
-import { isTemperError, TemperError } from '../../model/errors';
+import { isTemperError, raise, TemperError } from '../../model/errors';
 import type { NodeUuid } from '../../model/ids';
-import { type PowerTarget, powerTargets } from '../../model/lifecycle/states';
-import { type BulkChange, bulkChanges, bulkVerbs, mostBulkNodes } from '../../model/resources/bulk';
 import { maxMinor } from '../../model/resources/microversions';
 import { shortText } from '../../model/texts';
 import * as shapes from '../../wire/bulk';
 import { auditRow } from '../audit/record';
 import type { ApiContext } from '../context';
-import { namedNodes } from '../resource/named-nodes';
+import { onceOnly } from '../once-only';
+import { type FoundNode, namedNodes } from '../resource/named-nodes';
 import { nodeColumns } from '../resource/visibility';
 import { callerKey } from '../server/caller-key';
 import { asTemperError } from '../server/errors';
 import { waitForLock } from '../server/lock-wait';
 import { type Answer, type ApiRequest, type ManyRefused, ok, route } from '../server/route';
-import { checkedMaintenance, maintenanceActs } from '../v1/nodes/maintenance';
-import type { CheckedChange, NodeParams } from '../v1/nodes/node-route';
-import { checkedPatch, checkedPatchRules, tenantRule } from '../v1/nodes/patch';
-import { checkedProvision } from '../v1/nodes/provision';
-import { checkedPower } from '../v1/nodes/states';
-import { bulkData, keptNames } from './bulk-trail';
+import type { CheckedChange } from '../v1/nodes/node-route';
+import { type BulkBody, bulkBody, bulkRules, changeIn, changes, type NodeRequest, seesNode } from './bulk-changes';
+import { begunData, keptNames, refusedData } from './bulk-trail';
 import { createTurns } from './events/turns';
 
 /** Limits the database connections of one caller. */
 const nodesAtOnce = 4;
-const inTurn = createTurns();
+const waitingAtMost = 4;
+const retryAfterS = 10;
 
-const seesNode = 'baremetal:node:get';
-const project = z.string().min(1).max(255).nullable();
-
-const bulkBody = z
-  .strictObject({
-    nodes: z.array(z.string().min(1).max(255)).min(1).max(mostBulkNodes),
-    reason: z.string().trim().min(1).max(1_000),
-    maintenance: z.boolean().optional(),
-    power: z.enum(Object.keys(powerTargets) as [PowerTarget, ...PowerTarget[]]).optional(),
-    provision: z.enum(bulkVerbs).optional(),
-    owner: project.optional(),
-    lessee: project.optional(),
-  })
-  .refine((body) => bulkChanges.filter((name) => body[name] !== undefined).length === 1, {
-    error: `give exactly one of ${bulkChanges.join(', ')}`,
-  });
-type BulkBody = z.output<typeof bulkBody>;
-type BulkRequest = ApiRequest<unknown, unknown, BulkBody>;
-type NodeRequest = ApiRequest<NodeParams, Record<string, never>, unknown>;
-
-type ChangeRow = {
-  readonly rules: readonly string[];
-  /** The rule that the change itself needs. */
-  rule(body: BulkBody): string;
-  /** Of the answer to a request for one node. */
-  readonly status: number;
-  check(request: NodeRequest, ctx: ApiContext, body: BulkBody): Promise<CheckedChange>;
-};
-
-const maintenanceAct = ({ maintenance }: BulkBody) => (maintenance ? 'set' : 'clear');
-
-const fieldChange = (name: 'owner' | 'lessee'): ChangeRow => ({
-  rules: checkedPatchRules,
-  rule: () => tenantRule(name),
-  status: 200,
-  check: (request, ctx, { [name]: value, reason }) =>
-    checkedPatch({ ...request, body: [{ op: 'add', path: `/${name}`, value }] }, ctx, reason),
+const inTurn = createTurns((waiting) => {
+  if (waiting >= waitingAtMost) raise('TooManyBulkChanges', { limit: waitingAtMost, seconds: retryAfterS });
 });
 
-const changes: Readonly<Record<BulkChange, ChangeRow>> = {
-  maintenance: {
-    rules: Object.values(maintenanceActs).map(({ rule }) => rule),
-    rule: (body) => maintenanceActs[maintenanceAct(body)].rule,
-    status: 202,
-    check: (request, ctx, body) => checkedMaintenance(request, ctx, maintenanceAct(body), body.reason),
-  },
-  power: {
-    rules: [setPower],
-    rule: () => setPower,
-    status: 202,
-    check: (request, ctx, { power, reason }) => checkedPower({ ...request, body: { target: power! } }, ctx, reason),
-  },
-  provision: {
-    rules: provisionRules,
-    rule: () => provisionRules[0]!,
-    status: 202,
-    check: (request, ctx, { provision, reason }) =>
-      checkedProvision({ ...request, body: { target: provision! } }, ctx, reason),
-  },
-  owner: fieldChange('owner'),
-  lessee: fieldChange('lessee'),
-};
-
-const bulkRules = [...new Set([seesNode, ...Object.values(changes).flatMap(({ rules }) => rules)])];
-
-const changeIn = (body: BulkBody): BulkChange => bulkChanges.find((name) => body[name] !== undefined)!;
+type BulkRequest = ApiRequest<unknown, unknown, BulkBody>;
 
 /** The refusal; undefined if the node was accepted. */
-type Outcome = TemperError | undefined;
+type BulkOutcome = TemperError | undefined;
 type Apply = (node: NodeUuid, check: () => Promise<CheckedChange>) => Promise<unknown>;
 
 /** Throws if another request has taken over the work. */
-const outcomeOf = async (request: BulkRequest, ctx: ApiContext, work: () => Promise<unknown>): Promise<Outcome> => {
+const bulkOutcome = async (
+  request: BulkRequest,
+  ctx: ApiContext,
+  work: () => Promise<unknown>,
+): Promise<BulkOutcome> => {
   try {
     // A request for one node is repeated after a lost race, too.
     await waitForLock(work, 0);
@@ -118,25 +55,38 @@ const outcomeOf = async (request: BulkRequest, ctx: ApiContext, work: () => Prom
   }
 };
 
+const findAmong = (ctx: ApiContext, { who }: BulkRequest, idents: readonly string[]): Promise<FoundNode> =>
+  namedNodes(ctx, ctx.policy().filter(seesNode, who, nodeColumns), idents);
+
 type Outcomes = {
-  readonly find: (ident: string) => NodeUuid | undefined;
+  readonly find: FoundNode;
   /** By node, so that a node that is named twice is changed once. */
-  readonly outcomes: ReadonlyMap<NodeUuid, Outcome>;
+  readonly outcomes: ReadonlyMap<NodeUuid, BulkOutcome>;
 };
 
-const eachNode = async (request: BulkRequest, ctx: ApiContext, apply: Apply): Promise<Outcomes> => {
-  const { who, body } = request;
+/** A quota is withCounts before each run is written, so runs of a project begin one after the other. */
+const atOnceFor = ({ who, body }: BulkRequest): number =>
+  changes[changeIn(body)].startsRun && who.project_id !== null ? 1 : nodesAtOnce;
+
+const eachNode = async (request: BulkRequest, ctx: ApiContext, find: FoundNode, apply: Apply): Promise<Outcomes> => {
+  const { body } = request;
   const { check } = changes[changeIn(body)];
-  const find = await namedNodes(ctx, ctx.policy().filter(seesNode, who, nodeColumns), body.nodes);
-  const outcomes = new Map<NodeUuid, Outcome>();
-  const change = async (node_ident: string): Promise<void> => {
-    const uuid = find(node_ident);
+  const outcomes = new Map<NodeUuid, BulkOutcome>();
+  const change = async (ident: string): Promise<void> => {
+    const uuid = find(ident);
     if (uuid === undefined || outcomes.has(uuid)) return;
     outcomes.set(uuid, undefined);
-    const one: NodeRequest = { ...request, params: { node_ident }, query: {}, body: undefined, version: maxMinor };
-    outcomes.set(uuid, await outcomeOf(request, ctx, () => apply(uuid, () => check(one, ctx, body))));
+    // By UUID: a name may be another node's by now.
+    const one: NodeRequest = {
+      ...request,
+      params: { node_ident: uuid },
+      query: {},
+      body: undefined,
+      version: maxMinor,
+    };
+    outcomes.set(uuid, await bulkOutcome(request, ctx, () => apply(uuid, () => check(one, ctx, body))));
   };
-  const atOnce = pLimit(nodesAtOnce);
+  const atOnce = pLimit(atOnceFor(request));
   await Promise.all(body.nodes.map((ident) => atOnce(change, ident)));
   return { find, outcomes };
 };
@@ -145,38 +95,50 @@ const ruleOf = ({ facts }: TemperError): string | null => (typeof facts.rule ===
 // As for a plan: a reason may quote the request.
 const longestReason = 2_000;
 
-const resultFor = (ident: string, { find, outcomes }: Outcomes, status: number): shapes.BulkResult => {
-  const node_uuid = find(ident) ?? null;
-  const refusal = node_uuid === null ? new TemperError('NodeNotFound', { node: ident }) : outcomes.get(node_uuid);
-  return {
-    node: ident,
-    node_uuid,
-    accepted: refusal === undefined,
-    status: refusal?.status ?? status,
-    code: refusal?.code ?? null,
-    rule: refusal ? ruleOf(refusal) : null,
-    reason: refusal ? shortText(refusal.message, longestReason) : null,
-  };
+const refusedResult = (node: string, node_uuid: NodeUuid | null, refusal: TemperError): shapes.BulkResult => ({
+  node,
+  node_uuid,
+  accepted: false,
+  status: refusal.status,
+  code: refusal.code,
+  rule: ruleOf(refusal),
+  reason: shortText(refusal.message, longestReason),
+});
+
+const hiddenResult = (node: string): shapes.BulkResult =>
+  refusedResult(node, null, new TemperError('NodeNotFound', { node }));
+
+const resultFor = (node: string, { find, outcomes }: Outcomes, status: number): shapes.BulkResult => {
+  const node_uuid = find(node);
+  if (node_uuid === undefined) return hiddenResult(node);
+  const refusal = outcomes.get(node_uuid);
+  if (refusal) return refusedResult(node, node_uuid, refusal);
+  return { node, node_uuid, accepted: true, status, code: null, rule: null, reason: null };
+};
+
+const withCounts = (answer: Omit<shapes.Bulk, 'accepted' | 'refused'>): shapes.Bulk => {
+  const accepted = answer.results.filter((one) => one.accepted).length;
+  return { ...answer, accepted, refused: answer.results.length - accepted };
 };
 
 const answerFor = ({ body }: BulkRequest, outcomes: Outcomes, request_id: string | null): shapes.Bulk => {
   const change = changeIn(body);
   const results = [...new Set(body.nodes)].map((ident) => resultFor(ident, outcomes, changes[change].status));
-  const accepted = results.filter((one) => one.accepted).length;
-  return { change, results, accepted, refused: results.length - accepted, request_id };
+  return withCounts({ change, results, request_id });
 };
 
-/** The row of the request. Each changed node has another one, with the same request id. */
-const recordBulk = (request: BulkRequest, ctx: ApiContext, answer: shapes.Bulk): Promise<void> =>
-  ctx.inventory.audit.write(
-    auditRow(ctx.policy(), request, {
-      action: 'node.bulk',
-      rule: changes[answer.change].rule(request.body),
-      resource: 'nodes_bulk',
-      resource_id: '',
-      data: bulkData(request.body, answer),
-    }),
+/** A row of the request. Each changed node has another one, with the same request id. */
+const recordBulk = (
+  request: BulkRequest,
+  ctx: ApiContext,
+  action: 'node.bulk' | 'node.bulk.refused',
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const rule = changes[changeIn(request.body)].rule(request.body);
+  return ctx.inventory.audit.write(
+    auditRow(ctx.policy(), request, { action, rule, resource: 'nodes_bulk', resource_id: '', data }),
   );
+};
 
 const mostLookedAt = 10;
 
@@ -200,33 +162,72 @@ const refusalOfAll = async (
   const { node } = answer.results[0]!;
   const error =
     refusals.find((one) => ruleOf(one) !== null) ?? refusals[0] ?? new TemperError('NodeNotFound', { node });
-  const isCertain = refusals.every(({ status }) => status < 500);
-  return { error, resource_id: keptNames(answer), isCertain };
+  return { error, resource_id: keptNames(answer) };
+};
+
+type Trailed = { readonly begun: boolean; readonly changed: ReadonlySet<NodeUuid> };
+
+/** Rows that a process left which died over this request. */
+const trailedBefore = async (request: BulkRequest, { inventory }: ApiContext): Promise<Trailed> => {
+  if (request.header('idempotency-key') === undefined) return { begun: false, changed: new Set() };
+  const rows = await inventory.auditList.grantedOf(request.requestId);
+  return {
+    begun: rows.some(({ action }) => action === 'node.bulk'),
+    changed: new Set(rows.flatMap(({ node_uuid }) => node_uuid ?? [])),
+  };
+};
+
+const changeAll = async (request: BulkRequest, ctx: ApiContext): Promise<Answer<shapes.Bulk>> => {
+  const before = await trailedBefore(request, ctx);
+  const find = await findAmong(ctx, request, request.body.nodes);
+  let isBegun = before.begun;
+  // Before the first change: a process that dies leaves the row of the request, too.
+  const begin = onceOnly(async () => {
+    if (!isBegun) await recordBulk(request, ctx, 'node.bulk', begunData(request.body, find));
+    isBegun = true;
+  });
+  const outcomes = await eachNode(request, ctx, find, async (uuid, check) => {
+    if (before.changed.has(uuid)) return;
+    const change = await check();
+    await begin();
+    await change();
+  });
+  const answer = answerFor(request, outcomes, request.requestId);
+  const open = answer.results.some(({ status }) => status >= 500) && { isOpen: true as const };
+  if (!isBegun) return { ...ok(answer), ...open, refusal: await refusalOfAll(request, ctx, answer, outcomes) };
+  if (answer.refused > 0) await recordBulk(request, ctx, 'node.bulk.refused', refusedData(answer));
+  return { ...ok(answer), ...open };
 };
 
 const bulkNodes = (request: BulkRequest, ctx: ApiContext): Promise<Answer<shapes.Bulk>> =>
-  inTurn(callerKey(request.who), async () => {
-    // A process that died over this request has changed some nodes.
-    const keyed = request.header('idempotency-key') !== undefined;
-    const before = new Set(keyed ? await ctx.inventory.auditList.nodesOf(request.requestId) : []);
-    const outcomes = await eachNode(request, ctx, async (uuid, check) => {
-      if (!before.has(uuid)) await (await check())();
-    });
-    const answer = answerFor(request, outcomes, request.requestId);
-    if (answer.accepted === 0) return { ...ok(answer), refusal: await refusalOfAll(request, ctx, answer, outcomes) };
-    await recordBulk(request, ctx, answer);
-    return ok(answer);
-  });
+  inTurn(callerKey(request.who), () => changeAll(request, ctx));
 
 const previewBulk = (request: BulkRequest, ctx: ApiContext): Promise<Answer<shapes.Bulk>> =>
-  inTurn(callerKey(request.who), async () =>
-    ok(answerFor(request, await eachNode(request, ctx, (_, check) => check()), null)),
-  );
+  inTurn(callerKey(request.who), async () => {
+    const find = await findAmong(ctx, request, request.body.nodes);
+    return ok(answerFor(request, await eachNode(request, ctx, find, (_, check) => check()), null));
+  });
+
+/** A kept answer without the nodes that have become hidden. */
+const shownAgain = async (kept: string, request: BulkRequest, ctx: ApiContext): Promise<string> => {
+  const { accepted: _, refused: _refused, ...answer } = JSON.parse(kept) as shapes.Bulk;
+  const find = await findAmong(ctx, request, answer.results.flatMap(({ node_uuid }) => node_uuid ?? [])); // biome-ignore format: one line
+  const isHidden = ({ node_uuid }: shapes.BulkResult) => node_uuid !== null && find(node_uuid) === undefined;
+  const results = answer.results.map((one) => (isHidden(one) ? hiddenResult(one.node) : one));
+  return JSON.stringify(withCounts({ ...answer, results }));
+};
 
 const described = { answers: { 200: shapes.bulk }, rules: bulkRules, body: bulkBody };
 
 export const bulkRoutes = [
-  route({ ...described, method: 'POST', path: '/temper/v1/nodes/bulk', cutOff: 'again', handler: bulkNodes }),
+  route({
+    ...described,
+    method: 'POST',
+    path: '/temper/v1/nodes/bulk',
+    cutOff: 'again',
+    shownAgain,
+    handler: bulkNodes,
+  }),
   route({
     ...described,
     method: 'POST',
