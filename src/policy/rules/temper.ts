@@ -501,7 +501,19 @@ export const addedRules: readonly TemperRuleRow[] = [
     name: 'temper:node:audit:get',
     check: anyOf(systemReader, tenantReader, ownerService),
     ironic: systemReader,
-    says: 'See who requested what on a node: readers of its owner and of its lessee, for the time in which the node was theirs.',
+    says: 'See who requested what on a node: readers of its owner and of its lessee, for the time since it is theirs.',
+  },
+  {
+    name: 'temper:acknowledgement:get',
+    check: anyOf(systemReader, ownerReader, ownerService),
+    ironic: systemReader,
+    says: 'See who has acknowledged the fault of a node, and the note: readers of its owner.',
+  },
+  {
+    name: 'temper:acknowledgement:create',
+    check: anyOf(systemMember, systemService, ownerMember, ownerService),
+    ironic: operators,
+    says: 'Acknowledge the fault of a node: members of its owner.',
   },
   {
     name: 'temper:audit:get',
