@@ -2,6 +2,9 @@
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
+import { auditFile } from './pages/audit-files';
+import { auditRulePage } from './pages/audit-rule';
+import { auditTimelinePage } from './pages/audit-timeline';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
 import { actOnMany } from './pages/many';
@@ -70,6 +73,10 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/allocations', page: allocationsPage },
   { get: '/policy', page: policyPage },
   { get: '/audit', page: auditPage },
+  { get: '/audit/rule', page: auditRulePage },
+  { get: '/audit/timeline', page: auditTimelinePage },
+  { stream: '/audit/rows.csv', run: auditFile('csv') },
+  { stream: '/audit/rows.json', run: auditFile('json') },
   { get: '/system', page: systemPage },
   { get: '/scope', page: scopePage },
   { get: '/styleguide', page: styleguidePage },

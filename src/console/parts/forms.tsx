@@ -52,7 +52,7 @@ export type FieldProps = {
   readonly hint?: string;
   /** Refusal of the value; the field keeps it. */
   readonly fault?: string;
-  readonly type?: 'text' | 'number' | 'datetime-local';
+  readonly type?: 'text' | 'number' | 'date' | 'datetime-local';
   /** Id of a datalist with suggestions. */
   readonly list?: string;
 };
