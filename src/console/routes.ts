@@ -8,6 +8,7 @@ import { auditTimelinePage } from './pages/audit-timeline';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
 import { actOnMany } from './pages/many';
+import { changeManyNodes, manyNodesPage } from './pages/many-nodes';
 import { nodePage } from './pages/node';
 import { actOnNode } from './pages/node-acts';
 import { actOnDeploy } from './pages/node-deploy-acts';
@@ -42,6 +43,8 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { stream: '/live', run: streamOf(() => '/temper/v1/events') },
   { get: '/nodes', page: nodesPage },
   { post: '/nodes/enrol', form: enrolNode },
+  { get: '/many-nodes', page: manyNodesPage },
+  { post: '/many-nodes', form: changeManyNodes },
   { get: '/nodes/:node', page: nodePage('activity') },
   { get: '/nodes/:node/hardware', page: nodePage('hardware') },
   { get: '/nodes/:node/deploy', page: nodePage('deploy') },

@@ -34,7 +34,6 @@ const subjects: Readonly<Record<string, string>> = {
   rollouts: '/temper/v1/rollouts',
   runbooks: '/v1/runbooks',
   allocations: '/v1/allocations',
-  audit: '/temper/v1/audit',
 };
 
 const bodyOf = (search: string) => {
@@ -48,6 +47,9 @@ const apiStatus = async (who: Persona, address: string): Promise<number | undefi
   const [, section = '', ident, more] = pathname.split('/');
   if (more === 'plan') return (await api.as(who, 'POST', `/temper/v1/nodes/${ident}/plan`, { body: bodyOf(search) })).status; // biome-ignore format: one line
   if (more === 'compare') return (await api.as(who, 'GET', `/temper/v1/runbooks/${ident}/revisions/1`)).status;
+  if (section === 'audit' && ident === 'rule') return undefined;
+  if (section === 'audit' && ident === 'timeline') return (await api.as(who, 'GET', `/v1/nodes/${new URLSearchParams(search).get('node')}`)).status; // biome-ignore format: one line
+  if (section === 'audit') return (await api.as(who, 'GET', `/temper/v1/audit${search}`)).status;
   const subject = subjects[section];
   if (subject === undefined) return undefined;
   return (await api.as(who, 'GET', ident === undefined || ident === 'new' ? subject : `${subject}/${ident}`)).status;
