@@ -7,6 +7,7 @@ import { auditRulePage } from './pages/audit-rule';
 import { auditTimelinePage } from './pages/audit-timeline';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
+import { acknowledgeIncident } from './pages/incidents';
 import { actOnMany } from './pages/many';
 import { changeManyNodes, manyNodesPage } from './pages/many-nodes';
 import { nodePage } from './pages/node';
@@ -39,6 +40,7 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/', page: overviewPage },
   { get: '/inbox', page: inboxPage },
   { post: '/inbox/acts', form: actOnMany },
+  { post: '/incidents/acknowledge', form: acknowledgeIncident },
   { get: '/search', page: searchPage },
   { stream: '/live', run: streamOf(() => '/temper/v1/events') },
   { get: '/nodes', page: nodesPage },
