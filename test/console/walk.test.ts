@@ -75,8 +75,8 @@ const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/
 
 /** What of others a page shows: ids, marked texts, names of projects and of nodes. */
 const shownBy = (text: string): string[] => {
-  // Forms have keys of their own.
-  const plain = decodeURIComponent(text.replaceAll(/name="key" value="[^"]*"/g, '').replaceAll(/%(?![0-9a-f]{2})/gi, ''));
+  // Forms have keys of their own. A page that reads the trail adds a row with the id of its request.
+  const plain = decodeURIComponent(text.replaceAll(/name="key" value="[^"]*"|\breq-[0-9a-f-]{36}/g, '').replaceAll(/%(?![0-9a-f]{2})/gi, ''));
   const found = [uuid, marked, /\bproject-(?:owner|lessee|stranger)\b/g, /\brack-\d\b/g].map((what) => plain.match(what) ?? []);
   return [...new Set(found.flat())];
 }; // biome-ignore format: short lines

@@ -78,13 +78,14 @@ const Rules = ({ rule, rule_set: hash }: AuditEntry) =>
   );
 
 const Details = ({ entry }: { entry: AuditEntry }) => {
-  const { action, address, code, request_id: request, run_uuid: run, seq } = entry;
+  const { action, address, code, request_id: request, resource, resource_id: id, run_uuid: run, seq } = entry;
   return (
     <details id={`details-${seq}`}>
       <summary>Show</summary>
       <Facts
         rows={[
           ['Act', <code key="act">{action}</code>],
+          ['Object', [resource, id].filter(Boolean).join(' ')],
           ['Error', code],
           ['From', address],
           ['Run', run && <Id id={run} href={`/runs/${run}`} />],

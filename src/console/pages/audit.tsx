@@ -102,7 +102,9 @@ const NameANode = ({ query }: { query: PageQuery }) => (
       <Filters path="/audit" query={query} filters={filtersFor(query)} />
     </div>
     <Empty icon="scroll-text" title="Name one of your nodes.">
-      <p>You see who changed it since it is yours. Readers of the system see all entries.</p>
+      <p>
+        You see who changed it since it is yours. All entries need the permission <code>{auditRule}</code>.
+      </p>
     </Empty>
   </>
 );

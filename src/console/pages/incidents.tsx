@@ -202,7 +202,10 @@ const IncidentStrip = ({ strip: { incident, answers, frozen }, runs, session }: 
   // The API freezes nodes one by one, so it has to name them all.
   const canFreeze = nodes.length === count && frozen < count && answers.get(freezeRule)?.allowed;
   const canAcknowledge = answers.get(acknowledgeRule)?.allowed;
-  const offers = [...(canAcknowledge ? [acknowledgeOffer(incident, nodes[0]!.uuid, '/')] : []), ...(canFreeze ? [freeze] : [])];
+  const offers = [
+    ...(canFreeze ? [freeze] : []),
+    ...(canAcknowledge ? [acknowledgeOffer(incident, nodes[0]!.uuid, '/')] : []),
+  ];
   return (
     <li id={id} class="card strip bad" data-key={id} data-says={title}>
       <div>
