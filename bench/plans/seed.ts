@@ -250,6 +250,11 @@ const seeds: readonly Seed[] = [
     rows: (nodes) => nodes * 5,
   },
   {
+    table: 'fault_acknowledgements',
+    columns: { node_uuid: uuid('node'), fault_since: began, note: `'known'`, requester },
+    where: 'n % 3 = 0',
+  },
+  {
     table: 'freezes',
     columns: {
       id: uuid('freeze'),
