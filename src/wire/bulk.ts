@@ -7,6 +7,7 @@ import { count, id, list, maybe, text, trueOrFalse } from './parts';
 const bulkResult = z.strictObject({
   node: text,
   node_uuid: id.nullable(),
+  node_name: maybe,
   accepted: trueOrFalse,
   status: count,
   code: maybe,

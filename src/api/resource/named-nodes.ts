@@ -3,7 +3,7 @@ import type { Inventory } from '../../inventory';
 import { asUuid, type NodeUuid } from '../../model/ids';
 import type { Predicate } from '../../model/predicates';
 
-export type FoundNode = (ident: string) => NodeUuid | undefined;
+export type FoundNode = ((ident: string) => NodeUuid | undefined) & { nameOf(node: NodeUuid): string | null };
 
 /**
  * @param visible over columns of nodes
@@ -20,8 +20,10 @@ export const namedNodes = async (
   });
   const byUuid = new Map<string, NodeUuid>(found.map(({ uuid }) => [uuid, uuid]));
   const byName = new Map(found.map(({ name, uuid }) => [name, uuid]));
-  return (ident) => {
+  const names = new Map(found.map(({ name, uuid }) => [uuid, name]));
+  const find = (ident: string) => {
     const uuid = asUuid(ident);
     return uuid === undefined ? byName.get(ident) : byUuid.get(uuid);
   };
+  return Object.assign(find, { nameOf: (node: NodeUuid) => names.get(node) ?? null });
 };

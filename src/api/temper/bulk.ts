@@ -95,9 +95,13 @@ const ruleOf = ({ facts }: TemperError): string | null => (typeof facts.rule ===
 // As for a plan: a reason may quote the request.
 const longestReason = 2_000;
 
-const refusedResult = (node: string, node_uuid: NodeUuid | null, refusal: TemperError): shapes.BulkResult => ({
+const refusedResult = (
+  node: string,
+  found: Pick<shapes.BulkResult, 'node_uuid' | 'node_name'>,
+  refusal: TemperError,
+): shapes.BulkResult => ({
   node,
-  node_uuid,
+  ...found,
   accepted: false,
   status: refusal.status,
   code: refusal.code,
@@ -106,14 +110,15 @@ const refusedResult = (node: string, node_uuid: NodeUuid | null, refusal: Temper
 });
 
 const hiddenResult = (node: string): shapes.BulkResult =>
-  refusedResult(node, null, new TemperError('NodeNotFound', { node }));
+  refusedResult(node, { node_uuid: null, node_name: null }, new TemperError('NodeNotFound', { node }));
 
 const resultFor = (node: string, { find, outcomes }: Outcomes, status: number): shapes.BulkResult => {
   const node_uuid = find(node);
   if (node_uuid === undefined) return hiddenResult(node);
+  const found = { node_uuid, node_name: find.nameOf(node_uuid) };
   const refusal = outcomes.get(node_uuid);
-  if (refusal) return refusedResult(node, node_uuid, refusal);
-  return { node, node_uuid, accepted: true, status, code: null, rule: null, reason: null };
+  if (refusal) return refusedResult(node, found, refusal);
+  return { node, ...found, accepted: true, status, code: null, rule: null, reason: null };
 };
 
 const withCounts = (answer: Omit<shapes.Bulk, 'accepted' | 'refused'>): shapes.Bulk => {

@@ -65,17 +65,15 @@ export const Differences = ({ entry }: { entry: AuditEntry }) => {
 
 /** A row may name several rules. */
 const Rules = ({ rule, rule_set: hash }: AuditEntry) =>
-  rule === null ? null : (
-    <>
-      {rule.split(', ').map((one) => (
+  rule === null
+    ? null
+    : rule.split(', ').map((one) => (
         <div key={one}>
           <a href={addressWith('/audit/rule', { rule: one, hash: hash ?? undefined })}>
             <code>{one}</code>
           </a>
         </div>
-      ))}
-    </>
-  );
+      ));
 
 const Details = ({ entry }: { entry: AuditEntry }) => {
   const { action, address, code, request_id: request, resource, resource_id: id, run_uuid: run, seq } = entry;
@@ -97,13 +95,33 @@ const Details = ({ entry }: { entry: AuditEntry }) => {
   );
 };
 
+const shared: Readonly<Record<'when' | 'who' | 'result', Column<AuditEntry>>> = {
+  when: { title: 'When (UTC)', of: ({ at }) => <Moment at={at} /> },
+  who: { title: 'Who', of: Who },
+  result: { title: 'Result, by rule', long: true, of: (entry) => <><State is={entry.verdict} /><Rules {...entry} /></> },
+}; // biome-ignore format: one column a row
+
+const Changed = ({ entry, reason }: { entry: AuditEntry; reason?: string | undefined }) => (
+  <>
+    <Act entry={entry} />
+    {reason && <p class="muted">{reason}</p>}
+    <Differences entry={entry} />
+  </>
+);
+
 export const auditColumns: readonly Column<AuditEntry>[] = [
-  { title: 'When (UTC)', of: ({ at }) => <Moment at={at} /> },
-  { title: 'Who', of: Who },
-  { title: 'Act', long: true, of: (entry) => <Act entry={entry} /> },
+  shared.when,
+  shared.who,
+  { title: 'Act, before → after', long: true, of: (entry) => <Changed entry={entry} /> },
   { title: 'Reason', long: true, of: givenReason },
-  { title: 'Before → after', long: true, of: (entry) => (differencesOf(entry).length > 0 ? <Differences entry={entry} /> : null) }, // biome-ignore format: one cell
-  { title: 'Result', of: ({ verdict }) => <State is={verdict} /> },
-  { title: 'By rule', of: Rules },
+  shared.result,
   { title: 'Details', of: (entry) => <Details entry={entry} /> },
+];
+
+/** For the narrow tab of a node. */
+export const nodeAuditColumns: readonly Column<AuditEntry>[] = [
+  shared.when,
+  shared.who,
+  { title: 'Act, before → after', long: true, of: (entry) => <Changed entry={entry} reason={givenReason(entry)} /> },
+  shared.result,
 ];

@@ -55,17 +55,17 @@ export const auditRulePage = async ({ api, query }: PageContext): Promise<PageAn
   const body = (
     <>
       <Title text={<code>{rule}</code>} />
-      <Facts rows={[['Policy', hash && <a href={`/policy?hash=${encodeURIComponent(hash)}#history`}><code>{hash}</code></a>]]} />
+      {hash && <Facts rows={[['Policy', <a href={`/policy?hash=${encodeURIComponent(hash)}#history`}><code>{hash}</code></a>]]} />}
       {known && <WrittenThen rule={rule} history={known} />}
       {now?.tree && (
         <section class="card">
           <h2>Today</h2>
-          <p class="muted">{isSame ? 'The same policy is in force.' : 'Another policy is in force. The rule may read otherwise.'}</p>
+          {hash && <p class="muted">{isSame ? 'The same policy is in force.' : 'Another policy is in force. The rule may read otherwise.'}</p>}
           <ul class="tree"><RuleTree part={now.tree} /></ul>
         </section>
       )}
       {!known && !now && <Notice tone="idle" says="Readers of the system see the text of a rule. You don’t have access to it." />}
     </>
   ); // biome-ignore format: short parts
-  return { title: 'Rule', body, crumbs: [['/audit', 'Audit']] };
+  return { title: 'Rule', body };
 };

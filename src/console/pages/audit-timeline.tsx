@@ -41,17 +41,15 @@ const endOf = (until: string | undefined): number => {
 const isWithin = (at: string, { since, until }: Times): boolean =>
   (!since || Date.parse(at) >= Date.parse(since)) && Date.parse(at) < endOf(until);
 
-/** A change of the caller has an audit row, which says more than its event. */
-const coveredByAudit = ['node.updated', 'node.created', 'node.deleted', 'node.frozen', 'node.unfrozen', 'run.accepted'];
-
 /** Newest first. */
 const timelineOf = (audit: readonly AuditEntry[], runs: readonly ListedRun[], events: readonly TimelineEvent[]): TimelineLine[] => {
-  const covered = (audit.length > 0 ? coveredByAudit : []) as readonly string[];
+  // A change and its event are of one transaction, so of one moment; the row of the trail says more.
+  const changes = new Set(audit.map(({ at }) => at));
   const ends = runs.flatMap((run) => (run.finished_at ? [{ of: 'run' as const, at: run.finished_at, run }] : []));
   return [
     ...audit.map((entry) => ({ of: 'audit' as const, at: entry.at, entry })),
     ...ends,
-    ...events.filter(({ kind }) => !covered.includes(kind) && !/^(act|step)\.|^run\.(succeeded|failed|aborted)$/.test(kind)).map((event) => ({ of: 'event' as const, at: event.at, event })),
+    ...events.filter(({ at, kind }) => !changes.has(at) && !/^(act|step)\.|^run\.(succeeded|failed|aborted)$/.test(kind)).map((event) => ({ of: 'event' as const, at: event.at, event })),
   ].sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
 }; // biome-ignore format: one source a line
 
@@ -66,7 +64,7 @@ const timelineData = async (api: Api, node: NodeView, times: Times) => {
   return { lines, audit, isCut };
 };
 
-const toneWords: Readonly<Partial<Record<Tone, string>>> = { good: 'ended well', bad: 'failed', wait: 'waiting' };
+const toneWords: Readonly<Partial<Record<Tone, string>>> = { good: 'well', bad: 'problem', wait: 'attention' };
 
 const By = ({ line }: { line: TimelineLine }) => {
   if (line.of === 'audit') return <>{personOf(line.entry.who)}</>;
@@ -163,14 +161,13 @@ const Faulty = ({ query, says }: { query: PageContext['query']; says: string }) 
 
 export const auditTimelinePage = async (context: PageContext): Promise<PageAnswer> => {
   const { api, query } = context;
-  const crumbs = [['/audit', 'Audit']] as const;
   const title = 'Timeline';
-  if (!query.node) return { title, crumbs, body: <Faulty query={query} says="node: Name a node." /> };
+  if (!query.node) return { title, body: <Faulty query={query} says="node: Name a node." /> };
   try {
     const node = await api.get<NodeView>(`/v1/nodes/${encodeURIComponent(query.node)}`);
-    return { title: `Timeline of ${node.name ?? node.uuid}`, crumbs, body: await Timeline(context, node) };
+    return { title: `Timeline of ${node.name ?? node.uuid}`, body: await Timeline(context, node) };
   } catch (thrown) {
     if (!(thrown instanceof ApiRefusal) || ![400, 404].includes(thrown.status)) throw thrown;
-    return { title, status: thrown.status, crumbs, body: <Faulty query={query} says={thrown.says} /> };
+    return { title, status: thrown.status, body: <Faulty query={query} says={thrown.says} /> };
   }
 };

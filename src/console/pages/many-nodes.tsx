@@ -15,6 +15,8 @@ type ChangeChoice = {
   readonly doing: string;
   readonly body: (project: string) => Readonly<Partial<Record<BulkChange, unknown>>>;
   readonly danger?: true;
+  /** It starts a run. */
+  readonly starts?: true;
 };
 
 const verbLabels: Readonly<Record<(typeof bulkVerbs)[number], string>> = {
@@ -29,6 +31,7 @@ const power = (label: string, target: string, danger?: true): ChangeChoice => ({
   label: `${label} (${target})`,
   doing: label,
   body: () => ({ power: target }),
+  starts: true,
   ...(danger && { danger }),
 });
 
@@ -45,7 +48,12 @@ const changeChoices: Readonly<Record<string, ChangeChoice>> = {
   ...Object.fromEntries(
     bulkVerbs.map((verb) => [
       verb,
-      { label: `${verbLabels[verb]} (${verb})`, doing: verbLabels[verb], body: () => ({ provision: verb }) },
+      {
+        label: `${verbLabels[verb]} (${verb})`,
+        doing: verbLabels[verb],
+        body: () => ({ provision: verb }),
+        starts: true as const,
+      },
     ]),
   ),
   lessee: {
@@ -125,19 +133,26 @@ const AskForm = ({ context, asked, fault }: AskFormProps) => (
     <Choice label="Change" name="change" value={asked.change} options={changeOptions} />
     <Field label="Project" name="project" value={asked.project} hint="For owner and lessee. Empty for none." />
     <Field label="Reason" name="reason" value={asked.reason} required fault={fault} hint="Each changed node records it." />
-    <div class="foot">
+    <div class="acts">
       <a class="button" href="/nodes">Cancel</a>
       <Send tone={asked.change ? undefined : 'primary'} label="Preview" />
     </div>
   </form>
 ); // biome-ignore format: short parts
 
-const nodeOf = ({ node, node_uuid }: BulkResult) =>
-  node_uuid ? <NodeLink uuid={node_uuid} name={node === node_uuid ? null : node} /> : node;
+const nodeOf = ({ node, node_uuid, node_name }: BulkResult) =>
+  node_uuid ? <NodeLink uuid={node_uuid} name={node_name} /> : node;
 
 /** A reason names its node; the rest of the text says whether two are alike. */
-const plainReason = ({ reason, node, node_uuid }: BulkResult): string =>
-  [node_uuid, node].reduce<string>((text, name) => (name ? text.replaceAll(name, 'the node') : text), reason ?? '');
+const plainReason = ({ reason, node, node_uuid, node_name }: BulkResult): string =>
+  [node_uuid, node_name, node].reduce<string>(
+    (text, name) => (name ? text.replaceAll(`Node ${name}`, 'The node').replaceAll(name, 'the node') : text),
+    reason ?? '',
+  );
+
+/** The API names nodes of one request by their UUIDs. */
+const namedReason = ({ reason, node_uuid, node_name }: BulkResult): string | undefined =>
+  (node_uuid && node_name ? reason?.replaceAll(node_uuid, node_name) : reason) ?? undefined;
 
 const mostReasons = 5;
 
@@ -163,8 +178,8 @@ const Results = ({ results, words: [done, refused] }: ResultsProps) => (
     rows={results.toSorted((one, other) => Number(one.accepted) - Number(other.accepted))}
     columns={[
       { title: 'Node', of: nodeOf },
-      { title: 'Answer', of: ({ accepted }) => <State is={accepted ? done : refused} tone={accepted ? 'good' : 'bad'} /> },
-      { title: 'Why', long: true, of: ({ reason }) => reason },
+      { title: "Answer", of: ({ accepted }) => <State is={accepted ? done : refused} tone={accepted ? 'good' : 'bad'} /> },
+      { title: 'Why', long: true, of: namedReason },
       { title: 'Rule', of: ({ rule }) => rule && <code>{rule}</code> },
     ]}
   />
@@ -213,8 +228,6 @@ const NoChoice = () => (
   </Empty>
 ); // biome-ignore format: short parts
 
-const crumbs = [['/nodes', 'Nodes']] as const;
-
 export const manyNodesPage = async (context: PageContext): Promise<PageAnswer> => {
   const asked = await askedIn(context);
   const { seen, fault } = await seenFor(context, asked);
@@ -227,7 +240,7 @@ export const manyNodesPage = async (context: PageContext): Promise<PageAnswer> =
       {seen && <Preview asked={asked} seen={seen} session={context.session} />}
     </>
   ); // biome-ignore format: short parts
-  return { title: 'Change nodes', body, crumbs, ...(fault && { status: 400 }) };
+  return { title: 'Change nodes', body, ...(fault && { status: 400 }) };
 };
 
 const sentBy = (form: FormContext['form']): ManyAsked => ({
@@ -255,8 +268,8 @@ export const changeManyNodes = async ({ api, form }: FormContext): Promise<PageA
         <a class="button primary" href="/nodes">Back to the nodes</a>
         {request_id && <a class="button" href={addressWith('/audit', { request: request_id })}>Audit of this request</a>}
       </p>
-      <Results results={results} words={['accepted', 'refused']} />
+      <Results results={results} words={[choice.starts ? 'started' : 'changed', 'refused']} />
     </>
   ); // biome-ignore format: short parts
-  return { title: accepted > 0 ? 'Changed' : 'Refused', status: accepted > 0 ? 200 : 409, crumbs, body };
+  return { title: accepted > 0 ? 'Changed' : 'Refused', status: accepted > 0 ? 200 : 409, body };
 };

@@ -6,7 +6,7 @@ import { Empty, State } from '../parts/texts';
 import { type Api, addressWith, type PageQuery } from '../server/api';
 import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
-import { auditColumns } from './audit-columns';
+import { nodeAuditColumns } from './audit-columns';
 
 const access: readonly (readonly [title: string, rules: readonly (readonly [label: string, rule: string])[]])[] = [
   ['See', [
@@ -86,7 +86,7 @@ export const NodeTrail = ({ path, node, query: { marker }, rows }: TrailProps) =
           <a class="button" href={addressWith('/audit/timeline', { node: node.name ?? node.uuid })}>Timeline of this node</a>
         </p>
       )}
-      <Table caption="Audit" rows={rows && shown} columns={auditColumns} empty={<Empty icon="scroll-text" title="No entries yet" />} />
+      <Table caption="Audit" rows={rows && shown} columns={nodeAuditColumns} empty={<Empty icon="scroll-text" title="No entries yet" />} />
       {!rows && <p class="muted">Readers of the node’s owner and of its lessee can read it. Activity shows who started each run.</p>}
       <Pager path={path} query={{ marker }} next={next} />
     </>

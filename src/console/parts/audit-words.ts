@@ -11,7 +11,7 @@ const actWords: Readonly<Record<string, string>> = {
   'freeze.delete': 'Ended the freeze of',
   'incident.acknowledge': 'Acknowledged the fault of',
   'node.bulk': 'Changed many nodes',
-  'node.bulk.refused': 'Many nodes: the refused ones',
+  'node.bulk.refused': 'Refused some of many nodes',
   'node.console': 'Switched the serial console of',
   'node.console_ticket': 'Opened the serial console of',
   'node.create': 'Enrolled',
@@ -54,17 +54,20 @@ const sentenceCase = (text: string): string => `${text.slice(0, 1).toUpperCase()
 /** If no handler wrote the row, it has method and path. */
 const requestWords = (action: string): string | undefined => {
   const [method = '', path] = action.split(' ');
-  const what = path
-    ?.split('/')
-    .filter((part) => part !== '' && !part.startsWith(':') && !['v1', 'temper'].includes(part))
-    .join(' ');
-  return what === undefined || methodWords[method] === undefined ? undefined : `${methodWords[method]} ${what}`;
+  const verb = methodWords[method];
+  if (path === undefined || verb === undefined) return undefined;
+  const ofNode = /\/nodes\/:\w+/.test(path);
+  const parts = path.split('/').filter((part) => part !== '' && !part.startsWith(':') && !['v1', 'temper'].includes(part)); // biome-ignore format: one line
+  const what = parts.filter((part) => !(ofNode && part === 'nodes')).join(' ');
+  return what === '' ? verb : `${verb} ${what}${ofNode ? ' of' : ''}`;
 };
 
 const pastActs: Readonly<Record<string, string>> = { create: 'Created', update: 'Changed', delete: 'Deleted' };
 
 const ownWords = ({ action, data }: AuditEntry): string | undefined => {
-  const { maintenance } = (data ?? {}) as AuditData;
+  const { maintenance, count } = (data ?? {}) as AuditData;
+  if (action === 'node.bulk' && typeof count === 'number')
+    return `Changed ${count} ${count === 1 ? 'node' : 'nodes'} at once`;
   if (action === 'node.maintenance' && typeof maintenance === 'boolean')
     return maintenance ? 'Set maintenance of' : 'Ended maintenance of';
   return actWords[action] ?? requestWords(action);
