@@ -236,16 +236,23 @@ const seeds: readonly Seed[] = [
     table: 'audit',
     columns: {
       at: `now() + n % 100000 * interval '1 second'`,
-      requester: `${requester} || jsonb_build_object('request_id', 'req-' || n)`,
-      action: `case when n % 5 = 0 then 'node.update' else 'run.start' end`,
+      requester: `${requester} || jsonb_build_object('request_id', 'req-' || n)
+        || case when n % 5000 = 7 then '{"user_name": "rare"}'::jsonb else '{}' end`,
+      action: `case when n % 5000 = 7 then 'node.delete' when n % 5 = 0 then 'node.update' else 'run.start' end`,
       verdict: `case when n % 500 = 0 then 'refused' else 'granted' end`,
       rule: `'baremetal:node:update'`,
       resource: `'node'`,
       resource_id: `md5('node ' || n)`,
-      node_uuid: uuid('node'),
-      project: `'owner-' || n / ${perOwner}`,
+      node_uuid: `md5('node ' || n / 5 + 1)::uuid`,
+      project: `'owner-' || n / 5 / ${perOwner}`,
       run_id: `case when n % 5 > 0 then ${uuid('run')} end`,
     },
+    rows: (nodes) => nodes * 5,
+  },
+  {
+    table: 'fault_acknowledgements',
+    columns: { node_uuid: uuid('node'), fault_since: began, note: `'known'`, requester },
+    where: 'n % 3 = 0',
   },
   {
     table: 'freezes',

@@ -3,6 +3,7 @@ import type { NodeRow } from '../inventory/nodes/nodes';
 import type { Caller } from '../model/access/callers';
 import type { Origin } from '../model/resources/audit';
 import type { Requester } from '../model/runs/runs';
+import { shortText } from '../model/texts';
 import type { Policy } from '../policy';
 import type { OrderedNode, RunAudit } from '../runs/contract';
 
@@ -25,10 +26,21 @@ export const requesterOf = ({ who, requestId }: Pick<AuditContext, 'who' | 'requ
   request_id: requestId,
 });
 
-/** The caller and its address for the audit trail. Runs omit the address, because tenants read them. */
+// A token can have any number of roles.
+const mostRoles = 10;
+const longestRole = 64;
+
+/** The origin with the roles of the caller and the name of its project. */
+export const originFor = (origin: Origin, { project_name, roles }: Pick<Caller, 'project_name' | 'roles'>): Origin => ({
+  ...origin,
+  ...(project_name !== null && { project_name }),
+  ...(roles.length > 0 && { roles: roles.slice(0, mostRoles).map((role) => shortText(role, longestRole)) }),
+});
+
+/** The caller and its origin for the audit trail. Runs omit the origin, because tenants read them. */
 export const auditedBy = (context: AuditContext): { requester: Requester; origin: Origin } => {
   context.leavesRow?.();
-  return { requester: requesterOf(context), origin: context.origin };
+  return { requester: requesterOf(context), origin: originFor(context.origin, context.who) };
 };
 
 /** The part of a node that acceptance compares. */

@@ -1,5 +1,6 @@
 /** Route table of the API: the routes of every resource. */
 import type { Route } from './server/route';
+import { bulkRoutes } from './temper/bulk';
 import { consoleTicketRoutes } from './temper/console-tickets';
 import { descriptionRoutes } from './temper/description';
 import { allEventRoutes } from './temper/events/all-events';
@@ -117,6 +118,7 @@ export const routes: readonly Route[] = [
   ...policyRoutes,
   ...canRoutes,
   ...summaryRoutes,
+  ...bulkRoutes,
   ...searchRoutes,
   ...incidentRoutes,
   ...runReportRoutes,

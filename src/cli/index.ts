@@ -5,6 +5,7 @@ import { addCompletion } from './completion';
 import { actingWith } from './context';
 import type { CliDeps } from './deps';
 import { CliFault, exits } from './faults';
+import { addAudit } from './installation/audit';
 import { addDoctor } from './installation/doctor';
 import { addImport } from './installation/import';
 import { addRecover } from './installation/recover';
@@ -62,6 +63,7 @@ const programOf = (deps: CliDeps, end: (status: number) => void): Command => {
   addSearch(program, acting);
   addIncidents(program, acting);
   addReports(program, acting);
+  addAudit(program, acting);
   addDisruptionBudgets(program, acting);
   addWindows(program, acting);
   addWebhooks(program, acting);

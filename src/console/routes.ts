@@ -3,9 +3,14 @@ import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
 import { addBudget, budgetsPage, removeBudget } from './pages/disruption-budgets';
+import { auditFile } from './pages/audit-files';
+import { auditRulePage } from './pages/audit-rule';
+import { auditTimelinePage } from './pages/audit-timeline';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
+import { acknowledgeIncident } from './pages/incidents';
 import { actOnMany } from './pages/many';
+import { changeManyNodes, manyNodesPage } from './pages/many-nodes';
 import { nodePage } from './pages/node';
 import { actOnNode } from './pages/node-acts';
 import { actOnDeploy } from './pages/node-deploy-acts';
@@ -39,10 +44,13 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/', page: overviewPage },
   { get: '/inbox', page: inboxPage },
   { post: '/inbox/acts', form: actOnMany },
+  { post: '/incidents/acknowledge', form: acknowledgeIncident },
   { get: '/search', page: searchPage },
   { stream: '/live', run: streamOf(() => '/temper/v1/events') },
   { get: '/nodes', page: nodesPage },
   { post: '/nodes/enrol', form: enrolNode },
+  { get: '/many-nodes', page: manyNodesPage },
+  { post: '/many-nodes', form: changeManyNodes },
   { get: '/nodes/:node', page: nodePage('activity') },
   { get: '/nodes/:node/hardware', page: nodePage('hardware') },
   { get: '/nodes/:node/deploy', page: nodePage('deploy') },
@@ -89,6 +97,10 @@ const consoleRoutes: readonly ConsoleRoute[] = [
   { get: '/allocations', page: allocationsPage },
   { get: '/policy', page: policyPage },
   { get: '/audit', page: auditPage },
+  { get: '/audit/rule', page: auditRulePage },
+  { get: '/audit/timeline', page: auditTimelinePage },
+  { stream: '/audit/rows.csv', run: auditFile('csv') },
+  { stream: '/audit/rows.json', run: auditFile('json') },
   { get: '/system', page: systemPage },
   { get: '/scope', page: scopePage },
   { get: '/styleguide', page: styleguidePage },

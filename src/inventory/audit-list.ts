@@ -1,9 +1,11 @@
 /** Pages of the audit trail, newest first. */
 import type { NodeUuid, RunUuid } from '../model/ids';
+import type { Predicate } from '../model/predicates';
 import type { AuditOutcome, Origin } from '../model/resources/audit';
 import type { AuditFacts } from './audit';
 import type { Db, Fragment } from './database';
 import { firstRows, roundLimit } from './first-rows';
+import { conditionOf } from './predicates';
 
 export type AuditEntry = AuditFacts & {
   readonly seq: number;
@@ -21,8 +23,17 @@ export type AuditEntry = AuditFacts & {
 /** `at` is PostgreSQL's text, with microseconds. */
 export type AuditPlace = { readonly at: string; readonly seq: number };
 
+/** The part of a tenant: requests about a node since it is its own. Of others' requests, only the granted ones. */
+export type AuditPart = {
+  /** Over `since_owner` and `since_lessee`. */
+  readonly visible: Predicate;
+  readonly project: string | null;
+};
+
 export type AuditSelection = {
   readonly node?: NodeUuid;
+  /** Needs `node`, whose index finds the rows. */
+  readonly part?: AuditPart;
   /** Requests by the project, and about nodes that it owned then. */
   readonly project?: string;
   readonly run?: RunUuid;
@@ -56,7 +67,6 @@ const conditions = (sql: Db, of: AuditSelection): Fragment[] =>
     sql`where true`, // an empty list would be a value
     of.node && sql`and node_uuid = ${of.node}`,
     of.run && sql`and run_id = ${of.run}`,
-    of.user && sql`and ${of.user} in (requester ->> 'user_id', requester ->> 'user_name')`,
     of.action && sql`and action = ${of.action}`,
     of.verdict && sql`and verdict = ${of.verdict}`,
     of.request && sql`and request_id = ${of.request}`,
@@ -66,20 +76,52 @@ const conditions = (sql: Db, of: AuditSelection): Fragment[] =>
   ].filter((part): part is Fragment => typeof part === 'object');
 
 /** A page by each of two indexes, without duplicates. */
-const ofProject = (sql: Db, project: string, of: AuditSelection): Fragment => {
-  const [owned, asked] = [sql`project = ${project}`, sql`asked_by = ${project}`].map(
-    (by) =>
-      sql`(select ${columns(sql)} from audit ${conditions(sql, of)} and ${by} ${newestFirst(sql)} ${roundLimit(sql, of.limit)})`,
+const either = (sql: Db, by: readonly [Fragment, Fragment], of: AuditSelection, more: Fragment): Fragment => {
+  const [one, other] = by.map(
+    (condition) =>
+      sql`(select ${columns(sql)} from audit ${conditions(sql, of)} and ${condition} ${more} ${newestFirst(sql)} ${roundLimit(sql, of.limit)})`,
   );
-  return sql`select distinct on (at, seq) * from (${owned!} union all ${asked!}) either`;
+  return sql`select distinct on (at, seq) * from (${one!} union all ${other!}) either`;
+};
+
+const ofUser = (sql: Db, user: string): [Fragment, Fragment] => [
+  sql`requester ->> 'user_id' = ${user}`,
+  sql`requester ->> 'user_name' = ${user}`,
+];
+const ofProject = (sql: Db, project: string): [Fragment, Fragment] => [
+  sql`project = ${project}`,
+  sql`asked_by = ${project}`,
+];
+
+const byEither = (sql: Db, given: string | undefined, by: typeof ofUser): Fragment => {
+  if (given === undefined) return sql``;
+  const [one, other] = by(sql, given);
+  return sql`and (${one} or ${other})`;
+};
+
+/** After a hand-over, a former tenant reads nothing of the node, and its successor nothing of the time before, nor of the hand-over itself. */
+const ofPart = (sql: Db, { visible, project }: AuditPart, of: AuditSelection): Fragment => sql`
+  select ${columns(sql)} from (
+    select audit.*, case when audit.at > n.owner_since then n.owner end as since_owner,
+      case when audit.at > coalesce(n.lessee_since, l.started_at) and (audit.run_id is null or r.lease_id = n.lease_id)
+        then n.lessee end as since_lessee
+    from (select * from audit ${conditions(sql, of)}
+        ${byEither(sql, of.project, ofProject)} ${byEither(sql, of.user, ofUser)}) audit
+      join nodes n on n.uuid = audit.node_uuid left join leases l on l.id = n.lease_id left join runs r on r.id = audit.run_id
+  ) seen
+  where ${conditionOf(sql, visible, 'seen')} and (verdict = 'granted' or asked_by = ${project})`;
+
+const selected = (sql: Db, of: AuditSelection): Fragment => {
+  const { part, project, user } = of;
+  if (part) return ofPart(sql, part, of);
+  if (project) return either(sql, ofProject(sql, project), of, byEither(sql, user, ofUser));
+  if (user) return either(sql, ofUser(sql, user), of, sql``);
+  return sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
 };
 
 export const auditList = (sql: Db) => ({
   async page(of: AuditSelection): Promise<AuditEntry[]> {
-    const rows = of.project
-      ? ofProject(sql, of.project, of)
-      : sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
-    return sql<AuditEntry[]>`${firstRows(sql, rows, newestFirst(sql), of.limit)}`;
+    return sql<AuditEntry[]>`${firstRows(sql, selected(sql, of), newestFirst(sql), of.limit)}`;
   },
 
   /** Searches from the newest month. */
@@ -89,4 +131,16 @@ export const auditList = (sql: Db) => ({
     >`select at::text, seq from audit where seq = ${seq} order by audit.at desc limit 1`;
     return place;
   },
+
+  /** Undefined for a row outside the part. */
+  async placeIn(part: AuditPart, node: NodeUuid, seq: number): Promise<AuditPlace | undefined> {
+    const [place] = await sql<AuditPlace[]>`
+      select place.at::text, place.seq from (${ofPart(sql, part, { node, limit: 1 })}) place where place.seq = ${seq}`;
+    return place;
+  },
+
+  /** Rows of the request, without its refusals. */
+  grantedOf: (request: string): Promise<{ action: string; node_uuid: NodeUuid | null }[]> =>
+    sql<{ action: string; node_uuid: NodeUuid | null }[]>`
+      select distinct action, node_uuid from audit where request_id = ${request} and verdict = 'granted'`,
 });

@@ -1,5 +1,6 @@
 /** The inventory: one object of queries per resource, on a pool or in a transaction. */
 
+import { acknowledgements } from './acknowledgements';
 import { allEvents } from './all-events';
 import { allocationPasses } from './allocation-passes';
 import { allocations, allocationsChannel } from './allocations';
@@ -81,6 +82,7 @@ import { webhooks } from './webhooks';
 import { workers } from './workers';
 
 const parts = {
+  acknowledgements,
   nodes,
   ports,
   runbooks,

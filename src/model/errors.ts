@@ -56,6 +56,11 @@ export const errors = {
     retry: true,
     says: 'Too many requests: {limit} a minute are served to one caller. Try again in {seconds} s.',
   },
+  TooManyBulkChanges: {
+    status: 429,
+    retry: true,
+    says: '{limit} of your changes of many nodes wait already, which is the limit. Try again in {seconds} s.',
+  },
   MethodNotAllowed: { status: 405, retry: false, says: 'Method {method} is not offered at this path.' },
   Unexpected: {
     status: 500,

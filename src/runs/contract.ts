@@ -28,7 +28,7 @@ export type RunAudit = {
   readonly origin?: Origin;
   readonly rule: string;
   readonly rule_set: string;
-  /** Recorded in the audit trail, if a rule requires it. */
+  /** Recorded in the audit trail. */
   readonly reason?: string;
 };
 

@@ -72,7 +72,7 @@ const moveAtOnce = async ({ node, event, asked }: Parameters<Runs['move']>[0], i
       action: `node.${event}`,
       resource: 'node',
       resource_id: node.uuid,
-      data: { from: node.provision_state, to },
+      data: { from: node.provision_state, to, ...(asked.reason !== undefined && { reason: asked.reason }) },
     });
     await store.events.append({
       kind: 'node.moved',
@@ -179,7 +179,7 @@ const sendMessage = async (
   log: Log,
 ): Promise<void> => {
   const run = (await inventory.runs.holding(node.uuid)) ?? raise('NodeLocked', { node: node.name ?? node.uuid });
-  await deliver(run, kind, { asked }, { inventory, engine, log });
+  await deliver(run, kind, { asked, reason: asked.reason }, { inventory, engine, log });
 };
 
 /** Contacts by what a run must await. Of a thousand heartbeats, only the awaited one is sent. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { summarized } from '../model/resources/summarized';
 import { searchedFields } from '../model/search';
-import { count, document, id, list, maybe, pageOf, text, time, trueOrFalse } from './parts';
+import { count, document, id, list, maybe, pageOf, person, text, time, trueOrFalse } from './parts';
 
 export const consoleTicket = z.strictObject({ url: text, ticket: text, use_within_s: count, lasts_s: count });
 export type ConsoleTicket = z.output<typeof consoleTicket>;
@@ -65,6 +65,8 @@ const incident = z.strictObject({
   since: time,
   until: time,
   fault: counts,
+  /** The newest acknowledgement, and how many nodes have one; null if the caller may read none. */
+  acknowledged: z.strictObject({ count, note: text, requester: person, at: time }).nullable(),
   /** The first ones. */
   nodes: list(
     z.strictObject({
@@ -83,6 +85,9 @@ const incident = z.strictObject({
 /** The largest first. `faults` is the number of faulty nodes that were grouped; `complete` is false if there are more, or more incidents. */
 export const incidents = z.strictObject({ incidents: list(incident), faults: count, complete: trueOrFalse });
 export type Incidents = z.output<typeof incidents>;
+
+/** The number of nodes. */
+export const acknowledged = z.strictObject({ acknowledged: count });
 
 /** The parts that a restore holds back, and the remedy. */
 export const recovery = z.strictObject({

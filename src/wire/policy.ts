@@ -66,8 +66,21 @@ export type AuditEntry = {
   readonly at: string;
   readonly action: string;
   readonly verdict: string;
-  readonly who: Person & { readonly project_name?: string | null };
+  readonly who: Person & {
+    readonly project_id?: string | null;
+    readonly project_name?: string | null;
+    readonly system_scope?: string | null;
+    readonly roles?: readonly string[];
+  };
+  readonly address?: string | null;
+  readonly request_id?: string | null;
   readonly rule: string | null;
+  readonly rule_set?: string | null;
+  readonly code?: string | null;
+  readonly times?: number;
+  readonly node_uuid?: string | null;
+  /** At present; null for nodes that the caller does not see. */
+  readonly node_name?: string | null;
   readonly resource: string | null;
   readonly resource_id: string | null;
   readonly run_uuid: string | null;

@@ -176,7 +176,7 @@ describe('what nobody may delete keeps little of a request', () => {
     const reply = await patch('lessee-manager', node.uuid, extra);
     expect(reply.status).toBe(200);
     const changed = { extra: digest(extra) };
-    expect((await rowsOf(reply))[0].data).toEqual({ changed });
+    expect((await rowsOf(reply))[0].data).toEqual({ changed, before: { extra: {} } });
     expect(await eventsOf(node)).toMatchObject([{ data: { changed, node_uuid: node.uuid } }]);
     const [kept] = await api.sql`select extra from nodes where uuid = ${node.uuid}`;
     expect(kept!.extra).toEqual(extra);
@@ -186,7 +186,7 @@ describe('what nobody may delete keeps little of a request', () => {
     const node = await madeNode();
     const extra = { note: 'y'.repeat(4_000) };
     const reply = await patch('lessee-manager', node.uuid, extra);
-    expect((await rowsOf(reply))[0].data).toEqual({ changed: { extra } });
+    expect((await rowsOf(reply))[0].data).toMatchObject({ changed: { extra } });
   });
 
   test('of a list or a document of many short values one digest where they pass the row', async () => {
@@ -398,7 +398,7 @@ describe('the list', () => {
           'rule_set',
           'code',
         ],
-        ...['resource', 'resource_id', 'node_uuid', 'project', 'run_uuid', 'times', 'data'],
+        ...['resource', 'resource_id', 'node_uuid', 'node_name', 'project', 'run_uuid', 'times', 'data'],
       ].sort(),
     );
     expect(body.audit[0].who).not.toHaveProperty('request_id');
@@ -421,7 +421,7 @@ describe('the list', () => {
 
   test.each([
     ['?limit=0', 400],
-    ['?node=name', 400],
+    ['?node=a%20b', 400],
     ['?since=yesterday', 400],
     ['?verdict=maybe', 400],
     ['?marker=x', 400],

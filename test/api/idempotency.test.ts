@@ -206,6 +206,7 @@ describe('said twice', () => {
     const not = routes.filter((one) => /POST|PUT/.test(one.method) && !honoursKey(one)).map(({ path }) => path);
     expect(not.sort()).toEqual([
       '/temper/v1/nodes/:node/plan',
+      '/temper/v1/nodes/bulk/preview',
       '/temper/v1/policy/can',
       '/temper/v1/runbooks/:runbook/check',
       '/temper/v1/runbooks/check',

@@ -41,6 +41,7 @@ test('nodes of one rack and feed are one incident with its beginning, and anothe
     since: '2026-03-01T03:17:00.000Z',
     until: '2026-03-01T03:17:02.000Z',
     fault: { 'power failure': 3 },
+    acknowledged: null,
     nodes: ['a', 'b', 'c'].map((name) => expect.objectContaining({ name, owner, fault: 'power failure' })),
   });
   expect(body.incidents[1]).toMatchObject({

@@ -148,7 +148,10 @@ test('the audit tab has the node’s own rows, for those who may read them', asy
   const html = await pageAs('system-reader', '/nodes/audited/audit');
   expect(html).toContain('a fan');
   expect(html).not.toContain('another fan');
+  expect(await pageAs('owner-manager', '/nodes/audited/audit')).toContain('a fan');
+  api.setPolicy({ set: 'ironic' });
   expect(await pageAs('owner-manager', '/nodes/audited/audit')).toContain('You don’t have access to this.');
+  api.setPolicy({ set: 'temper' });
 });
 
 test('a run names its rollout and its runbook, and has every failed attempt in the words of the BMC', async () => {

@@ -49,6 +49,9 @@ const apiStatus = async (who: Persona, address: string): Promise<number | undefi
   const [, section = '', ident, more] = pathname.split('/');
   if (more === 'plan') return (await api.as(who, 'POST', `/temper/v1/nodes/${ident}/plan`, { body: bodyOf(search) })).status; // biome-ignore format: one line
   if (more === 'compare') return (await api.as(who, 'GET', `/temper/v1/runbooks/${ident}/revisions/1`)).status;
+  if (section === 'audit' && ident === 'rule') return undefined;
+  if (section === 'audit' && ident === 'timeline') return (await api.as(who, 'GET', `/v1/nodes/${new URLSearchParams(search).get('node')}`)).status; // biome-ignore format: one line
+  if (section === 'audit') return (await api.as(who, 'GET', `/temper/v1/audit${search}`)).status;
   const subject = subjects[section];
   if (subject === undefined) return undefined;
   return (await api.as(who, 'GET', ident === undefined || ident === 'new' ? subject : `${subject}/${ident}`)).status;
@@ -74,8 +77,8 @@ const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/
 
 /** What of others a page shows: ids, marked texts, names of projects and of nodes. */
 const shownBy = (text: string): string[] => {
-  // Forms have keys of their own.
-  const plain = decodeURIComponent(text.replaceAll(/name="key" value="[^"]*"/g, '').replaceAll(/%(?![0-9a-f]{2})/gi, ''));
+  // Forms have keys of their own. A page that reads the trail adds a row with the id of its request.
+  const plain = decodeURIComponent(text.replaceAll(/name="key" value="[^"]*"|\breq-[0-9a-f-]{36}/g, '').replaceAll(/%(?![0-9a-f]{2})/gi, ''));
   const found = [uuid, marked, /\bproject-(?:owner|lessee|stranger)\b/g, /\brack-\d\b/g].map((what) => plain.match(what) ?? []);
   return [...new Set(found.flat())];
 }; // biome-ignore format: short lines

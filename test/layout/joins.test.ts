@@ -17,12 +17,14 @@ const freeze = 'a freeze is of the node, and is ended by the rules of now';
 
 /** `compared`: the statement compares the tenant, which is looked for beside it. */
 const reasons: Readonly<Record<string, string>> = {
+  'audit-list.ts: n.uuid = audit.node_uuid': 'compared',
   'disruption-budgets.ts: t.node_uuid = nodes.uuid': 'compared',
   'event-pages.ts: e.node_uuid = own.uuid':
     'each event is shown by a predicate over its tenant, which the columns of the same file hold',
   'event-pages.ts: n.uuid = e.node_uuid': 'compared',
   'event-pages.ts: t.node_uuid = e.node_uuid': 'compared',
   'images.ts: n.uuid = c.node_uuid': held,
+  'incidents.ts: a.node_uuid = n.uuid': 'compared',
   'nodes/agents.ts: n.uuid = b.node_uuid': held,
   'nodes/boot-capabilities.ts: held.uuid = b.node_uuid': held,
   'nodes/boot-capabilities.ts: n.uuid = b.node_uuid': held,

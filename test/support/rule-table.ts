@@ -646,6 +646,13 @@ export const ruleRows: readonly RuleRow[] = [
     node: { provision_state: 'manageable', lessee: null },
   }),
   row('temper:usage:get', 'GET /temper/v1/reports/usage?project=project-lessee', 'lessee-reader', 'owner-admin'),
+  row('temper:node:audit:get', 'GET /temper/v1/audit?node={node}', 'lessee-reader', 'lessee-reader', {
+    shuts: { 'temper:node:audit:get': '!' },
+  }),
+  row('temper:acknowledgement:create', 'POST /temper/v1/incidents/acknowledge', 'owner-member', 'lessee-manager', {
+    body: { node: '{node}', note: 'x', until: '2100-01-01T00:00:00Z' },
+    node: { fault: 'power failure' },
+  }),
   row('temper:audit:get', 'GET /temper/v1/audit', 'system-reader', 'owner-admin'),
   row('temper:recovery:get', 'GET /temper/v1/recovery', 'system-reader', 'owner-admin'),
   row('temper:recovery:end', 'POST /temper/v1/recovery', 'operator', 'system-member', { body: {} }),
@@ -661,6 +668,7 @@ export const leftOut: Readonly<Record<string, string>> = {
     'admits no caller as it comes, and asks each node of a plan; test/api/rollout-words.test.ts asks it',
   'temper:rollout:without_consent':
     'admits to nothing: it changes what a plan says; test/runs/rollouts.test.ts asks it',
+  'temper:acknowledgement:get': 'shows a part of an incident; test/api/acknowledgements.test.ts asks it',
   show_password: sealed,
   show_instance_secrets: sealed,
   'baremetal:allocation:create_pre_rbac': 'guards no route: the reference dropped its use as well',

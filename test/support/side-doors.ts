@@ -312,6 +312,11 @@ export const noDoors: readonly (readonly [routes: RegExp, why: string])[] = [
   [/\/runs\/:run\/(abort|pause|resume|skip|fail)$/, 'ends, stops or shortens what was asked for'],
   [/\/v1\/allocations\b/, 'gives a node; the deployment asks the rules of the templates that its traits name'],
   [/\/freezes$/, 'keeps the workers away'],
+  [/^POST \/temper\/v1\/incidents\/acknowledge$/, 'a note about a fault'],
+  [
+    /^POST \/temper\/v1\/nodes\/bulk(\/preview)?$/,
+    'acts that are fixed, maintenance and tenants: each node by the checks of the request for it alone, without steps and images',
+  ],
   [/^POST \/temper\/v1\/nodes\/:node\/console$/, 'reads and types on the serial line; no step and no boot comes of it'],
   [/^POST \/temper\/v1\/recovery$/, 'compares after a restore, and lets go on what was asked for before'],
   [/\/webhooks\b/, 'reports events'],

@@ -1,5 +1,5 @@
 /** Audit of requests: each change, and each read of the trail, leaves one audit row in any outcome. */
-import { requesterOf } from '../../admission/requester';
+import { originFor, requesterOf } from '../../admission/requester';
 import type { NodeIdent, RequestRow } from '../../inventory/audit';
 import type { Caller } from '../../model/access/callers';
 import type { TemperError } from '../../model/errors';
@@ -26,7 +26,8 @@ export type Followed = {
   leavesRow(): void;
   /** @param code `Repeated` if the request repeats an earlier one and changed nothing */
   granted(code?: string): Promise<void>;
-  ended(error: TemperError): Promise<void>;
+  /** @param resource_id of a request that names its objects in its body; by default that of the path */
+  ended(error: TemperError, resource_id?: string): Promise<void>;
 };
 
 export type Trail = {
@@ -119,7 +120,7 @@ export const createAuditTrail = (ctx: ApiContext): Trail => {
       const rule_set = ctx.policy().hash;
       const row = (verdict: AuditOutcome, rule: string | null, code: string | null): RequestRow => ({
         requester: requesterOf({ who, requestId }),
-        origin: origin(),
+        origin: originFor(origin(), who),
         action: `${route.method} ${route.path}`,
         verdict,
         rule,
@@ -137,9 +138,10 @@ export const createAuditTrail = (ctx: ApiContext): Trail => {
         granted: async (code) => {
           if (!left) await write(row('granted', asked.admitted, code ?? null));
         },
-        ended: (error) => {
+        ended: (error, resource_id) => {
           const { verdict, rule } = verdictOn(error, asked);
-          return repeats.note(row(verdict, rule, error.code));
+          const named = resource_id === undefined ? {} : { resource_id: identKept(resource_id) };
+          return repeats.note({ ...row(verdict, rule, error.code), ...named });
         },
       };
     },

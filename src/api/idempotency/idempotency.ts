@@ -59,6 +59,18 @@ const replay = ({ status, headers, body }: KeyRow, seen: boolean): Answer => {
   };
 };
 
+const replayed = async (
+  row: KeyRow,
+  asked: KeyedRequest,
+  ctx: ApiContext,
+  routes: readonly Route[],
+): Promise<Answer> => {
+  const answer = replay(row, await seenAgain(row, asked, ctx, routes));
+  const { shownAgain } = asked.route;
+  if (!shownAgain || answer.text === undefined) return answer;
+  return { ...answer, text: await shownAgain(answer.text, asked.request as never, ctx) };
+};
+
 const underWay = (): never => raise('IdempotencyUnderWay', { seconds: 1 });
 
 /**
@@ -92,6 +104,13 @@ const settleKey = async (keys: Keys, request_id: string, thrown: unknown): Promi
   await keepAnswer(keys, request_id, { status, headers, text });
 };
 
+/** An open answer leaves its claim to a repeat. One that only refuses frees the key, as an error does. */
+const settle = async (keys: Keys, request_id: string, answer: Answer): Promise<void> => {
+  const { idempotency } = keys.ctx.inventory;
+  if (answer.isOpen) return idempotency.abandon(request_id);
+  if (!answer.refusal || !(await idempotency.forget(request_id))) await keepAnswer(keys, request_id, answer);
+};
+
 /** Renews the claim while this process serves the request. */
 const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answer> => {
   const { inventory, log } = keys.ctx;
@@ -99,7 +118,7 @@ const perform = async (keys: Keys, request_id: string, work: Work): Promise<Answ
   beat.unref();
   try {
     const answer = await work(request_id);
-    await keepAnswer(keys, request_id, answer);
+    await settle(keys, request_id, answer);
     return answer;
   } catch (thrown) {
     if (isGivenUp(thrown)) return underWay();
@@ -125,7 +144,7 @@ const finish = async (keys: Keys, row: KeyRow, asked: KeyedRequest, work: Work):
 /** Checks visibility again: the node may have a new owner. Throws if an object of the request is hidden. */
 const repeat = async (keys: Keys, row: KeyRow, keyAsked: KeyAsked, asked: KeyedRequest, work: Work): Promise<Once> => {
   const { ctx, routes } = keys;
-  if (row.status !== null) return { answer: replay(row, await seenAgain(row, asked, ctx, routes)), repeated: true };
+  if (row.status !== null) return { answer: await replayed(row, asked, ctx, routes), repeated: true };
   if (row.alive) return underWay();
   if (row.changed) {
     await seenAgain(row, asked, ctx, routes);

@@ -62,6 +62,7 @@ const headerFacts = [
   { code: 'IdempotencyUnderWay', fact: 'seconds', header: 'Retry-After' },
   { code: 'StoreContended', fact: 'seconds', header: 'Retry-After' },
   { code: 'TooManyKeys', fact: 'seconds', header: 'Retry-After' },
+  { code: 'TooManyBulkChanges', fact: 'seconds', header: 'Retry-After' },
   { code: 'TooManyRequests', fact: 'seconds', header: 'Retry-After' },
 ] as const satisfies readonly { code: ErrorCode; fact: string; header: string }[];
 

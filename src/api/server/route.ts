@@ -1,6 +1,7 @@
 /** Route definitions of resources: method, path, rules and schemas. */
 import type { z } from 'zod';
 import type { Caller } from '../../model/access/callers';
+import type { TemperError } from '../../model/errors';
 import type { Origin } from '../../model/resources/audit';
 import type { ApiContext } from '../context';
 import type { Stream } from '../streams/sse';
@@ -23,6 +24,14 @@ export type ApiRequest<Params = unknown, Query = unknown, Body = unknown> = {
   readonly again: () => Promise<Caller>;
 };
 
+/** A request that names its objects in its body, and changed none of them. */
+export type ManyRefused = {
+  /** The refusal that the trail records. */
+  readonly error: TemperError;
+  /** Names of the refused objects. The trail keeps their beginning, so that refused requests cannot fill the disk. */
+  readonly resource_id: string;
+};
+
 /** Without `body`, no body and no content type. `text` is ready JSON; `bytes` is its UTF-8 in pieces. */
 export type Answer<Body = unknown> = {
   readonly status: number;
@@ -32,6 +41,10 @@ export type Answer<Body = unknown> = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Server-sent events in place of a body. */
   readonly stream?: Stream;
+  /** The request changed nothing, so the trail records this refusal. Only for answers that report several refusals. */
+  readonly refusal?: ManyRefused;
+  /** A part failed for a reason that may pass. A repeat with the same Idempotency-Key does that part, and gets another answer. */
+  readonly isOpen?: true;
 };
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -103,6 +116,8 @@ export type RouteDefinition<Params, Query, Body, Described extends Answers = Ans
    * handler: its record is only an intent, and the request's id prevents a second execution.
    */
   readonly cutOff?: 'again';
+  /** For a repeat: the kept answer, without what has been hidden from the caller since. */
+  readonly shownAgain?: (kept: string, request: ApiRequest<Params, Query, Body>, ctx: ApiContext) => Promise<string>;
   /** Collection of the created resource; default: the path. */
   readonly madeIn?: string;
   /** The rows come as CSV if the caller accepts that. */

@@ -106,7 +106,10 @@ const handle = async (services: Services, exchange: Exchange): Promise<void> => 
       ctx.settings.lockWaitMs,
     ),
   );
-  await followed?.granted(repeated ? 'Repeated' : undefined);
+  const { refusal } = answer;
+  await (refusal
+    ? followed?.ended(refusal.error, refusal.resource_id)
+    : followed?.granted(repeated ? 'Repeated' : undefined));
   await answerWith(ctx, exchange, answer, version);
 };
 

@@ -9,6 +9,7 @@ import { cutBy, groupedBy } from '../parts/groups';
 import { NodeLink, State, stateWord, Time, type Tone } from '../parts/texts';
 import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
+import { AcknowledgedBy, acknowledgeOffer, acknowledgeRule, type Incident } from './incidents';
 import { mostItems } from './many';
 import { holderOf, nodeOffers, troubleRules } from './node-offers';
 import { stateOfNode } from './node-standing';
@@ -71,7 +72,7 @@ const runGroups = async ({ api }: PageContext, runs: readonly ListedRun[]): Prom
 
 export const nodeGroups = async ({ api }: PageContext, nodes: readonly NodeView[]): Promise<NodeGroup[]> => {
   const groups = grouped(nodes, nodeSince, likeNode);
-  const asks = (node: string) => troubleRules.map((rule) => ({ rule, node }));
+  const asks = (node: string) => [...troubleRules, acknowledgeRule].map((rule) => ({ rule, node }));
   const answers = await askedLists(api, groups.flatMap(({ rows }) => rows.map(({ uuid }) => asks(uuid)))); // biome-ignore format: one question
   const parts = cutBy(answers, groups.map(({ rows }) => rows.length)); // biome-ignore format: one line
   return groups.map(({ at, rows }, place) => ({ is: 'nodes', at, nodes: rows, answers: inAll(parts[place]!) }));
@@ -227,11 +228,16 @@ const helpFor = (nodes: readonly NodeView[]): Offer[] => {
   );
 };
 
-export const NodeCard = ({ group: { nodes, answers, at }, from, session }: { group: NodeGroup } & DecisionPage) => {
+type NodeCardProps = { readonly group: NodeGroup; readonly incident?: Incident } & DecisionPage;
+
+/** @param incident of the first node */
+export const NodeCard = ({ group: { nodes, answers, at }, incident, from, session }: NodeCardProps) => {
   const [node, ...others] = nodes;
   const { tone, word } = stateOfNode(node!);
   const items = nodes.map(({ uuid }) => uuid).join(',');
-  const offers = forAll(helpFor(nodes), nodes.length, ({ fields }) => ({ ...fields, of: 'nodes', items, from }));
+  const help = forAll(helpFor(nodes), nodes.length, ({ fields }) => ({ ...fields, of: 'nodes', items, from }));
+  const canAcknowledge = incident && answers.get(acknowledgeRule)?.allowed;
+  const offers = canAcknowledge ? [...help, acknowledgeOffer(incident, node!.uuid, from)] : help;
   return (
     <GroupCard
       id={`node-${node!.uuid}`}
@@ -243,6 +249,7 @@ export const NodeCard = ({ group: { nodes, answers, at }, from, session }: { gro
       cause={causeOfNode(node!)}
       others={others}
     >
+      {incident && <AcknowledgedBy {...incident} />}
       <GroupActs
         id={`help-${node!.uuid}`}
         offers={offers}

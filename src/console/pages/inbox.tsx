@@ -1,7 +1,7 @@
 /** Inbox: decisions, failing nodes, nodes in maintenance and offline workers, oldest first, with their acts. */
 import type { ComponentChildren } from 'preact';
 import { failedStates } from '../../model/lifecycle/states';
-import type { Summary } from '../../wire/installation';
+import type { Incidents, Summary } from '../../wire/installation';
 import type { ListedRun } from '../../wire/runs';
 import { Done } from '../parts/acts';
 import { Live } from '../parts/live';
@@ -52,18 +52,19 @@ const workerColumns = [
 
 const inboxData = async (context: PageContext) => {
   const { api } = context;
-  const [decided, busy, troubled, workers] = await Promise.all([
+  const [decided, busy, troubled, workers, found] = await Promise.all([
     decisionsOf(context),
     api.list<ListedRun>('/temper/v1/runs', { state: 'waiting,retrying', sort_dir: 'asc', limit: mostListed }),
     api.get<Summary>('/temper/v1/summary', { only: 'trouble' }).then((summary) => troubledNodes(context, summary)).then((nodes) => nodeGroups(context, nodes)),
     api.findList<WorkerView>('/v1/conductors', { detail: 'true' }),
+    api.find<Incidents>('/temper/v1/incidents'),
   ]); // biome-ignore format: one question a row
   // Those on hold are decisions.
   const others = busy.filter(({ waiting_for }) => waiting_for !== 'unhold');
   const [failing, maintained] = [troubled.filter(isFailing), troubled.filter((group) => !isFailing(group))];
   const isPart = sizeOf(troubled) >= mostListed;
   const away = (workers ?? []).filter(({ alive }) => !alive);
-  return { ...decided, busy: others, failing, maintained, isPart, away };
+  return { ...decided, busy: others, failing, maintained, isPart, away, incidents: found?.incidents ?? [] };
 };
 
 const sizeOf = (groups: readonly NodeGroup[]): number => groups.reduce((all, { nodes }) => all + nodes.length, 0);
@@ -71,12 +72,15 @@ const sizeOf = (groups: readonly NodeGroup[]): number => groups.reduce((all, { n
 /** Others were only put into maintenance. */
 const isFailing = ({ nodes }: NodeGroup): boolean => stateOfNode(nodes[0]!).tone === 'bad';
 
-type NodeSectionProps = { readonly id: string; readonly title: string; readonly groups: readonly NodeGroup[]; readonly isPart: boolean; readonly session: PageContext['session'] }; // biome-ignore format: one row
+const incidentOf = ({ nodes: [node] }: NodeGroup, incidents: Incidents['incidents']) =>
+  incidents.find(({ nodes }) => nodes.some(({ uuid }) => uuid === node!.uuid));
 
-const NodeSection = ({ id, title, groups, isPart, session }: NodeSectionProps) => (
+type NodeSectionProps = { readonly id: string; readonly title: string; readonly groups: readonly NodeGroup[]; readonly isPart: boolean; readonly incidents?: Incidents['incidents']; readonly session: PageContext['session'] }; // biome-ignore format: one row
+
+const NodeSection = ({ id, title, groups, isPart, incidents = [], session }: NodeSectionProps) => (
   <Section id={id} title={title} many={sizeOf(groups)} isPart={isPart}>
     <ul class="cards two">
-      {groups.map((group) => <NodeCard key={group.nodes[0]!.uuid} group={group} from="/inbox" session={session} />)}
+      {groups.map((group) => <NodeCard key={group.nodes[0]!.uuid} group={group} incident={incidentOf(group, incidents)} from="/inbox" session={session} />)}
     </ul>
   </Section>
 ); // biome-ignore format: short parts
@@ -91,7 +95,7 @@ const AllClear = () => (
 );
 
 export const inboxPage = async (context: PageContext): Promise<PageAnswer> => {
-  const { decisions, counted, busy, failing, maintained, isPart, away } = await inboxData(context);
+  const { decisions, counted, busy, failing, maintained, isPart, away, incidents } = await inboxData(context);
   const { session } = context;
   const calm = [decisions, busy, failing, maintained, away].every(({ length }) => length === 0);
   const body = (
@@ -103,7 +107,7 @@ export const inboxPage = async (context: PageContext): Promise<PageAnswer> => {
         <Section id="decisions" title="Needs a decision" many={counted}>
           <Decisions decisions={decisions} from="/inbox" session={session} />
         </Section>
-        <NodeSection id="failing" title="Failing nodes" groups={failing} isPart={isPart} session={session} />
+        <NodeSection id="failing" title="Failing nodes" groups={failing} isPart={isPart} incidents={incidents} session={session} />
         <NodeSection id="maintained" title="In maintenance" groups={maintained} isPart={isPart} session={session} />
         <Section id="offline" title="Offline workers" many={away.length}>
           <Table caption="Offline workers" rows={away} columns={workerColumns} />

@@ -1,18 +1,21 @@
-/** Overview: faults that began together, by what their nodes share, and the act that keeps runs away from them. */
+/** Overview: faults that began together, by what their nodes share, who knows of them, and the acts for them. */
 import type { Incidents } from '../../wire/installation';
 import type { Freeze } from '../../wire/records';
 import type { ListedRun } from '../../wire/runs';
-import { Acts, type Answers, askedLists, inAll } from '../parts/acts';
+import { Acts, type Answers, askedLists, inAll, type Offer } from '../parts/acts';
+import { Field } from '../parts/forms';
 import { cutBy } from '../parts/groups';
 import { Table } from '../parts/tables';
-import { NodeLink, Notice, State, spanOf, Time } from '../parts/texts';
+import { NodeLink, Notice, personOf, State, spanOf, Time } from '../parts/texts';
 import { addressWith } from '../server/api';
-import type { PageContext } from '../server/context';
+import { type FormContext, fieldOf, type PageAnswer, type PageContext } from '../server/context';
 import type { Remembered } from '../server/remembered';
+import { addressSaying } from '../server/session';
 
-type Incident = Incidents['incidents'][number];
+export type Incident = Incidents['incidents'][number];
 
 const freezeRule = 'temper:freeze:create';
+export const acknowledgeRule = 'temper:acknowledgement:create';
 
 /** An incident of one node is a card of the inbox. */
 const fewest = 2;
@@ -20,8 +23,8 @@ const mostShown = 3;
 
 type Strip = {
   readonly incident: Incident;
-  /** For the freeze of all its nodes; undefined if the API did not name them all. */
-  readonly answers: Answers | undefined;
+  /** For acts on its nodes, as far as the API named them. */
+  readonly answers: Answers;
   readonly frozen: number;
 };
 
@@ -35,14 +38,14 @@ const freezesOf = async ({ api }: PageContext): Promise<ReadonlySet<string>> =>
 const stripsOf = async (context: PageContext, incidents: readonly Incident[]): Promise<Strip[]> => {
   const [frozen, answers] = await Promise.all([
     freezesOf(context),
-    askedLists(context.api, incidents.flatMap(({ nodes }) => nodes.map(({ uuid }) => [{ rule: freezeRule, node: uuid }]))),
+    askedLists(context.api, incidents.flatMap(({ nodes }) => nodes.map(({ uuid: node }) => [freezeRule, acknowledgeRule].map((rule) => ({ rule, node }))))),
   ]); // biome-ignore format: one question a row
   const parts = cutBy(answers, incidents.map(({ nodes }) => nodes.length)); // biome-ignore format: one line
   return incidents.map((incident, at) => {
-    const { nodes, count } = incident;
+    const { nodes } = incident;
     return {
       incident,
-      answers: nodes.length === count ? inAll(parts[at]!) : undefined,
+      answers: inAll(parts[at]!),
       frozen: nodes.filter(({ uuid }) => frozen.has(uuid)).length,
     };
   });
@@ -145,19 +148,64 @@ const Show = ({ id, incident }: { id: string; incident: Incident }) => {
   );
 }; // biome-ignore format: short parts
 
+type Known = Pick<Incident, 'acknowledged' | 'count' | 'until'>;
+
+/** The person and the note. Faults that joined since are not acknowledged. */
+export const AcknowledgedBy = ({ acknowledged, count }: Known) =>
+  acknowledged && (
+    <p class="acknowledged">
+      <State is="acknowledged" tone="busy" /> by {personOf(acknowledged.requester)}, <Time at={acknowledged.at} />:{' '}
+      {acknowledged.note}
+      {acknowledged.count < count && ` (${acknowledged.count} of ${count} nodes)`}
+    </p>
+  );
+
+type From = '/' | '/inbox';
+
+/** It replaces an earlier note. */
+export const acknowledgeOffer = ({ acknowledged, count, until }: Known, node: string, from: From): Offer => ({
+  name: 'acknowledge',
+  label: acknowledged && acknowledged.count >= count ? 'Change the note' : 'Acknowledge',
+  rule: acknowledgeRule,
+  will: 'Shows others that you know of it, until the faults end. It changes nothing on the nodes.',
+  withoutReason: true,
+  minor: true,
+  action: '/incidents/acknowledge',
+  fields: { node, until, from },
+  more: <Field label="Note" name="note" required hint="Who works on it, and what is known." />,
+});
+
+/** Redirects to the page of the form. */
+export const acknowledgeIncident = async ({ api, form, session }: FormContext): Promise<PageAnswer> => {
+  const [node, until, note] = ['node', 'until', 'note'].map((name) => fieldOf(form, name));
+  const path = '/temper/v1/incidents/acknowledge';
+  const { acknowledged } = await api.send<{ acknowledged: number }>('POST', path, { node, until, note });
+  const back = fieldOf(form, 'from') === '/' ? '/' : '/inbox';
+  return {
+    to: addressSaying(session, back, `Acknowledged on ${acknowledged} ${acknowledged === 1 ? 'node' : 'nodes'}.`),
+  };
+};
+
 type StripProps = { readonly strip: Strip; readonly runs: OpenRuns; readonly session: PageContext['session'] }; // biome-ignore format: one row
 
 const IncidentStrip = ({ strip: { incident, answers, frozen }, runs, session }: StripProps) => {
   const { nodes, count, since } = incident;
   const id = `incident-${nodes[0]!.uuid}`;
   const title = `${sharedPlace(incident)}: ${whatOf(incident)} ${withinOf(incident)}`;
-  const offer = {
+  const freeze = {
     name: 'freeze',
     label: `Freeze the ${count}`,
     rule: freezeRule,
     will: `No writes to the BMCs of these ${count} nodes until each freeze ends. Runs wait.`,
     fields: { of: 'nodes', what: 'freeze', items: nodes.map(({ uuid }) => uuid).join(','), from: '/' },
   };
+  // The API freezes nodes one by one, so it has to name them all.
+  const canFreeze = nodes.length === count && frozen < count && answers.get(freezeRule)?.allowed;
+  const canAcknowledge = answers.get(acknowledgeRule)?.allowed;
+  const offers = [
+    ...(canFreeze ? [freeze] : []),
+    ...(canAcknowledge ? [acknowledgeOffer(incident, nodes[0]!.uuid, '/')] : []),
+  ];
   return (
     <li id={id} class="card strip bad" data-key={id} data-says={title}>
       <div>
@@ -166,11 +214,12 @@ const IncidentStrip = ({ strip: { incident, answers, frozen }, runs, session }: 
           <span class="muted">since {since.slice(11, 16)} UTC, <Time at={since} /></span>
         </h3>
         <p><Names incident={incident} /> {runsSay(incident, runs)} {leasedSays(incident)}</p>
+        <AcknowledgedBy {...incident} />
       </div>
       <div class="acts">
         {frozen === count && <State is="frozen" tone="wait" />}
-        {frozen < count && answers?.get(freezeRule)?.allowed && (
-          <Acts id={id} offers={[offer]} answers={answers} about={{ kind: 'node', object: nodes[0]!.uuid }} session={session} actionOf={() => '/inbox/acts'} />
+        {offers.length > 0 && (
+          <Acts id={id} offers={offers} answers={answers} about={{ kind: 'node', object: nodes[0]!.uuid }} session={session} actionOf={() => '/inbox/acts'} />
         )}
         <Show id={`${id}-show`} incident={incident} />
       </div>

@@ -3,10 +3,10 @@ import type { AuditEntry } from '../../wire/policy';
 import { type Answers, Refused } from '../parts/acts';
 import { Pager, pageOf, pageSize, Table } from '../parts/tables';
 import { Empty, State } from '../parts/texts';
-import type { Api, PageQuery } from '../server/api';
+import { type Api, addressWith, type PageQuery } from '../server/api';
 import type { PageContext } from '../server/context';
 import type { NodeView } from '../views';
-import { auditColumns } from './audit';
+import { nodeAuditColumns } from './audit-columns';
 
 const access: readonly (readonly [title: string, rules: readonly (readonly [label: string, rule: string])[]])[] = [
   ['See', [
@@ -17,7 +17,7 @@ const access: readonly (readonly [title: string, rules: readonly (readonly [labe
     ['BIOS settings', 'baremetal:node:bios:get'],
     ['Firmware', 'baremetal:node:firmware:get'],
     ['Networks', 'baremetal:node:vif:list'],
-    ['Audit trail', 'temper:audit:get'],
+    ['Audit trail', 'temper:node:audit:get'],
   ]],
   ['Use', [
     ['Deploy, rescue, tear down and other verbs', 'baremetal:node:set_provision_state'],
@@ -71,16 +71,23 @@ export const trailOf = (api: Api, node: NodeView, { marker }: PageQuery) =>
 
 type TrailProps = {
   readonly path: string;
+  readonly node: NodeView;
   readonly query: PageQuery;
   readonly rows: readonly AuditEntry[] | undefined;
 };
 
-export const NodeTrail = ({ path, query: { marker }, rows }: TrailProps) => {
+export const NodeTrail = ({ path, node, query: { marker }, rows }: TrailProps) => {
   const { shown, next } = pageOf(rows ?? [], ({ seq }) => String(seq));
   return (
     <>
-      <Table caption="Audit" rows={rows && shown} columns={auditColumns} empty={<Empty icon="scroll-text" title="No entries yet" />} />
-      {!rows && <p class="muted">System readers can read it. Activity shows who started each run.</p>}
+      {rows && (
+        <p class="acts">
+          <a class="button" href={addressWith('/audit', { node: node.name ?? node.uuid })}>Filter and export</a>
+          <a class="button" href={addressWith('/audit/timeline', { node: node.name ?? node.uuid })}>Timeline of this node</a>
+        </p>
+      )}
+      <Table caption="Audit" rows={rows && shown} columns={nodeAuditColumns} empty={<Empty icon="scroll-text" title="No entries yet" />} />
+      {!rows && <p class="muted">Readers of the node’s owner and of its lessee can read it. Activity shows who started each run.</p>}
       <Pager path={path} query={{ marker }} next={next} />
     </>
   );

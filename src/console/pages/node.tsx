@@ -77,7 +77,7 @@ const tabs: Readonly<Record<string, Tab>> = {
   audit: {
     label: 'Audit',
     body: async ({ api, query }, { is: { node } }) => (
-      <NodeTrail path={`${nodeAddress(node)}/audit`} query={query} rows={await trailOf(api, node, query)} />
+      <NodeTrail path={`${nodeAddress(node)}/audit`} node={node} query={query} rows={await trailOf(api, node, query)} />
     ),
   },
 }; // biome-ignore format: short parts

@@ -9,6 +9,7 @@ import { Empty, Lasting, NodeLink, Project, State } from '../parts/texts';
 import { addressWith, type PageQuery } from '../server/api';
 import type { PageAnswer, PageContext } from '../server/context';
 import type { NodeView } from '../views';
+import { manyNodesPath } from './many-nodes';
 
 const listedFields =
   'uuid,name,provision_state,power_state,maintenance,fault,owner,lessee,driver,resource_class,conductor_group,reservation,provision_updated_at';
@@ -48,18 +49,31 @@ const selectingOf = (query: PageQuery): Record<string, string> =>
 const Chosen = () => (
   <form id="choose" method="get" action="/rollouts/new" class="choices" aria-label="Selected nodes">
     <b data-count>Selected nodes</b>
+    <button type="submit" formaction={manyNodesPath}>
+      Change…
+    </button>
     <Send tone="primary" label="Plan a rollout" />
   </form>
 );
 
-/** Plans with all nodes of the filters, which the button says. */
-const PlanForAll = ({ query }: { query: PageQuery }) => {
+const changing = [...selecting, 'maintenance', 'fault'] as const;
+
+/** Acts on all nodes of the filters, which the buttons say. */
+const ForAll = ({ query }: { query: PageQuery }) => {
   const given = selectingOf(query);
+  const filters = Object.fromEntries(changing.flatMap((name) => (query[name] ? [[name, query[name]]] : [])));
   return (
-    <a class="button" href={addressWith('/rollouts/new', given)}>
-      <Icon is="waves" />
-      {Object.keys(given).length > 0 ? 'Plan a rollout for these filters' : 'Plan a rollout'}
-    </a>
+    <>
+      {Object.keys(filters).length > 0 && (
+        <a class="button" href={addressWith(manyNodesPath, { all: 'yes', ...filters })}>
+          Change all of these filters
+        </a>
+      )}
+      <a class="button" href={addressWith('/rollouts/new', given)}>
+        <Icon is="waves" />
+        {Object.keys(given).length > 0 ? 'Plan a rollout for these filters' : 'Plan a rollout'}
+      </a>
+    </>
   );
 };
 
@@ -135,7 +149,7 @@ export const nodesPage = (context: PageContext): Promise<PageAnswer> =>
     around: async (filtered) => {
       const summary = await context.api.find<Summary>('/temper/v1/summary');
       return {
-        end: <PlanForAll query={context.query} />,
+        end: <ForAll query={context.query} />,
         above: <NodeCounts summary={summary} query={context.query} />,
         below: <Chosen />,
         ...(!filtered && { total: summary?.nodes.count }),

@@ -22,6 +22,7 @@ const wordings: Readonly<Record<EventKind, Wording>> = {
   'node.power': 'Power: {from} → {to}[ ({by})]',
   'node.frozen': ['wait', 'Frozen[: {reason}]'],
   'node.unfrozen': ['good', 'Freeze ended[: {reason}]'],
+  'node.fault.acknowledged': 'Fault acknowledged',
   'node.maintenance.set': ['wait', 'Maintenance set[ by {by}][: {maintenance_reason}]'],
   'node.maintenance.cleared': ['good', 'Maintenance ended[ by {by}]'],
   'node.traits.set': 'Traits changed[: {traits}]',

@@ -53,7 +53,7 @@ export type FieldProps = {
   readonly hint?: string;
   /** Refusal of the value; the field keeps it. */
   readonly fault?: string;
-  readonly type?: 'text' | 'number' | 'time' | 'datetime-local';
+  readonly type?: 'text' | 'number' | 'date' | 'time' | 'datetime-local';
   /** Id of a datalist with suggestions. */
   readonly list?: string;
 };

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { ApiRefusal, addressWith, type PageQuery } from '../server/api';
 import type { PageAnswer, PageContext } from '../server/context';
 import { ColumnChoice, chosenColumns, columnsIn } from './columns';
-import { Choice, Field, Hidden, type Option, Send } from './forms';
+import { Choice, Field, type FieldProps, Hidden, type Option, Send } from './forms';
 import { Live } from './live';
 import { type Column, Count, Pager, pageOf, pageSize, type RowNews, Table } from './tables';
 import { Empty, Notice, Title } from './texts';
@@ -14,6 +14,9 @@ export type Filter = {
   readonly hint?: string;
   /** Permitted values; any text if absent. */
   readonly options?: readonly Option[];
+  readonly type?: FieldProps['type'];
+  /** Offered while one types, each with words for it. */
+  readonly suggestions?: readonly (readonly [value: string, words: string])[];
   /** Default filter value; no filter if absent. */
   readonly unset?: string;
 };
@@ -22,7 +25,7 @@ export type Filter = {
 type View = readonly [label: string, query: PageQuery];
 
 /** Refusal of a filter; the form keeps its values. */
-type FilterFault = { readonly field: string | undefined; readonly says: string };
+type FilterFault = { readonly field: string | undefined; readonly says: string; readonly status?: number };
 
 type FiltersProps = {
   readonly path: string;
@@ -36,10 +39,18 @@ type FiltersProps = {
 const hiddenOf = (query: PageQuery): Record<string, string> =>
   Object.fromEntries(Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : [])));
 
+const Suggestions = ({ id, suggestions }: { id: string; suggestions: NonNullable<Filter['suggestions']> }) => (
+  <datalist id={id}>
+    {suggestions.map(([value, words]) => (
+      <option key={value} value={value} label={words} />
+    ))}
+  </datalist>
+);
+
 export const Filters = ({ path, query, filters, fault, kept = {} }: FiltersProps) => (
   <form method="get" action={path} class="row" aria-label="Filters" id="filters">
     <Hidden fields={hiddenOf(kept)} />
-    {filters.map(({ options, unset, ...field }) => {
+    {filters.map(({ options, unset, suggestions, ...field }) => {
       const says = fault?.field === field.name ? fault.says : undefined;
       return options ? (
         <Choice
@@ -50,9 +61,19 @@ export const Filters = ({ path, query, filters, fault, kept = {} }: FiltersProps
           options={unset === undefined ? [['', 'any'], ...options] : options}
         />
       ) : (
-        <Field key={field.name} {...field} fault={says} value={query[field.name]} />
+        <Field
+          key={field.name}
+          {...field}
+          fault={says}
+          value={query[field.name]}
+          list={suggestions && `${field.name}-list`}
+        />
       );
     })}
+    {filters.map(
+      ({ name, suggestions }) =>
+        suggestions && <Suggestions key={name} id={`${name}-list`} suggestions={suggestions} />,
+    )}
     <Send label="Filter" />
     {filters.some(({ name, unset }) => query[name] && query[name] !== unset) && (
       <a class="button" href={addressWith(path, kept)}>
@@ -101,9 +122,12 @@ const Views = ({ path, views, query }: { path: string; views: readonly View[]; q
   );
 };
 
-/** The API begins a refusal of a parameter with its name. */
-const faultOf = (thrown: unknown, filters: readonly Filter[]): FilterFault => {
-  if (!(thrown instanceof ApiRefusal && thrown.status === 400)) throw thrown;
+/** The API begins a refusal of a parameter with its name. A node that is not found is a fault of the field that names it. */
+const faultOf = (thrown: unknown, filters: readonly Filter[], wanted: PageQuery): FilterFault => {
+  if (!(thrown instanceof ApiRefusal)) throw thrown;
+  if (thrown.status === 404 && wanted.node && filters.some(({ name }) => name === 'node'))
+    return { field: 'node', says: thrown.says, status: 404 };
+  if (thrown.status !== 400) throw thrown;
   const field = filters.find(({ name }) => thrown.says.startsWith(`${name}: `))?.name;
   return { field, says: field ? thrown.says.slice(field.length + 2) : thrown.says };
 };
@@ -115,7 +139,7 @@ const foundRows = async <Row,>({ api }: PageContext, list: List<Row>, wanted: Pa
   try {
     return { rows: await api.list<Row>(from, { ...wanted, ...fixed, limit: pageSize + 1 }) };
   } catch (thrown) {
-    return { rows: [], fault: faultOf(thrown, filters) };
+    return { rows: [], fault: faultOf(thrown, filters, wanted) };
   }
 };
 
@@ -165,5 +189,5 @@ export const listPage = async <Row,>(context: PageContext, list: List<Row>): Pro
       {around?.below}
     </>
   ); // biome-ignore format: short parts
-  return { title, body, ...(fault && { status: 400 }) };
+  return { title, body, ...(fault && { status: fault.status ?? 400 }) };
 };

@@ -5,7 +5,7 @@ import { ApiAway, addressWith, type PageQuery } from './api';
 import type { PageContext } from './context';
 
 /** A withdrawn right is not outlived: an answer is kept only while these rules answer the caller alike. */
-const countingRules = ['baremetal:node:list', 'baremetal:node:list_all', 'baremetal:node:get', 'temper:run:get'];
+const countingRules = ['baremetal:node:list', 'baremetal:node:list_all', 'baremetal:node:get', 'temper:run:get', 'temper:acknowledgement:get']; // biome-ignore format: one row
 
 type Kept = { readonly rights: string; readonly found: object | undefined };
 

@@ -191,12 +191,22 @@ export const nodes = (sql: Db) => {
       return row;
     },
 
-    /** Also if a run holds the node: the fence protects it from the run's end. */
-    async setMaintenance(uuid: NodeUuid, values: { maintenance: boolean; reason: string | null }): Promise<void> {
-      await sql`
+    /**
+     * Also if a run holds the node: the fence protects it from the run's end.
+     * @param seen the tenants for which the rules were checked. @returns false if the node has others by now, or is gone
+     */
+    async setMaintenance(
+      uuid: NodeUuid,
+      values: { maintenance: boolean; reason: string | null },
+      seen?: Pick<NodeRow, 'owner' | 'lessee'>,
+    ): Promise<boolean> {
+      const set = await sql`
         update nodes set maintenance = ${values.maintenance}, maintenance_reason = ${values.reason},
           fault = case when ${values.maintenance} then fault else null end, updated_at = now()
-        where uuid = ${uuid}`;
+        where uuid = ${uuid}
+          ${seen ? sql`and owner is not distinct from ${seen.owner} and lessee is not distinct from ${seen.lessee}` : sql``}
+        returning 1`;
+      return set.length === 1;
     },
 
     /** False if the node has changed, or a run holds it. */

@@ -12,6 +12,10 @@ export type Origin = {
   readonly forwarded_for?: string;
   /** The calling service's id for the surrounding work. */
   readonly global_request_id?: string;
+  /** Name of the caller's project at that time. Here, because tenants read the requesters of runs. */
+  readonly project_name?: string;
+  /** The caller's roles at that time. */
+  readonly roles?: readonly string[];
 };
 
 const longestForwarded = 200;

@@ -18,6 +18,7 @@ const kinds = {
   'node.power': { plain: true },
   'node.frozen': { plain: true },
   'node.unfrozen': { plain: true },
+  'node.fault.acknowledged': { plain: true },
   'node.maintenance.set': {},
   'node.maintenance.cleared': {},
   'node.traits.set': {},

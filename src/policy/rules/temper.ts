@@ -499,6 +499,24 @@ export const addedRules: readonly TemperRuleRow[] = [
     says: 'See how long a project has leased which nodes: readers of that project.',
   },
   {
+    name: 'temper:node:audit:get',
+    check: anyOf(systemReader, tenantReader, ownerService),
+    ironic: systemReader,
+    says: 'See who requested what on a node: readers of its owner and of its lessee, for the time since it is theirs.',
+  },
+  {
+    name: 'temper:acknowledgement:get',
+    check: anyOf(systemReader, ownerReader, ownerService),
+    ironic: systemReader,
+    says: 'See who has acknowledged the fault of a node, and the note: readers of its owner.',
+  },
+  {
+    name: 'temper:acknowledgement:create',
+    check: anyOf(systemMember, systemService, ownerMember, ownerService),
+    ironic: operators,
+    says: 'Acknowledge the fault of a node: members of its owner.',
+  },
+  {
     name: 'temper:audit:get',
     check: systemReader,
     says: 'Read the audit trail, which holds the requests of all callers: readers of the system.',

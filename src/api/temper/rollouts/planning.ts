@@ -24,6 +24,7 @@ import { makePlan, type RolloutPlan, storePlan } from '../../../rollouts/plan';
 import { createPrepareFor } from '../../../rollouts/prepare';
 import { auditAndEvent } from '../../audit/record';
 import type { ApiContext } from '../../context';
+import { namedNodes } from '../../resource/named-nodes';
 import { nodeColumns } from '../../resource/visibility';
 import { type ApiRequest, created } from '../../server/route';
 import { gateRule, requireGates } from './gates';
@@ -51,7 +52,7 @@ const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: Rol
   const visible = policy.filter(rolloutRules.node, who, nodeColumns);
   const exclude: RolloutUuid[] = [];
   for (const ident of select.exclude_rollouts ?? []) exclude.push((await wholeRollout(ctx, who, ident)).id);
-  const named = select.nodes && (await namedNodes(ctx, visible, select.nodes));
+  const named = select.nodes && (await chosenNodes(ctx, visible, select.nodes));
   const found = await ctx.inventory.rolloutSelection.find({
     visible,
     ...(named && { nodes: named }),
@@ -65,19 +66,12 @@ const selectedNodes = async (ctx: ApiContext, who: Caller, { select, seed }: Rol
   return part === undefined ? found : sampleOf(found, part, seed);
 };
 
-/** Uses a single query. Throws NodeNotFound, also for hidden nodes. */
-const namedNodes = async (ctx: ApiContext, visible: Predicate, named: readonly string[]): Promise<NodeUuid[]> => {
-  const idents = [...new Set(named)].map((ident) => ({ ident, ...identOf(ident, maxMinor) }));
-  const found = await ctx.inventory.rolloutSelection.named(visible, {
-    uuids: idents.flatMap((given) => ('uuid' in given ? [given.uuid] : [])),
-    names: idents.flatMap((given) => ('name' in given ? [given.name] : [])),
-  });
-  const byUuid = new Map<string, NodeUuid>(found.map(({ uuid }) => [uuid, uuid]));
-  const byName = new Map(found.map(({ name, uuid }) => [name, uuid]));
-  return idents.map((given) => {
-    const uuid = 'uuid' in given ? byUuid.get(given.uuid) : byName.get(given.name);
-    return uuid ?? raise('NodeNotFound', { node: given.ident });
-  });
+/** Throws NodeNotFound, also for hidden nodes, and InvalidInput for what is neither a UUID nor a name. */
+const chosenNodes = async (ctx: ApiContext, visible: Predicate, named: readonly string[]): Promise<NodeUuid[]> => {
+  const idents = [...new Set(named)];
+  for (const ident of idents) identOf(ident, maxMinor);
+  const find = await namedNodes(ctx, visible, idents);
+  return idents.map((ident) => find(ident) ?? raise('NodeNotFound', { node: ident }));
 };
 
 /** Throws InvalidInput for secret values: the plan is stored and shown with its values. */

@@ -5,6 +5,9 @@ import { type Answers, type Method, type Route, type RouteDefinition, route } fr
 export const nodeParams = z.object({ node_ident: z.string() });
 export type NodeParams = z.output<typeof nodeParams>;
 
+/** The change of a request that has passed all its checks. */
+export type CheckedChange = () => Promise<unknown>;
+
 /** The rule that shows a node. */
 const seeNode = 'baremetal:node:get';
 

@@ -42,6 +42,9 @@ const patched = patcherOf(nodeTable);
 const patchRules = [...new Set(nodeTable.fields.flatMap((row) => row.patch ?? []))];
 const ruleByField = new Map(nodeTable.fields.map((row) => [row.name, row.patch ?? update]));
 
+/** The rule for a change of the owner or the lessee. */
+export const tenantRule = (field: 'owner' | 'lessee'): string => ruleByField.get(field)!;
+
 /** Without cleaning one tenant's data reaches the next, so switching it off needs a separate rule. */
 const ruleFor = (one: Operation): string => {
   const name = attributeOf(one);
@@ -134,8 +137,12 @@ const withDefaults = (driver: ReturnType<typeof requireDriver>, values: Record<s
   return values;
 };
 
+const valuesBefore = (node: NodeRow, values: NodeValues) =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, node[name as keyof NodeRow]]));
+
 /** One statement writes node, audit row and event. A lease that may be ending, and secrets without references, need a transaction. */
-const storePatched = async (ctx: ApiContext, policy: Policy, request: PatchRequest, node: NodeRow, next: Next) => {
+const storePatched = async (ctx: ApiContext, request: PatchRequest, node: NodeRow, next: Next, reason?: string) => {
+  const policy = ctx.policy();
   const { values, secrets } = sealAll(ctx.vault, next.values, sealedFields, holdingOf(next.whole));
   const record = changeRows(policy, request, {
     action: 'node.update',
@@ -144,7 +151,9 @@ const storePatched = async (ctx: ApiContext, policy: Policy, request: PatchReque
     resource: 'node',
     resource_id: node.uuid,
     node: { ...node, ...values },
-    data: { changed: values },
+    data: { changed: values, before: valuesBefore(node, values), ...(reason !== undefined && { reason }) },
+    // The next tenant reads the event of a hand-over.
+    facts: { changed: values },
   });
   const change = ({ nodes }: Pick<Queries, 'nodes'>) => nodes.update(node, values, { held: true, record });
   const sealed = sealedFields.some((name) => name in values);
@@ -162,7 +171,12 @@ const storePatched = async (ctx: ApiContext, policy: Policy, request: PatchReque
   );
 };
 
-const patchNode = async (request: PatchRequest, ctx: ApiContext) => {
+/** @param reason for the audit trail. @returns the change, which returns the resulting node. Throws NodeNotFound and every refusal */
+export const checkedPatch = async (
+  request: PatchRequest,
+  ctx: ApiContext,
+  reason?: string,
+): Promise<() => Promise<NodeRow>> => {
   checkPatch(request);
   const policy = ctx.policy();
   const ident = request.params.node_ident;
@@ -173,9 +187,13 @@ const patchNode = async (request: PatchRequest, ctx: ApiContext) => {
   await checkAllocatedOwner(ctx, node, attributesOf(request.body));
   const next = await nextValues(ctx, request, node);
   checkConflicts(node, next.values);
-  const unchanged = Object.keys(next.values).length === 0;
-  const updated = unchanged ? node : ((await storePatched(ctx, policy, request, node, next)) ?? lostLockRace(ident));
-  return ok(nodeProjections.full(request.version).represent(updated, shownTo(policy, request)));
+  if (Object.keys(next.values).length === 0) return async () => node;
+  return async () => (await storePatched(ctx, request, node, next, reason)) ?? lostLockRace(ident);
+};
+
+const patchNode = async (request: PatchRequest, ctx: ApiContext) => {
+  const updated = await (await checkedPatch(request, ctx))();
+  return ok(nodeProjections.full(request.version).represent(updated, shownTo(ctx.policy(), request)));
 };
 
 /** For an unreadable patch, which names no field. Refuses a caller whom every field's rule refuses. Throws PolicyDenied, NodeNotFound. */
@@ -189,9 +207,19 @@ const requireAnyField = async (
     policy.require(update, who, nodeTarget(node));
 };
 
+/** The rules that a patch may evaluate. */
+export const checkedPatchRules: readonly string[] = [
+  ...patchRules,
+  disableCleaning,
+  updateProvisioned,
+  ...allKeyRules,
+  selfOwned,
+  moveCredentials,
+];
+
 export const nodePatchRoutes: Route[] = [
   nodeRoute('PATCH', '', {
-    rules: [...patchRules, disableCleaning, updateProvisioned, ...allKeyRules, selfOwned, moveCredentials],
+    rules: checkedPatchRules,
     requireAllowed: requireAnyField,
     query: patchQuery,
     gate,

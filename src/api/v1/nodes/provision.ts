@@ -6,7 +6,7 @@ import { reasonHeader } from '../../../admission/runbook';
 import { visibleNode } from '../../../admission/visibility';
 import type { ApiContext } from '../../context';
 import { type ApiRequest, accepted, type Route } from '../../server/route';
-import { type NodeParams, nodeRoute } from './node-route';
+import { type CheckedChange, type NodeParams, nodeRoute } from './node-route';
 
 const act = async ({ runs }: ApiContext, admitted: Admitted): Promise<void> => {
   switch (admitted.does) {
@@ -20,12 +20,29 @@ const act = async ({ runs }: ApiContext, admitted: Admitted): Promise<void> => {
   }
 };
 
-const setProvisionState = async (request: ApiRequest<NodeParams, unknown, ProvisionBody>, ctx: ApiContext) => {
+type ProvisionRequest = ApiRequest<NodeParams, unknown, ProvisionBody>;
+
+const withReason = (admitted: Admitted, reason: string): Admitted =>
+  admitted.does === 'run'
+    ? { ...admitted, order: { ...admitted.order, asked: { ...admitted.order.asked, reason } } }
+    : { ...admitted, asked: { ...admitted.asked, reason } };
+
+/** @param said for the audit trail. Throws NodeNotFound, and the refusals of the admission */
+export const checkedProvision = async (
+  request: ProvisionRequest,
+  ctx: ApiContext,
+  said?: string,
+): Promise<CheckedChange> => {
   const ident = request.params.node_ident;
   const node = await visibleNode(ctx, request, ident);
   const reason = request.header(reasonHeader.toLowerCase());
-  await act(ctx, await admitProvision(ctx, { ...request, reason }, node, ident));
-  return accepted(`${request.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+  const admitted = await admitProvision(ctx, { ...request, reason }, node, ident);
+  return () => act(ctx, said === undefined ? admitted : withReason(admitted, said));
+};
+
+const setProvisionState = async (request: ProvisionRequest, ctx: ApiContext) => {
+  await (await checkedProvision(request, ctx))();
+  return accepted(`${request.base}/v1/nodes/${encodeURIComponent(request.params.node_ident)}/states`);
 };
 
 export const nodeProvisionRoutes: Route[] = [

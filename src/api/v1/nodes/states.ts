@@ -16,7 +16,7 @@ import * as shapes from '../../../wire/ironic';
 import type { ApiContext } from '../../context';
 import { timestamp } from '../../resource/representation';
 import { type ApiRequest, accepted, ok, type Route } from '../../server/route';
-import { type NodeParams, nodeRoute } from './node-route';
+import { type CheckedChange, type NodeParams, nodeRoute } from './node-route';
 
 const documents: readonly string[] = ['raid_config', 'target_raid_config'];
 
@@ -81,7 +81,8 @@ const powerTarget = ({ body, version }: PowerAsk): PowerTarget => {
   return body.target;
 };
 
-const requestPower = async (request: PowerAsk, ctx: ApiContext) => {
+/** @param reason for the audit trail. Throws NodeNotFound, InvalidInput, and the errors of powerOrder */
+export const checkedPower = async (request: PowerAsk, ctx: ApiContext, reason?: string): Promise<CheckedChange> => {
   const ident = request.params.node_ident;
   const policy = ctx.policy();
   const node = await visibleNode(ctx, request, ident);
@@ -89,10 +90,14 @@ const requestPower = async (request: PowerAsk, ctx: ApiContext) => {
   const target = powerTarget(request);
   const { timeout } = request.body;
   const timeoutMs = typeof timeout === 'number' ? timeout * 1000 : undefined;
-  await ctx.runs.start(
-    await powerOrder(ctx, request, node, ident, { target, ...(timeoutMs !== undefined && { timeoutMs }) }),
-  );
-  return accepted(`${request.base}/v1/nodes/${encodeURIComponent(ident)}/states`);
+  const wish = { target, ...(timeoutMs !== undefined && { timeoutMs }) };
+  const order = await powerOrder(ctx, request, node, ident, wish);
+  return () => ctx.runs.start({ ...order, asked: { ...order.asked, ...(reason !== undefined && { reason }) } });
+};
+
+const requestPower = async (request: PowerAsk, ctx: ApiContext) => {
+  await (await checkedPower(request, ctx))();
+  return accepted(`${request.base}/v1/nodes/${encodeURIComponent(request.params.node_ident)}/states`);
 };
 
 export const nodeStateRoutes: Route[] = [

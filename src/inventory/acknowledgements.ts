@@ -1,0 +1,32 @@
+/** Acknowledgements of the faults that nodes have now. */
+import type { NodeUuid } from '../model/ids';
+import type { Requester } from '../model/runs/runs';
+import { type Db, jsonOf, uuidArray } from './database';
+
+export type Acknowledgement = {
+  readonly note: string;
+  readonly requester: Requester;
+  readonly acknowledged_at: Date;
+};
+
+export const acknowledgements = (sql: Db) => ({
+  /**
+   * Replaces earlier ones. A fault that has ended meanwhile, or that began later, is left out.
+   * @returns the nodes whose fault is acknowledged
+   */
+  async put(
+    nodes: readonly NodeUuid[],
+    { until, note, requester }: { readonly until: Date; readonly note: string; readonly requester: Requester },
+  ): Promise<NodeUuid[]> {
+    const rows = await sql<{ node_uuid: NodeUuid }[]>`
+      insert into fault_acknowledgements (node_uuid, fault_since, owner, lease_id, note, requester)
+      select uuid, fault_since, owner, lease_id, ${note}, ${jsonOf(sql, requester)} from nodes
+      where uuid = any (${uuidArray(sql, nodes)}) and fault is not null
+        and date_trunc('milliseconds', fault_since) <= ${until}
+      order by uuid
+      on conflict (node_uuid) do update set (fault_since, owner, lease_id, note, requester, acknowledged_at) =
+        (excluded.fault_since, excluded.owner, excluded.lease_id, excluded.note, excluded.requester, now())
+      returning node_uuid`;
+    return rows.map(({ node_uuid }) => node_uuid);
+  },
+});
