@@ -2,10 +2,10 @@
 import type { RequestListener } from 'node:http';
 import { allocationsPage } from './pages/allocations';
 import { auditPage } from './pages/audit';
-import { addBudget, budgetsPage, removeBudget } from './pages/disruption-budgets';
 import { auditFile } from './pages/audit-files';
 import { auditRulePage } from './pages/audit-rule';
 import { auditTimelinePage } from './pages/audit-timeline';
+import { addBudget, budgetsPage, removeBudget } from './pages/disruption-budgets';
 import { enrolNode } from './pages/first-steps';
 import { inboxPage } from './pages/inbox';
 import { acknowledgeIncident } from './pages/incidents';

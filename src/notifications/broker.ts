@@ -29,7 +29,9 @@ const heartbeatSeconds = 30;
 const notFoundCode = 404;
 
 /** Failures reject what waits for them, too. Without a listener, the event would end the process. */
-const uncrashed = <Emitter extends { on(event: 'error', listener: () => void): unknown }>(emitter: Emitter): Emitter => {
+const uncrashed = <Emitter extends { on(event: 'error', listener: () => void): unknown }>(
+  emitter: Emitter,
+): Emitter => {
   emitter.on('error', () => {});
   return emitter;
 };

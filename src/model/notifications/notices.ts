@@ -57,7 +57,11 @@ const asCreated = (what: keyof typeof resources, data: Document): Document => {
     : isNew;
 };
 
-const recordNotices = (what: keyof typeof resources, act: keyof typeof recordActs, { data }: NoticedEvent): Notice[] => {
+const recordNotices = (
+  what: keyof typeof resources,
+  act: keyof typeof recordActs,
+  { data }: NoticedEvent,
+): Notice[] => {
   const { object, payload } = resources[what];
   const values = act === 'created' ? asCreated(what, data) : {};
   const notice = { service: 'ironic-api', payload, values } as const;
