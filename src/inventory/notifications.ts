@@ -1,4 +1,4 @@
-/** The place of Ironic's notifications in the feed, and the rows that they tell of. */
+/** The place of Ironic's notifications in the feed, and the rows that they describe. */
 import type { Document } from '../model/document';
 import { type ProvisionState, states } from '../model/lifecycle/states';
 import type { NoticedEvent, NotifiedTable } from '../model/notifications/notice';
@@ -7,7 +7,7 @@ import { eventsBehind, type FeedPlace } from './feed';
 
 type Subject = { readonly seq: number; readonly table: NotifiedTable; readonly uuid: string };
 
-/** The row that an event tells of: as it is now, or as it was deleted, with its provision state of that time. */
+/** The row of an event: as it is now, or as it was deleted, with its provision state of that time. */
 export type KnownRows = (table: NotifiedTable, uuid: string, at: FeedPlace) => Document | undefined;
 
 type Remains = Pick<Subject, 'table' | 'uuid'> & { readonly tx: string; readonly record: Document };
@@ -51,7 +51,7 @@ const statesAt = async (sql: Db, subjects: readonly Subject[]): Promise<Map<numb
 };
 
 export const notifications = (sql: Db) => ({
-  /** At first the present end of the feed. Rows that are deleted from then on are kept until they are told of. */
+  /** At first the present end of the feed. Rows that are deleted from then on are kept until their notifications are sent. */
   async place(): Promise<FeedPlace> {
     const [row] = await sql<FeedPlace[]>`
       insert into notification_place (tx, seq) values (pg_current_xact_id(), 0)
@@ -81,12 +81,12 @@ export const notifications = (sql: Db) => ({
     };
   },
 
-  /** Forgets the rows that were told of. False if another process has moved the place. */
+  /** Forgets the rows whose notifications were sent. False if another process has moved the place. */
   async move({ tx, seq }: FeedPlace, to: FeedPlace): Promise<boolean> {
     const moved = await sql`
       with moved as (
         update notification_place set tx = ${to.tx}::xid8, seq = ${to.seq} where tx = ${tx}::xid8 and seq = ${seq} returning 1
-      ), told as (
+      ), sent as (
         delete from notification_remains where tx < ${to.tx}::xid8 and exists (select from moved)
       )
       select from moved`;

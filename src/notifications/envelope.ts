@@ -20,7 +20,7 @@ const stableId = (text: string): string => {
   );
 };
 
-// The context of a request that nobody made: an event does not say who asked.
+// An event does not say who asked, so the context names no user.
 const context = {
   auth_token: null,
   auth_token_info: null,

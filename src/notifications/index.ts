@@ -48,12 +48,16 @@ const messagesOf = (event: SentEvent, { uuid, table, notices }: Noticed, rows: K
   });
 };
 
-/** One event that cannot be told must not stop those after it. */
+/** An event without messages must not stop those after it. */
 const messagesOrNone = (event: SentEvent, noticed: Noticed, rows: KnownRows, deps: NotificationDeps): Outgoing[] => {
   try {
     return messagesOf(event, noticed, rows, deps);
   } catch (thrown) {
-    deps.log.warn('an event could not be told', { seq: event.seq, kind: event.kind, reason: String(thrown) });
+    deps.log.warn('no notification could be made of an event', {
+      seq: event.seq,
+      kind: event.kind,
+      reason: String(thrown),
+    });
     deps.onSent?.('failed', 1);
     return [];
   }

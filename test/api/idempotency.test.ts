@@ -208,6 +208,7 @@ describe('said twice', () => {
       '/temper/v1/nodes/:node/plan',
       '/temper/v1/nodes/bulk/preview',
       '/temper/v1/policy/can',
+      '/temper/v1/rollouts/preview',
       '/temper/v1/runbooks/:runbook/check',
       '/temper/v1/runbooks/check',
       '/v1/continue_inspection',

@@ -113,7 +113,7 @@ describe('what runs are given', () => {
         asked: {
           rule: 'baremetal:node:set_provision_state',
           rule_set: api.rooms.policy().hash,
-          origin: { address: '127.0.0.1', project_name: owner },
+          origin: { address: '127.0.0.1', project_name: owner, roles: ['manager', 'member', 'reader'] },
           requester: {
             user_id: 'user-of-project-owner',
             user_name: 'user-of-project-owner',

@@ -322,6 +322,7 @@ describe('the image', () => {
       'boot.ts',
       'console.ts',
       'migrate.ts',
+      'notifications.ts',
       'temper.ts',
       'worker.ts',
     ]);

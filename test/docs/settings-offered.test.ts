@@ -106,6 +106,7 @@ const openedBy: Readonly<Record<string, string>> = {
   TEMPER_WEBHOOK_ORIGINS: 'networkPolicy.hooks',
   TEMPER_GATE_METRICS_URL: 'networkPolicy.hooks',
   TEMPER_NOVA_URL: 'networkPolicy.hooks',
+  TEMPER_NOTIFICATIONS_URL: 'networkPolicy.rabbit',
   TEMPER_GLANCE_URL: 'networkPolicy.glance',
   TEMPER_POLICY_REMOTE_ORIGINS: 'networkPolicy.policies',
   TEMPER_RAMDISK_LISTEN: 'api.ramdisks',
@@ -126,6 +127,7 @@ const openedBy: Readonly<Record<string, string>> = {
 const nothingToOpen: Readonly<Record<string, readonly string[]>> = {
   'an address that others are told': [
     'TEMPER_TEMPORAL_UI_URL',
+    'TEMPER_NOTIFICATIONS_HOST',
     'TEMPER_IDENTITY_PUBLIC_URL',
     'TEMPER_BOOT_URL',
     'TEMPER_BOOT_IMAGES_URL',
@@ -137,6 +139,7 @@ const nothingToOpen: Readonly<Record<string, readonly string[]>> = {
   'for units of one host: a pod has its port to itself': ['TEMPER_API_REUSE_PORT'],
   'below /etc/temper, of settings.files': [
     'TEMPER_TEMPORAL_TLS_CA',
+    'TEMPER_NOTIFICATIONS_CA_FILE',
     'TEMPER_POLICY_DIRS',
     'TEMPER_HTPASSWD_FILE',
     'TEMPER_USERS_FILE',

@@ -1,6 +1,8 @@
 /** The changes that one request can make on many nodes, each by the checks of a request for one node. */
+
 import { z } from 'zod';
 import { provisionRules } from '../../admission/admit';
+import { eventRules } from '../../admission/events';
 import { setPower } from '../../admission/power';
 import { type PowerTarget, powerTargets } from '../../model/lifecycle/states';
 import { type BulkChange, bulkChanges, bulkVerbs, mostBulkNodes } from '../../model/resources/bulk';
@@ -77,7 +79,6 @@ export const changes: Readonly<Record<BulkChange, ChangeRow>> = {
   lessee: fieldChange('lessee'),
 };
 
-export const seesNode = 'baremetal:node:get';
-export const bulkRules = [...new Set([seesNode, ...Object.values(changes).flatMap(({ rules }) => rules)])];
+export const bulkRules = [...new Set([eventRules.node, ...Object.values(changes).flatMap(({ rules }) => rules)])];
 
 export const changeIn = (body: BulkBody): BulkChange => bulkChanges.find((name) => body[name] !== undefined)!;

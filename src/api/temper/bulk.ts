@@ -1,5 +1,7 @@
 /** One change on many nodes: each node is checked and changed as by a request for it alone. */
+
 import pLimit from 'p-limit';
+import { eventRules } from '../../admission/events';
 import { visibleNode } from '../../admission/visibility';
 import { isGivenUp } from '../../inventory/idempotency';
 import { isTemperError, raise, TemperError } from '../../model/errors';
@@ -17,7 +19,7 @@ import { asTemperError } from '../server/errors';
 import { waitForLock } from '../server/lock-wait';
 import { type Answer, type ApiRequest, type ManyRefused, ok, route } from '../server/route';
 import type { CheckedChange } from '../v1/nodes/node-route';
-import { type BulkBody, bulkBody, bulkRules, changeIn, changes, type NodeRequest, seesNode } from './bulk-changes';
+import { type BulkBody, bulkBody, bulkRules, changeIn, changes, type NodeRequest } from './bulk-changes';
 import { begunData, keptNames, refusedData } from './bulk-trail';
 import { createTurns } from './events/turns';
 
@@ -56,7 +58,7 @@ const bulkOutcome = async (
 };
 
 const findAmong = (ctx: ApiContext, { who }: BulkRequest, idents: readonly string[]): Promise<FoundNode> =>
-  namedNodes(ctx, ctx.policy().filter(seesNode, who, nodeColumns), idents);
+  namedNodes(ctx, ctx.policy().filter(eventRules.node, who, nodeColumns), idents);
 
 type Outcomes = {
   readonly find: FoundNode;
@@ -91,7 +93,7 @@ const eachNode = async (request: BulkRequest, ctx: ApiContext, find: FoundNode, 
   return { find, outcomes };
 };
 
-const ruleOf = ({ facts }: TemperError): string | null => (typeof facts.rule === 'string' ? facts.rule : null);
+const refusingRule = ({ facts }: TemperError): string | null => (typeof facts.rule === 'string' ? facts.rule : null);
 // As for a plan: a reason may quote the request.
 const longestReason = 2_000;
 
@@ -105,7 +107,7 @@ const refusedResult = (
   accepted: false,
   status: refusal.status,
   code: refusal.code,
-  rule: ruleOf(refusal),
+  rule: refusingRule(refusal),
   reason: shortText(refusal.message, longestReason),
 });
 
@@ -166,7 +168,7 @@ const refusalOfAll = async (
   const refusals = [...outcomes.values()].filter((one) => one !== undefined);
   const { node } = answer.results[0]!;
   const error =
-    refusals.find((one) => ruleOf(one) !== null) ?? refusals[0] ?? new TemperError('NodeNotFound', { node });
+    refusals.find((one) => refusingRule(one) !== null) ?? refusals[0] ?? new TemperError('NodeNotFound', { node });
   return { error, resource_id: keptNames(answer) };
 };
 

@@ -21,20 +21,20 @@ const doneTexts: Readonly<Record<MendStep, string>> = {
   resume: 'The rollout continues.',
 };
 
-const ruleOf: Readonly<Record<MendStep, string>> = {
+const ruleOfStep: Readonly<Record<MendStep, string>> = {
   maintenance: maintenanceRules.off,
   manage: provisionRule,
   retry: 'temper:rollout:retry',
   resume: 'temper:rollout:resume',
 };
 
-export const mendRules = (steps: readonly MendStep[]): readonly string[] => steps.map((step) => ruleOf[step]);
+export const mendRules = (steps: readonly MendStep[]): readonly string[] => steps.map((step) => ruleOfStep[step]);
 
 export const mendAsks = (rollout: string, node: string): Ask[] => [
-  { rule: ruleOf.maintenance, node },
-  { rule: ruleOf.manage, node },
-  { rule: ruleOf.retry, rollout, node },
-  { rule: ruleOf.resume, rollout },
+  { rule: ruleOfStep.maintenance, node },
+  { rule: ruleOfStep.manage, node },
+  { rule: ruleOfStep.retry, rollout, node },
+  { rule: ruleOfStep.resume, rollout },
 ];
 
 /** Fields of a node that decide the steps. */

@@ -3,8 +3,8 @@ import type { Request, Response } from 'express';
 import type { Rollout, RolloutProgress, RolloutTarget, RolloutWave } from '../../wire/rollouts';
 import { Table } from '../parts/tables';
 import { Facts, personOf, State, Title } from '../parts/texts';
-import { ApiRefusal, addressWith } from '../server/api';
 import type { PageAnswer, PageContext } from '../server/context';
+import { csvParts, leavingOf, sendSheet } from '../server/sheets';
 import { answerText } from './consent';
 import { targetWord, tookText } from './rollout-nodes';
 import { partsText } from './rollout-progress';
@@ -99,32 +99,11 @@ export const rolloutReportPage = async ({ api, params }: PageContext): Promise<P
   return { title, crumbs: [[address, rolloutTitle(rollout)]], body };
 };
 
-const sheetType = 'text/csv; charset=utf-8';
-const rowsAtOnce = 1_000;
+/** As many as a rollout can have. */
+const mostSheetRows = 100_000;
 
-const nextIn = (link: string | null): string | undefined => {
-  const [, address] = /<([^>]+)>; rel="next"/.exec(link ?? '') ?? [];
-  const marker = address && new URL(address).searchParams.get('marker');
-  return marker ?? undefined;
+/** All rows that the API shows to the caller. */
+export const rolloutSheet = async (context: PageContext, _request: Request, response: Response): Promise<void> => {
+  const parts = csvParts(context, `${reportPath(context.params)}/targets`, {}, leavingOf(response));
+  await sendSheet(response, { name: 'rollout', type: 'csv', parts, most: mostSheetRows });
 };
-
-/** The heading of later pages is left out. */
-const withoutHeading = (text: string): string => text.slice(text.indexOf('\r\n') + 2);
-
-/** All rows that the API shows to the caller, page by page. */
-export const rolloutSheet = async ({ api, params }: PageContext, _request: Request, response: Response): Promise<void> => {
-  const leaving = new AbortController();
-  response.on('close', () => leaving.abort());
-  let marker: string | undefined;
-  do {
-    const path = addressWith(`${reportPath(params)}/targets`, { limit: rowsAtOnce, marker });
-    const reply = await api.open(path, { accept: 'text/csv' }, leaving.signal);
-    if (!reply.ok) throw new ApiRefusal(reply.status, 'It doesn’t exist or you don’t have access.');
-    const text = await reply.text();
-    if (!response.headersSent)
-      response.writeHead(200, { 'content-type': sheetType, 'content-disposition': 'attachment; filename="rollout.csv"' });
-    response.write(marker === undefined ? text : withoutHeading(text));
-    marker = nextIn(reply.headers.get('link'));
-  } while (marker !== undefined);
-  response.end();
-}; // biome-ignore format: short lines

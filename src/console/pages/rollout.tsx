@@ -31,7 +31,7 @@ const rolloutLabels: Readonly<Record<RolloutAct, string>> = {
 }; // biome-ignore format: one table
 
 const withPlan: readonly RolloutAct[] = ['approve', 'reject', 'submit', 'start'];
-const ruleOf = (act: RolloutAct): string => `temper:rollout:${act === 'reject' ? 'approve' : act}`;
+const ruleOfAct = (act: RolloutAct): string => `temper:rollout:${act === 'reject' ? 'approve' : act}`;
 
 const whatRuns = <Choice label="Nodes under way" name="running" options={[['finish', 'let them finish'], ['abort', 'request their end']]} />; // biome-ignore format: one line
 const startsAt = <Field label="At (UTC)" name="start_at" type="datetime-local" hint="Empty: now. Tenants read the reason." />; // biome-ignore format: one line
@@ -40,7 +40,7 @@ const rolloutOffers = (rollout: Rollout): Offer[] =>
   offeredRolloutActs.map((act) => ({
     name: act,
     label: rolloutLabels[act],
-    rule: ruleOf(act),
+    rule: ruleOfAct(act),
     stateSays: rolloutStateSays(act, rollout),
     will: rolloutWill[act],
     danger: act === 'abort' || act === 'reject',
@@ -51,7 +51,7 @@ const rolloutOffers = (rollout: Rollout): Offer[] =>
   }));
 
 export const rolloutAsks = (rollout: string): Ask[] =>
-  [...new Set(offeredRolloutActs.map(ruleOf))].map((rule) => ({ rule, rollout }));
+  [...new Set(offeredRolloutActs.map(ruleOfAct))].map((rule) => ({ rule, rollout }));
 
 type ActsProps = { rollout: Rollout; answers: Answers; session: PageContext['session'] };
 

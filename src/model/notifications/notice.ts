@@ -6,7 +6,7 @@ import type { PayloadKind } from './payloads';
 export const notificationLevels = ['debug', 'info', 'warning', 'error', 'critical'] as const;
 export type NotificationLevel = (typeof notificationLevels)[number];
 
-/** Tables whose rows are told of. */
+/** Tables with notifications of their rows. */
 export type NotifiedTable =
   | 'nodes'
   | 'ports'
@@ -24,7 +24,7 @@ export type NoticedEvent = {
   readonly project: string | null;
   readonly lessee: string | null;
   readonly data: Document;
-  /** What was accepted as the event's run: verb, and target of its power. */
+  /** Of the event's run, as accepted; `power` is the target of its power. */
   readonly verb: string | null;
   readonly power: string | null;
 };

@@ -10,7 +10,6 @@ import type { ApiContext } from '../../context';
 
 export const auditRule = 'temper:audit:get';
 export const nodeAuditRule = 'temper:node:audit:get';
-export const seesNode = 'baremetal:node:get';
 
 export type AuditReach = { readonly rule: string } & (
   | { readonly node?: NodeUuid; readonly part?: undefined }

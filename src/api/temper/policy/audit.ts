@@ -1,5 +1,7 @@
 /** Route of the audit trail, newest first, as JSON or CSV. */
+
 import { z } from 'zod';
+import { eventRules } from '../../../admission/events';
 import type { AuditEntry } from '../../../inventory/audit-list';
 import { maskSecrets } from '../../../model/access/secrets';
 import type { NodeUuid, RunUuid } from '../../../model/ids';
@@ -13,7 +15,7 @@ import { markedRecord, readPage } from '../../resource/own-pages';
 import { pageLimit, uuid } from '../../resource/validation';
 import { nodeColumns } from '../../resource/visibility';
 import { type ApiRequest, ok, route } from '../../server/route';
-import { type AuditReach, auditReach, auditRule, nodeAuditRule, seesNode } from './audit-part';
+import { type AuditReach, auditReach, auditRule, nodeAuditRule } from './audit-part';
 
 const auditPath = '/temper/v1/audit';
 
@@ -93,7 +95,7 @@ const csvRow = ({ who: { project_id, project_name, roles, ...who }, ...row }: Au
 const namesOf = async (ctx: ApiContext, { who }: AuditRequest, rows: readonly AuditEntry[]) => {
   const uuids = [...new Set(rows.flatMap(({ node_uuid }) => node_uuid ?? []))];
   if (uuids.length === 0) return new Map<NodeUuid, string | null>();
-  const visible = ctx.policy().filter(seesNode, who, nodeColumns);
+  const visible = ctx.policy().filter(eventRules.node, who, nodeColumns);
   const found = await ctx.inventory.rolloutSelection.named(visible, { uuids, names: [] });
   return new Map(found.map(({ uuid: node, name }) => [node, name]));
 };
@@ -147,7 +149,7 @@ export const auditRoutes = [
     path: auditPath,
     answers: { 200: shapes.audit },
     csv: true,
-    rules: [auditRule, seesNode, nodeAuditRule],
+    rules: [auditRule, eventRules.node, nodeAuditRule],
     audited: true,
     query: auditQuery,
     handler: listAudit,
