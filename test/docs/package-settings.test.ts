@@ -22,7 +22,7 @@ test.each(settingsFiles.filter((file) => file in processes))('%s.env', (file) =>
 
 test('migrate.env asks for the passwords without which no other process can log in', () => {
   const passwords = Object.keys(processes.migrate.shape).filter((key) => key.endsWith('_DB_PASSWORD'));
-  expect(passwords).toHaveLength(4);
+  expect(passwords).toHaveLength(5);
   expect(offered('migrate')).toEqual(expect.arrayContaining(passwords));
 });
 

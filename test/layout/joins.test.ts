@@ -39,6 +39,8 @@ const reasons: Readonly<Record<string, string>> = {
   'nodes/power-sync.ts: p.node_uuid = nodes.uuid': facts,
   'nodes/ramdisk-boots.ts: n.uuid = b.node_uuid': held,
   'nodes/ramdisk-boots.ts: nodes.uuid = contested.node_uuid': held,
+  'notifications.ts: later.node_uuid = e.node_uuid':
+    'the provision state of that time, for listeners of the installation',
   'power-notices.ts: n.uuid = e.node_uuid':
     'the event names the node alone; power and instance are sent as they are now',
   'ramdisks.ts: n.uuid = b.node_uuid': held,
@@ -63,7 +65,7 @@ const reasons: Readonly<Record<string, string>> = {
   'secrets/secrets.ts: runbooks.uuid = secrets.holder_id': secret,
   'secrets/secrets.ts: s.holder_id = n.uuid': secret,
   'secrets/secrets.ts: t.uuid = secrets.holder_id': secret,
-  'webhooks.ts: n.uuid = e.node_uuid': 'gives the name of the node of an event; webhooks are of the system',
+  'webhooks.ts: n.uuid = e.node_uuid': 'gives the name of the node of an event, which its receiver may read by the present owner and lease',
 };
 
 const joins = (readdirSync(source, { recursive: true }) as string[])
