@@ -153,7 +153,7 @@ test('a function with the rights of the owner names every table and function of 
     select proname as name, prosrc as body from pg_proc where pronamespace = 'public'::regnamespace and prosecdef`;
   expect(functions.map(({ name }) => name).sort()).toEqual([
     ...['audit_keep', 'end_rows_of_lease', 'follow_lease_writes', 'forget_events', 'forget_runs', 'give_network_boot'],
-    ...['is_undiscovered', 'note_work', 'show_vif'],
+    ...['is_undiscovered', 'keep_remains', 'note_work', 'show_vif'],
   ]);
   const named = await owner<{ name: string; called: boolean }[]>`
     select relname as name, false as called from pg_class
