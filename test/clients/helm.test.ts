@@ -62,6 +62,7 @@ const whole = {
   console: { ingress: { enabled: true, host: 'console.example.org', tlsSecret: 'console-tls' } },
   podMonitor: { enabled: true, labels: { release: 'prometheus' } },
   boot: { enabled: true, passesOn: true, volume: { persistentVolumeClaim: { claimName: 'images' } } },
+  notifications: { enabled: true },
   engineMetrics: { enabled: true },
   bmc: {
     groups: [
@@ -81,6 +82,7 @@ const whole = {
     identity: [at('10.0.0.9/32')],
     bmcs: [at('10.9.0.0/16')],
     hooks: [at('203.0.113.0/24')],
+    rabbit: [at('10.0.0.14/32')],
     glance: [at('10.0.0.13/32')],
     images: [at('203.0.113.9/32')],
     policies: [at('10.0.0.11/32')],
@@ -118,10 +120,10 @@ suiteOf('the Helm chart', missing)('the Helm chart', () => {
     expect(judged(whole)).toMatchObject({
       faults: [],
       kinds: {
-        Deployment: 7,
+        Deployment: 8,
         Ingress: 2,
         Job: 1,
-        NetworkPolicy: 9,
+        NetworkPolicy: 10,
         Pod: 1,
         PodDisruptionBudget: 5,
         PodMonitor: 1,
