@@ -119,8 +119,8 @@ const lists: Readonly<Record<string, TwoRows>> = {
   '/temper/v1/webhooks/{webhook}/deliveries': async (_path, fill) => {
     for (const seq of [1, 2])
       await api.sql`
-          insert into webhook_deliveries (webhook_uuid, event_seq, kind)
-          values (${await fill('{webhook}')}, ${seq}, 'node.frozen')`;
+          insert into webhook_deliveries (webhook_uuid, event_seq, kind, state)
+          values (${await fill('{webhook}')}, ${seq}, 'node.frozen', 'delivered')`;
   },
   '/temper/v1/ramdisks': two('ramdisk'),
   '/temper/v1/images': two('image'),

@@ -26,9 +26,9 @@ const menuIn = (text: string): string[] => {
 const forTenants = ['/', '/inbox', '/nodes', '/allocations', '/runs', '/rollouts', '/runbooks', '/windows'];
 
 test.each<[Persona, readonly string[]]>([
-  ['operator', [...forTenants, '/audit', '/policy', '/system']],
+  ['operator', [...forTenants, '/notifications', '/audit', '/policy', '/system']],
   ['system-reader', [...forTenants, '/audit', '/policy', '/system']],
-  ['owner-manager', forTenants],
+  ['owner-manager', [...forTenants, '/notifications']],
   ['lessee-reader', forTenants],
 ])('%s is shown the sections that its rights admit, and each opens', async (who, sections) => {
   const browser = await pages.as(who);

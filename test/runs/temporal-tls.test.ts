@@ -130,8 +130,8 @@ test('doctor looks there', async () => {
   expect(await found.find()).toMatchObject({ is: 'ok' });
 });
 
-/** The boot service reads the store and nothing of the engine; the console reads the API alone. */
-const without: readonly string[] = ['boot', 'console'];
+/** The boot service and notifications read the store and nothing of Temporal; the console reads the API alone. */
+const without: readonly string[] = ['boot', 'console', 'notifications'];
 
 test('every process that connects reads the settings, and no other', () => {
   for (const [process, { shape }] of Object.entries(processes))
