@@ -102,6 +102,15 @@ test.each([{ owner: stranger }, { lessee: stranger }, { lessee: null }])(
   },
 );
 
+test('a node that changes hands after the rules were checked is left out', async () => {
+  await faulty('a');
+  const seen = await api.sql`select uuid, owner, lessee from nodes`;
+  const said = { until: new Date(Date.now() + 60_000), note: 'x', requester: {} as never };
+  expect(await api.inventory.acknowledgements.put(seen as never, said)).toEqual([seen[0]!.uuid]);
+  await api.sql`update nodes set owner = ${stranger}`;
+  expect(await api.inventory.acknowledgements.put(seen as never, said)).toEqual([]);
+});
+
 test('a fault that began after what the caller saw is not acknowledged', async () => {
   await faulty('a');
   const { until } = await incident('operator');
