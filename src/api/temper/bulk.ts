@@ -66,7 +66,7 @@ type Outcomes = {
   readonly outcomes: ReadonlyMap<NodeUuid, BulkOutcome>;
 };
 
-/** A quota is withCounts before each run is written, so runs of a project begin one after the other. */
+/** A quota is counted before each run is written, so runs of a project begin one after the other. */
 const atOnceFor = ({ who, body }: BulkRequest): number =>
   changes[changeIn(body)].startsRun && who.project_id !== null ? 1 : nodesAtOnce;
 
