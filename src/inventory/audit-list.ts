@@ -122,6 +122,13 @@ const selected = (sql: Db, of: AuditSelection): Fragment => {
   return sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
 };
 
+type GrantedRow = {
+  readonly action: string;
+  readonly node_uuid: NodeUuid | null;
+  /** Of a change of many nodes, in groups. */
+  readonly nodes: readonly (readonly string[])[] | null;
+};
+
 export const auditList = (sql: Db) => ({
   async page(of: AuditSelection): Promise<AuditEntry[]> {
     return sql<AuditEntry[]>`${firstRows(sql, selected(sql, of), newestFirst(sql), of.limit)}`;
@@ -143,7 +150,7 @@ export const auditList = (sql: Db) => ({
   },
 
   /** Rows of the request, without its refusals. */
-  grantedOf: (request: string): Promise<{ action: string; node_uuid: NodeUuid | null }[]> =>
-    sql<{ action: string; node_uuid: NodeUuid | null }[]>`
-      select distinct action, node_uuid from audit where request_id = ${request} and verdict = 'granted'`,
+  grantedOf: (request: string): Promise<GrantedRow[]> =>
+    sql<GrantedRow[]>`
+      select distinct action, node_uuid, data -> 'nodes' as nodes from audit where request_id = ${request} and verdict = 'granted'`,
 });
