@@ -10,9 +10,13 @@ export type Output = { readonly format: Format; readonly columns?: readonly stri
 
 type Grid = { readonly names: readonly string[]; readonly rows: readonly (readonly unknown[])[] };
 
+// A spreadsheet would run a text that begins so as a formula, as in CSV of the API. A dash alone is an empty cell.
+const formula = /^(?:[=+@]|-.)/;
+
 /** A field without a blank, comma or quote needs no quotes: https://www.rfc-editor.org/rfc/rfc4180 */
 const csvField = (value: unknown): string => {
-  const text = plainText(value);
+  const plain = plainText(value);
+  const text = typeof value === 'string' && formula.test(plain) ? `'${plain}` : plain;
   return /^[^\s",;]*$/.test(text) ? text : `"${text.replaceAll('"', '""')}"`;
 };
 const csvText = ({ names, rows }: Grid): string =>

@@ -99,12 +99,15 @@ const byEither = (sql: Db, given: string | undefined, by: typeof ofUser): Fragme
   return sql`and (${one} or ${other})`;
 };
 
-/** After a hand-over, a former tenant reads nothing of the node, and its successor nothing of the time before, nor of the hand-over itself. */
+/**
+ * After a hand-over, a former tenant reads nothing of the node, and its successor nothing of the time before, nor of the hand-over itself. A
+ * lessee reads no acknowledgement, as in the list of incidents.
+ */
 const ofPart = (sql: Db, { visible, project }: AuditPart, of: AuditSelection): Fragment => sql`
   select ${columns(sql)} from (
     select audit.*, case when audit.at > n.owner_since then n.owner end as since_owner,
       case when audit.at > coalesce(n.lessee_since, l.started_at) and (audit.run_id is null or r.lease_id = n.lease_id)
-        then n.lessee end as since_lessee
+        and audit.resource <> 'incident' then n.lessee end as since_lessee
     from (select * from audit ${conditions(sql, of)}
         ${byEither(sql, of.project, ofProject)} ${byEither(sql, of.user, ofUser)}) audit
       join nodes n on n.uuid = audit.node_uuid left join leases l on l.id = n.lease_id left join runs r on r.id = audit.run_id
@@ -117,6 +120,13 @@ const selected = (sql: Db, of: AuditSelection): Fragment => {
   if (project) return either(sql, ofProject(sql, project), of, byEither(sql, user, ofUser));
   if (user) return either(sql, ofUser(sql, user), of, sql``);
   return sql`select ${columns(sql)} from audit ${conditions(sql, of)}`;
+};
+
+type GrantedRow = {
+  readonly action: string;
+  readonly node_uuid: NodeUuid | null;
+  /** Of a change of many nodes, in groups. */
+  readonly nodes: readonly (readonly string[])[] | null;
 };
 
 export const auditList = (sql: Db) => ({
@@ -140,7 +150,7 @@ export const auditList = (sql: Db) => ({
   },
 
   /** Rows of the request, without its refusals. */
-  grantedOf: (request: string): Promise<{ action: string; node_uuid: NodeUuid | null }[]> =>
-    sql<{ action: string; node_uuid: NodeUuid | null }[]>`
-      select distinct action, node_uuid from audit where request_id = ${request} and verdict = 'granted'`,
+  grantedOf: (request: string): Promise<GrantedRow[]> =>
+    sql<GrantedRow[]>`
+      select distinct action, node_uuid, data -> 'nodes' as nodes from audit where request_id = ${request} and verdict = 'granted'`,
 });

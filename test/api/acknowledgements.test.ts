@@ -74,6 +74,15 @@ test('readers of the owner read the note; a lessee reads neither note nor person
   expect(text).not.toContain('broke it');
 });
 
+test('the trail of the node shows an acknowledgement to its owner, and not to its lessee', async () => {
+  await faulty('a');
+  await acknowledge('operator', 'a', { note: 'the lessee broke it' });
+  const acts = async (who: Persona) =>
+    (await api.as(who, 'GET', '/temper/v1/audit?node=a')).body.audit.map(({ action }: { action: string }) => action);
+  expect(await acts('owner-reader')).toEqual(['incident.acknowledge']);
+  expect(await acts('lessee-reader')).toEqual([]);
+});
+
 test('it ends with the fault: the next fault of the node is not acknowledged', async () => {
   await faulty('a');
   await acknowledge('operator', 'a');
@@ -92,6 +101,15 @@ test.each([{ owner: stranger }, { lessee: stranger }, { lessee: null }])(
     expect((await incident('operator')).acknowledged).toBeNull();
   },
 );
+
+test('a node that changes hands after the rules were checked is left out', async () => {
+  await faulty('a');
+  const seen = await api.sql`select uuid, owner, lessee from nodes`;
+  const said = { until: new Date(Date.now() + 60_000), note: 'x', requester: {} as never };
+  expect(await api.inventory.acknowledgements.put(seen as never, said)).toEqual([seen[0]!.uuid]);
+  await api.sql`update nodes set owner = ${stranger}`;
+  expect(await api.inventory.acknowledgements.put(seen as never, said)).toEqual([]);
+});
 
 test('a fault that began after what the caller saw is not acknowledged', async () => {
   await faulty('a');

@@ -442,6 +442,19 @@ describe('with an Idempotency-Key', () => {
     expect((await ask()).body).toEqual(again.body);
   });
 
+  test('a repeat of a request whose process died does not change the node that has a name meanwhile', async () => {
+    const [seen, other, key] = [await madeNode(), await madeNode(), randomUUID()];
+    const id = (await bulk('operator', [seen.name], { maintenance: true }, keyed(key))).body.request_id;
+    await api.sql`
+      update idempotency set answered_at = null, status = null, headers = null, body = null, lives_until = now() - interval '1 minute'
+      where request_id = ${id}`;
+    await api.sql`update nodes set name = ${`${seen.name}-old`} where uuid = ${seen.uuid}`;
+    await api.sql`update nodes set name = ${seen.name} where uuid = ${other.uuid}`;
+    const again = await bulk('operator', [seen.name], { maintenance: true }, keyed(key));
+    expect(again.body.results).toMatchObject([{ node: seen.name, accepted: false, code: 'NodeNotFound' }]);
+    expect(await api.sql`select maintenance from nodes where uuid = ${other.uuid}`).toEqual([{ maintenance: false }]);
+  });
+
   test('a repeat of a request whose process died half-way changes the other nodes alone', async () => {
     const [done, open, key] = [await madeNode(), await madeNode(), randomUUID()];
     const first = await bulk('operator', [done.name, open.name], { maintenance: true }, keyed(key));

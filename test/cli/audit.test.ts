@@ -20,7 +20,10 @@ const row = {
 let api: Double;
 beforeAll(async () => {
   api = await startDouble(() => ({
-    json: { audit: [row, { ...row, seq: 40, node_name: null }], next: 'http://api/temper/v1/audit?marker=40' },
+    json: {
+      audit: [row, { ...row, seq: 40, node_name: null, data: { maintenance_reason: 'a fan' } }],
+      next: 'http://api/temper/v1/audit?marker=40',
+    },
   }));
 });
 afterAll(() => api.close());
@@ -38,7 +41,7 @@ test('filters are sent as they are given, and names are shown in place of ids', 
   expect(out).toMatch(
     /41 +2026-10-03T14:03:22\.000Z +ana \[2J +acme +node\.update +bmc-14 +granted +baremetal:node:update +new disk/,
   );
-  expect(out).toMatch(/40 .* n1 +granted/);
+  expect(out).toMatch(/40 .* n1 +granted .* a fan/);
   expect(err).toContain('--marker 40');
 });
 

@@ -135,6 +135,11 @@ describe('texts of others', () => {
     expect(out).not.toMatch(steering);
   });
 
+  test.each(['=1+1', '+1', '-1+1', '@SUM(1)', ' \t=1'])('are no formula in CSV: %j', async (text) => {
+    lists(listedRun({ node_name: text }));
+    expect((await does('runs list -f csv -c node_name')).out).toBe(`node_name\n'${text.trim()}\n`);
+  });
+
   test.each(['json', 'yaml'])('mean the same as %s', async (format) => {
     lists(listedRun({ node_name: evil }));
     const { out } = await does(`runs list -f ${format} -c node_name`);

@@ -66,7 +66,7 @@ type Outcomes = {
   readonly outcomes: ReadonlyMap<NodeUuid, BulkOutcome>;
 };
 
-/** A quota is withCounts before each run is written, so runs of a project begin one after the other. */
+/** A quota is counted before each run is written, so runs of a project begin one after the other. */
 const atOnceFor = ({ who, body }: BulkRequest): number =>
   changes[changeIn(body)].startsRun && who.project_id !== null ? 1 : nodesAtOnce;
 
@@ -172,21 +172,38 @@ const refusalOfAll = async (
   return { error, resource_id: keptNames(answer) };
 };
 
-type Trailed = { readonly begun: boolean; readonly changed: ReadonlySet<NodeUuid> };
+type Trailed = {
+  readonly begun: boolean;
+  readonly changed: ReadonlySet<NodeUuid>;
+  /** UUIDs of the nodes that the request found first, and names that it did not find. */
+  readonly named: ReadonlySet<string>;
+};
 
 /** Rows that a process left which died over this request. */
 const trailedBefore = async (request: BulkRequest, { inventory }: ApiContext): Promise<Trailed> => {
-  if (request.header('idempotency-key') === undefined) return { begun: false, changed: new Set() };
+  if (request.header('idempotency-key') === undefined) return { begun: false, changed: new Set(), named: new Set() };
   const rows = await inventory.auditList.grantedOf(request.requestId);
+  const begun = rows.filter(({ action }) => action === 'node.bulk');
   return {
-    begun: rows.some(({ action }) => action === 'node.bulk'),
+    begun: begun.length > 0,
     changed: new Set(rows.flatMap(({ node_uuid }) => node_uuid ?? [])),
+    named: new Set(begun.flatMap(({ nodes }) => nodes ?? []).flat()),
   };
+};
+
+/** A repeat changes no other nodes than the request that began: a name may be another node's by now. */
+const foundBefore = (find: FoundNode, { begun, named }: Trailed): FoundNode => {
+  if (!begun) return find;
+  const again = (ident: string) => {
+    const uuid = find(ident);
+    return uuid !== undefined && named.has(uuid) ? uuid : undefined;
+  };
+  return Object.assign(again, { nameOf: find.nameOf });
 };
 
 const changeAll = async (request: BulkRequest, ctx: ApiContext): Promise<Answer<shapes.Bulk>> => {
   const before = await trailedBefore(request, ctx);
-  const find = await findAmong(ctx, request, request.body.nodes);
+  const find = foundBefore(await findAmong(ctx, request, request.body.nodes), before);
   let isBegun = before.begun;
   // Before the first change: a process that dies leaves the row of the request, too.
   const begin = onceOnly(async () => {

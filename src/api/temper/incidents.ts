@@ -119,8 +119,7 @@ const acknowledge = async (request: AcknowledgeRequest, ctx: ApiContext) => {
   const { node, nodes } = await nodesToAcknowledge(request, ctx);
   const { note, until } = request.body;
   const count = await ctx.inventory.transaction(async (store) => {
-    const uuids = nodes.map(({ uuid }) => uuid);
-    const known = await store.acknowledgements.put(uuids, { until, note, requester: requesterOf(request) });
+    const known = await store.acknowledgements.put(nodes, { until, note, requester: requesterOf(request) });
     if (known.length === 0)
       raise('Conflict', { reason: `Node ${request.body.node} has no fault that began by ${until.toISOString()}.` });
     await auditAndEvent(store, ctx.policy(), request, {

@@ -9,7 +9,12 @@ import { listing } from '../tables';
 const filters = ['node', 'project', 'run', 'user', 'action', 'verdict', 'request', 'since', 'until'] as const;
 type AuditOptions = PageOptions & Readonly<Partial<Record<(typeof filters)[number], string>>>;
 
-const reasonIn = (data: unknown): unknown => (data as { readonly reason?: unknown } | undefined)?.reason;
+type Reasons = { readonly reason?: unknown; readonly maintenance_reason?: unknown };
+
+const reasonIn = (data: unknown): unknown => {
+  const { reason, maintenance_reason } = (data ?? {}) as Reasons;
+  return reason ?? maintenance_reason;
+};
 
 const auditTable = listing<AuditEntry>(
   'audit rows',

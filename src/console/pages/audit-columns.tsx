@@ -28,7 +28,7 @@ const Subject = ({ entry }: { entry: AuditEntry }) => {
   if (node_uuid) return <NodeLink uuid={node_uuid} name={node_name} />;
   if (run) return <>run <Id id={run} href={`/runs/${run}`} /></>;
   if (!id) return null;
-  return resource === 'rollout' ? <a href={`/rollouts/${id}`}>{id.slice(0, 8)}</a> : <Id id={id} />;
+  return resource === 'rollout' ? <a href={`/rollouts/${encodeURIComponent(id)}`}>{id.slice(0, 8)}</a> : <Id id={id} />;
 }; // biome-ignore format: one line each
 
 export const Act = ({ entry }: { entry: AuditEntry }) => (
