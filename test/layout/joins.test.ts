@@ -65,7 +65,8 @@ const reasons: Readonly<Record<string, string>> = {
   'secrets/secrets.ts: runbooks.uuid = secrets.holder_id': secret,
   'secrets/secrets.ts: s.holder_id = n.uuid': secret,
   'secrets/secrets.ts: t.uuid = secrets.holder_id': secret,
-  'webhooks.ts: n.uuid = e.node_uuid': 'gives the name of the node of an event, which its receiver may read by the present owner and lease',
+  'webhooks.ts: n.uuid = e.node_uuid':
+    'gives the name of the node of an event, which its receiver may read by the present owner and lease',
 };
 
 const joins = (readdirSync(source, { recursive: true }) as string[])
