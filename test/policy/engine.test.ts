@@ -140,7 +140,7 @@ test('a remote check is sent the rule, the target and the credentials', () => {
   ]);
 });
 
-test.each(['strict', 'compat'] as const)('in %s mode, a manager without a project has no webhook of all nodes', (mode) => {
+test.each(['strict', 'compat'] as const)('in %s mode, a manager of no project has no webhook of all nodes', (mode) => {
   const manager: Caller = { ...anonymous, roles: expandRoles(['manager']) };
   const { allows, filter } = createPolicy({ set: 'temper', mode });
   expect(allows('temper:webhook:get', manager, webhookTarget({ project: null }))).toBe(false);
